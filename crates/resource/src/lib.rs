@@ -1,0 +1,23 @@
+//! What is a resource, and who supplies one?
+//!
+//! The vocabulary of the house: plain data and one trait. It does no I/O and knows no wire format.
+
+pub mod change;
+pub mod context;
+pub mod description;
+pub mod error;
+pub mod page;
+pub mod provider;
+pub mod reading;
+pub mod template;
+pub mod uri;
+
+pub use change::{Change, Interest};
+pub use context::{Context, Progress};
+pub use description::{Annotations, Format, Icon, Resource, Role, Template, Truth};
+pub use error::{Error, ErrorKind, Result};
+pub use page::{Absence, Ask, Cursor, Freshness, Page, Scope};
+pub use provider::{Complete, Completion, Facets, Provider, Question, Watch};
+pub use reading::{Body, Content, Part, Reading, Slice, Source, Window};
+pub use template::UriTemplate;
+pub use uri::Uri;

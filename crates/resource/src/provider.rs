@@ -1,0 +1,124 @@
+//! What must a source of resources be able to do?
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_core::Stream;
+
+use crate::change::{Change, Interest};
+use crate::context::Context;
+use crate::description::{Resource, Template};
+use crate::error::Result;
+use crate::page::{Ask, Page};
+use crate::reading::{Reading, Window};
+use crate::uri::Uri;
+
+/// A source of resources: one folder, one repository, one server behind us.
+///
+/// A provider is given only URIs in the form that it names them itself; the catalog takes mount
+/// names off before the call and puts them back after. There are no default methods: a layer
+/// that forgot to pass one on would drop it in silence.
+#[async_trait]
+pub trait Provider: Send + Sync + 'static {
+    /// One page of what lies in `parent`, or of what a host should show first, in a fixed order.
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>>;
+
+    /// One page of the URI templates whose expansions can be read here.
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>>;
+
+    /// What a listing would say of `uri`. Opens no content.
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource>;
+
+    /// The content of `uri`, or the `window` of it that is asked for.
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading>;
+
+    /// What this provider can do beyond that. What it cannot do is absent.
+    fn facets(&self) -> Facets<'_>;
+}
+
+/// A provider that several hold is a provider.
+#[async_trait]
+impl<P: Provider + ?Sized> Provider for Arc<P> {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        (**self).list(ctx, parent, ask).await
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        (**self).templates(ctx, ask).await
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        (**self).stat(ctx, uri).await
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        (**self).read(ctx, uri, window).await
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        (**self).facets()
+    }
+}
+
+/// Optional abilities. Having the part is declaring it, so no flag can lie.
+#[derive(Default, Clone, Copy)]
+pub struct Facets<'a> {
+    /// Telling of changes.
+    pub watch: Option<&'a dyn Watch>,
+    /// Completing the variables of templates.
+    pub complete: Option<&'a dyn Complete>,
+}
+
+/// The ability to tell of changes.
+#[async_trait]
+pub trait Watch: Send + Sync {
+    /// Changes that touch `interest`, from now on. Dropping the stream ends it.
+    async fn watch(
+        &self,
+        ctx: &Context,
+        interest: Interest,
+    ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>>;
+}
+
+/// The ability to complete the variables of templates.
+#[async_trait]
+pub trait Complete: Send + Sync {
+    /// Values that fit the question, the likeliest first.
+    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion>;
+}
+
+/// What somebody is about to fill in.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The template, as it was listed.
+    pub template: &'a str,
+    /// Which of its variables.
+    pub variable: &'a str,
+    /// What has been typed so far.
+    pub typed: &'a str,
+    /// Variables that are settled already.
+    pub settled: &'a BTreeMap<String, String>,
+}
+
+/// Values to choose from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// The likeliest, at most [`Completion::MOST`].
+    pub values: Vec<String>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl Completion {
+    /// How many values one answer may hold, in every revision of the protocol.
+    pub const MOST: usize = 100;
+
+    /// The first of `values`, and how many they are.
+    pub fn of(mut values: Vec<String>) -> Self {
+        let total = values.len();
+        values.truncate(Self::MOST);
+        Self { values, total }
+    }
+}

@@ -1,0 +1,106 @@
+//! What is given when a resource is opened?
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_core::Stream;
+
+use crate::description::Resource;
+use crate::error::Result;
+use crate::page::Freshness;
+
+/// The answer to a read.
+#[derive(Debug)]
+pub struct Reading {
+    /// What was found.
+    pub content: Content,
+    /// How long it may be kept, and by whom.
+    pub freshness: Freshness,
+}
+
+/// A resource's own content, or the fact that it has none but what lies in it.
+#[derive(Debug)]
+pub enum Content {
+    /// The content, once per format; never empty, the primary format first.
+    Parts(Vec<Part>),
+    /// A collection without content of its own; what lies in it is had by listing.
+    Collection(Arc<Resource>),
+}
+
+/// The content in one format.
+#[derive(Debug)]
+pub struct Part {
+    /// The resource, described for this format.
+    pub resource: Arc<Resource>,
+    /// The bytes.
+    pub body: Body,
+    /// Which stretch of the whole this is, if a window was asked for.
+    pub slice: Option<Slice>,
+}
+
+/// Content as text or as bytes.
+#[derive(Debug)]
+pub enum Body {
+    /// UTF-8; every chunk of a stream holds whole characters.
+    Text(Source),
+    /// Anything else.
+    Blob(Source),
+}
+
+/// Where the bytes come from: memory, or a stream that is read as it is sent.
+pub enum Source {
+    /// All of it, at hand.
+    Bytes(Bytes),
+    /// Chunks in order; at least the first is at hand or cheap to get.
+    Stream(Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>),
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
+            Self::Stream(_) => f.write_str("Stream"),
+        }
+    }
+}
+
+/// How much of a resource is asked for. Counted in bytes of what is given: raw bytes of a blob,
+/// UTF-8 of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Window {
+    /// All of it, unless it is over `limit`.
+    Whole {
+        /// More than this is refused as too large.
+        limit: u64,
+    },
+    /// A stretch of it.
+    Part {
+        /// Where it begins. Inside a character it moves to the next one.
+        offset: u64,
+        /// How long it may be. It ends between characters, with one at the least.
+        length: u64,
+        /// The version it must be of.
+        etag: Option<String>,
+    },
+}
+
+/// Which stretch of the whole was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// Where it begins.
+    pub offset: u64,
+    /// How long it is.
+    pub length: u64,
+    /// How long the whole is.
+    pub total: u64,
+}
+
+impl Slice {
+    /// Where the following stretch begins; nothing at the end.
+    pub fn next(&self) -> Option<u64> {
+        let end = self.offset + self.length;
+        (end < self.total).then_some(end)
+    }
+}

@@ -1,0 +1,275 @@
+//! Which URIs does a template stand for, and with which values?
+//!
+//! Templates are those of RFC 6570. Only matching is done here; it takes time linear in the
+//! length of the URI for each part of the template, whatever the two look like.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::uri::{Uri, decode, is_reserved, is_unreserved};
+
+/// A URI with holes in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UriTemplate {
+    text: String,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Piece {
+    Literal(String),
+    Hole(Hole),
+}
+
+/// One expression, such as `{id}`, `{+path}` or `{?q,limit}`.
+#[derive(Debug, Clone, PartialEq)]
+struct Hole {
+    operator: Option<char>,
+    variables: Vec<Variable>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Variable {
+    name: String,
+    explodes: bool,
+}
+
+impl UriTemplate {
+    /// Reads a template. A variable may stand in it only once, or matching would be ambiguous.
+    pub fn parse(text: &str) -> Result<Self> {
+        let bad = |why: &str| Error::invalid(format!("not a valid URI template: {why}"));
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let open = rest.find('{').unwrap_or(rest.len());
+            if rest[..open].contains('}') {
+                return Err(bad("a } closes nothing"));
+            }
+            if open > 0 {
+                pieces.push(Piece::Literal(rest[..open].to_owned()));
+            }
+            let Some(inside) = rest[open..].strip_prefix('{') else { break };
+            let close = inside.find('}').ok_or_else(|| bad("a { is never closed"))?;
+            pieces.push(Piece::Hole(Hole::parse(&inside[..close]).map_err(|why| bad(&why))?));
+            rest = &inside[close + 1..];
+        }
+        let template = Self { text: text.to_owned(), pieces };
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(name) = template.variables().find(|name| !seen.insert(*name)) {
+            return Err(bad(&format!("the variable {name} stands in it twice")));
+        }
+        Ok(template)
+    }
+
+    /// The template as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The names of its variables, in order.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let holes = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Hole(hole) => Some(hole),
+            Piece::Literal(_) => None,
+        });
+        holes.flat_map(|hole| &hole.variables).map(|variable| variable.name.as_str())
+    }
+
+    /// The values that make this template into `uri`, or nothing if none do.
+    ///
+    /// Where several would, the leftmost hole takes as much as it can.
+    pub fn matches(&self, uri: &Uri) -> Option<BTreeMap<String, String>> {
+        let text = uri.as_str();
+        let spans = self.spans(text)?;
+        let mut values = BTreeMap::new();
+        for (piece, (start, end)) in self.pieces.iter().zip(spans) {
+            if let Piece::Hole(hole) = piece {
+                hole.values(&text[start..end], &mut values)?;
+            }
+        }
+        Some(values)
+    }
+
+    /// Which stretch of `text` each piece covers. `behind[i][at]` says whether the pieces from
+    /// `i` on can cover `text` from `at` to its end.
+    fn spans(&self, text: &str) -> Option<Vec<(usize, usize)>> {
+        let bytes = text.as_bytes();
+        let mut behind = vec![vec![false; bytes.len() + 1]; self.pieces.len() + 1];
+        behind[self.pieces.len()][bytes.len()] = true;
+        for (i, piece) in self.pieces.iter().enumerate().rev() {
+            let (before, after) = behind.split_at_mut(i + 1);
+            piece.reach(bytes, &after[0], &mut before[i]);
+        }
+        let mut at = 0;
+        let mut spans = Vec::with_capacity(self.pieces.len());
+        for (i, piece) in self.pieces.iter().enumerate() {
+            let end = piece.furthest(bytes, at, &behind[i + 1])?;
+            spans.push((at, end));
+            at = end;
+        }
+        (at == bytes.len()).then_some(spans)
+    }
+}
+
+impl Piece {
+    /// Marks in `here` where this piece may begin, given where the next one may.
+    fn reach(&self, bytes: &[u8], next: &[bool], here: &mut [bool]) {
+        match self {
+            Self::Literal(literal) => {
+                for at in 0..here.len() {
+                    let end = at + literal.len();
+                    here[at] =
+                        end < next.len() && next[end] && bytes[at..end] == *literal.as_bytes();
+                }
+            }
+            Self::Hole(hole) => {
+                // `open`: some place at or after this one ends the run that reaches this far.
+                let mut open = false;
+                for at in (0..here.len()).rev() {
+                    let goes_on = at < bytes.len() && hole.admits(bytes[at]);
+                    open = open && goes_on;
+                    here[at] = if hole.may_be_empty() { open || next[at] } else { open };
+                    if hole.operator_byte().is_some_and(|byte| bytes.get(at) != Some(&byte)) {
+                        here[at] = hole.may_be_empty() && next[at];
+                    }
+                    open = open || next[at];
+                }
+            }
+        }
+    }
+
+    /// The furthest end of this piece from `at` from where the rest still fits.
+    fn furthest(&self, bytes: &[u8], at: usize, next: &[bool]) -> Option<usize> {
+        match self {
+            Self::Literal(literal) => {
+                let end = at + literal.len();
+                (bytes.get(at..end) == Some(literal.as_bytes()) && next[end]).then_some(end)
+            }
+            Self::Hole(hole) => {
+                let begins = hole.operator_byte().is_none_or(|byte| bytes.get(at) == Some(&byte));
+                let run = if begins {
+                    bytes[at..].iter().take_while(|byte| hole.admits(**byte)).count()
+                } else {
+                    0
+                };
+                let least = usize::from(!hole.may_be_empty());
+                (least..=run).rev().map(|length| at + length).find(|end| next[*end])
+            }
+        }
+    }
+}
+
+impl Hole {
+    fn parse(inside: &str) -> Result<Self, String> {
+        let operator = inside.chars().next().filter(|first| "+#./;?&".contains(*first));
+        let list = &inside[operator.map_or(0, char::len_utf8)..];
+        let variables = list.split(',').map(Variable::parse).collect::<Result<_, _>>()?;
+        Ok(Self { operator, variables })
+    }
+
+    /// The character that an expansion begins with.
+    fn operator_byte(&self) -> Option<u8> {
+        self.operator.filter(|operator| *operator != '+').map(|operator| operator as u8)
+    }
+
+    /// Whether all variables may be undefined, so that nothing stands for the expression.
+    fn may_be_empty(&self) -> bool {
+        self.operator_byte().is_some()
+    }
+
+    /// Whether an expansion may hold `byte`.
+    fn admits(&self, byte: u8) -> bool {
+        let plain = is_unreserved(byte) || byte == b'%' || byte >= 0x80;
+        plain
+            || match self.operator {
+                Some('+' | '#') => is_reserved(byte),
+                Some('.') => byte == b',',
+                Some('/') => byte == b'/' || byte == b',',
+                Some(';') => b";=,".contains(&byte),
+                Some('?') => b"?&=,".contains(&byte),
+                Some('&') => b"&=,".contains(&byte),
+                _ => (self.explodes() || self.variables.len() > 1) && byte == b',',
+            }
+    }
+
+    fn explodes(&self) -> bool {
+        self.variables.iter().any(|variable| variable.explodes)
+    }
+
+    /// Adds the values that expand to `run`; nothing if none do.
+    fn values(&self, run: &str, into: &mut BTreeMap<String, String>) -> Option<()> {
+        let inside = match self.operator_byte() {
+            Some(_) if run.is_empty() => return Some(()),
+            Some(_) => &run[1..],
+            None => run,
+        };
+        match self.operator {
+            Some('?' | '&') => self.named(inside, '&', into),
+            Some(';') => self.named(inside, ';', into),
+            Some(separator @ ('/' | '.')) => self.in_turn(inside, separator, into),
+            _ => self.in_turn(inside, ',', into),
+        }
+    }
+
+    /// `a=1&b=2`, in any order.
+    fn named(&self, run: &str, separator: char, into: &mut BTreeMap<String, String>) -> Option<()> {
+        for pair in run.split(separator) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            self.variables.iter().find(|variable| variable.name == name)?;
+            if into.insert(name.to_owned(), plain(value)?).is_some() {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// `1,2` or `/1/2`: one value for each variable, the last of which may take what is left.
+    fn in_turn(
+        &self,
+        run: &str,
+        separator: char,
+        into: &mut BTreeMap<String, String>,
+    ) -> Option<()> {
+        let keeps_rest = self.variables.len() == 1 && self.operator.is_none_or(|o| o != '/')
+            || self.variables.last().is_some_and(|variable| variable.explodes);
+        let most = self.variables.len();
+        let values: Vec<&str> = if keeps_rest {
+            run.splitn(most, separator).collect()
+        } else {
+            run.split(separator).collect()
+        };
+        if values.len() > most {
+            return None;
+        }
+        for (variable, value) in self.variables.iter().zip(values) {
+            into.insert(variable.name.clone(), plain(value)?);
+        }
+        Some(())
+    }
+}
+
+impl Variable {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (name, explodes) = text.strip_suffix('*').map_or((text, false), |name| (name, true));
+        let name = match name.split_once(':') {
+            Some((name, most)) => {
+                let fits = most.parse::<u16>().is_ok_and(|most| (1..10_000).contains(&most));
+                fits.then_some(name).ok_or("a prefix length is not between 1 and 9999")?
+            }
+            None => name,
+        };
+        let fits = |c: char| c.is_ascii_alphanumeric() || "_.%".contains(c);
+        if name.is_empty() || !name.chars().all(fits) {
+            return Err(format!("{name:?} is not the name of a variable"));
+        }
+        Ok(Self { name: name.to_owned(), explodes })
+    }
+}
+
+/// A value as it was before it was put into the URI.
+fn plain(value: &str) -> Option<String> {
+    String::from_utf8(decode(value).into_owned()).ok()
+}
+
+#[cfg(test)]
+mod tests;

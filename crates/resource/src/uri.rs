@@ -1,0 +1,185 @@
+//! What counts as a URI, and how is a name written inside one?
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// An absolute URI, kept exactly as it was written.
+///
+/// The characters of RFC 3986 are checked, and letters beyond ASCII are let through, since hosts
+/// pass on what people type. Nothing is normalised: two spellings are two URIs.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Uri(Arc<str>);
+
+impl Uri {
+    /// Checks `text` and keeps it.
+    pub fn parse(text: &str) -> Result<Self> {
+        match flaw(text) {
+            None => Ok(Self(text.into())),
+            Some(flaw) => Err(Error::invalid(format!("not a valid URI: {flaw}"))),
+        }
+    }
+
+    /// The URI as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What stands before the first colon.
+    pub fn scheme(&self) -> &str {
+        self.0.split_once(':').map_or("", |(scheme, _)| scheme)
+    }
+
+    /// What stands between `//` and the path, if the URI has an authority at all.
+    pub fn authority(&self) -> Option<&str> {
+        let rest = self.after_scheme().strip_prefix("//")?;
+        Some(&rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())])
+    }
+
+    /// The path, still percent-encoded.
+    pub fn path(&self) -> &str {
+        let rest = self.after_scheme();
+        let path = match rest.strip_prefix("//") {
+            Some(rest) => &rest[rest.find(['/', '?', '#']).unwrap_or(rest.len())..],
+            None => rest,
+        };
+        &path[..path.find(['?', '#']).unwrap_or(path.len())]
+    }
+
+    fn after_scheme(&self) -> &str {
+        self.0.split_once(':').map_or("", |(_, rest)| rest)
+    }
+}
+
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Why `text` is not a URI, or nothing if it is one.
+fn flaw(text: &str) -> Option<&'static str> {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return Some("it has no scheme");
+    };
+    let mut letters = scheme.bytes();
+    if !letters.next().is_some_and(|first| first.is_ascii_alphabetic()) {
+        return Some("its scheme does not begin with a letter");
+    }
+    if !letters.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
+        return Some("its scheme holds a character that a scheme may not");
+    }
+    let bytes = rest.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'%' {
+            let hex = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_hexdigit);
+            if !(hex(at + 1) && hex(at + 2)) {
+                return Some("a % is not followed by two hexadecimal digits");
+            }
+        } else if !(byte >= 0x80 || is_unreserved(byte) || is_reserved(byte)) {
+            return Some("it holds a character that must be percent-encoded");
+        }
+        at += 1;
+    }
+    // C1 controls are the only non-ASCII characters that no URI or IRI may hold.
+    rest.chars().any(char::is_control).then_some("it holds a control character")
+}
+
+/// Letters, digits and `-._~`, which never need encoding.
+pub fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+/// The delimiters of RFC 3986, which have a meaning of their own inside a URI.
+pub fn is_reserved(byte: u8) -> bool {
+    b":/?#[]@!$&'()*+,;=".contains(&byte)
+}
+
+/// Writes `segment` so that it is one segment of a path, whatever bytes it holds.
+pub fn encode_segment(segment: &[u8], into: &mut String) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    for &byte in segment {
+        if is_unreserved(byte) || b"!$&'()*+,;=@:".contains(&byte) {
+            into.push(char::from(byte));
+        } else {
+            into.push('%');
+            into.push(char::from(HEX[usize::from(byte >> 4)]));
+            into.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+    }
+}
+
+/// Undoes percent-encoding, once.
+pub fn decode(text: &str) -> Cow<'_, [u8]> {
+    let bytes = text.as_bytes();
+    if !bytes.contains(&b'%') {
+        return Cow::Borrowed(bytes);
+    }
+    let digit = |i: usize| bytes.get(i).and_then(|&b| char::from(b).to_digit(16));
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match (byte, digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            _ => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+
+    use super::{Uri, decode, encode_segment};
+
+    #[test]
+    fn a_uri_is_taken_apart_where_rfc_3986_says() {
+        let uri = Uri::parse("git+ssh://host:1/a%20b/c?q=1#f").unwrap();
+        assert_eq!(uri.scheme(), "git+ssh");
+        assert_eq!(uri.authority(), Some("host:1"));
+        assert_eq!(uri.path(), "/a%20b/c");
+        let opaque = Uri::parse("urn:isbn:1").unwrap();
+        assert_eq!((opaque.authority(), opaque.path()), (None, "isbn:1"));
+    }
+
+    #[test]
+    fn what_is_not_a_uri_is_refused() {
+        for text in ["", "not a uri", "noscheme", "1a://x", "a b://x", "file:///a\\b", "x://%zz"] {
+            assert!(Uri::parse(text).is_err(), "{text:?} was taken");
+        }
+        for text in ["file:///a\u{0}", "file:///a\nb", "file:///a b", "file:///\u{85}", "x:%4"] {
+            assert!(Uri::parse(text).is_err(), "{text:?} was taken");
+        }
+    }
+
+    #[test]
+    fn letters_beyond_ascii_are_kept_as_written() {
+        assert_eq!(Uri::parse("mem://café/日本").unwrap().as_str(), "mem://café/日本");
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_undoes_encoding(segment in any::<Vec<u8>>()) {
+            let mut text = String::from("x:/");
+            encode_segment(&segment, &mut text);
+            let uri = Uri::parse(&text).unwrap();
+            assert_eq!(&decode(&uri.path()[1..])[..], &segment[..]);
+        }
+    }
+}
