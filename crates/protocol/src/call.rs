@@ -1,0 +1,416 @@
+//! Which requests do we understand, and what do they ask?
+//!
+//! A request is read completely before anything is done about it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use resource::Uri;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::frame::Id;
+use crate::meta::{self, Meta};
+use crate::refusal::Refusal;
+use crate::revision::Revision;
+
+/// A request of a kind that we serve.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Call {
+    /// Opens a session, through 2025-11-25.
+    Initialize {
+        /// What the client would like to speak.
+        revision: Revision,
+        /// Whether the client knows SEP-2093.
+        aware: bool,
+    },
+    /// Asks whether we are there.
+    Ping,
+    /// Asks what we can do.
+    Discover,
+    /// Asks for a page of what is there, or of what lies in a collection.
+    List {
+        /// The collection.
+        parent: Option<Uri>,
+        /// Where to go on.
+        cursor: Option<String>,
+    },
+    /// Asks for a page of what lies in a directory.
+    Directory {
+        /// The directory.
+        parent: Uri,
+        /// Where to go on.
+        cursor: Option<String>,
+    },
+    /// Asks for a page of the templates.
+    Templates {
+        /// Where to go on.
+        cursor: Option<String>,
+    },
+    /// Asks for content.
+    Read {
+        /// The resource.
+        uri: Uri,
+        /// How much of it.
+        window: Option<Stretch>,
+    },
+    /// Asks for a description.
+    Metadata {
+        /// The resource.
+        uri: Uri,
+    },
+    /// Asks how a variable might go on.
+    Complete {
+        /// The template, as it was listed, or a plain URI.
+        template: String,
+        /// The variable.
+        variable: String,
+        /// What has been typed.
+        typed: String,
+        /// Variables that are settled.
+        settled: BTreeMap<String, String>,
+    },
+}
+
+/// A window as a client asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stretch {
+    /// Where it begins.
+    #[serde(default)]
+    pub offset: u64,
+    /// How long it may be; as long as is allowed, if nobody says.
+    pub length: Option<u64>,
+    /// The version it must be of.
+    pub etag: Option<String>,
+}
+
+/// The methods that we know by name, whether or not a revision has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// `initialize`
+    Initialize,
+    /// `ping`
+    Ping,
+    /// `server/discover`
+    Discover,
+    /// `resources/list`
+    List,
+    /// `resources/directory/read`
+    Directory,
+    /// `resources/templates/list`
+    Templates,
+    /// `resources/read`
+    Read,
+    /// `resources/metadata`
+    Metadata,
+    /// `completion/complete`
+    Complete,
+    /// `subscriptions/listen`
+    Listen,
+}
+
+/// Whether a header repeats what the parameters name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mirror {
+    /// It must.
+    Required,
+    /// It may, and then it must be right.
+    Allowed,
+    /// There is nothing to repeat.
+    Absent,
+}
+
+impl Method {
+    /// The method called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "initialize" => Self::Initialize,
+            "ping" => Self::Ping,
+            "server/discover" => Self::Discover,
+            "resources/list" => Self::List,
+            "resources/directory/read" => Self::Directory,
+            "resources/templates/list" => Self::Templates,
+            "resources/read" => Self::Read,
+            "resources/metadata" => Self::Metadata,
+            "completion/complete" => Self::Complete,
+            "subscriptions/listen" => Self::Listen,
+            _ => return None,
+        })
+    }
+
+    /// Whether `revision` has it and we serve it there.
+    pub fn is_served_in(self, revision: Revision) -> bool {
+        match self {
+            Self::Initialize | Self::Ping => revision.has_handshake(),
+            Self::Discover => !revision.has_handshake(),
+            Self::Listen => false,
+            Self::List
+            | Self::Directory
+            | Self::Templates
+            | Self::Read
+            | Self::Metadata
+            | Self::Complete => true,
+        }
+    }
+
+    /// Whether only requests that stand alone may call it.
+    pub fn stands_alone(self) -> bool {
+        matches!(self, Self::Discover | Self::Listen)
+    }
+
+    /// Whether it is one of SEP-2093 and its relatives.
+    pub fn is_extension(self) -> bool {
+        matches!(self, Self::Metadata | Self::Directory)
+    }
+
+    /// Whether a header repeats what the parameters name.
+    pub fn mirror(self) -> Mirror {
+        match self {
+            Self::Read => Mirror::Required,
+            Self::Metadata | Self::Directory | Self::List => Mirror::Allowed,
+            _ => Mirror::Absent,
+        }
+    }
+}
+
+/// What a peer tells us unasked, as far as we act on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// It is ready.
+    Initialized,
+    /// It no longer wants an answer to this request.
+    Cancelled(Id),
+    /// Something that we may ignore.
+    Other,
+}
+
+impl Told {
+    /// Reads a notification. One that cannot be read is ignored, like one that is not known.
+    pub fn decode(method: &str, params: Option<&RawValue>) -> Self {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Cancelled<'a> {
+            #[serde(borrow)]
+            request_id: &'a RawValue,
+        }
+        match method {
+            "notifications/initialized" => Self::Initialized,
+            "notifications/cancelled" => params
+                .and_then(|raw| serde_json::from_str::<Cancelled<'_>>(raw.get()).ok())
+                .and_then(|cancelled| Id::parse(cancelled.request_id))
+                .map_or(Self::Other, Self::Cancelled),
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Call {
+    /// Reads a request whose method is known. No URI in it may be longer than `most` bytes.
+    pub fn decode(
+        method: Method,
+        params: Option<&RawValue>,
+        meta: &Meta<'_>,
+        most: usize,
+    ) -> Result<Self, Refusal> {
+        let uri = |text: Cow<'_, str>| resource_uri(&text, most);
+        Ok(match method {
+            Method::Initialize => initialize(params)?,
+            Method::Ping => Self::Ping,
+            Method::Discover => Self::Discover,
+            Method::List => {
+                let asked: Listing<'_> = read(params)?;
+                let parent = asked.uri.map(uri).transpose()?;
+                Self::List { parent, cursor: asked.cursor }
+            }
+            Method::Directory => {
+                let asked: Directory<'_> = read(params)?;
+                Self::Directory { parent: uri(asked.uri)?, cursor: asked.cursor }
+            }
+            Method::Templates => Self::Templates { cursor: read::<Listing<'_>>(params)?.cursor },
+            Method::Read => {
+                let asked: Named<'_> = read(params)?;
+                Self::Read { uri: uri(asked.uri)?, window: stretch(meta)? }
+            }
+            Method::Metadata => Self::Metadata { uri: uri(read::<Named<'_>>(params)?.uri)? },
+            Method::Complete => complete(params, most)?,
+            Method::Listen => return Err(Refusal::no_such_method("subscriptions/listen")),
+        })
+    }
+
+    /// Whether it asks for something that SEP-2093 added.
+    pub fn is_extension(&self) -> bool {
+        match self {
+            Self::Metadata { .. } | Self::Directory { .. } => true,
+            Self::List { parent, .. } => parent.is_some(),
+            _ => false,
+        }
+    }
+
+    /// What a header may repeat of these parameters.
+    pub fn mirrored<'a>(params: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+        #[derive(Deserialize)]
+        struct Mirrored<'a> {
+            #[serde(borrow)]
+            uri: Option<Cow<'a, str>>,
+        }
+        serde_json::from_str::<Mirrored<'a>>(params?.get()).ok()?.uri
+    }
+}
+
+#[derive(Deserialize)]
+struct Listing<'a> {
+    #[serde(borrow)]
+    uri: Option<Cow<'a, str>>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Directory<'a> {
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+}
+
+/// Reads parameters. None at all are the same as an empty object.
+fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Refusal> {
+    serde_json::from_str(params.map_or("{}", RawValue::get))
+        .map_err(|flaw| Refusal::bad_params(format!("params: {flaw}")))
+}
+
+fn resource_uri(text: &str, most: usize) -> Result<Uri, Refusal> {
+    if text.len() > most {
+        return Err(Refusal::bad_params(format!("uri: longer than {most} bytes")));
+    }
+    Uri::parse(text).map_err(|error| Refusal::bad_params(format!("uri: {error}")))
+}
+
+fn stretch(meta: &Meta<'_>) -> Result<Option<Stretch>, Refusal> {
+    let parse = |raw: &RawValue| {
+        let stretch: Stretch = serde_json::from_str(raw.get())
+            .map_err(|flaw| Refusal::bad_params(format!("dev.refdesk/window: {flaw}")))?;
+        if stretch.length == Some(0) {
+            return Err(Refusal::bad_params("dev.refdesk/window: length is 0".to_owned()));
+        }
+        Ok(stretch)
+    };
+    meta.window.map(parse).transpose()
+}
+
+fn initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Opening<'a> {
+        #[serde(borrow)]
+        protocol_version: Cow<'a, str>,
+        #[serde(borrow)]
+        capabilities: Option<&'a RawValue>,
+    }
+    let opening: Opening<'_> = read(params)?;
+    Ok(Call::Initialize {
+        revision: Revision::negotiated(&opening.protocol_version),
+        aware: opening.capabilities.is_some_and(meta::is_aware),
+    })
+}
+
+fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, Refusal> {
+    #[derive(Deserialize)]
+    struct Asked<'a> {
+        #[serde(borrow, rename = "ref")]
+        subject: Subject<'a>,
+        #[serde(borrow)]
+        argument: Argument<'a>,
+        #[serde(default)]
+        context: Settled,
+    }
+    #[derive(Deserialize)]
+    struct Subject<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+        #[serde(borrow)]
+        uri: Option<Cow<'a, str>>,
+        #[serde(borrow)]
+        name: Option<Cow<'a, str>>,
+    }
+    #[derive(Deserialize)]
+    struct Argument<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+        #[serde(borrow)]
+        value: Cow<'a, str>,
+    }
+    #[derive(Default, Deserialize)]
+    struct Settled {
+        #[serde(default)]
+        arguments: BTreeMap<String, String>,
+    }
+    let asked: Asked<'_> = read(params)?;
+    let template = match (&*asked.subject.kind, asked.subject.uri, asked.subject.name) {
+        ("ref/resource", Some(uri), _) => uri,
+        ("ref/prompt", _, Some(name)) => {
+            return Err(Refusal::bad_params(format!("ref: there is no prompt {name:?}")));
+        }
+        _ => return Err(Refusal::bad_params("ref: not a reference to a resource".to_owned())),
+    };
+    if template.len() > most || asked.argument.value.len() > most {
+        return Err(Refusal::bad_params(format!("longer than {most} bytes")));
+    }
+    Ok(Call::Complete {
+        template: template.into_owned(),
+        variable: asked.argument.name.into_owned(),
+        typed: asked.argument.value.into_owned(),
+        settled: asked.context.arguments,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use resource::Uri;
+    use serde_json::value::RawValue;
+
+    use super::{Call, Method, Stretch};
+    use crate::meta::Meta;
+    use crate::refusal::Refusal;
+
+    fn decode(method: Method, params: &str) -> Result<Call, Refusal> {
+        let raw: &RawValue = serde_json::from_str(params).unwrap();
+        Call::decode(method, Some(raw), &Meta::of(Some(raw))?, 100)
+    }
+
+    #[test]
+    fn wrong_types_and_missing_members_are_bad_parameters() {
+        for params in
+            [r#"{"uri":5}"#, "{}", "[]", r#"{"uri":"a:b","uri":"a:c"}"#, r#"{"uri":"a b"}"#]
+        {
+            assert_eq!(decode(Method::Read, params).unwrap_err().code(), -32602, "{params}");
+        }
+        let window =
+            |inner: &str| format!(r#"{{"uri":"a:b","_meta":{{"dev.refdesk/window":{inner}}}}}"#);
+        for inner in ["5", r#"{"offset":-1}"#, r#"{"length":0}"#, r#"{"ofset":1}"#] {
+            assert_eq!(decode(Method::Read, &window(inner)).unwrap_err().code(), -32602, "{inner}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_read_from_meta() {
+        let call = decode(
+            Method::Read,
+            r#"{"uri":"a:b","_meta":{"dev.refdesk/window":{"offset":5,"etag":"e"}}}"#,
+        );
+        let window = Some(Stretch { offset: 5, length: None, etag: Some("e".to_owned()) });
+        assert_eq!(call.unwrap(), Call::Read { uri: Uri::parse("a:b").unwrap(), window });
+    }
+
+    #[test]
+    fn a_uri_is_taken_at_the_bound_and_refused_one_past_it() {
+        let params = |length: usize| format!(r#"{{"uri":"a:{}"}}"#, "b".repeat(length - 2));
+        assert!(decode(Method::Metadata, &params(100)).is_ok());
+        assert_eq!(decode(Method::Metadata, &params(101)).unwrap_err().code(), -32602);
+    }
+}

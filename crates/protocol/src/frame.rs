@@ -1,0 +1,265 @@
+//! Which message do these bytes hold: a request, a notification, a response?
+//!
+//! Nothing is copied: a message borrows from the bytes it was read from.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::refusal::Refusal;
+
+/// JSON that has not been looked into.
+pub type Raw = RawValue;
+
+/// What one line or one body may hold.
+#[derive(Debug)]
+pub enum Incoming<'a> {
+    /// One message.
+    One(Message<'a>),
+    /// Several at once, each of which may be malformed by itself.
+    Batch(Vec<Result<Message<'a>, Refusal>>),
+}
+
+/// One message.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// It wants an answer.
+    Request {
+        /// What the answer must carry.
+        id: Id,
+        /// The method as it was written.
+        method: Cow<'a, str>,
+        /// The parameters, not looked into.
+        params: Option<&'a RawValue>,
+    },
+    /// It wants none.
+    Notification {
+        /// The method as it was written.
+        method: Cow<'a, str>,
+        /// The parameters, not looked into.
+        params: Option<&'a RawValue>,
+    },
+    /// An answer to a request of ours.
+    Response,
+}
+
+/// What a request is known by: a string or a whole number, whose type is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Id {
+    /// A whole number, digit for digit.
+    Number(Box<str>),
+    /// A string.
+    Text(Box<str>),
+}
+
+impl Id {
+    /// Reads an id. Nothing else than a string or a whole number is one.
+    pub fn parse(raw: &RawValue) -> Option<Self> {
+        let text = raw.get();
+        if text.starts_with('"') {
+            return serde_json::from_str(text).ok().map(Self::Text);
+        }
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        whole.then(|| Self::Number(text.into()))
+    }
+
+    /// Writes the id as JSON.
+    pub fn write(&self, into: &mut Vec<u8>) {
+        match self {
+            Self::Number(digits) => into.extend_from_slice(digits.as_bytes()),
+            Self::Text(text) => json_escape_simd::escape_into(text, into),
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(text) | Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl serde::Serialize for Id {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(digits) => {
+                let raw = RawValue::from_string(digits.to_string());
+                raw.map_err(serde::ser::Error::custom)?.serialize(serializer)
+            }
+        }
+    }
+}
+
+/// How much JSON is taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// How deep objects and arrays may be nested.
+    pub depth: usize,
+    /// How many messages one batch may hold.
+    pub batch: usize,
+}
+
+/// Reads what one line or one body holds.
+pub fn parse(bytes: &[u8], bounds: Bounds) -> Result<Incoming<'_>, Refusal> {
+    if depth(bytes) > bounds.depth {
+        let most = bounds.depth;
+        return Err(Refusal::unreadable(format!("JSON is nested deeper than {most} levels")));
+    }
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| Refusal::unreadable("the message is not UTF-8".to_owned()))?;
+    if !text.trim_start().starts_with('[') {
+        return message(text).map(Incoming::One);
+    }
+    let raw: Vec<&RawValue> = serde_json::from_str(text).map_err(|flaw| malformed(&flaw))?;
+    match raw.len() {
+        0 => Err(Refusal::not_a_message("an empty batch")),
+        many if many > bounds.batch => {
+            let most = bounds.batch;
+            Err(Refusal::not_a_message(&format!("a batch of more than {most} messages")))
+        }
+        _ => Ok(Incoming::Batch(raw.into_iter().map(|raw| message(raw.get())).collect())),
+    }
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// A member that is there, even if it is null.
+pub(crate) fn present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+fn message(text: &str) -> Result<Message<'_>, Refusal> {
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| malformed(&flaw))?;
+    if envelope.jsonrpc.as_deref() != Some("2.0") {
+        return Err(Refusal::not_a_message("a message whose jsonrpc member is not \"2.0\""));
+    }
+    let id = envelope.id.map(|raw| {
+        Id::parse(raw).ok_or_else(|| {
+            Refusal::not_a_message("an id that is neither a string nor a whole number")
+        })
+    });
+    let params = envelope.params;
+    if params.is_some_and(|raw| !raw.get().starts_with(['{', '['])) {
+        return Err(Refusal::not_a_message("params that are neither an object nor an array"));
+    }
+    match (envelope.method, id.transpose()?) {
+        (Some(method), Some(id)) => Ok(Message::Request { id, method, params }),
+        (Some(method), None) => Ok(Message::Notification { method, params }),
+        (None, _) if envelope.result.is_some() || envelope.error.is_some() => Ok(Message::Response),
+        (None, _) => Err(Refusal::not_a_message("a message without a method")),
+    }
+}
+
+fn malformed(flaw: &serde_json::Error) -> Refusal {
+    if flaw.is_data() {
+        Refusal::not_a_message(&flaw.to_string())
+    } else {
+        Refusal::unreadable(format!("not JSON: {flaw}"))
+    }
+}
+
+/// How deep objects and arrays are nested. Brackets inside strings do not count.
+fn depth(bytes: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut quoted, mut escaped) = (false, false);
+    for &byte in bytes {
+        if quoted {
+            quoted = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => quoted = true,
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounds, Id, Incoming, Message, depth, parse};
+
+    const BOUNDS: Bounds = Bounds { depth: 4, batch: 2 };
+
+    fn code(text: &str) -> i64 {
+        parse(text.as_bytes(), BOUNDS).unwrap_err().code()
+    }
+
+    #[test]
+    fn an_id_keeps_its_type_and_its_digits() {
+        for id in [r#""7""#, "7", "-1", "123456789012345678901234567890", r#""é\n""#] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#);
+            let incoming = parse(text.as_bytes(), BOUNDS).unwrap();
+            let Incoming::One(Message::Request { id: read, .. }) = incoming else { panic!() };
+            let mut written = Vec::new();
+            read.write(&mut written);
+            assert_eq!(written, id.as_bytes());
+            assert_eq!(serde_json::to_string(&read).unwrap(), id);
+        }
+        let number = Id::Number("7".into());
+        assert_ne!(number, Id::Text("7".into()));
+    }
+
+    #[test]
+    fn what_is_not_a_message_is_refused_by_its_kind() {
+        assert_eq!(code("{"), -32700);
+        assert_eq!(code("nonsense"), -32700);
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1}"#), -32600);
+        assert_eq!(code(r#"{"jsonrpc":"1.0","id":1,"method":"x"}"#), -32600);
+        assert_eq!(code(r#"{"id":1,"method":"x"}"#), -32600);
+        for id in ["null", "1.5", "true", "{}", "1e3"] {
+            assert_eq!(code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#)), -32600);
+        }
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#), -32600);
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":5}"#), -32600);
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":5}"#), -32600);
+        assert_eq!(code("[]"), -32600);
+    }
+
+    #[test]
+    fn nesting_is_taken_at_the_bound_and_refused_one_past_it() {
+        let nested = |levels: usize| {
+            let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+            format!(r#"{{"jsonrpc":"2.0","method":"x","params":{open}{close}}}"#)
+        };
+        assert!(parse(nested(3).as_bytes(), BOUNDS).is_ok());
+        assert_eq!(code(&nested(4)), -32700);
+        assert_eq!(code(&nested(10_000)), -32700);
+        assert_eq!(depth(br#"{"a":"[[[\"[["}"#), 1);
+    }
+
+    #[test]
+    fn a_batch_is_taken_at_the_bound_and_refused_one_past_it() {
+        let note = r#"{"jsonrpc":"2.0","method":"x"}"#;
+        let incoming = parse(format!("[{note},{note}]").into_bytes().leak(), BOUNDS).unwrap();
+        assert!(matches!(incoming, Incoming::Batch(messages) if messages.len() == 2));
+        assert_eq!(code(&format!("[{note},{note},{note}]")), -32600);
+    }
+}

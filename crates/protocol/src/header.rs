@@ -1,0 +1,123 @@
+//! What do the headers of HTTP repeat of a message, and does it agree?
+
+use std::borrow::Cow;
+
+use crate::call::{Call, Method, Mirror};
+use crate::frame::Raw;
+use crate::refusal::Refusal;
+use crate::revision::Revision;
+
+/// The revision that a request speaks.
+pub const REVISION: &str = "mcp-protocol-version";
+/// The session that a request belongs to, through 2025-11-25.
+pub const SESSION: &str = "mcp-session-id";
+/// The method, from 2026-07-28 on.
+pub const METHOD: &str = "mcp-method";
+/// What the parameters name, from 2026-07-28 on.
+pub const NAME: &str = "mcp-name";
+
+/// What the header that names a revision says about the era of its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// It is not there.
+    Unsaid,
+    /// A revision with a handshake.
+    Handshake(Revision),
+    /// A revision without, or one that nobody knows.
+    Alone,
+}
+
+impl Era {
+    /// Reads the header.
+    pub fn of(header: Option<&str>) -> Self {
+        match header.map(|date| Revision::named(date.trim())) {
+            None => Self::Unsaid,
+            Some(Some(revision)) if revision.has_handshake() => Self::Handshake(revision),
+            Some(_) => Self::Alone,
+        }
+    }
+}
+
+/// Whether a request stands alone, by all that tells.
+pub fn stands_alone(era: Era, method: &str, names_revision: bool, has_session: bool) -> bool {
+    let method = Method::named(method);
+    names_revision
+        || method != Some(Method::Initialize)
+            && (era == Era::Alone || !has_session && method.is_some_and(Method::stands_alone))
+}
+
+/// Refuses a revision in the header that is not the one in the body.
+pub fn check_revision(header: Option<&str>, body: &str) -> Result<(), Refusal> {
+    match header.map(str::trim) {
+        Some(date) if date == body => Ok(()),
+        Some(_) => Err(Refusal::header_mismatch(
+            "MCP-Protocol-Version is not the version that _meta names".to_owned(),
+        )),
+        None => Err(Refusal::header_mismatch("MCP-Protocol-Version is missing".to_owned())),
+    }
+}
+
+/// Refuses a method in the header that is not the one in the body.
+pub fn check_method(header: Option<&str>, body: &str) -> Result<(), Refusal> {
+    match header.map(str::trim) {
+        Some(method) if method == body => Ok(()),
+        Some(_) => Err(Refusal::header_mismatch("Mcp-Method is not the body's method".to_owned())),
+        None => Err(Refusal::header_mismatch("Mcp-Method is missing".to_owned())),
+    }
+}
+
+/// Refuses a name in the header that is not the one in the parameters.
+pub fn check_name(header: Option<&str>, method: &str, params: Option<&Raw>) -> Result<(), Refusal> {
+    let mirror = Method::named(method).map_or(Mirror::Absent, Method::mirror);
+    match (mirror, header) {
+        (Mirror::Absent, _) | (Mirror::Allowed, None) => Ok(()),
+        (Mirror::Required, None) => Err(Refusal::header_mismatch("Mcp-Name is missing".to_owned())),
+        (_, Some(header)) => {
+            let told = decoded(header.trim()).ok_or_else(|| {
+                Refusal::header_mismatch("Mcp-Name holds base64 that cannot be read".to_owned())
+            })?;
+            // A body without a name is refused for that, in words of its own.
+            let agrees = Call::mirrored(params).is_none_or(|name| name == told);
+            let differs = "Mcp-Name is not what the parameters name";
+            agrees.then_some(()).ok_or_else(|| Refusal::header_mismatch(differs.to_owned()))
+        }
+    }
+}
+
+/// Undoes `=?base64?…?=`, which carries what a header cannot.
+fn decoded(value: &str) -> Option<Cow<'_, str>> {
+    let inside = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
+    let Some(inside) = inside else { return Some(Cow::Borrowed(value)) };
+    let bytes = base64_simd::STANDARD.decode_to_vec(inside.as_bytes()).ok()?;
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_name, decoded};
+    use crate::frame::Raw;
+
+    fn code(header: Option<&str>, params: &str) -> Option<i64> {
+        let params: &Raw = serde_json::from_str(params).unwrap();
+        check_name(header, "resources/read", Some(params)).err().map(|refusal| refusal.code())
+    }
+
+    /// H-07, H-08.
+    #[test]
+    fn a_name_is_compared_as_decoded_and_byte_for_byte() {
+        let params = r#"{"uri":"mem://café"}"#;
+        assert_eq!(code(Some("=?base64?bWVtOi8vY2Fmw6k=?="), params), None);
+        assert_eq!(code(Some(" mem://a "), r#"{"uri":"mem://a"}"#), None);
+        for header in [None, Some("mem://cafe"), Some("=?base64?!!?="), Some("=?base64?bWVt?=")] {
+            assert_eq!(code(header, params), Some(-32020), "{header:?}");
+        }
+        assert_eq!(code(Some("MEM://a"), r#"{"uri":"mem://a"}"#), Some(-32020));
+    }
+
+    #[test]
+    fn only_the_exact_marker_is_undone() {
+        assert_eq!(decoded("=?BASE64?YQ==?=").as_deref(), Some("=?BASE64?YQ==?="));
+        assert_eq!(decoded("=?base64?YQ==?=").as_deref(), Some("a"));
+        assert_eq!(decoded("=?base64?/w==?="), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! What goes over the wire, in which revision?
+//!
+//! All JSON of the house is read and written here, and nothing else happens: no sockets, no
+//! files, no clock. Revisions are data: whoever needs to know asks [`Revision`] a question.
+
+#![warn(missing_docs)]
+
+pub mod call;
+pub mod cursor;
+pub mod frame;
+pub mod header;
+pub mod meta;
+pub mod notice;
+pub mod outgoing;
+pub mod refusal;
+pub mod reply;
+pub mod revision;
+pub mod shape;
+
+pub use call::{Call, Method};
+pub use cursor::Seal;
+pub use frame::{Id, Incoming, Message};
+pub use meta::Meta;
+pub use notice::Notice;
+pub use outgoing::Outgoing;
+pub use refusal::Refusal;
+pub use reply::{Reply, Welcome};
+pub use revision::{Revision, Terms};

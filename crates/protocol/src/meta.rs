@@ -1,0 +1,124 @@
+//! What does a request say about itself in `_meta`?
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::frame::{Id, present};
+use crate::refusal::Refusal;
+use crate::revision::Revision;
+
+/// The extension that SEP-2093 is served under until it has a name of its own.
+pub const EXTENSION: &str = "dev.refdesk/resource-metadata";
+
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// The members of `_meta` that we act on, each as it was written.
+#[derive(Debug, Default, Deserialize)]
+pub struct Meta<'a> {
+    #[serde(
+        borrow,
+        default,
+        rename = "io.modelcontextprotocol/protocolVersion",
+        deserialize_with = "present"
+    )]
+    version: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
+    level: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "progressToken")]
+    token: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "dev.refdesk/window")]
+    pub(crate) window: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+struct Carrier<'a> {
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<Meta<'a>>,
+}
+
+impl<'a> Meta<'a> {
+    /// Finds `_meta` in a request's parameters.
+    pub fn of(params: Option<&'a RawValue>) -> Result<Self, Refusal> {
+        let Some(raw) = params.filter(|raw| raw.get().starts_with('{')) else {
+            return Ok(Self::default());
+        };
+        let carrier: Carrier<'_> = serde_json::from_str(raw.get())
+            .map_err(|flaw| Refusal::bad_params(format!("_meta: {flaw}")))?;
+        Ok(carrier.meta.unwrap_or_default())
+    }
+
+    /// Whether the request names its own revision, and so stands alone.
+    pub fn names_revision(&self) -> bool {
+        self.version.is_some()
+    }
+
+    /// The revision's date as it was written.
+    pub fn date(&self) -> Result<Cow<'a, str>, Refusal> {
+        let missing = "_meta must name io.modelcontextprotocol/protocolVersion as a string";
+        let raw = self.version.ok_or_else(|| Refusal::bad_params(missing.to_owned()))?;
+        text(raw).ok_or_else(|| Refusal::bad_params(missing.to_owned()))
+    }
+
+    /// The revision of a request that stands alone.
+    pub fn revision(&self) -> Result<Revision, Refusal> {
+        let date = self.date()?;
+        let known = Revision::named(&date).filter(|revision| !revision.has_handshake());
+        known.ok_or_else(|| Refusal::unsupported_revision(&date))
+    }
+
+    /// Whether the client of a request that stands alone knows SEP-2093.
+    pub fn is_aware(&self) -> Result<bool, Refusal> {
+        let missing = "_meta must hold io.modelcontextprotocol/clientCapabilities as an object";
+        let raw = self.capabilities.filter(|raw| raw.get().starts_with('{'));
+        let raw = raw.ok_or_else(|| Refusal::bad_params(missing.to_owned()))?;
+        Ok(is_aware(raw))
+    }
+
+    /// What progress of this request is to be reported under.
+    pub fn progress_token(&self) -> Result<Option<Id>, Refusal> {
+        let bad = || Refusal::bad_params("progressToken must be a string or a whole number".into());
+        self.token.map(|raw| Id::parse(raw).ok_or_else(bad)).transpose()
+    }
+
+    /// Refuses a level of logging that does not exist.
+    pub fn check_level(&self) -> Result<(), Refusal> {
+        match self.level.map(|raw| text(raw).is_some_and(|name| LEVELS.contains(&&*name))) {
+            Some(false) => Err(Refusal::bad_params(format!(
+                "io.modelcontextprotocol/logLevel must be one of {}",
+                LEVELS.join(", ")
+            ))),
+            Some(true) | None => Ok(()),
+        }
+    }
+}
+
+/// Whether these client capabilities declare SEP-2093.
+pub(crate) fn is_aware(capabilities: &RawValue) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Declared<'a> {
+        #[serde(borrow)]
+        extensions: BTreeMap<Cow<'a, str>, IgnoredAny>,
+        #[serde(borrow)]
+        experimental: BTreeMap<Cow<'a, str>, IgnoredAny>,
+    }
+    let text = capabilities.get();
+    text.contains(EXTENSION)
+        && serde_json::from_str::<Declared<'_>>(text).is_ok_and(|declared| {
+            declared.extensions.contains_key(EXTENSION)
+                || declared.experimental.contains_key(EXTENSION)
+        })
+}
+
+fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+}

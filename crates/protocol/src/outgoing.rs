@@ -1,0 +1,295 @@
+//! How does a message leave without its body ever being held as a whole?
+//!
+//! A message is a row of pieces: JSON that is ready, and bodies that are escaped or encoded
+//! chunk by chunk as the transport asks for more.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use resource::{Body, Result, Source};
+
+use crate::frame::Id;
+use crate::refusal::Refusal;
+
+/// How much of a body is encoded at a time. A multiple of three, so that base64 joins.
+const CHUNK: usize = 48 * 1024;
+
+/// A message up to this size is written as one buffer.
+const SMALL: usize = 64 * 1024;
+
+/// One message on its way out, as a stream of bytes without line breaks.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    pieces: VecDeque<Piece>,
+    /// Bytes of a blob that wait for enough to make a group of three.
+    carry: BytesMut,
+    /// What it answers, where its body may yet fail.
+    answers: Option<Id>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Ready(Bytes),
+    Body(Body),
+}
+
+impl Outgoing {
+    /// A message that is ready as it is.
+    pub fn ready(bytes: impl Into<Bytes>) -> Self {
+        let mut message = Self::default();
+        message.push(bytes);
+        message
+    }
+
+    /// A message that is `value` as JSON.
+    pub(crate) fn json(value: &impl serde::Serialize) -> Self {
+        Self::ready(serde_json::to_vec(value).expect("what we write has string keys only"))
+    }
+
+    /// Adds JSON that is ready.
+    pub fn push(&mut self, bytes: impl Into<Bytes>) {
+        self.pieces.push_back(Piece::Ready(bytes.into()));
+    }
+
+    /// Adds the inside of a JSON string that holds `body`.
+    pub(crate) fn push_body(&mut self, body: Body) {
+        self.pieces.push_back(Piece::Body(body));
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Says which request the message answers, in case its body fails halfway.
+    pub(crate) fn answering(mut self, id: &Id) -> Self {
+        let streams = self.pieces.iter().any(|piece| piece.at_hand().is_none());
+        self.answers = streams.then(|| id.clone());
+        self
+    }
+
+    /// What to say instead, once the body has failed halfway.
+    pub fn apology(&self) -> Option<Self> {
+        let why = "reading stopped halfway; ask again".to_owned();
+        self.answers.as_ref().map(|id| Refusal::busy(why).encode(Some(id)))
+    }
+
+    /// Several messages as one array.
+    pub fn array(messages: Vec<Self>) -> Self {
+        let mut array = Self::ready(&b"["[..]);
+        for (at, message) in messages.into_iter().enumerate() {
+            if at > 0 {
+                array.push(&b","[..]);
+            }
+            array.pieces.extend(message.pieces);
+        }
+        array.push(&b"]"[..]);
+        array
+    }
+
+    /// The whole message, if it is small and all of it is at hand; else the message back.
+    pub fn into_bytes(mut self) -> std::result::Result<Bytes, Self> {
+        if self.pieces.len() == 1
+            && let Some(Piece::Ready(bytes)) = self.pieces.front_mut()
+        {
+            return Ok(std::mem::take(bytes));
+        }
+        let length = self.pieces.iter().map(Piece::at_hand).sum::<Option<usize>>();
+        if length.is_none_or(|length| length > SMALL) {
+            return Err(self);
+        }
+        let mut whole = Vec::with_capacity(length.unwrap_or(0) * 5 / 4);
+        for piece in self.pieces {
+            match piece {
+                Piece::Ready(bytes) => whole.extend_from_slice(&bytes),
+                Piece::Body(Body::Text(Source::Bytes(bytes))) => escape(&bytes, &mut whole),
+                Piece::Body(Body::Blob(Source::Bytes(bytes))) => {
+                    base64_simd::STANDARD.encode_append(&bytes, &mut whole);
+                }
+                Piece::Body(_) => {}
+            }
+        }
+        Ok(whole.into())
+    }
+}
+
+impl Piece {
+    fn at_hand(&self) -> Option<usize> {
+        match self {
+            Self::Ready(bytes)
+            | Self::Body(Body::Text(Source::Bytes(bytes)) | Body::Blob(Source::Bytes(bytes))) => {
+                Some(bytes.len())
+            }
+            Self::Body(_) => None,
+        }
+    }
+}
+
+impl Stream for Outgoing {
+    type Item = Result<Bytes>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            let encoded = match this.pieces.front_mut() {
+                None => return Poll::Ready(None),
+                Some(Piece::Ready(bytes)) => {
+                    let bytes = std::mem::take(bytes);
+                    this.pieces.pop_front();
+                    return Poll::Ready(Some(Ok(bytes)));
+                }
+                Some(Piece::Body(Body::Text(source))) => {
+                    ready!(next(source, cx, text_chunk))?.map(|chunk| escaped(&chunk))
+                }
+                Some(Piece::Body(Body::Blob(source))) => {
+                    match ready!(next(source, cx, blob_chunk))? {
+                        Some(chunk) => Some(encode(chunk, &mut this.carry)),
+                        None if this.carry.is_empty() => None,
+                        None => Some(base64(&this.carry.split())),
+                    }
+                }
+            };
+            match encoded {
+                Some(bytes) if bytes.is_empty() => {}
+                Some(bytes) => return Poll::Ready(Some(Ok(bytes))),
+                None => drop(this.pieces.pop_front()),
+            }
+        }
+    }
+}
+
+/// The next chunk of `source`; `cut` says how much of what is at hand makes one.
+fn next(
+    source: &mut Source,
+    cx: &mut Context<'_>,
+    cut: fn(&Bytes) -> usize,
+) -> Poll<Result<Option<Bytes>>> {
+    match source {
+        Source::Bytes(bytes) if bytes.is_empty() => Poll::Ready(Ok(None)),
+        Source::Bytes(bytes) => Poll::Ready(Ok(Some(bytes.split_to(cut(bytes))))),
+        Source::Stream(stream) => stream.as_mut().poll_next(cx).map(Option::transpose),
+    }
+}
+
+/// A chunk of text ends between characters.
+fn text_chunk(bytes: &Bytes) -> usize {
+    let mut end = bytes.len().min(CHUNK);
+    while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        end -= 1;
+    }
+    if end == 0 { bytes.len().min(CHUNK) } else { end }
+}
+
+fn blob_chunk(bytes: &Bytes) -> usize {
+    bytes.len().min(CHUNK)
+}
+
+fn escaped(chunk: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(chunk.len() * 9 / 8 + 16);
+    escape(chunk, &mut out);
+    out.into()
+}
+
+/// Adds `text` as the inside of a JSON string. What is not UTF-8 after all is replaced.
+fn escape(text: &[u8], into: &mut Vec<u8>) {
+    let start = into.len();
+    json_escape_simd::escape_into(String::from_utf8_lossy(text), into);
+    // The quotes belong to whoever writes the string around it.
+    into.pop();
+    into.copy_within(start + 1.., start);
+    into.pop();
+}
+
+fn base64(bytes: &[u8]) -> Bytes {
+    base64_simd::STANDARD.encode_type::<Vec<u8>>(bytes).into()
+}
+
+/// Encodes what makes whole groups of three and carries the rest to the next chunk.
+fn encode(mut chunk: Bytes, carry: &mut BytesMut) -> Bytes {
+    if carry.is_empty() {
+        let rest = chunk.split_off(chunk.len() / 3 * 3);
+        carry.extend_from_slice(&rest);
+        return base64(&chunk);
+    }
+    carry.extend_from_slice(&chunk);
+    let whole = carry.split_to(carry.len() / 3 * 3);
+    base64(&whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use bytes::Bytes;
+    use futures_core::Stream;
+    use proptest::prelude::{any, prop, proptest};
+    use resource::{Body, Result, Source};
+
+    use super::{CHUNK, Outgoing};
+
+    struct Chunks(std::vec::IntoIter<Bytes>);
+
+    impl Stream for Chunks {
+        type Item = Result<Bytes>;
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            Poll::Ready(self.0.next().map(Ok))
+        }
+    }
+
+    fn chunks(all: impl Iterator<Item = Bytes>) -> Source {
+        Source::Stream(Box::pin(Chunks(all.collect::<Vec<_>>().into_iter())))
+    }
+
+    fn drain(mut message: Outgoing) -> Vec<u8> {
+        let mut all = Vec::new();
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(chunk)) = Pin::new(&mut message).poll_next(&mut cx) {
+            all.extend_from_slice(&chunk.unwrap());
+        }
+        all
+    }
+
+    fn quoted(body: Body) -> Outgoing {
+        let mut message = Outgoing::ready(&b"\""[..]);
+        message.push_body(body);
+        message.push(&b"\""[..]);
+        message
+    }
+
+    proptest! {
+        #[test]
+        fn text_comes_back_from_chunks_of_any_size(pieces in prop::collection::vec(".*", 0..8)) {
+            let whole = pieces.concat();
+            let source = chunks(pieces.iter().map(|piece| Bytes::from(piece.clone())));
+            let streamed = drain(quoted(Body::Text(source)));
+            assert_eq!(serde_json::from_slice::<String>(&streamed).unwrap(), whole);
+            let at_once = quoted(Body::Text(Source::Bytes(whole.clone().into())));
+            assert_eq!(at_once.into_bytes().unwrap(), streamed);
+        }
+
+        #[test]
+        fn blobs_come_back_from_chunks_of_any_size(
+            pieces in prop::collection::vec(any::<Vec<u8>>(), 0..8),
+        ) {
+            let whole = pieces.concat();
+            let source = chunks(pieces.into_iter().map(Bytes::from));
+            let streamed = drain(quoted(Body::Blob(source)));
+            let text: String = serde_json::from_slice(&streamed).unwrap();
+            assert_eq!(base64_simd::STANDARD.decode_to_vec(&text).unwrap(), whole);
+            let at_once = quoted(Body::Blob(Source::Bytes(whole.into())));
+            assert_eq!(at_once.into_bytes().unwrap(), streamed);
+        }
+    }
+
+    #[test]
+    fn a_large_body_leaves_in_chunks_cut_between_characters() {
+        let text = "日本語🎌\n".repeat(CHUNK / 8);
+        let message = quoted(Body::Text(Source::Bytes(text.clone().into())));
+        let message = message.into_bytes().unwrap_err();
+        assert_eq!(serde_json::from_slice::<String>(&drain(message)).unwrap(), text);
+    }
+}

@@ -1,0 +1,189 @@
+//! How is a request refused, with which code and in which words?
+//!
+//! Every error code of the house stands in this file.
+
+use resource::{Error, ErrorKind};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::frame::Id;
+use crate::outgoing::Outgoing;
+use crate::revision::{Revision, Terms};
+
+/// An error as a peer sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    code: Code,
+    message: String,
+    data: Option<Value>,
+}
+
+/// The codes that we give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i64)]
+enum Code {
+    Unreadable = -32700,
+    NotAMessage = -32600,
+    NoSuchMethod = -32601,
+    BadParams = -32602,
+    Internal = -32603,
+    NotFound = -32002,
+    HeaderMismatch = -32020,
+    UnsupportedRevision = -32022,
+}
+
+impl Refusal {
+    /// The one way from an error of ours to words for a stranger.
+    ///
+    /// `trace` is what the log knows the failure by; it is told only where the words say nothing.
+    pub fn of(error: &Error, terms: Terms, trace: &str) -> Self {
+        let (code, message) = match error.kind {
+            // What may not be read must look like what is not there.
+            ErrorKind::NotFound | ErrorKind::Denied => {
+                (not_found(terms), "Resource not found".to_owned())
+            }
+            ErrorKind::Invalid
+            | ErrorKind::Unsupported
+            | ErrorKind::TooLarge
+            | ErrorKind::Changed => (Code::BadParams, error.message.to_string()),
+            ErrorKind::Unavailable => (Code::Internal, error.message.to_string()),
+            ErrorKind::Internal => {
+                (Code::Internal, format!("internal error; the log knows it as {trace}"))
+            }
+        };
+        let mut data = Map::new();
+        if let Some(uri) = &error.uri {
+            data.insert("uri".to_owned(), uri.as_str().into());
+        }
+        for (name, value) in &error.facts {
+            data.insert((*name).to_owned(), value.as_str().into());
+        }
+        Self { code, message, data: (!data.is_empty()).then_some(Value::Object(data)) }
+    }
+
+    /// Bytes that hold no JSON that we take.
+    pub fn unreadable(why: String) -> Self {
+        Self { code: Code::Unreadable, message: why, data: None }
+    }
+
+    /// JSON that is no message.
+    pub fn not_a_message(what: &str) -> Self {
+        Self { code: Code::NotAMessage, message: format!("not taken: {what}"), data: None }
+    }
+
+    /// A method that is not served here, or not in this revision.
+    pub fn no_such_method(method: &str) -> Self {
+        let shown: String = method.chars().take(100).collect();
+        Self { code: Code::NoSuchMethod, message: format!("method not found: {shown}"), data: None }
+    }
+
+    /// A request of which nothing tells the revision.
+    pub fn unopened() -> Self {
+        Self::bad_params(
+            "open with initialize, or name io.modelcontextprotocol/protocolVersion and \
+             io.modelcontextprotocol/clientCapabilities in _meta of every request"
+                .to_owned(),
+        )
+    }
+
+    /// Parameters that do not fit the method.
+    pub fn bad_params(why: String) -> Self {
+        Self { code: Code::BadParams, message: why, data: None }
+    }
+
+    /// Too much at once; the same request will be taken later.
+    pub fn busy(why: String) -> Self {
+        Self { code: Code::Internal, message: why, data: None }
+    }
+
+    /// A header that does not say what the body says.
+    pub fn header_mismatch(why: String) -> Self {
+        Self { code: Code::HeaderMismatch, message: why, data: None }
+    }
+
+    /// A revision that we do not speak without a handshake.
+    pub fn unsupported_revision(requested: &str) -> Self {
+        let supported: Vec<_> = Revision::stateless().map(Revision::as_str).collect();
+        Self {
+            code: Code::UnsupportedRevision,
+            message: "unsupported protocol version".to_owned(),
+            data: Some(json!({ "supported": supported, "requested": requested })),
+        }
+    }
+
+    /// The code.
+    pub fn code(&self) -> i64 {
+        self.code as i64
+    }
+
+    /// Whether it is the method that is unknown.
+    pub fn is_about_method(&self) -> bool {
+        self.code == Code::NoSuchMethod
+    }
+
+    /// The message that answers `id`, or that answers nobody in particular.
+    pub fn encode(&self, id: Option<&Id>) -> Outgoing {
+        #[derive(Serialize)]
+        struct Response<'a> {
+            jsonrpc: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'a Id>,
+            error: Body<'a>,
+        }
+        #[derive(Serialize)]
+        struct Body<'a> {
+            code: i64,
+            message: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            data: Option<&'a Value>,
+        }
+        let error = Body { code: self.code(), message: &self.message, data: self.data.as_ref() };
+        Outgoing::json(&Response { jsonrpc: "2.0", id, error })
+    }
+}
+
+/// SEP-2164 gave a missing resource the code of bad parameters; older peers know another.
+fn not_found(terms: Terms) -> Code {
+    if terms.revision.has_not_found_code() && !terms.aware {
+        Code::NotFound
+    } else {
+        Code::BadParams
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resource::{Error, ErrorKind, Uri};
+
+    use super::Refusal;
+    use crate::revision::{Revision, Terms};
+
+    /// B-16, R-24-09, R-26-06.
+    #[test]
+    fn a_missing_resource_has_the_code_of_its_revision() {
+        let error = Error::not_found(&Uri::parse("x:y").unwrap());
+        for revision in Revision::ALL {
+            let code =
+                |aware| Refusal::of(&error, Terms { revision, aware, full: true }, "").code();
+            assert_eq!(code(false), if revision.has_handshake() { -32002 } else { -32602 });
+            assert_eq!(code(true), -32602);
+        }
+    }
+
+    #[test]
+    fn what_is_denied_looks_like_what_is_missing() {
+        let uri = Uri::parse("x:y").unwrap();
+        let terms = Terms::full(Revision::V2026_07_28);
+        let denied = Error::new(ErrorKind::Denied, "not for you").about(&uri);
+        let missing = Error::not_found(&uri);
+        assert_eq!(Refusal::of(&denied, terms, ""), Refusal::of(&missing, terms, ""));
+    }
+
+    #[test]
+    fn a_cause_is_never_told_to_a_stranger() {
+        let error = Error::internal("it broke in /etc/secret").caused_by("/etc/secret");
+        let refusal = Refusal::of(&error, Terms::full(Revision::V2025_06_18), "t1");
+        let told = String::from_utf8(refusal.encode(None).into_bytes().unwrap().to_vec()).unwrap();
+        assert!(!told.contains("secret") && told.contains("t1"), "{told}");
+    }
+}

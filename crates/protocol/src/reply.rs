@@ -1,0 +1,293 @@
+//! Which results do we give, and how do they look?
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use resource::{Absence, Completion, Freshness, Page, Part, Resource, Scope, Template};
+use serde::Serialize;
+
+use crate::frame::Id;
+use crate::outgoing::Outgoing;
+use crate::revision::{Revision, Terms};
+use crate::shape::capability::{Abilities, Capabilities};
+use crate::shape::{contents, resource as resources, template};
+
+/// The answer to a request.
+#[derive(Debug)]
+pub enum Reply {
+    /// A session is open.
+    Welcome,
+    /// What we can do.
+    Discovery,
+    /// Nothing to say but yes.
+    Done,
+    /// A page of resources.
+    Resources(Listing<Resource>),
+    /// A page of templates.
+    Templates(Listing<Template>),
+    /// Content.
+    Read(Vec<Part>, Freshness),
+    /// A description.
+    Metadata(Arc<Resource>, Freshness),
+    /// Values to choose from.
+    Completion(Completion),
+}
+
+/// A page, and its cursor as the client will send it back.
+#[derive(Debug)]
+pub struct Listing<T> {
+    /// The page.
+    pub page: Page<T>,
+    /// Where to go on.
+    pub next: Option<String>,
+}
+
+/// Who we are and what we can do, as every opening tells it.
+#[derive(Debug, Clone)]
+pub struct Welcome {
+    /// The program's name.
+    pub name: &'static str,
+    /// The program's version.
+    pub version: &'static str,
+    /// Words for the model at the other end.
+    pub instructions: &'static str,
+    /// What we can do.
+    pub abilities: Abilities,
+}
+
+#[derive(Serialize)]
+struct ServerInfo {
+    name: &'static str,
+    version: &'static str,
+}
+
+/// The members that stand in every result of a revision that has them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Common<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_scope: Option<&'static str>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta<'a>>,
+}
+
+#[derive(Serialize)]
+struct Meta<'a> {
+    #[serde(
+        rename = "io.modelcontextprotocol/serverInfo",
+        skip_serializing_if = "Option::is_none"
+    )]
+    server: Option<ServerInfo>,
+    #[serde(rename = "dev.refdesk/absent", skip_serializing_if = "Option::is_none")]
+    absent: Option<Vec<AbsenceShape<'a>>>,
+}
+
+#[derive(Serialize)]
+struct AbsenceShape<'a> {
+    what: &'a str,
+    why: &'a str,
+}
+
+impl Reply {
+    /// The message that answers `id`.
+    pub fn encode(self, id: &Id, terms: Terms, welcome: &Welcome) -> Outgoing {
+        let mut head = Vec::with_capacity(512);
+        head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+        id.write(&mut head);
+        head.extend_from_slice(b",\"result\":");
+        match self {
+            Self::Read(parts, freshness) => {
+                read(parts, freshness, terms, welcome, head).answering(id)
+            }
+            other => {
+                other.write(terms, welcome, &mut head);
+                head.push(b'}');
+                Outgoing::ready(head)
+            }
+        }
+    }
+
+    fn write(&self, terms: Terms, welcome: &Welcome, into: &mut Vec<u8>) {
+        let plain = || Common::new(None, &[], terms, welcome);
+        match self {
+            Self::Welcome => write(into, &opening(terms, welcome)),
+            Self::Discovery => write(into, &discovery(terms, welcome)),
+            Self::Done => write(into, &plain()),
+            Self::Resources(listing) => write(
+                into,
+                &ResourcesShape {
+                    resources: resources::Row(&listing.page.items, terms),
+                    next_cursor: listing.next.as_deref(),
+                    common: Common::of(&listing.page, terms, welcome),
+                },
+            ),
+            Self::Templates(listing) => write(
+                into,
+                &TemplatesShape {
+                    resource_templates: template::Row(&listing.page.items, terms),
+                    next_cursor: listing.next.as_deref(),
+                    common: Common::of(&listing.page, terms, welcome),
+                },
+            ),
+            Self::Metadata(resource, freshness) => write(
+                into,
+                &MetadataShape {
+                    resource: resources::Shape::listed(resource, Terms { full: true, ..terms }),
+                    common: Common::new(Some(*freshness), &[], terms, welcome),
+                },
+            ),
+            Self::Completion(completion) => write(
+                into,
+                &CompletionShape {
+                    completion: Values {
+                        values: &completion.values,
+                        total: completion.total,
+                        has_more: completion.total > completion.values.len(),
+                    },
+                    common: plain(),
+                },
+            ),
+            Self::Read(..) => {}
+        }
+    }
+}
+
+fn write(into: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(into, value).expect("a vector takes all that is written");
+}
+
+fn read(
+    parts: Vec<Part>,
+    freshness: Freshness,
+    terms: Terms,
+    welcome: &Welcome,
+    mut head: Vec<u8>,
+) -> Outgoing {
+    let mut message = Outgoing::default();
+    // The common members come first, so that the bodies can be the last thing on the wire.
+    write(&mut head, &Common::new(Some(freshness), &[], terms, welcome));
+    head.pop();
+    if head.last() != Some(&b'{') {
+        head.push(b',');
+    }
+    head.extend_from_slice(b"\"contents\":[");
+    let mut tail = contents::push(parts, terms, head, &mut message);
+    tail.extend_from_slice(b"]}}");
+    message.push(tail);
+    message
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourcesShape<'a> {
+    resources: resources::Row<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TemplatesShape<'a> {
+    resource_templates: template::Row<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+struct MetadataShape<'a> {
+    resource: resources::Shape<'a>,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+struct CompletionShape<'a> {
+    completion: Values<'a>,
+    #[serde(flatten)]
+    common: Common<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Values<'a> {
+    values: &'a [String],
+    total: usize,
+    has_more: bool,
+}
+
+impl<'a> Common<'a> {
+    fn of<T>(page: &'a Page<T>, terms: Terms, welcome: &Welcome) -> Self {
+        Self::new(Some(page.freshness), &page.absent, terms, welcome)
+    }
+
+    fn new(
+        freshness: Option<Freshness>,
+        absent: &'a [Absence],
+        terms: Terms,
+        welcome: &Welcome,
+    ) -> Self {
+        let revision = terms.revision;
+        let kept = freshness.filter(|_| revision.names_cache_terms());
+        let server = revision
+            .signs_results()
+            .then_some(ServerInfo { name: welcome.name, version: welcome.version });
+        let absent = (!absent.is_empty()).then(|| {
+            absent.iter().map(|gap| AbsenceShape { what: &gap.what, why: &gap.why }).collect()
+        });
+        let meta = (server.is_some() || absent.is_some()).then_some(Meta { server, absent });
+        Self {
+            result_type: revision.tags_results().then_some("complete"),
+            ttl_ms: kept.map(|kept| u64::try_from(kept.ttl.as_millis()).unwrap_or(u64::MAX)),
+            cache_scope: kept.map(|kept| match kept.scope {
+                Scope::Public => "public",
+                Scope::Private => "private",
+            }),
+            meta,
+        }
+    }
+}
+
+fn opening(terms: Terms, welcome: &Welcome) -> impl Serialize {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Opening {
+        protocol_version: &'static str,
+        capabilities: Capabilities,
+        server_info: ServerInfo,
+        instructions: &'static str,
+    }
+    Opening {
+        protocol_version: terms.revision.as_str(),
+        capabilities: Capabilities::new(welcome.abilities, terms.revision),
+        server_info: ServerInfo { name: welcome.name, version: welcome.version },
+        instructions: welcome.instructions,
+    }
+}
+
+fn discovery(terms: Terms, welcome: &Welcome) -> impl Serialize {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Discovery {
+        supported_versions: [&'static str; 5],
+        capabilities: Capabilities,
+        instructions: &'static str,
+        #[serde(flatten)]
+        common: Common<'static>,
+    }
+    // What we can do changes only with the settings, which a restart follows.
+    let lasting = Freshness { ttl: Duration::from_secs(300), scope: Scope::Public };
+    Discovery {
+        supported_versions: Revision::ALL.map(Revision::as_str),
+        capabilities: Capabilities::new(welcome.abilities, terms.revision),
+        instructions: welcome.instructions,
+        common: Common::new(Some(lasting), &[], terms, welcome),
+    }
+}

@@ -1,0 +1,46 @@
+//! How does what was read look as JSON?
+
+use resource::{Body, Part};
+
+use super::resource::Shape;
+use crate::outgoing::Outgoing;
+use crate::revision::Terms;
+
+/// Adds the elements of `contents`, each with its body to be encoded as it leaves.
+///
+/// `head` is JSON that is ready and stands before them; what stands behind them is returned, to
+/// be written on.
+pub(crate) fn push(
+    parts: Vec<Part>,
+    terms: Terms,
+    mut head: Vec<u8>,
+    into: &mut Outgoing,
+) -> Vec<u8> {
+    for (at, part) in parts.into_iter().enumerate() {
+        if at > 0 {
+            head.push(b',');
+        }
+        head = push_one(part, terms, head, into);
+    }
+    head
+}
+
+/// Adds one element: an object that ends in `text` or `blob`.
+pub(crate) fn push_one(
+    part: Part,
+    terms: Terms,
+    mut head: Vec<u8>,
+    into: &mut Outgoing,
+) -> Vec<u8> {
+    let shape = Shape::read(&part.resource, part.slice.as_ref(), terms);
+    serde_json::to_writer(&mut head, &shape).expect("a vector takes all that is written");
+    let closing = head.pop();
+    debug_assert_eq!(closing, Some(b'}'));
+    head.extend_from_slice(match part.body {
+        Body::Text(_) => b",\"text\":\"",
+        Body::Blob(_) => b",\"blob\":\"",
+    });
+    into.push(head);
+    into.push_body(part.body);
+    b"\"}".to_vec()
+}

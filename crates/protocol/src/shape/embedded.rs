@@ -1,0 +1,106 @@
+//! How does a resource look inside the result of a tool?
+//!
+//! SEP-2093 leaves annotations to the resource itself; peers that never heard of it look for
+//! them beside it. Whoever knows gets them once, whoever does not gets them in both places.
+
+use resource::{Annotations, Part, Role};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::contents;
+use super::resource::annotations;
+use crate::outgoing::Outgoing;
+use crate::revision::Terms;
+
+/// Adds a content block that embeds `part`. Behind it stands what is returned.
+pub fn push(part: Part, terms: Terms, mut head: Vec<u8>, into: &mut Outgoing) -> Vec<u8> {
+    let beside = annotations(&part.resource.annotations, terms).filter(|_| !terms.aware);
+    head.extend_from_slice(b"{\"type\":\"resource\",");
+    if let Some(beside) = beside {
+        head.extend_from_slice(b"\"annotations\":");
+        serde_json::to_writer(&mut head, &beside).expect("a vector takes all that is written");
+        head.push(b',');
+    }
+    head.extend_from_slice(b"\"resource\":");
+    // Annotations stand inside in any case, so the element is written in full.
+    let mut tail = contents::push_one(part, Terms { full: true, ..terms }, head, into);
+    tail.push(b'}');
+    tail
+}
+
+/// The annotations of an embedded resource that somebody sent: its own, or else those beside it.
+pub fn annotations_of(block: &Value) -> Option<Annotations> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Written {
+        #[serde(default)]
+        audience: Vec<String>,
+        priority: Option<f64>,
+        last_modified: Option<String>,
+    }
+    let own = block.get("resource").and_then(|resource| resource.get("annotations"));
+    let written = own.or_else(|| block.get("annotations"))?;
+    let written = Written::deserialize(written).ok()?;
+    let role = |name: String| match name.as_str() {
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        _ => None,
+    };
+    Some(Annotations {
+        audience: written.audience.into_iter().filter_map(role).collect(),
+        priority: written.priority.filter(|priority| (0.0..=1.0).contains(priority)),
+        modified: written.last_modified.and_then(|date| humantime::parse_rfc3339(&date).ok()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use resource::{Annotations, Body, Part, Resource, Role, Source, Uri};
+    use serde_json::{Value, json};
+
+    use super::{annotations_of, push};
+    use crate::outgoing::Outgoing;
+    use crate::revision::{Revision, Terms};
+
+    fn block(terms: Terms) -> Value {
+        let mut resource = Resource::new(Uri::parse("note://a").unwrap(), "a");
+        resource.annotations.audience = vec![Role::User];
+        resource.annotations.priority = Some(0.5);
+        let body = Body::Text(Source::Bytes("hello \"you\"".into()));
+        let part = Part { resource: Arc::new(resource), body, slice: None };
+        let mut message = Outgoing::default();
+        let tail = push(part, terms, Vec::new(), &mut message);
+        message.push(tail);
+        serde_json::from_slice(&message.into_bytes().unwrap()).unwrap()
+    }
+
+    /// S2093-26, B-14.
+    #[test]
+    fn annotations_stand_inside_for_all_and_beside_for_those_who_look_there() {
+        let own = json!({"audience": ["user"], "priority": 0.5});
+        for revision in Revision::ALL {
+            let unaware = block(Terms { revision, aware: false, full: false });
+            assert_eq!(unaware["annotations"], own);
+            assert_eq!(unaware["resource"]["annotations"], own);
+            let aware = block(Terms { revision, aware: true, full: true });
+            assert_eq!(aware.get("annotations"), None);
+            assert_eq!(aware["resource"]["annotations"], own);
+            assert_eq!(aware["resource"]["text"], "hello \"you\"");
+        }
+    }
+
+    /// S2093-27, S2093-28.
+    #[test]
+    fn annotations_beside_a_resource_are_taken_unless_it_has_its_own() {
+        let beside = json!({"type": "resource", "annotations": {"priority": 0.1}, "resource": {}});
+        let both = json!({"annotations": {"priority": 0.1},
+                          "resource": {"annotations": {"priority": 0.9}}});
+        let priority = |block| annotations_of(block).unwrap().priority;
+        assert_eq!((priority(&beside), priority(&both)), (Some(0.1), Some(0.9)));
+        assert_eq!(annotations_of(&json!({"resource": {}})), None);
+        let wild = json!({"annotations": {"priority": 7, "audience": ["everyone"]}});
+        assert_eq!(annotations_of(&wild), Some(Annotations::default()));
+    }
+}

@@ -1,0 +1,9 @@
+//! How does each thing look as JSON?
+//!
+//! One file a subject. What a revision does not know is left out here, and nowhere else.
+
+pub mod capability;
+pub mod contents;
+pub mod embedded;
+pub mod resource;
+pub mod template;

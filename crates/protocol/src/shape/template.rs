@@ -1,0 +1,49 @@
+//! How does a template look as JSON?
+
+use std::sync::Arc;
+
+use resource::Template;
+use serde::{Serialize, Serializer};
+
+use super::resource::{AnnotationsShape, IconShape, annotations, icons};
+use crate::revision::Terms;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shape<'a> {
+    uri_template: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    icons: Option<Vec<IconShape<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<AnnotationsShape>,
+}
+
+impl<'a> Shape<'a> {
+    fn new(template: &'a Template, terms: Terms) -> Self {
+        Self {
+            uri_template: template.uri.as_str(),
+            name: &template.name,
+            title: template.title.as_deref().filter(|_| terms.revision.knows_titles()),
+            description: template.description.as_deref(),
+            mime_type: template.mime.as_deref(),
+            icons: icons(&template.icons, terms),
+            annotations: annotations(&template.annotations, terms),
+        }
+    }
+}
+
+/// Templates in a row.
+pub(crate) struct Row<'a>(pub(crate) &'a [Arc<Template>], pub(crate) Terms);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|template| Shape::new(template, self.1)))
+    }
+}
