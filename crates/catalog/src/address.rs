@@ -1,0 +1,144 @@
+//! How does a mount's name get into a URI and out again?
+//!
+//! Pure and reversible: what is joined can be split, and comes back as it was.
+
+use std::collections::HashSet;
+
+use resource::{Error, Result, Uri, UriTemplate};
+
+/// How the URIs of one mount are told from those of the others.
+#[derive(Debug, Clone)]
+pub enum Address {
+    /// The mount's name is the first segment of the path: `file:///<name>/…`.
+    Path {
+        /// The scheme of the mount's URIs.
+        scheme: &'static str,
+        /// The mount's name.
+        name: String,
+    },
+    /// The URIs are the author's own and stay as they are.
+    Own {
+        /// The URIs.
+        uris: HashSet<Uri>,
+        /// The templates whose URIs belong here as well.
+        templates: Vec<UriTemplate>,
+    },
+}
+
+impl Address {
+    /// The provider's own URI for the public `uri`, if it belongs to this mount.
+    pub fn split(&self, uri: &Uri) -> Option<Uri> {
+        match self {
+            Self::Path { scheme, name } => {
+                let rest = after_root(uri.as_str(), scheme)?.strip_prefix(name.as_str())?;
+                let path = if rest.is_empty() { "/" } else { rest };
+                path.starts_with('/').then(|| Uri::parse(&format!("{scheme}://{path}")).ok())?
+            }
+            Self::Own { uris, templates } => {
+                let here = uris.contains(uri)
+                    || templates.iter().any(|template| template.matches(uri).is_some());
+                here.then(|| uri.clone())
+            }
+        }
+    }
+
+    /// The public URI for the provider's own `local`.
+    pub fn join(&self, local: &Uri) -> Result<Uri> {
+        match self {
+            Self::Path { scheme, name } => {
+                let path = after_root(local.as_str(), scheme)
+                    .ok_or_else(|| Error::internal("a provider named a URI of another scheme"))?;
+                let slash = if path.is_empty() { "" } else { "/" };
+                Uri::parse(&format!("{scheme}:///{name}{slash}{path}"))
+            }
+            Self::Own { .. } => Ok(local.clone()),
+        }
+    }
+
+    /// The provider's own template for a public one, if it belongs to this mount.
+    pub fn split_template(&self, template: &str) -> Option<String> {
+        match self {
+            Self::Path { scheme, name } => {
+                let rest = after_root(template, scheme)?.strip_prefix(name.as_str())?;
+                rest.starts_with('/').then(|| format!("{scheme}://{rest}"))
+            }
+            Self::Own { templates, .. } => {
+                let here = templates.iter().any(|known| known.as_str() == template);
+                here.then(|| template.to_owned())
+            }
+        }
+    }
+
+    /// The public template for the provider's own.
+    pub fn join_template(&self, local: &UriTemplate) -> Result<UriTemplate> {
+        match self {
+            Self::Path { scheme, name } => {
+                let path = after_root(local.as_str(), scheme)
+                    .ok_or_else(|| Error::internal("a provider named a URI of another scheme"))?;
+                UriTemplate::parse(&format!("{scheme}:///{name}/{path}"))
+            }
+            Self::Own { .. } => Ok(local.clone()),
+        }
+    }
+
+    /// Where the mount begins, for people.
+    pub fn root(&self) -> Option<String> {
+        match self {
+            Self::Path { scheme, name } => Some(format!("{scheme}:///{name}/")),
+            Self::Own { .. } => None,
+        }
+    }
+}
+
+/// What stands behind `scheme:///`. The local host may be named; any other may not.
+fn after_root<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(scheme)?.strip_prefix("://")?;
+    rest.strip_prefix("localhost").unwrap_or(rest).strip_prefix('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, proptest};
+    use resource::{Uri, uri};
+
+    use super::Address;
+
+    fn project() -> Address {
+        Address::Path { scheme: "file", name: "project".to_owned() }
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_undoes_joining(segments in prop::collection::vec(any::<Vec<u8>>(), 0..5)) {
+            let mut text = String::from("file://");
+            for segment in &segments {
+                text.push('/');
+                uri::encode_segment(segment, &mut text);
+            }
+            if segments.is_empty() {
+                text.push('/');
+            }
+            let local = Uri::parse(&text).unwrap();
+            let public = project().join(&local).unwrap();
+            assert_eq!(project().split(&public), Some(local));
+        }
+    }
+
+    #[test]
+    fn only_the_mounts_own_uris_are_split() {
+        let split = |text: &str| project().split(&Uri::parse(text).unwrap());
+        let local = |text: &str| Some(Uri::parse(text).unwrap());
+        assert_eq!(split("file:///project/a"), local("file:///a"));
+        assert_eq!(split("file://localhost/project/a"), local("file:///a"));
+        assert_eq!(split("file:///project"), local("file:///"));
+        assert_eq!(split("file:///project/"), local("file:///"));
+        for text in
+            ["file:///projects/a", "file:///other/a", "file://evil/project/a", "x:///project/a"]
+        {
+            assert_eq!(split(text), None, "{text}");
+        }
+        for text in ["file:project/a", "file:///", "file:////project/a", "file:///project?x"] {
+            assert_eq!(split(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Which mount answers, and how do the answers of many become one?
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use resource::{
+    Ask, Complete, Completion, Content, Context, Error, Facets, Page, Provider, Question, Reading,
+    Resource, Result, Template, Uri, Window,
+};
+
+use crate::merge::Merge;
+use crate::mount::Mount;
+
+/// Many mounted providers as one.
+pub struct Catalog {
+    /// By name, which is the order of every list.
+    mounts: Vec<Mount>,
+}
+
+impl Catalog {
+    /// A catalog of these mounts.
+    pub fn new(mut mounts: Vec<Mount>) -> Self {
+        mounts.sort_by(|one, other| one.name.cmp(&other.name));
+        Self { mounts }
+    }
+
+    fn owner(&self, uri: &Uri) -> Result<(&Mount, Uri)> {
+        let claim = |mount| Mount::claim(mount, uri);
+        self.mounts.iter().find_map(claim).ok_or_else(|| Error::not_found(uri))
+    }
+}
+
+impl Mount {
+    fn claim(&self, uri: &Uri) -> Option<(&Self, Uri)> {
+        self.address.split(uri).map(|local| (self, local))
+    }
+
+    async fn list(&self, ctx: &Context, ask: &Ask) -> Result<Page<Resource>> {
+        let mut page = self.provider.list(ctx, None, ask).await?;
+        self.publish_all(&mut page)?;
+        Ok(page)
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        let mut page = self.provider.templates(ctx, ask).await?;
+        for template in &mut page.items {
+            let public = self.address.join_template(&template.uri)?;
+            if template.uri != public {
+                Arc::make_mut(template).uri = public;
+            }
+        }
+        Ok(page)
+    }
+
+    /// Gives a resource its public URI; the one that was asked for stays as it was written.
+    fn publish(&self, resource: &mut Arc<Resource>, asked: Option<(&Uri, &Uri)>) -> Result<()> {
+        let public = match asked {
+            Some((local, public)) if resource.uri == *local => public.clone(),
+            _ => self.address.join(&resource.uri)?,
+        };
+        if resource.uri != public {
+            Arc::make_mut(resource).uri = public;
+        }
+        Ok(())
+    }
+
+    fn publish_all(&self, page: &mut Page<Resource>) -> Result<()> {
+        page.items.iter_mut().try_for_each(|item| self.publish(item, None))?;
+        for gap in &mut page.absent {
+            gap.what = format!("{}/{}", self.name, gap.what);
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Provider for Catalog {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        let Some(parent) = parent else {
+            let mut merge = Merge::begin(ask)?;
+            while let Some((mount, ask)) = merge.next(&self.mounts) {
+                merge.add(mount, mount.list(ctx, &ask).await)?;
+            }
+            return Ok(merge.finish());
+        };
+        let (mount, local) = self.owner(parent)?;
+        let listed = mount.provider.list(ctx, Some(&local), ask).await;
+        let mut page = listed.map_err(|error| renamed(error, parent))?;
+        mount.publish_all(&mut page)?;
+        Ok(page)
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        let mut merge = Merge::begin(ask)?;
+        while let Some((mount, ask)) = merge.next(&self.mounts) {
+            merge.add(mount, mount.templates(ctx, &ask).await)?;
+        }
+        Ok(merge.finish())
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        let (mount, local) = self.owner(uri)?;
+        let stat = mount.provider.stat(ctx, &local).await;
+        let mut resource = Arc::new(stat.map_err(|error| renamed(error, uri))?);
+        mount.publish(&mut resource, Some((&local, uri)))?;
+        Ok(Arc::unwrap_or_clone(resource))
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let (mount, local) = self.owner(uri)?;
+        let read = mount.provider.read(ctx, &local, window).await;
+        let mut reading = read.map_err(|error| renamed(error, uri))?;
+        let asked = Some((&local, uri));
+        match &mut reading.content {
+            Content::Parts(parts) => {
+                let mut resources = parts.iter_mut().map(|part| &mut part.resource);
+                resources.try_for_each(|resource| mount.publish(resource, asked))?;
+            }
+            Content::Collection(resource) => mount.publish(resource, asked)?,
+        }
+        Ok(reading)
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        let completes = self.mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
+        Facets { watch: None, complete: completes.then_some(self as &dyn Complete) }
+    }
+}
+
+#[async_trait]
+impl Complete for Catalog {
+    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
+        for mount in &self.mounts {
+            let Some(local) = mount.address.split_template(question.template) else { continue };
+            let question = Question { template: &local, ..*question };
+            return match mount.provider.facets().complete {
+                Some(inner) => inner.complete(ctx, &question).await,
+                None => Ok(Completion::default()),
+            };
+        }
+        Err(Error::invalid("there is no such template; list the templates to see which there are"))
+    }
+}
+
+/// An error that names the provider's own URI names the public one instead.
+fn renamed(error: Error, uri: &Uri) -> Error {
+    if error.uri.is_some() { error.about(uri) } else { error }
+}

@@ -1,0 +1,50 @@
+//! How much may be read at once?
+
+use async_trait::async_trait;
+use resource::{
+    Ask, Context, Facets, Page, Provider, Reading, Resource, Result, Template, Uri, Window,
+};
+
+/// Keeps every read within a mount's limit.
+pub struct Bounded<P> {
+    inner: P,
+    limit: u64,
+}
+
+impl<P> Bounded<P> {
+    /// Nothing over `limit` bytes leaves `inner` in one piece.
+    pub fn new(inner: P, limit: u64) -> Self {
+        Self { inner, limit }
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Provider for Bounded<P> {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        self.inner.list(ctx, parent, ask).await
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.inner.templates(ctx, ask).await
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        self.inner.stat(ctx, uri).await
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let window = match window {
+            Window::Whole { limit } => Window::Whole { limit: self.limit.min(*limit) },
+            Window::Part { offset, length, etag } => Window::Part {
+                offset: *offset,
+                length: self.limit.min(*length),
+                etag: etag.clone(),
+            },
+        };
+        self.inner.read(ctx, uri, &window).await
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        self.inner.facets()
+    }
+}

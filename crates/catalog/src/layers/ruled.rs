@@ -1,0 +1,198 @@
+//! What do the settings say about a resource that its source does not?
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use resource::{
+    Ask, Complete, Completion, Content, Context, Error, Facets, Icon, Page, Provider, Question,
+    Reading, Resource, Result, Role, Template, Uri, Window, uri,
+};
+
+/// How many pages in a row may be hidden whole before a short one is given.
+const EMPTY_PAGES: usize = 64;
+
+/// Rules in the order they apply: what a later one says holds over what an earlier one said.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    globs: GlobSet,
+    effects: Vec<Effect>,
+    hides: bool,
+}
+
+/// Metadata for whatever a pattern matches.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// A glob over the path inside the mount; one without a slash matches at any depth.
+    pub glob: String,
+    /// What it says.
+    pub effect: Effect,
+}
+
+/// What a rule says. What it does not say stays as it was.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Effect {
+    /// How important, from 0 to 1.
+    pub priority: Option<f64>,
+    /// For whom.
+    pub audience: Option<Vec<Role>>,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+    /// Pictures that stand for it.
+    pub icons: Option<Vec<Icon>>,
+    /// Whether it, and what lies in it, is as if it were not there.
+    pub hide: Option<bool>,
+}
+
+impl Rules {
+    /// Compiles the patterns; the error names the one that is wrong.
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> std::result::Result<Self, globset::Error> {
+        let mut globs = GlobSetBuilder::new();
+        let mut effects = Vec::new();
+        for rule in rules {
+            globs.add(Self::glob(&rule.glob)?);
+            effects.push(rule.effect);
+        }
+        let hides = effects.iter().any(|effect| effect.hide == Some(true));
+        Ok(Self { globs: globs.build()?, effects, hides })
+    }
+
+    /// Compiles one pattern.
+    pub fn glob(pattern: &str) -> std::result::Result<Glob, globset::Error> {
+        let anywhere = format!("**/{pattern}");
+        let pattern = if pattern.contains('/') { pattern } else { &anywhere };
+        GlobBuilder::new(pattern).literal_separator(true).build()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    fn apply(&self, resource: &mut Resource, path: &str) {
+        for at in self.globs.matches(path) {
+            let effect = &self.effects[at];
+            if let Some(priority) = effect.priority {
+                resource.annotations.priority = Some(priority);
+            }
+            if let Some(audience) = &effect.audience {
+                resource.annotations.audience.clone_from(audience);
+            }
+            if let Some(icons) = &effect.icons {
+                resource.icons.clone_from(icons);
+            }
+            if effect.title.is_some() {
+                resource.title.clone_from(&effect.title);
+            }
+            if effect.description.is_some() {
+                resource.description.clone_from(&effect.description);
+            }
+        }
+    }
+
+    /// Whether `path`, or a folder it lies in, is hidden.
+    fn hide(&self, path: &str) -> bool {
+        let hidden = |path: &str| {
+            let mut said =
+                self.globs.matches(path).into_iter().filter_map(|at| self.effects[at].hide);
+            said.next_back().unwrap_or(false)
+        };
+        let folders = path.match_indices('/').map(|(slash, _)| &path[..slash]);
+        self.hides && folders.chain([path]).any(hidden)
+    }
+}
+
+/// A provider whose resources are described, or hidden, by rules.
+pub struct Ruled<P> {
+    inner: P,
+    rules: Rules,
+}
+
+impl<P: Provider> Ruled<P> {
+    /// Puts `rules` around `inner`.
+    pub fn new(inner: P, rules: Rules) -> Self {
+        Self { inner, rules }
+    }
+
+    /// The path that patterns are matched against: what stands behind the scheme, decoded.
+    fn path(uri: &Uri) -> String {
+        let behind = &uri.as_str()[uri.scheme().len() + 1..];
+        String::from_utf8_lossy(&uri::decode(behind.trim_matches('/'))).into_owned()
+    }
+
+    /// The path of `uri`, unless it is hidden.
+    fn seen(&self, uri: &Uri) -> Result<String> {
+        let path = Self::path(uri);
+        if self.rules.hide(&path) { Err(Error::not_found(uri)) } else { Ok(path) }
+    }
+
+    fn described(&self, mut item: Arc<Resource>) -> Option<Arc<Resource>> {
+        let path = self.seen(&item.uri).ok()?;
+        if self.rules.globs.is_match(&path) {
+            self.rules.apply(Arc::make_mut(&mut item), &path);
+        }
+        Some(item)
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Provider for Ruled<P> {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        parent.map(|uri| self.seen(uri)).transpose()?;
+        let mut ask = ask.clone();
+        for _ in 0..EMPTY_PAGES {
+            let mut page = self.inner.list(ctx, parent, &ask).await?;
+            let items = std::mem::take(&mut page.items);
+            page.items = items.into_iter().filter_map(|item| self.described(item)).collect();
+            if !page.items.is_empty() || page.next.is_none() {
+                return Ok(page);
+            }
+            ask.from = page.next;
+        }
+        Ok(Page { next: ask.from, ..Page::empty() })
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.inner.templates(ctx, ask).await
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        let path = self.seen(uri)?;
+        let mut resource = self.inner.stat(ctx, uri).await?;
+        self.rules.apply(&mut resource, &path);
+        Ok(resource)
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let path = self.seen(uri)?;
+        let mut reading = self.inner.read(ctx, uri, window).await?;
+        match &mut reading.content {
+            Content::Parts(parts) => {
+                for part in parts {
+                    self.rules.apply(Arc::make_mut(&mut part.resource), &path);
+                }
+            }
+            Content::Collection(resource) => self.rules.apply(Arc::make_mut(resource), &path),
+        }
+        Ok(reading)
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        let inner = self.inner.facets();
+        Facets { complete: inner.complete.map(|_| self as &dyn Complete), ..inner }
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Complete for Ruled<P> {
+    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
+        let Some(inner) = self.inner.facets().complete else { return Ok(Completion::default()) };
+        let mut completion = inner.complete(ctx, question).await?;
+        let found = completion.values.len();
+        completion.values.retain(|value| !self.rules.hide(value.trim_matches('/')));
+        completion.total -= found - completion.values.len();
+        Ok(completion)
+    }
+}

@@ -1,0 +1,64 @@
+//! How long may a provider take?
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use resource::{
+    Ask, Complete, Completion, Context, Error, Facets, Page, Provider, Question, Reading, Resource,
+    Result, Template, Uri, Window,
+};
+use tokio::time;
+
+/// Gives up on a call that takes too long. A stream that has begun is not cut off.
+pub struct Timed<P> {
+    inner: P,
+    limit: Duration,
+}
+
+impl<P> Timed<P> {
+    /// No call to `inner` takes longer than `limit`.
+    pub fn new(inner: P, limit: Duration) -> Self {
+        Self { inner, limit }
+    }
+
+    async fn within<T>(&self, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        time::timeout(self.limit, call).await.unwrap_or_else(|_| {
+            let limit = self.limit;
+            Err(Error::unavailable(format!("no answer from the source within {limit:?}")))
+        })
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Provider for Timed<P> {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        self.within(self.inner.list(ctx, parent, ask)).await
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.within(self.inner.templates(ctx, ask)).await
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        self.within(self.inner.stat(ctx, uri)).await
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        self.within(self.inner.read(ctx, uri, window)).await
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        let inner = self.inner.facets();
+        Facets { complete: inner.complete.map(|_| self as &dyn Complete), ..inner }
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Complete for Timed<P> {
+    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
+        match self.inner.facets().complete {
+            Some(inner) => self.within(inner.complete(ctx, question)).await,
+            None => Ok(Completion::default()),
+        }
+    }
+}

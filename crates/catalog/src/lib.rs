@@ -1,0 +1,17 @@
+//! How do many providers become one?
+//!
+//! The catalog is itself a provider, so nobody above it asks whether there is one or twenty.
+//! It knows no concrete provider, no JSON and no sockets.
+
+#![warn(missing_docs)]
+
+pub mod address;
+mod catalog;
+pub mod layers;
+mod merge;
+mod mount;
+
+pub use address::Address;
+pub use catalog::Catalog;
+pub use layers::ruled::{Effect, Rule, Rules};
+pub use mount::{Mount, Terms};

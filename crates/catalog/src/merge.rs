@@ -1,0 +1,105 @@
+//! How do the pages of many mounts become one page, in a fixed order?
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use resource::{Absence, Ask, Cursor, Error, ErrorKind, Freshness, Page, Result, Scope};
+
+use crate::mount::Mount;
+
+/// One page in the making, filled from the mounts in turn.
+pub(crate) struct Merge<T> {
+    page: Page<T>,
+    limit: usize,
+    place: Option<Place>,
+}
+
+/// Where a walk through all mounts stands: at a mount, and perhaps inside it.
+///
+/// It is kept by name, so that a walk goes on behind a mount that has gone.
+#[derive(Default)]
+struct Place {
+    mount: String,
+    inside: Option<Cursor>,
+}
+
+impl<T> Merge<T> {
+    pub(crate) fn begin(ask: &Ask) -> Result<Self> {
+        let place = ask.from.as_ref().map_or(Ok(Place::default()), Place::read)?;
+        // A list may be kept by whoever asked only: all its pages must say the same.
+        let freshness = Freshness { ttl: Duration::MAX, scope: Scope::Private };
+        let page = Page { freshness, ..Page::empty() };
+        Ok(Self { page, limit: ask.limit, place: Some(place) })
+    }
+
+    /// Who is to be asked next, and for what; nobody once the page is full or all were asked.
+    pub(crate) fn next<'a>(&mut self, mounts: &'a [Mount]) -> Option<(&'a Mount, Ask)> {
+        let place = self.place.take()?;
+        let mount = mounts.iter().find(|mount| mount.name >= place.mount)?;
+        let left = self.limit - self.page.items.len();
+        let from = place.inside.filter(|_| mount.name == place.mount);
+        if left == 0 {
+            self.page.next = Some(Place { mount: mount.name.clone(), inside: from }.write());
+            return None;
+        }
+        Some((mount, Ask { from, limit: left }))
+    }
+
+    /// Takes what `mount` answered. One that fails is named, unless the list is nothing without it.
+    pub(crate) fn add(&mut self, mount: &Mount, answer: Result<Page<T>>) -> Result<()> {
+        match answer {
+            Ok(page) => {
+                self.page.items.extend(page.items);
+                self.page.absent.extend(page.absent);
+                self.page.freshness = self.page.freshness.and(page.freshness);
+                if let Some(inside) = page.next {
+                    let place = Place { mount: mount.name.clone(), inside: Some(inside) };
+                    self.page.next = Some(place.write());
+                    return Ok(());
+                }
+            }
+            Err(error) if mount.required || error.kind == ErrorKind::Invalid => return Err(error),
+            Err(error) => self.page.absent.push(absence(mount, &error)),
+        }
+        // The first name that sorts behind this mount's.
+        self.place = Some(Place { mount: format!("{}\u{1}", mount.name), inside: None });
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Page<T> {
+        let nobody_answered = self.page.freshness.ttl == Duration::MAX;
+        if nobody_answered || !self.page.absent.is_empty() {
+            self.page.freshness.ttl = Duration::ZERO;
+        }
+        self.page
+    }
+}
+
+fn absence(mount: &Mount, error: &Error) -> Absence {
+    tracing::warn!(mount = mount.name, %error, cause = ?error, "a mount cannot be listed");
+    let why = match error.kind {
+        ErrorKind::NotFound | ErrorKind::Denied => "it cannot be read".to_owned(),
+        _ => error.message.to_string(),
+    };
+    Absence { what: mount.name.clone(), why }
+}
+
+impl Place {
+    fn write(&self) -> Cursor {
+        let mut bytes = self.mount.clone().into_bytes();
+        if let Some(inside) = &self.inside {
+            bytes.push(0);
+            bytes.extend_from_slice(&inside.0);
+        }
+        Cursor(bytes.into())
+    }
+
+    fn read(cursor: &Cursor) -> Result<Self> {
+        let bytes = &cursor.0;
+        let end = bytes.iter().position(|byte| *byte == 0);
+        let name = &bytes[..end.unwrap_or(bytes.len())];
+        let mount = std::str::from_utf8(name).map_err(|_| Error::bad_cursor())?.to_owned();
+        let inside = end.map(|end| Cursor(Bytes::copy_from_slice(&bytes[end + 1..])));
+        Ok(Self { mount, inside })
+    }
+}
