@@ -1,0 +1,99 @@
+//! What does a provider answer to what it never named?
+
+use bytes::Bytes;
+use resource::{Ask, Context, Cursor, ErrorKind, Provider, Uri, Window};
+
+use super::Known;
+use super::walk::{PLENTY, expect};
+
+/// Ways to write `../`, some of which only a careless reader takes for it.
+const DISGUISES: [&str; 14] = [
+    "../",
+    "%2e%2e/",
+    "%2E%2E%2F",
+    ".%2e/",
+    "..%2f",
+    "..%5c",
+    "%2e%2e%5c",
+    "%252e%252e%252f",
+    "%c0%ae%c0%ae/",
+    "..%00/",
+    "./../",
+    ".../../../",
+    "..;/",
+    "/../",
+];
+
+/// What a URI that leads outside might point at.
+const TARGETS: [&str; 3] = ["etc/passwd", "Cargo.toml", ""];
+
+/// A URI that names nothing is not found, whatever is asked of it.
+pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Known) {
+    assert!(!known.missing.is_empty(), "the test names no missing URI");
+    for uri in &known.missing {
+        for (asked, kind) in refusals(provider, uri).await {
+            assert_eq!(kind, Some(ErrorKind::NotFound), "{asked} of {uri}, which is missing");
+        }
+    }
+}
+
+/// No spelling of `..` leads out of where the provider's URIs begin.
+pub async fn disguises_lead_nowhere(provider: &dyn Provider, known: &Known) {
+    let Some(prefix) = &known.prefix else { return };
+    let mut texts: Vec<String> = known.outside.iter().map(|path| prefix.clone() + path).collect();
+    for disguise in DISGUISES {
+        for depth in [1, 2, 8] {
+            let up = disguise.repeat(depth);
+            texts.extend(TARGETS.iter().map(|target| format!("{prefix}{up}{target}")));
+            texts.extend(TARGETS.iter().map(|target| format!("{prefix}a/{up}{target}")));
+        }
+    }
+    let refused = [ErrorKind::NotFound, ErrorKind::Invalid, ErrorKind::Denied];
+    for uri in texts.iter().filter_map(|text| Uri::parse(text).ok()) {
+        for (asked, kind) in refusals(provider, &uri).await {
+            let kind = kind.unwrap_or_else(|| panic!("{asked} of {uri} was answered"));
+            assert!(refused.contains(&kind), "{asked} of {uri} fails as {kind:?}");
+        }
+    }
+}
+
+/// A cursor that was not made here is invalid, or at worst a place in the list.
+pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
+    let ctx = Context::default();
+    let first = expect(provider.list(&ctx, None, &Ask::first(1)).await, "listing");
+    let mut cursors: Vec<Vec<u8>> = vec![
+        Vec::new(),
+        vec![0],
+        vec![0xff; 3],
+        b"../..".to_vec(),
+        b"x://y".to_vec(),
+        vec![b'a'; 70_000],
+    ];
+    if let Some(Cursor(genuine)) = &first.next {
+        cursors.push(genuine[..genuine.len() / 2].to_vec());
+        cursors.push([genuine, &b"\0more"[..]].concat());
+        cursors.push(genuine.iter().map(|byte| byte ^ 0x55).collect());
+    }
+    for cursor in cursors {
+        let ask = Ask { from: Some(Cursor(Bytes::from(cursor))), limit: 10 };
+        let listed = provider.list(&ctx, None, &ask).await.map(|_| ());
+        let templates = provider.templates(&ctx, &ask).await.map(|_| ());
+        for answer in [listed, templates] {
+            let kind = answer.err().map_or(ErrorKind::Invalid, |error| error.kind);
+            assert_eq!(kind, ErrorKind::Invalid, "the answer to {:?}", ask.from);
+        }
+    }
+}
+
+/// How listing, describing and reading `uri` are refused; nothing where they are not.
+async fn refusals(provider: &dyn Provider, uri: &Uri) -> [(&'static str, Option<ErrorKind>); 4] {
+    let ctx = Context::default();
+    let whole = Window::Whole { limit: PLENTY };
+    let part = Window::Part { offset: 0, length: 16, etag: None };
+    [
+        ("list", provider.list(&ctx, Some(uri), &Ask::first(10)).await.err().map(|e| e.kind)),
+        ("stat", provider.stat(&ctx, uri).await.err().map(|e| e.kind)),
+        ("read", provider.read(&ctx, uri, &whole).await.err().map(|e| e.kind)),
+        ("window", provider.read(&ctx, uri, &part).await.err().map(|e| e.kind)),
+    ]
+}

@@ -1,0 +1,124 @@
+//! Is what is read the content, all of it and nothing else?
+
+use resource::{Body, ErrorKind, Part, Provider, Resource, Slice, Window};
+
+use super::Known;
+use super::walk::{PLENTY, bytes_of, leaves, parts, primary, read};
+
+const WHOLE: Window = Window::Whole { limit: PLENTY };
+
+/// Leaves that the test knows hold exactly what it knows of.
+pub async fn known_content_is_given(provider: &dyn Provider, known: &Known) {
+    for (uri, content) in &known.leaves {
+        let told = bytes_of(primary(provider, uri, &WHOLE).await.body).await;
+        assert_eq!(&told[..], &content[..], "{uri} holds something else than was put into it");
+    }
+}
+
+/// Each part names the URI that was asked for, and is as long as it says it is.
+pub async fn reading_names_what_was_asked(provider: &dyn Provider) {
+    for leaf in leaves(provider).await {
+        let uri = &leaf.uri;
+        let parts = parts(provider, uri, &WHOLE).await;
+        assert!(!parts.is_empty(), "reading {uri} gives nothing at all");
+        let formats = parts.iter().map(|part| part.resource.mime.clone());
+        let mut formats: Vec<_> = formats.collect();
+        formats.sort();
+        formats.dedup();
+        assert_eq!(formats.len(), parts.len(), "two parts of {uri} are of one format");
+        for part in parts {
+            assert_eq!(part.resource.uri, *uri, "reading {uri} gives something else");
+            assert_eq!(part.slice, None, "reading all of {uri} gives a slice");
+            assert_eq!(part.resource.annotations, leaf.annotations, "annotations of {uri}");
+            size_is_right(part).await;
+        }
+    }
+}
+
+async fn size_is_right(part: Part) {
+    let Part { resource, body, .. } = part;
+    let told = bytes_of(body).await.len() as u64;
+    // What is stored in another charset has another length once it is given as UTF-8.
+    if resource.charset.is_none() {
+        let size = resource.size.unwrap_or(told);
+        assert_eq!(size, told, "{} is not as long as it says", resource.uri);
+    }
+}
+
+/// Windows of any size join to the whole and never split a character.
+pub async fn windows_join(provider: &dyn Provider) {
+    for leaf in leaves(provider).await {
+        let whole = primary(provider, &leaf.uri, &WHOLE).await.body;
+        let is_text = matches!(whole, Body::Text(_));
+        let whole = bytes_of(whole).await;
+        for length in [1, 2, 3, 5, 64, 4096, 1 << 20] {
+            if whole.len() as u64 / length <= 2_000 {
+                let joined = joined(provider, &leaf, is_text, length).await;
+                assert_eq!(joined.len(), whole.len(), "windows of {length} of {}", leaf.uri);
+                assert!(joined == whole, "windows of {length} of {} differ", leaf.uri);
+            }
+        }
+        window_beyond_the_end_is_empty(provider, &leaf, whole.len() as u64).await;
+    }
+}
+
+async fn joined(provider: &dyn Provider, leaf: &Resource, is_text: bool, length: u64) -> Vec<u8> {
+    let uri = &leaf.uri;
+    let mut all = Vec::new();
+    loop {
+        let window = Window::Part { offset: all.len() as u64, length, etag: leaf.etag.clone() };
+        let part = primary(provider, uri, &window).await;
+        let slice = part.slice.unwrap_or_else(|| panic!("a window of {uri} does not say which"));
+        assert_eq!(matches!(part.body, Body::Text(_)), is_text, "{uri} is text only in places");
+        let bytes = bytes_of(part.body).await;
+        let most = length.max(if is_text { 4 } else { 1 });
+        assert!(bytes.len() as u64 <= most, "a window of {length} of {uri} is larger");
+        assert_eq!(slice.offset, all.len() as u64, "a window of {uri} begins elsewhere");
+        assert_eq!(slice.length, bytes.len() as u64, "a window of {uri} lies of its length");
+        all.extend_from_slice(&bytes);
+        match slice.next() {
+            None => return all,
+            Some(next) => assert_eq!(next, all.len() as u64, "windows of {uri} leave a gap"),
+        }
+        assert!(!bytes.is_empty(), "a window of {uri} is empty and says that more follows");
+    }
+}
+
+async fn window_beyond_the_end_is_empty(provider: &dyn Provider, leaf: &Resource, total: u64) {
+    for offset in [total, total + 1, u64::MAX] {
+        let window = Window::Part { offset, length: u64::MAX, etag: None };
+        let part = primary(provider, &leaf.uri, &window).await;
+        let end = Slice { offset: total, length: 0, total };
+        assert_eq!(part.slice, Some(end), "the window at {offset} of {}", leaf.uri);
+        assert!(bytes_of(part.body).await.is_empty(), "{} goes on beyond its end", leaf.uri);
+    }
+}
+
+/// A whole that is over the limit is refused; at the limit it is given.
+pub async fn whole_has_a_limit(provider: &dyn Provider) {
+    for leaf in leaves(provider).await {
+        let mut total = 0;
+        for part in parts(provider, &leaf.uri, &WHOLE).await {
+            total += bytes_of(part.body).await.len() as u64;
+        }
+        parts(provider, &leaf.uri, &Window::Whole { limit: total }).await;
+        let Some(limit) = total.checked_sub(1) else { continue };
+        let told = read(provider, &leaf.uri, &Window::Whole { limit }).await;
+        let kind = told.err().map(|error| error.kind);
+        assert_eq!(kind, Some(ErrorKind::TooLarge), "{total} bytes of {}", leaf.uri);
+    }
+}
+
+/// A window of a pinned version is given while it is that version, and refused otherwise.
+pub async fn pinned_versions_are_kept(provider: &dyn Provider) {
+    for leaf in leaves(provider).await.iter().filter(|leaf| leaf.etag.is_some()) {
+        let window = |etag| Window::Part { offset: 0, length: 10, etag };
+        parts(provider, &leaf.uri, &window(leaf.etag.clone())).await;
+        let stale = window(Some("never an etag of ours".to_owned()));
+        let error = read(provider, &leaf.uri, &stale).await.err();
+        let error = error.unwrap_or_else(|| panic!("a wrong etag of {} was taken", leaf.uri));
+        assert_eq!(error.kind, ErrorKind::Changed, "a wrong etag of {}", leaf.uri);
+        let now = error.facts.iter().find(|(name, _)| *name == "etag").map(|(_, etag)| etag);
+        assert_eq!(now, leaf.etag.as_ref(), "the etag that is right now, of {}", leaf.uri);
+    }
+}

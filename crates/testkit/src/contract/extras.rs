@@ -1,0 +1,85 @@
+//! Are templates and abilities what they are told to be?
+
+use std::collections::BTreeMap;
+
+use resource::{Ask, Completion, Context, ErrorKind, Interest, Provider, Question, Template};
+
+use super::walk::expect;
+
+/// Pages of templates of any size join without gap or repeat.
+pub async fn templates_join(provider: &dyn Provider) {
+    let whole = names(&templates(provider, 1000).await);
+    for limit in [1, 2, 3, 7] {
+        let joined = names(&templates(provider, limit).await);
+        assert_eq!(joined, whole, "pages of {limit} templates are another list");
+    }
+    let mut once = whole.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), whole.len(), "a template is listed twice");
+}
+
+/// Every variable of every template can be asked about, and no other.
+pub async fn completions_answer(provider: &dyn Provider) {
+    let Some(complete) = provider.facets().complete else { return };
+    let (ctx, settled) = (Context::default(), BTreeMap::new());
+    for template in templates(provider, 1000).await {
+        let ask = |variable| Question {
+            template: template.uri.as_str(),
+            variable,
+            typed: "",
+            settled: &settled,
+        };
+        for variable in template.uri.variables() {
+            let told = complete.complete(&ctx, &ask(variable)).await;
+            let told = expect(told, &format!("completing {variable} of {}", template.uri.as_str()));
+            let most = Completion::MOST;
+            assert!(told.values.len() <= most, "more than {most} values of {variable}");
+            assert!(told.total >= told.values.len(), "fewer in all than there are");
+        }
+        let kind = complete.complete(&ctx, &ask("no such variable")).await.err();
+        let kind = kind.map(|error| error.kind);
+        assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown variable");
+    }
+    let unknown =
+        Question { template: "x-none://{a}", variable: "a", typed: "", settled: &settled };
+    let kind = complete.complete(&ctx, &unknown).await.err().map(|error| error.kind);
+    assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown template");
+}
+
+/// An ability that is told of is there: it can be used.
+pub async fn facets_are_real(provider: &dyn Provider) {
+    let facets = provider.facets();
+    if let Some(watch) = facets.watch {
+        let stream = watch.watch(&Context::default(), Interest::Everything).await;
+        drop(expect(stream, "watching everything"));
+    }
+    if facets.complete.is_some() {
+        let variables: usize = templates(provider, 1000)
+            .await
+            .iter()
+            .map(|template| template.uri.variables().count())
+            .sum();
+        assert!(variables > 0, "it completes, and has no variable to complete");
+    }
+}
+
+async fn templates(provider: &dyn Provider, limit: usize) -> Vec<Template> {
+    let mut all: Vec<Template> = Vec::new();
+    let mut ask = Ask::first(limit);
+    for _ in 0..100_000 {
+        let page = provider.templates(&Context::default(), &ask).await;
+        let page = expect(page, "listing templates");
+        assert!(page.items.len() <= limit, "a page of {limit} templates is larger");
+        all.extend(page.items.iter().map(|template| template.as_ref().clone()));
+        if page.next.is_none() {
+            return all;
+        }
+        ask.from = page.next;
+    }
+    panic!("listing templates by {limit} does not end");
+}
+
+fn names(templates: &[Template]) -> Vec<String> {
+    templates.iter().map(|template| template.uri.as_str().to_owned()).collect()
+}

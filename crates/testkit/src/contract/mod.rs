@@ -1,0 +1,65 @@
+//! What does every provider promise, whatever it provides?
+//!
+//! Each function proves one promise and panics, naming the resource, where it is broken.
+
+mod bounds;
+mod content;
+mod extras;
+mod paging;
+mod tree;
+mod walk;
+
+use resource::{Provider, Uri};
+
+pub use bounds::{cursors_from_nowhere_are_harmless, disguises_lead_nowhere, unknown_is_not_found};
+pub use content::{
+    known_content_is_given, pinned_versions_are_kept, reading_names_what_was_asked,
+    whole_has_a_limit, windows_join,
+};
+pub use extras::{completions_answer, facets_are_real, templates_join};
+pub use paging::{order_holds, pages_join};
+pub use tree::{
+    collections_hold_direct_children, known_collections_are_given, leaves_are_not_listable,
+    listed_can_be_read, stat_agrees_with_the_list,
+};
+pub use walk::{Seen, bytes_of, pages, walk};
+
+/// What a test knows of the provider that it hands over.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Leaves and what they hold in their primary format, as it is given.
+    pub leaves: Vec<(Uri, Vec<u8>)>,
+    /// Collections and all that lies directly in them, in any order.
+    pub collections: Vec<(Uri, Vec<Uri>)>,
+    /// URIs in this provider's own form that name nothing.
+    pub missing: Vec<Uri>,
+    /// What paths are put behind, such as `file:///`, if URIs here have paths.
+    pub prefix: Option<String>,
+    /// A path from the top to something outside, such as `../secret`, that must not be reached.
+    pub outside: Vec<String>,
+}
+
+/// Proves every promise for `provider`.
+pub async fn contract(provider: &dyn Provider, known: &Known) {
+    stat_agrees_with_the_list(provider).await;
+    listed_can_be_read(provider).await;
+    known_collections_are_given(provider, known).await;
+    collections_hold_direct_children(provider).await;
+    leaves_are_not_listable(provider).await;
+    pages_join(provider).await;
+    order_holds(provider).await;
+    cursors_from_nowhere_are_harmless(provider).await;
+    unknown_is_not_found(provider, known).await;
+    disguises_lead_nowhere(provider, known).await;
+    known_content_is_given(provider, known).await;
+    reading_names_what_was_asked(provider).await;
+    windows_join(provider).await;
+    whole_has_a_limit(provider).await;
+    pinned_versions_are_kept(provider).await;
+    templates_join(provider).await;
+    completions_answer(provider).await;
+    facets_are_real(provider).await;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Does the suite pass what keeps the promises, and stop what breaks them?
+
+mod crooked;
+
+use resource::{Change, ErrorKind, Uri};
+
+use self::crooked::{Crook, Crooked};
+use super::{Known, contract};
+use crate::Memory;
+
+fn uri(text: &str) -> Uri {
+    Uri::parse(text).unwrap()
+}
+
+fn memory() -> Memory {
+    Memory::new()
+        .text("mem:///one", "plain words")
+        .text("mem:///two", "жук 日本語 🦀 é")
+        .blob("mem:///three", &[0, 0xff, 0x80, 7])
+        .text("mem:///empty", "")
+        .collection("mem:///shelf/", &["mem:///shelf/a", "mem:///shelf/inner/"])
+        .text("mem:///shelf/a", "a")
+        .collection("mem:///shelf/inner/", &["mem:///shelf/inner/b"])
+        .text("mem:///shelf/inner/b", "b")
+        .template("mem:///person/{id}", "I am {id}", &[("id", &["ada", "grace"])])
+        .template("mem:///plain/{name}", "{name}", &[])
+        .changing(vec![Change::Listing])
+}
+
+fn known() -> Known {
+    Known {
+        leaves: vec![
+            (uri("mem:///one"), b"plain words".to_vec()),
+            (uri("mem:///three"), vec![0, 0xff, 0x80, 7]),
+            (uri("mem:///person/ada"), b"I am ada".to_vec()),
+        ],
+        collections: vec![(
+            uri("mem:///shelf/"),
+            vec![uri("mem:///shelf/inner/"), uri("mem:///shelf/a")],
+        )],
+        missing: vec![uri("mem:///none"), uri("other:///one"), uri("mem:///shelf")],
+        prefix: Some("mem:///".to_owned()),
+        outside: vec!["../secret".to_owned()],
+    }
+}
+
+#[tokio::test]
+async fn memory_keeps_every_promise() {
+    contract(&memory(), &known()).await;
+}
+
+async fn broken(crook: Crook) {
+    contract(&Crooked::new(memory(), crook), &known()).await;
+}
+
+#[tokio::test]
+async fn a_layer_that_changes_nothing_keeps_every_promise() {
+    broken(Crook::Nothing).await;
+}
+
+macro_rules! stops {
+    ($($name:ident: $crook:expr, $words:literal;)*) => {$(
+        #[tokio::test]
+        #[should_panic(expected = $words)]
+        async fn $name() {
+            broken($crook).await;
+        }
+    )*};
+}
+
+stops! {
+    a_stat_that_disagrees_is_stopped: Crook::StatDiffers, "disagree about";
+    a_page_that_repeats_is_stopped: Crook::RepeatsTheLast, "twice";
+    a_page_that_skips_is_stopped: Crook::SkipsOne, "another list";
+    a_page_over_its_limit_is_stopped: Crook::IgnoresPageLimit, "holds";
+    an_order_that_changes_is_stopped: Crook::ChangesOrder, "another list";
+    a_cursor_that_breaks_it_is_stopped: Crook::ChokesOnCursors, "the answer to";
+    an_answer_to_the_unknown_is_stopped: Crook::MakesUp, "which is missing";
+    a_way_out_is_stopped: Crook::LeadsOut, "was answered";
+    a_split_character_is_stopped: Crook::SplitsCharacters, "splits a character";
+    a_slice_that_lies_is_stopped: Crook::LiesOfTheSlice, "lies of its length";
+    a_whole_over_the_limit_is_stopped: Crook::IgnoresReadLimit, "bytes of";
+    a_stale_pin_that_is_taken_is_stopped: Crook::IgnoresPins, "was taken";
+    a_list_of_a_leaf_is_stopped: Crook::ListsLeaves, "which is a leaf";
+    a_collection_that_lists_deep_is_stopped: Crook::ListsDeep, "something else than was put";
+    a_part_of_another_uri_is_stopped: Crook::ReadsAnother, "gives something else";
+    an_unreadable_listed_thing_is_stopped: Crook::FailsToRead(ErrorKind::Unavailable), "failed";
+    an_ability_that_is_not_there_is_stopped: Crook::PretendsToComplete, "completing";
+}
+
+#[tokio::test]
+#[should_panic(expected = "which lies in")]
+async fn a_grandchild_in_a_collection_is_stopped() {
+    let deep = Memory::new()
+        .collection("mem:///a/", &["mem:///a/b/", "mem:///a/b/c"])
+        .collection("mem:///a/b/", &["mem:///a/b/c"])
+        .text("mem:///a/b/c", "c");
+    super::collections_hold_direct_children(&deep).await;
+}
+
+#[tokio::test]
+#[should_panic(expected = "something else than was put")]
+async fn other_content_than_known_is_stopped() {
+    let known = Known { leaves: vec![(uri("mem:///one"), b"other".to_vec())], ..known() };
+    super::known_content_is_given(&memory(), &known).await;
+}

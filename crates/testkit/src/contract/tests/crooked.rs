@@ -1,0 +1,166 @@
+//! How can a provider break its promises, one at a time?
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use resource::{
+    Ask, Body, Complete, Completion, Content, Context, Error, ErrorKind, Facets, Page, Provider,
+    Question, Reading, Resource, Result, Slice, Source, Template, Uri, Window,
+};
+
+use crate::Memory;
+
+/// One way to break a promise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Crook {
+    Nothing,
+    StatDiffers,
+    RepeatsTheLast,
+    SkipsOne,
+    IgnoresPageLimit,
+    ChangesOrder,
+    ChokesOnCursors,
+    MakesUp,
+    LeadsOut,
+    SplitsCharacters,
+    LiesOfTheSlice,
+    IgnoresReadLimit,
+    IgnoresPins,
+    ListsLeaves,
+    ListsDeep,
+    ReadsAnother,
+    FailsToRead(ErrorKind),
+    PretendsToComplete,
+}
+
+/// A provider that is honest but for one thing.
+pub(super) struct Crooked {
+    inner: Memory,
+    crook: Crook,
+    asked: AtomicUsize,
+}
+
+impl Crooked {
+    pub(super) fn new(inner: Memory, crook: Crook) -> Self {
+        Self { inner, crook, asked: AtomicUsize::new(0) }
+    }
+
+    fn is(&self, crook: Crook) -> bool {
+        self.crook == crook
+    }
+
+    fn makes_up(&self, uri: &Uri) -> bool {
+        let leads_out = uri.as_str().contains("../") && self.is(Crook::LeadsOut);
+        leads_out || self.is(Crook::MakesUp) && uri.as_str().ends_with("none")
+    }
+
+    fn spoil_page(&self, page: &mut Page<Resource>, ask: &Ask) {
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
+        match self.crook {
+            Crook::RepeatsTheLast if page.next.is_none() && page.items.len() > 1 => {
+                page.items.push(Arc::clone(&page.items[0]));
+            }
+            Crook::SkipsOne if ask.from.is_some() && page.next.is_none() => {
+                drop(page.items.pop());
+            }
+            Crook::ChangesOrder if asked % 2 == 1 => page.items.reverse(),
+            _ => {}
+        }
+    }
+
+    fn spoil_slice(&self, reading: &mut Reading, window: &Window) {
+        let Content::Parts(parts) = &mut reading.content else { return };
+        let Some(Slice { length, .. }) = &mut parts[0].slice else { return };
+        if self.is(Crook::LiesOfTheSlice) && *length > 0 {
+            *length -= 1;
+        }
+        let Window::Part { length: wanted, .. } = window else { return };
+        if self.is(Crook::SplitsCharacters)
+            && let Body::Text(Source::Bytes(bytes)) = &mut parts[0].body
+        {
+            *bytes = Bytes::copy_from_slice(&bytes[..bytes.len().min(*wanted as usize)]);
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for Crooked {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        if parent.is_some_and(|parent| self.makes_up(parent)) {
+            return Ok(Page::empty());
+        }
+        let mut ask = ask.clone();
+        if self.is(Crook::IgnoresPageLimit) {
+            ask.limit += 1;
+        }
+        if self.is(Crook::ListsDeep) && parent.is_some_and(|uri| uri.as_str() == "mem:///shelf/") {
+            return self.inner.list(ctx, None, &ask).await;
+        }
+        match self.inner.list(ctx, parent, &ask).await {
+            Ok(mut page) => {
+                self.spoil_page(&mut page, &ask);
+                Ok(page)
+            }
+            Err(_) if self.is(Crook::ChokesOnCursors) && ask.from.is_some() => {
+                Err(Error::internal("choked"))
+            }
+            Err(error) if self.is(Crook::ListsLeaves) && error.kind == ErrorKind::Invalid => {
+                Ok(Page::empty())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.inner.templates(ctx, ask).await
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        if self.makes_up(uri) {
+            return Ok(Resource::new(uri.clone(), "made up"));
+        }
+        let mut resource = self.inner.stat(ctx, uri).await?;
+        if self.is(Crook::StatDiffers) {
+            resource.size = Some(1_000);
+        }
+        Ok(resource)
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let window = match window.clone() {
+            Window::Whole { .. } if self.is(Crook::IgnoresReadLimit) => {
+                Window::Whole { limit: u64::MAX }
+            }
+            Window::Part { offset, length, .. } if self.is(Crook::IgnoresPins) => {
+                Window::Part { offset, length, etag: None }
+            }
+            window => window,
+        };
+        if let Crook::FailsToRead(kind) = self.crook {
+            return Err(Error::new(kind, "not today"));
+        }
+        let other = Uri::parse("mem:///one")?;
+        let asked =
+            if self.is(Crook::ReadsAnother) && uri.as_str() == "mem:///two" { &other } else { uri };
+        let mut reading = self.inner.read(ctx, asked, &window).await?;
+        self.spoil_slice(&mut reading, &window);
+        Ok(reading)
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        let facets = self.inner.facets();
+        if self.is(Crook::PretendsToComplete) {
+            return Facets { complete: Some(self), ..facets };
+        }
+        facets
+    }
+}
+
+#[async_trait]
+impl Complete for Crooked {
+    async fn complete(&self, _: &Context, _: &Question<'_>) -> Result<Completion> {
+        Err(Error::new(ErrorKind::Unsupported, "it was a pretence"))
+    }
+}

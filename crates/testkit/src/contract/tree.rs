@@ -1,0 +1,70 @@
+//! Do lists, descriptions and contents tell of the same things?
+
+use std::collections::BTreeSet;
+
+use resource::{Ask, Content, Context, ErrorKind, Provider, Uri, Window};
+
+use super::Known;
+use super::walk::{PLENTY, expect, leaves, pages, read, walk};
+
+/// What is listed can be described, and the description is the one that was listed.
+pub async fn stat_agrees_with_the_list(provider: &dyn Provider) {
+    for seen in walk(provider).await {
+        let uri = &seen.resource.uri;
+        let told = provider.stat(&Context::default(), uri).await;
+        let told = expect(told, &format!("describing {uri}, which is listed,"));
+        assert_eq!(told, *seen.resource, "stat and list disagree about {uri}");
+    }
+}
+
+/// What is listed can be read: leaves to the end, collections as collections.
+pub async fn listed_can_be_read(provider: &dyn Provider) {
+    for seen in walk(provider).await {
+        let uri = &seen.resource.uri;
+        let content = read(provider, uri, &Window::Whole { limit: PLENTY }).await;
+        match expect(content, &format!("reading {uri}, which is listed,")) {
+            Content::Collection(resource) => {
+                assert!(seen.is_collection(), "{uri} is read as a collection and listed as none");
+                assert_eq!(resource.uri, *uri, "reading {uri} names another collection");
+            }
+            Content::Parts(_) => {
+                assert!(!seen.is_collection(), "the collection {uri} is read as a leaf");
+            }
+        }
+    }
+}
+
+/// The collections that the test knows hold exactly what it knows of.
+pub async fn known_collections_are_given(provider: &dyn Provider, known: &Known) {
+    for (uri, children) in &known.collections {
+        let told = pages(provider, Some(uri), 1000).await;
+        let told: BTreeSet<&Uri> = told.iter().map(|child| &child.uri).collect();
+        let children: BTreeSet<&Uri> = children.iter().collect();
+        assert_eq!(told, children, "{uri} holds something else than was put into it");
+    }
+}
+
+/// A collection lists neither itself nor what lies deeper than its own members.
+pub async fn collections_hold_direct_children(provider: &dyn Provider) {
+    for seen in walk(provider).await.iter().filter(|seen| seen.is_collection()) {
+        let uri = &seen.resource.uri;
+        let children = pages(provider, Some(uri), 1000).await;
+        let names: BTreeSet<&Uri> = children.iter().map(|child| &child.uri).collect();
+        assert!(!names.contains(uri), "{uri} lists itself");
+        for child in children.iter().filter(|child| child.listable.known() == Some(true)) {
+            for deeper in pages(provider, Some(&child.uri), 1000).await {
+                let is_direct = names.contains(&deeper.uri);
+                assert!(!is_direct, "{uri} lists {}, which lies in {}", deeper.uri, child.uri);
+            }
+        }
+    }
+}
+
+/// Listing what is no collection is an error that says so.
+pub async fn leaves_are_not_listable(provider: &dyn Provider) {
+    for leaf in leaves(provider).await {
+        let told = provider.list(&Context::default(), Some(&leaf.uri), &Ask::first(10)).await;
+        let kind = told.err().map(|error| error.kind);
+        assert_eq!(kind, Some(ErrorKind::Invalid), "listing {}, which is a leaf", leaf.uri);
+    }
+}

@@ -1,0 +1,126 @@
+//! How does a test get to see everything that a provider lists?
+
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use resource::{
+    Ask, Body, Content, Context, Cursor, Part, Provider, Resource, Result, Source, Truth, Uri,
+    Window,
+};
+
+/// No content in a test is larger than this.
+pub(super) const PLENTY: u64 = 1 << 40;
+
+/// How many resources a walk looks at; enough for a test, and an end for a large provider.
+const MOST: usize = 2_000;
+
+/// A resource as it was listed.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// What the list said.
+    pub resource: Arc<Resource>,
+    /// In which collection; nothing at the top.
+    pub parent: Option<Uri>,
+}
+
+impl Seen {
+    pub(super) fn is_collection(&self) -> bool {
+        self.resource.listable == Truth::Yes
+    }
+}
+
+/// Everything from the top down, collections opened, each resource once.
+pub async fn walk(provider: &dyn Provider) -> Vec<Seen> {
+    let mut seen: Vec<Seen> = Vec::new();
+    let mut known = HashSet::new();
+    let mut open: Vec<Option<Uri>> = vec![None];
+    while let Some(parent) = open.pop() {
+        for resource in pages(provider, parent.as_ref(), 1000).await {
+            if seen.len() >= MOST || !known.insert(resource.uri.clone()) {
+                continue;
+            }
+            if resource.listable == Truth::Yes {
+                open.push(Some(resource.uri.clone()));
+            }
+            seen.push(Seen { resource, parent: parent.clone() });
+        }
+    }
+    assert!(!seen.is_empty(), "the provider lists nothing, so nothing can be proved of it");
+    seen
+}
+
+/// All pages of one list, joined.
+pub async fn pages(
+    provider: &dyn Provider,
+    parent: Option<&Uri>,
+    limit: usize,
+) -> Vec<Arc<Resource>> {
+    let mut all = Vec::new();
+    let mut from: Option<Cursor> = None;
+    for _ in 0..100 * MOST {
+        let ask = Ask { from, limit };
+        let page = expect(
+            provider.list(&Context::default(), parent, &ask).await,
+            &format!("listing {parent:?} by {limit}"),
+        );
+        assert!(page.items.len() <= limit, "a page of {limit} holds {}", page.items.len());
+        all.extend(page.items);
+        match page.next {
+            None => return all,
+            next => from = next,
+        }
+    }
+    panic!("listing {parent:?} by {limit} does not end");
+}
+
+/// The leaves among what is listed, and no more than a test has time for.
+pub(super) async fn leaves(provider: &dyn Provider) -> Vec<Arc<Resource>> {
+    let seen = walk(provider).await;
+    let leaves = seen.into_iter().filter(|seen| !seen.is_collection()).map(|seen| seen.resource);
+    leaves.take(200).collect()
+}
+
+/// What a leaf gives for `window`.
+pub(super) async fn parts(provider: &dyn Provider, uri: &Uri, window: &Window) -> Vec<Part> {
+    match expect(read(provider, uri, window).await, &format!("reading {uri} {window:?}")) {
+        Content::Parts(parts) => parts,
+        Content::Collection(_) => panic!("{uri} is listed as a leaf and read as a collection"),
+    }
+}
+
+/// The primary part that a leaf gives for `window`.
+pub(super) async fn primary(provider: &dyn Provider, uri: &Uri, window: &Window) -> Part {
+    let parts = parts(provider, uri, window).await;
+    parts.into_iter().next().unwrap_or_else(|| panic!("reading {uri} gives no part"))
+}
+
+pub(super) async fn read(provider: &dyn Provider, uri: &Uri, window: &Window) -> Result<Content> {
+    Ok(provider.read(&Context::default(), uri, window).await?.content)
+}
+
+/// All bytes of a body; every chunk of a text is checked to hold whole characters.
+pub async fn bytes_of(body: Body) -> Bytes {
+    let (source, is_text) = match body {
+        Body::Text(source) => (source, true),
+        Body::Blob(source) => (source, false),
+    };
+    let mut chunks = match source {
+        Source::Bytes(bytes) => futures_util::stream::iter([Ok(bytes)]).boxed(),
+        Source::Stream(stream) => stream,
+    };
+    let mut all = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = expect(chunk, "reading a body to its end");
+        let is_whole = !is_text || std::str::from_utf8(&chunk).is_ok();
+        assert!(is_whole, "a chunk of text splits a character or is none");
+        all.extend_from_slice(&chunk);
+    }
+    all.into()
+}
+
+pub(super) fn expect<T>(result: Result<T, impl Debug>, doing: &str) -> T {
+    result.unwrap_or_else(|error| panic!("{doing} failed: {error:?}"))
+}

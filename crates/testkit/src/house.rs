@@ -1,0 +1,51 @@
+//! Does every line stand in the room that is its own?
+//!
+//! The ten checks of the house and its rules for files, each a function from text to violations.
+
+pub mod arrows;
+pub mod files;
+pub mod sources;
+pub mod words;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use sources::Source;
+
+/// A line that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The file, from the top of the repository.
+    pub path: String,
+    /// The line, counted from one.
+    pub line: usize,
+    /// The rule, as a sentence.
+    pub rule: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.rule)
+    }
+}
+
+/// Every violation in the repository at `root`, in the order of files and lines.
+pub fn check(root: &Path) -> io::Result<Vec<Violation>> {
+    let sources = sources::all(root)?;
+    let packages = arrows::packages(root)?;
+    let mut violations = arrows::check(&packages);
+    for source in &sources {
+        violations.extend(files::check(source));
+        violations.extend(words::check(source));
+    }
+    violations.extend(files::check_named(&sources));
+    violations.sort_by(|a, b| (&a.path, a.line, &a.rule).cmp(&(&b.path, b.line, &b.rule)));
+    Ok(violations)
+}
+
+impl Source {
+    fn violation(&self, line: usize, rule: impl Into<String>) -> Violation {
+        Violation { path: self.path.clone(), line, rule: rule.into() }
+    }
+}

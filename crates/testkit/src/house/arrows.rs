@@ -1,0 +1,259 @@
+//! Which crate may import which? The table of the house, and what Cargo says of it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::Violation;
+
+/// What one crate may import.
+#[derive(Debug)]
+pub struct Row {
+    /// The package.
+    pub package: &'static str,
+    /// Which packages of ours.
+    pub ours: &'static [&'static str],
+    /// Which of other people's.
+    pub others: Others,
+}
+
+/// Which packages of other people a crate may import.
+#[derive(Debug)]
+pub enum Others {
+    /// These and no more.
+    Only(&'static [&'static str]),
+    /// Any but these.
+    AllBut(&'static [&'static str]),
+}
+
+/// The arrows. Imports go down, never up, never sideways on a floor.
+pub const TABLE: &[Row] = &[
+    Row {
+        package: "resource",
+        ours: &[],
+        others: Others::Only(&["async-trait", "bytes", "futures-core", "thiserror"]),
+    },
+    Row {
+        package: "protocol",
+        ours: &["resource"],
+        others: Others::Only(&[
+            "base64-simd",
+            "blake3",
+            "bytes",
+            "futures-core",
+            "humantime",
+            "json-escape-simd",
+            "serde",
+            "serde_json",
+            "thiserror",
+        ]),
+    },
+    Row {
+        package: "catalog",
+        ours: &["resource"],
+        others: Others::Only(&[
+            "async-trait",
+            "bytes",
+            "futures-core",
+            "futures-util",
+            "globset",
+            "tokio",
+            "tracing",
+        ]),
+    },
+    Row {
+        package: "watch",
+        ours: &["resource"],
+        others: Others::Only(&["futures-core", "futures-util", "tokio"]),
+    },
+    Row {
+        package: "search",
+        ours: &["resource", "watch"],
+        others: Others::AllBut(&["serde", "serde_json", "hyper"]),
+    },
+    Row { package: "client", ours: &["resource", "protocol"], others: Others::AllBut(&[]) },
+    Row { package: "providers", ours: &["resource", "client"], others: Others::AllBut(&["rmcp"]) },
+    Row {
+        package: "server",
+        ours: &["resource", "protocol", "watch", "search"],
+        others: Others::AllBut(&["anyhow", "cap-std", "clap", "rmcp", "toml"]),
+    },
+    Row {
+        package: "refdesk",
+        ours: &[
+            "resource",
+            "protocol",
+            "catalog",
+            "watch",
+            "search",
+            "client",
+            "providers",
+            "server",
+        ],
+        others: Others::AllBut(&["rmcp"]),
+    },
+    Row { package: "testkit", ours: &["resource"], others: Others::AllBut(&[]) },
+];
+
+/// A crate of ours as Cargo describes it.
+#[derive(Debug, Clone)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Where its manifest is, from the top of the repository.
+    pub manifest: String,
+    /// What the manifest says.
+    pub text: String,
+    /// What it imports, tests aside.
+    pub imports: Vec<String>,
+}
+
+/// The crates of the workspace at `root`.
+pub fn packages(root: &Path) -> io::Result<Vec<Package>> {
+    let cargo = option_env!("CARGO").unwrap_or("cargo");
+    let arguments = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
+    let output = Command::new(cargo).args(arguments).current_dir(root).output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
+    packages.iter().map(|package| read(root, package)).collect()
+}
+
+fn read(root: &Path, package: &Value) -> io::Result<Package> {
+    let path = Path::new(package["manifest_path"].as_str().unwrap_or_default());
+    let root = root.canonicalize()?;
+    let manifest = path.strip_prefix(&root).unwrap_or(path).display().to_string();
+    Ok(Package {
+        name: package["name"].as_str().unwrap_or_default().to_owned(),
+        manifest,
+        text: fs::read_to_string(path)?,
+        imports: imports(package),
+    })
+}
+
+/// What a package in Cargo's words imports, tests aside.
+pub fn imports(package: &Value) -> Vec<String> {
+    let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
+    let used = dependencies.iter().filter(|dependency| dependency["kind"] != "dev");
+    used.filter_map(|dependency| dependency["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// The arrows that are not in the table.
+pub fn check(packages: &[Package]) -> Vec<Violation> {
+    packages.iter().flat_map(check_package).collect()
+}
+
+fn check_package(package: &Package) -> Vec<Violation> {
+    let violation = |line, rule| Violation { path: package.manifest.clone(), line, rule };
+    let Some(row) = TABLE.iter().find(|row| row.package == package.name) else {
+        let rule = format!("{} has no row in the table of arrows", package.name);
+        return vec![violation(1, rule)];
+    };
+    let forbidden = package.imports.iter().filter(|import| !row.allows(import));
+    let violations = forbidden.map(|import| {
+        let rule = format!("an arrow that is not in the table: {} imports {import}", package.name);
+        violation(line_of(&package.text, import), rule)
+    });
+    violations.collect()
+}
+
+impl Row {
+    fn allows(&self, import: &str) -> bool {
+        if TABLE.iter().any(|row| row.package == import) {
+            return self.ours.contains(&import);
+        }
+        match self.others {
+            Others::Only(names) => names.contains(&import),
+            Others::AllBut(names) => !names.contains(&import),
+        }
+    }
+}
+
+/// The line of a manifest that names `import`.
+fn line_of(manifest: &str, import: &str) -> usize {
+    let names = |line: &str| {
+        let rest = line.trim_start().strip_prefix(import);
+        rest.is_some_and(|rest| rest.starts_with(['.', ' ', '=']))
+    };
+    manifest.lines().position(names).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Package, TABLE, check, imports};
+
+    fn package(name: &str, used: &[&str]) -> Package {
+        let lines: Vec<String> =
+            used.iter().map(|import| format!("{import}.workspace = true")).collect();
+        Package {
+            name: name.to_owned(),
+            manifest: format!("crates/{name}/Cargo.toml"),
+            text: format!("[dependencies]\n{}\n", lines.join("\n")),
+            imports: used.iter().copied().map(str::to_owned).collect(),
+        }
+    }
+
+    #[test]
+    fn an_arrow_that_is_not_in_the_table_is_seen_with_its_line() {
+        let wrong = [
+            ("resource", "serde"),
+            ("resource", "tokio"),
+            ("protocol", "tokio"),
+            ("protocol", "hyper"),
+            ("protocol", "cap-std"),
+            ("protocol", "catalog"),
+            ("catalog", "serde"),
+            ("catalog", "protocol"),
+            ("catalog", "watch"),
+            ("catalog", "server"),
+            ("catalog", "providers"),
+            ("watch", "serde"),
+            ("watch", "protocol"),
+            ("providers", "protocol"),
+            ("providers", "catalog"),
+            ("providers", "server"),
+            ("server", "catalog"),
+            ("server", "providers"),
+            ("server", "toml"),
+            ("testkit", "catalog"),
+        ];
+        for (name, import) in wrong {
+            let seen = check(&[package(name, &["bytes", import])]);
+            let seen: Vec<_> = seen.iter().filter(|seen| seen.rule.ends_with(import)).collect();
+            assert_eq!(seen.len(), 1, "{name} -> {import}");
+            assert_eq!(seen[0].line, 3, "{name} -> {import}");
+        }
+    }
+
+    #[test]
+    fn an_arrow_in_the_table_passes() {
+        assert_eq!(check(&[package("resource", &["bytes", "thiserror"])]), []);
+        assert_eq!(check(&[package("server", &["resource", "protocol", "hyper"])]), []);
+        assert_eq!(check(&[package("refdesk", &["server", "providers", "clap"])]), []);
+    }
+
+    #[test]
+    fn the_testkit_is_imported_by_tests_alone() {
+        for row in TABLE.iter().filter(|row| row.package != "testkit") {
+            assert_eq!(check(&[package(row.package, &["testkit"])]).len(), 1, "{}", row.package);
+        }
+        let told = json!({ "dependencies": [
+            { "name": "testkit", "kind": "dev" },
+            { "name": "bytes", "kind": null },
+            { "name": "cc", "kind": "build" },
+        ]});
+        assert_eq!(imports(&told), ["bytes", "cc"]);
+    }
+
+    #[test]
+    fn a_crate_without_a_row_is_seen() {
+        assert!(check(&[package("attic", &[])])[0].rule.contains("no row"));
+    }
+}

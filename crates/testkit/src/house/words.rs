@@ -1,0 +1,241 @@
+//! Which words may stand in which room? The ten checks, as far as words can tell.
+
+use super::Violation;
+use super::sources::Source;
+
+/// Words that may stand only in some rooms.
+#[derive(Debug)]
+pub struct Rule {
+    /// The rule, as a sentence.
+    pub sentence: &'static str,
+    /// What gives a line away.
+    pub words: &'static [&'static str],
+    /// Where such a line may stand.
+    pub rooms: &'static [&'static str],
+}
+
+/// The rules that hold in `crates/`, in the order of the ten checks.
+pub const RULES: &[Rule] = &[
+    Rule {
+        sentence: "1: the names of the wire stand only in protocol",
+        words: &[
+            "jsonrpc",
+            "\"initialize\"",
+            "\"ping\"",
+            "\"server/discover\"",
+            "\"resources/",
+            "\"tools/",
+            "\"prompts/",
+            "\"completion/",
+            "\"subscriptions/",
+            "\"notifications/",
+            "\"logging/",
+        ],
+        rooms: &["crates/protocol"],
+    },
+    Rule {
+        sentence: "2: revisions are told apart only in protocol/revision, protocol/shape and \
+                   server/lifecycle",
+        words: &[
+            "Revision::V*",
+            "revision ==",
+            "revision !=",
+            "revision <",
+            "revision >",
+            "match revision",
+            "match self.revision",
+            "matches!(revision",
+        ],
+        rooms: &[
+            "crates/protocol/src/revision",
+            "crates/protocol/src/shape",
+            "crates/server/src/lifecycle",
+        ],
+    },
+    Rule {
+        sentence: "3: what a peer sees is written only in protocol",
+        words: &["Serialize", "base64_simd", "humantime::format*"],
+        rooms: &["crates/protocol", "crates/client", "crates/cli"],
+    },
+    Rule {
+        sentence: "4: files, sockets and processes are opened only by a provider, a transport, \
+                   the index and cli",
+        words: &[
+            "std::fs",
+            "tokio::fs",
+            "fs::read*",
+            "fs::write",
+            "File::open",
+            "File::create",
+            "TcpListener",
+            "TcpStream",
+            "UnixListener",
+            "UnixStream",
+            "Command::new",
+            "cap_std",
+        ],
+        rooms: &[
+            "crates/providers/src/*/*",
+            "crates/*/src/transport",
+            "crates/search/src/index",
+            "crates/cli",
+        ],
+    },
+    Rule {
+        sentence: "5: Fs is named only in its own folder and in cli/assemble",
+        words: &["Fs"],
+        rooms: &["crates/providers/src/fs", "crates/providers/src/lib", "crates/cli/src/assemble"],
+    },
+    Rule {
+        sentence: "5: Statics is named only in its own folder and in cli/assemble",
+        words: &["Statics"],
+        rooms: &[
+            "crates/providers/src/statics",
+            "crates/providers/src/lib",
+            "crates/cli/src/assemble",
+        ],
+    },
+    Rule {
+        sentence: "6: a mount's name goes on a URI and off it only in catalog/address",
+        words: &["://{mount*", ":///{mount*", "://{name*", ":///{name*", "file:///{}"],
+        rooms: &["crates/catalog/src/address"],
+    },
+    Rule {
+        sentence: "7: who may see what is decided only in catalog/layers/allowed, or by the source",
+        words: &["new(ErrorKind::Denied"],
+        rooms: &[
+            "crates/resource",
+            "crates/catalog/src/layers/allowed",
+            "crates/providers/src/*/*",
+        ],
+    },
+    Rule {
+        sentence: "9: tasks, sleep and the time belong to watch, search/keeper, transports, \
+                   layers/timed, layers/cached and cli",
+        words: &[
+            "tokio::spawn",
+            "task::spawn",
+            "thread::spawn",
+            "JoinSet",
+            "time::sleep",
+            concat!("thread", "::sleep"),
+            "time::timeout",
+            "time::interval",
+            "Instant::now",
+        ],
+        rooms: &[
+            "crates/watch",
+            "crates/search/src/keeper",
+            "crates/*/src/transport",
+            "crates/catalog/src/layers/timed",
+            "crates/catalog/src/layers/cached",
+            "crates/cli",
+        ],
+    },
+    Rule {
+        sentence: "9: the date is asked only by cli, and by a source that must tell how old its \
+                   own stamps are",
+        words: &["SystemTime::now"],
+        rooms: &["crates/providers/src/*/*", "crates/cli"],
+    },
+    Rule {
+        sentence: "10: the environment, printing and exiting belong to cli",
+        words: &[
+            "std::env",
+            "env::var*",
+            "env::args*",
+            "print!",
+            "println!",
+            "eprint!",
+            "eprintln!",
+            "process::exit",
+        ],
+        rooms: &["crates/cli"],
+    },
+];
+
+const CODES: &str = "1: the codes of the wire stand only in protocol";
+const REFUSALS: &str = "8: an error becomes words for a stranger in one function";
+
+/// The violations of the ten checks in one file.
+pub fn check(source: &Source) -> Vec<Violation> {
+    // This room holds the words because it looks for them.
+    if !source.stands_in("crates") || source.stands_in("crates/testkit/src/house") {
+        return Vec::new();
+    }
+    let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule.check(source)).collect();
+    violations.extend(codes(source));
+    violations.extend(refusals(source));
+    violations
+}
+
+impl Rule {
+    /// The lines of `source` that break the rule.
+    pub fn check(&self, source: &Source) -> Vec<Violation> {
+        if self.rooms.iter().any(|room| source.stands_in(room)) {
+            return Vec::new();
+        }
+        let lines = source.program().filter_map(|(number, line)| {
+            let word = self.words.iter().find(|word| says(line, word))?;
+            Some(source.violation(number, format!("{} (it says {word})", self.sentence)))
+        });
+        lines.collect()
+    }
+}
+
+/// Codes of refusal, such as minus 32602, outside the room that knows them.
+pub fn codes(source: &Source) -> Vec<Violation> {
+    if source.stands_in("crates/protocol") {
+        return Vec::new();
+    }
+    let is_code = |line: &str| {
+        let plain = line.replace('_', "");
+        plain.match_indices("-32").any(|(at, found)| {
+            let rest = &plain[at + found.len()..];
+            rest.chars().take_while(char::is_ascii_digit).count() == 3
+        })
+    };
+    let lines = source.program().filter(|(_, line)| is_code(line));
+    lines.map(|(number, _)| source.violation(number, CODES)).collect()
+}
+
+/// Public functions that take an error and stand beside the first that does.
+pub fn refusals(source: &Source) -> Vec<Violation> {
+    if !source.stands_in("crates/protocol/src/refusal") {
+        return Vec::new();
+    }
+    let lines: Vec<(usize, &str)> = source.program().collect();
+    let takes_error = |index: usize| {
+        let signature: String = lines[index..]
+            .iter()
+            .scan(false, |ended, (_, line)| {
+                let goes_on = !*ended;
+                *ended = line.contains('{') || line.contains(';');
+                goes_on.then_some(*line)
+            })
+            .collect();
+        let arguments = signature.split("->").next().unwrap_or_default();
+        let is_function = signature.trim_start().starts_with("pub fn");
+        let is_conversion =
+            signature.starts_with("impl From<") && signature.contains("for Refusal");
+        (is_function || is_conversion) && says(arguments, "Error")
+    };
+    let makers = (0..lines.len()).filter(|index| takes_error(*index));
+    makers.skip(1).map(|index| source.violation(lines[index].0, REFUSALS)).collect()
+}
+
+/// Whether `line` holds `word` and not merely a longer one; a `*` at its end admits longer ones.
+pub(super) fn says(line: &str, word: &str) -> bool {
+    let (stem, may_go_on) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let begins_word = stem.starts_with(is_part);
+    let ends_word = stem.ends_with(is_part) && !may_go_on;
+    line.match_indices(stem).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_some_and(is_part);
+        let after = line[at + stem.len()..].chars().next().is_some_and(is_part);
+        !(begins_word && before || ends_word && after)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! What is the smallest provider that can do everything?
+//!
+//! It holds what a test puts into it, counts what is asked of it, and fails where it is told to.
+
+mod answer;
+mod count;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use resource::{
+    Annotations, Ask, Change, Context, Error, ErrorKind, Facets, Page, Provider, Reading, Resource,
+    Result, Template, Truth, Uri, UriTemplate, Window,
+};
+
+use answer::{page, part};
+pub use count::Counts;
+use count::Running;
+
+/// A provider in memory, built up entry by entry.
+///
+/// What no collection holds is the top level. Everything is listed in the order it was put in.
+#[derive(Default)]
+pub struct Memory {
+    entries: Vec<Entry>,
+    patterns: Vec<Pattern>,
+    changes: Option<Vec<Change>>,
+    faults: Mutex<Vec<(Spot, Fault)>>,
+    counts: Counts,
+}
+
+struct Entry {
+    resource: Resource,
+    holding: Holding,
+}
+
+enum Holding {
+    Text(Bytes),
+    Blob(Bytes),
+    Children(Vec<Uri>),
+}
+
+struct Pattern {
+    template: Template,
+    text: String,
+    values: BTreeMap<String, Vec<String>>,
+}
+
+/// Where something goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spot {
+    /// Listing the top level or any collection.
+    List,
+    /// Listing templates.
+    Templates,
+    /// Describing one resource.
+    Stat(Uri),
+    /// Reading one resource.
+    Read(Uri),
+}
+
+/// What goes wrong there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails with this kind.
+    Fails(ErrorKind),
+    /// It never answers.
+    Hangs,
+}
+
+impl Memory {
+    /// A provider of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text.
+    #[must_use]
+    pub fn text(self, uri: &str, text: &str) -> Self {
+        let bytes = Bytes::copy_from_slice(text.as_bytes());
+        self.entry(uri, Some("text/plain"), Holding::Text(bytes))
+    }
+
+    /// Adds bytes that are no text.
+    #[must_use]
+    pub fn blob(self, uri: &str, bytes: &[u8]) -> Self {
+        let bytes = Bytes::copy_from_slice(bytes);
+        self.entry(uri, Some("application/octet-stream"), Holding::Blob(bytes))
+    }
+
+    /// Adds a collection of `children`, which are added on their own too.
+    #[must_use]
+    pub fn collection(self, uri: &str, children: &[&str]) -> Self {
+        let children = children.iter().map(|child| parsed(child)).collect();
+        self.entry(uri, None, Holding::Children(children))
+    }
+
+    /// Adds a template: `text` with values in place of `{name}`, and values to suggest.
+    #[must_use]
+    pub fn template(mut self, uri: &str, text: &str, values: &[(&str, &[&str])]) -> Self {
+        let values = values.iter().map(|(name, values)| {
+            let values = values.iter().copied().map(str::to_owned).collect();
+            ((*name).to_owned(), values)
+        });
+        let template = Template {
+            uri: UriTemplate::parse(uri).expect("a test's template is valid"),
+            name: uri.to_owned(),
+            title: None,
+            description: None,
+            mime: Some("text/plain".to_owned()),
+            icons: Vec::new(),
+            annotations: Annotations::default(),
+        };
+        let values = values.collect();
+        self.patterns.push(Pattern { template, text: text.to_owned(), values });
+        self
+    }
+
+    /// Alters the description of what was added last.
+    #[must_use]
+    pub fn described(mut self, alter: impl FnOnce(&mut Resource)) -> Self {
+        let last = self.entries.last_mut().expect("something was added to describe");
+        alter(&mut last.resource);
+        self
+    }
+
+    /// Tells every watcher of these changes, and then of nothing more.
+    #[must_use]
+    pub fn changing(mut self, changes: Vec<Change>) -> Self {
+        self.changes = Some(changes);
+        self
+    }
+
+    /// Lets something go wrong from now on.
+    pub fn fault(&self, spot: Spot, fault: Fault) {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        faults.retain(|(other, _)| *other != spot);
+        faults.push((spot, fault));
+    }
+
+    /// Lets everything go well again.
+    pub fn mend(&self) {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// How often what was asked, so far.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    fn entry(mut self, uri: &str, mime: Option<&str>, holding: Holding) -> Self {
+        let uri = parsed(uri);
+        let name = uri.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let mut resource = Resource::new(uri.clone(), name);
+        resource.mime = mime.map(str::to_owned);
+        match &holding {
+            Holding::Text(bytes) | Holding::Blob(bytes) => {
+                resource.size = Some(bytes.len() as u64);
+                resource.etag = Some(etag(bytes));
+            }
+            Holding::Children(_) => resource.listable = Truth::Yes,
+        }
+        self.entries.push(Entry { resource, holding });
+        self
+    }
+
+    fn find(&self, uri: &Uri) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.resource.uri == *uri)
+    }
+
+    fn is_child(&self, uri: &Uri) -> bool {
+        self.entries.iter().any(|entry| entry.children().contains(uri))
+    }
+
+    async fn meet(&self, spot: &Spot) -> Result<()> {
+        let fault = {
+            let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            faults.iter().find(|(other, _)| other == spot).map(|(_, fault)| *fault)
+        };
+        match fault {
+            None => Ok(()),
+            Some(Fault::Fails(kind)) => Err(Error::new(kind, "failing as told")),
+            Some(Fault::Hangs) => std::future::pending().await,
+        }
+    }
+
+    /// The description and text of a template's resource.
+    fn expand(&self, uri: &Uri) -> Option<(Resource, Bytes)> {
+        self.patterns.iter().find_map(|pattern| {
+            let values = pattern.template.uri.matches(uri)?;
+            let mut text = pattern.text.clone();
+            for (name, value) in &values {
+                text = text.replace(&format!("{{{name}}}"), value);
+            }
+            let mut resource = Resource::new(uri.clone(), pattern.template.name.clone());
+            resource.mime.clone_from(&pattern.template.mime);
+            resource.size = Some(text.len() as u64);
+            resource.etag = Some(etag(text.as_bytes()));
+            Some((resource, text.into()))
+        })
+    }
+}
+
+impl Entry {
+    fn children(&self) -> &[Uri] {
+        match &self.holding {
+            Holding::Children(children) => children,
+            Holding::Text(_) | Holding::Blob(_) => &[],
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for Memory {
+    async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        let _running = Running::list(&self.counts);
+        self.meet(&Spot::List).await?;
+        let Some(parent) = parent else {
+            let top = self.entries.iter().filter(|entry| !self.is_child(&entry.resource.uri));
+            return page(top.map(|entry| &entry.resource), |r| r.uri.as_str(), ask);
+        };
+        let Some(entry) = self.find(parent) else {
+            return Err(match self.expand(parent) {
+                Some(_) => Error::invalid("not a collection").about(parent),
+                None => Error::not_found(parent),
+            });
+        };
+        match &entry.holding {
+            Holding::Children(children) => {
+                let children = children.iter().filter_map(|child| self.find(child));
+                page(children.map(|entry| &entry.resource), |r| r.uri.as_str(), ask)
+            }
+            Holding::Text(_) | Holding::Blob(_) => {
+                Err(Error::invalid("not a collection").about(parent))
+            }
+        }
+    }
+
+    async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.meet(&Spot::Templates).await?;
+        let templates = self.patterns.iter().map(|pattern| &pattern.template);
+        page(templates, |template| template.uri.as_str(), ask)
+    }
+
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+        let _running = Running::stat(&self.counts);
+        self.meet(&Spot::Stat(uri.clone())).await?;
+        let found = self.find(uri).map(|entry| entry.resource.clone());
+        found
+            .or_else(|| self.expand(uri).map(|(resource, _)| resource))
+            .ok_or_else(|| Error::not_found(uri))
+    }
+
+    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let _running = Running::read(&self.counts);
+        self.meet(&Spot::Read(uri.clone())).await?;
+        match self.find(uri).map(|entry| (&entry.resource, &entry.holding)) {
+            Some((resource, Holding::Text(bytes))) => part(resource, bytes, true, window),
+            Some((resource, Holding::Blob(bytes))) => part(resource, bytes, false, window),
+            Some((resource, Holding::Children(_))) => Ok(answer::collection(resource)),
+            None => {
+                let (resource, text) = self.expand(uri).ok_or_else(|| Error::not_found(uri))?;
+                part(&resource, &text, true, window)
+            }
+        }
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        let has_values = self.patterns.iter().any(|pattern| !pattern.values.is_empty());
+        Facets {
+            watch: self.changes.is_some().then_some(self as _),
+            complete: has_values.then_some(self as _),
+        }
+    }
+}
+
+fn parsed(uri: &str) -> Uri {
+    Uri::parse(uri).expect("a test's URI is valid")
+}
+
+/// FNV-1a: enough to tell two test texts apart.
+fn etag(bytes: &[u8]) -> String {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
+}
+
+#[cfg(test)]
+mod tests;

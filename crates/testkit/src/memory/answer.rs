@@ -1,0 +1,123 @@
+//! How does the memory provider word its answers?
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use resource::{
+    Ask, Body, Change, Complete, Completion, Content, Context, Cursor, Error, ErrorKind, Freshness,
+    Interest, Page, Part, Question, Reading, Resource, Result, Slice, Source, Uri, Watch, Window,
+};
+
+use super::Memory;
+
+/// The piece of a list that is asked for, by the `key` of what stands in it.
+pub(super) fn page<'a, T: Clone + 'a>(
+    all: impl Iterator<Item = &'a T>,
+    key: impl Fn(&T) -> &str,
+    ask: &Ask,
+) -> Result<Page<T>> {
+    let all: Vec<&T> = all.collect();
+    let start = match &ask.from {
+        None => 0,
+        Some(Cursor(from)) => {
+            let last = all.iter().position(|one| key(one).as_bytes() == from);
+            last.ok_or_else(Error::bad_cursor)? + 1
+        }
+    };
+    let end = start.saturating_add(ask.limit.max(1)).min(all.len());
+    let items: Vec<Arc<T>> = all[start..end].iter().map(|one| Arc::new((*one).clone())).collect();
+    let last = items.last().filter(|_| end < all.len());
+    let next = last.map(|last| Cursor(Bytes::copy_from_slice(key(last).as_bytes())));
+    Ok(Page { items, next, absent: Vec::new(), freshness: Freshness::default() })
+}
+
+/// The reading of a collection.
+pub(super) fn collection(resource: &Resource) -> Reading {
+    let content = Content::Collection(Arc::new(resource.clone()));
+    Reading { content, freshness: Freshness::default() }
+}
+
+/// The reading of a leaf, or of a window of it.
+pub(super) fn part(
+    resource: &Resource,
+    bytes: &Bytes,
+    is_text: bool,
+    window: &Window,
+) -> Result<Reading> {
+    let (bytes, slice) = match window {
+        Window::Whole { limit } if bytes.len() as u64 > *limit => {
+            let message = format!("too large; ask for a window of at most {limit} bytes");
+            return Err(Error::new(ErrorKind::TooLarge, message).about(&resource.uri));
+        }
+        Window::Whole { .. } => (bytes.clone(), None),
+        Window::Part { etag: Some(pinned), .. } if Some(pinned) != resource.etag.as_ref() => {
+            let error = Error::new(ErrorKind::Changed, "no longer that version");
+            let now = resource.etag.clone().unwrap_or_default();
+            return Err(error.with("etag", now).about(&resource.uri));
+        }
+        Window::Part { offset, length, .. } => {
+            let (start, end) = stretch(bytes, is_text, *offset, *length);
+            let (offset, total) = (start as u64, bytes.len() as u64);
+            let slice = Slice { offset, length: (end - start) as u64, total };
+            (bytes.slice(start..end), Some(slice))
+        }
+    };
+    let source = Source::Bytes(bytes);
+    let body = if is_text { Body::Text(source) } else { Body::Blob(source) };
+    let part = Part { resource: Arc::new(resource.clone()), body, slice };
+    Ok(Reading { content: Content::Parts(vec![part]), freshness: Freshness::default() })
+}
+
+fn stretch(bytes: &[u8], is_text: bool, offset: u64, length: u64) -> (usize, usize) {
+    let total = bytes.len();
+    let is_edge = |at: &usize| !is_text || *at >= total || bytes[*at] & 0xC0 != 0x80;
+    let clamp = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
+    let start = (clamp(offset)..=total).find(is_edge).unwrap_or(total);
+    let least = (start + 1..=total).find(is_edge).unwrap_or(total);
+    let most = clamp((start as u64).saturating_add(length));
+    (start, (least..=most).rev().find(is_edge).unwrap_or(least))
+}
+
+#[async_trait]
+impl Complete for Memory {
+    async fn complete(&self, _: &Context, question: &Question<'_>) -> Result<Completion> {
+        let asked = |template: &resource::UriTemplate| template.as_str() == question.template;
+        let Some(pattern) = self.patterns.iter().find(|pattern| asked(&pattern.template.uri))
+        else {
+            return match Uri::parse(question.template) {
+                Ok(uri) if self.find(&uri).is_some() => Ok(Completion::default()),
+                _ => Err(Error::invalid("no such template")),
+            };
+        };
+        if !pattern.template.uri.variables().any(|name| name == question.variable) {
+            return Err(Error::invalid("no such variable"));
+        }
+        let values = pattern.values.get(question.variable).into_iter().flatten();
+        Ok(Completion::of(
+            values.filter(|value| value.starts_with(question.typed)).cloned().collect(),
+        ))
+    }
+}
+
+#[async_trait]
+impl Watch for Memory {
+    async fn watch(
+        &self,
+        _: &Context,
+        interest: Interest,
+    ) -> Result<std::pin::Pin<Box<dyn futures_core::Stream<Item = Change> + Send>>> {
+        let changes = self.changes.iter().flatten().filter(|change| touches(change, &interest));
+        let changes: Vec<Change> = changes.cloned().collect();
+        Ok(Box::pin(futures_util::stream::iter(changes)))
+    }
+}
+
+fn touches(change: &Change, interest: &Interest) -> bool {
+    match (interest, change) {
+        (Interest::Everything, _) => true,
+        (Interest::Listing, change) => *change == Change::Listing,
+        (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => wanted == uri,
+        (Interest::Resource(_), Change::Listing) => false,
+    }
+}

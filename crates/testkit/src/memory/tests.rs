@@ -1,0 +1,67 @@
+//! Does the memory provider do as it is told?
+
+use futures_util::{FutureExt, StreamExt};
+use resource::{Ask, Change, Context, ErrorKind, Interest, Provider, Uri, Window};
+
+use super::{Fault, Memory, Spot};
+
+const WHOLE: Window = Window::Whole { limit: 100 };
+
+fn uri(text: &str) -> Uri {
+    Uri::parse(text).unwrap()
+}
+
+#[tokio::test]
+async fn what_is_asked_is_counted() {
+    let memory = Memory::new().text("mem:///a", "a");
+    let ctx = Context::default();
+    memory.list(&ctx, None, &Ask::first(1)).await.unwrap();
+    memory.stat(&ctx, &uri("mem:///a")).await.unwrap();
+    memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap();
+    memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap();
+    let counts = memory.counts();
+    assert_eq!((counts.lists(), counts.stats(), counts.reads()), (1, 1, 2));
+    assert_eq!(counts.running(), 0);
+}
+
+#[tokio::test]
+async fn a_fault_stays_until_it_is_mended() {
+    let memory = Memory::new().text("mem:///a", "a").text("mem:///b", "b");
+    let ctx = Context::default();
+    memory.fault(Spot::Read(uri("mem:///a")), Fault::Fails(ErrorKind::Unavailable));
+    for _ in 0..2 {
+        let error = memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unavailable);
+    }
+    assert!(memory.read(&ctx, &uri("mem:///b"), &WHOLE).await.is_ok());
+    memory.mend();
+    assert!(memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_request_that_hangs_runs_until_it_is_dropped() {
+    let memory = Memory::new().text("mem:///a", "a");
+    memory.fault(Spot::Read(uri("mem:///a")), Fault::Hangs);
+    let (ctx, a) = (Context::default(), uri("mem:///a"));
+    let mut read = memory.read(&ctx, &a, &WHOLE);
+    assert!((&mut read).now_or_never().is_none());
+    assert_eq!(memory.counts().running(), 1);
+    drop(read);
+    assert_eq!(memory.counts().running(), 0);
+}
+
+#[tokio::test]
+async fn watchers_hear_what_touches_their_interest() {
+    let (a, b) = (uri("mem:///a"), uri("mem:///b"));
+    let changes = vec![Change::Updated(a.clone()), Change::Listing, Change::Removed(b.clone())];
+    let memory = Memory::new().text("mem:///a", "a").changing(changes.clone());
+    let heard = async |interest| {
+        let watch = memory.facets().watch.unwrap();
+        let stream = watch.watch(&Context::default(), interest).await.unwrap();
+        stream.collect::<Vec<Change>>().await
+    };
+    assert_eq!(heard(Interest::Everything).await, changes);
+    assert_eq!(heard(Interest::Listing).await, [Change::Listing]);
+    assert_eq!(heard(Interest::Resource(b.clone())).await, [Change::Removed(b)]);
+    assert!(Memory::new().facets().watch.is_none());
+}
