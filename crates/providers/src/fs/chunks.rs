@@ -1,0 +1,193 @@
+//! How is a file given piece by piece, in memory that does not grow with it?
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use encoding_rs::{Decoder, Encoding};
+use futures_util::stream;
+use resource::{Error, Result, Source};
+
+use super::fault::translate;
+use super::text::whole_characters;
+
+/// How much is read at once.
+pub(super) const CHUNK: u64 = 256 * 1024;
+
+/// How much of a coded file is read at once; decoded, a byte may become three.
+const CODED_CHUNK: u64 = 64 * 1024;
+
+/// A stretch of a file, given in pieces. What lies beyond the end seen at first is not given, and
+/// where the file became shorter meanwhile the pieces end there.
+pub(super) enum Chunks {
+    /// Bytes as they are.
+    Raw(Raw),
+    /// UTF-8, every piece of whole characters; what is no longer UTF-8 is replaced.
+    Text(Raw, Vec<u8>),
+    /// Decoded text, of which the stretch is counted in decoded bytes.
+    Coded(Box<Decoding>, Range<u64>),
+}
+
+/// Bytes of a file as they are.
+pub(super) struct Raw {
+    file: Arc<File>,
+    left: Range<u64>,
+}
+
+/// Text of another charset as UTF-8.
+pub(super) struct Decoding {
+    raw: Raw,
+    decoder: Decoder,
+    given: u64,
+    over: bool,
+    /// Whether something could not be decoded and was replaced.
+    pub(super) flawed: bool,
+}
+
+impl Chunks {
+    pub(super) fn raw(file: &Arc<File>, range: Range<u64>) -> Self {
+        Self::Raw(Raw { file: file.clone(), left: range })
+    }
+
+    pub(super) fn text(file: &Arc<File>, range: Range<u64>) -> Self {
+        Self::Text(Raw { file: file.clone(), left: range }, Vec::new())
+    }
+
+    pub(super) fn coded(decoding: Decoding, range: Range<u64>) -> Self {
+        Self::Coded(Box::new(decoding), range)
+    }
+
+    /// The next piece; nothing at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Bytes>> {
+        match self {
+            Self::Raw(raw) => Ok(raw.next(CHUNK, Vec::new())?.map(Bytes::from)),
+            Self::Text(raw, carry) => next_text(raw, carry),
+            Self::Coded(decoding, wanted) => next_coded(decoding, wanted),
+        }
+    }
+
+    /// All pieces in one.
+    pub(super) fn collect(mut self) -> io::Result<Bytes> {
+        let first = self.next()?.unwrap_or_default();
+        let Some(second) = self.next()? else { return Ok(first) };
+        let mut all = Vec::from(first);
+        all.extend_from_slice(&second);
+        while let Some(chunk) = self.next()? {
+            all.extend_from_slice(&chunk);
+        }
+        Ok(Bytes::from(all))
+    }
+
+    /// The pieces as they are asked for, each read on a thread that may wait.
+    pub(super) fn stream(self) -> Source {
+        Source::Stream(Box::pin(stream::unfold(Some(self), |chunks| async {
+            let mut chunks = chunks?;
+            let work = move || chunks.next().map(|chunk| chunk.map(|chunk| (chunk, chunks)));
+            match tokio::task::spawn_blocking(work).await {
+                Ok(Ok(next)) => next.map(|(chunk, chunks)| (Ok(chunk), Some(chunks))),
+                Ok(Err(error)) => Some((Err(translate(error)), None)),
+                Err(error) => {
+                    let error: Result<Bytes> =
+                        Err(Error::internal("reading stopped").caused_by(error));
+                    Some((error, None))
+                }
+            }
+        })))
+    }
+}
+
+impl Raw {
+    /// Up to `most` more bytes behind those in `into`; nothing at the end.
+    fn next(&mut self, most: u64, mut into: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
+        let want = most.min(self.left.end.saturating_sub(self.left.start));
+        let had = into.len();
+        read_at(&self.file, self.left.start, want, &mut into)?;
+        let read = (into.len() - had) as u64;
+        self.left.start += read;
+        if read < want {
+            self.left.end = self.left.start;
+        }
+        Ok((read > 0).then_some(into))
+    }
+
+    fn is_over(&self) -> bool {
+        self.left.is_empty()
+    }
+}
+
+impl Decoding {
+    pub(super) fn new(file: &Arc<File>, size: u64, charset: &'static Encoding) -> Self {
+        let raw = Raw { file: file.clone(), left: 0..size };
+        let decoder = charset.new_decoder_with_bom_removal();
+        Self { raw, decoder, given: 0, over: false, flawed: false }
+    }
+
+    /// The next piece of whole characters; nothing at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<String>> {
+        while !self.over {
+            let raw = self.raw.next(CODED_CHUNK, Vec::new())?.unwrap_or_default();
+            self.over = self.raw.is_over();
+            let room = self.decoder.max_utf8_buffer_length(raw.len()).unwrap_or(raw.len());
+            let mut text = String::with_capacity(room);
+            let (_, _, flawed) = self.decoder.decode_to_string(&raw, &mut text, self.over);
+            self.flawed |= flawed;
+            self.given += text.len() as u64;
+            if !text.is_empty() {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Adds up to `most` bytes of `file` from `offset` on to `into`; fewer only at its end.
+pub(super) fn read_at(file: &File, offset: u64, most: u64, into: &mut Vec<u8>) -> io::Result<()> {
+    let start = into.len();
+    let most = usize::try_from(most).map_err(io::Error::other)?;
+    into.resize(start + most, 0);
+    let mut read = 0;
+    while read < most {
+        match file.read_at(&mut into[start + read..], offset + read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    into.truncate(start + read);
+    Ok(())
+}
+
+fn next_text(raw: &mut Raw, carry: &mut Vec<u8>) -> io::Result<Option<Bytes>> {
+    let had = !carry.is_empty();
+    let mut chunk = match raw.next(CHUNK, std::mem::take(carry))? {
+        Some(chunk) => chunk,
+        None if had => return Ok(Some(Bytes::from_static("\u{fffd}".as_bytes()))),
+        None => return Ok(None),
+    };
+    if !raw.is_over() {
+        *carry = chunk.split_off(whole_characters(&chunk));
+    }
+    let text = match simdutf8::basic::from_utf8(&chunk) {
+        Ok(_) => chunk,
+        Err(_) => String::from_utf8_lossy(&chunk).into_owned().into_bytes(),
+    };
+    Ok(Some(Bytes::from(text)))
+}
+
+fn next_coded(decoding: &mut Decoding, wanted: &mut Range<u64>) -> io::Result<Option<Bytes>> {
+    while decoding.given < wanted.end {
+        let start = decoding.given;
+        let Some(text) = decoding.next()? else { break };
+        let inside = |at: u64| text.floor_char_boundary((at - start) as usize);
+        let from = inside(wanted.start.clamp(start, decoding.given));
+        let to = inside(wanted.end.clamp(start, decoding.given));
+        if from < to {
+            return Ok(Some(Bytes::from(text).slice(from..to)));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,100 @@
+//! Which paths go on from what somebody has typed?
+
+use std::io;
+
+use resource::{Completion, Error, Question, Result};
+
+use super::fault::{Fault, is_missing};
+use super::folder::{Extent, Names};
+use super::locate::{Folder, Found};
+use super::path::Local;
+use super::site::{Effort, Site};
+use super::stamp::Kind;
+use super::{TEMPLATE, VARIABLE};
+
+/// Nobody types a longer path.
+const LONGEST: usize = 4 * 1024;
+
+/// So many names are looked through without a thread of one's own.
+const BRIEF: usize = 4_096;
+
+/// Whether `question` can be answered here.
+pub(super) fn check(question: &Question<'_>) -> Result<()> {
+    if question.template != TEMPLATE || question.variable != VARIABLE {
+        return Err(Error::invalid("only the path of the files template can be completed here"));
+    }
+    if question.typed.len() > LONGEST {
+        return Err(Error::invalid("what was typed is too long to be a path"));
+    }
+    Ok(())
+}
+
+impl Site {
+    /// Paths that go on from `typed`, one name further: the likeliest first.
+    pub(super) fn complete(&self, typed: &str, effort: &Effort) -> Result<Completion, Fault> {
+        let (folder, stem) =
+            typed.rsplit_once('/').map_or(("", typed), |(folder, stem)| (folder, stem));
+        let path = match Local::from_bytes(folder.as_bytes()) {
+            Some(path) if !typed.starts_with('/') => path,
+            _ => return Ok(Completion::default()),
+        };
+        let folder = match self.find(&path) {
+            Ok(Found::Folder(folder)) => folder,
+            Ok(Found::File(_)) => return Ok(Completion::default()),
+            Err(error) if is_missing(&error) => return Ok(Completion::default()),
+            Err(error) => return Err(error.into()),
+        };
+        let names = self.names(&folder, Extent::All, effort)?;
+        if names.len() > BRIEF && !effort.is_long() {
+            return Err(io::Error::from(io::ErrorKind::WouldBlock).into());
+        }
+        let prefix = &typed[..typed.len() - stem.len()];
+        Ok(self.values(&folder, &names, prefix, &ranked(&names, stem)))
+    }
+
+    fn values(&self, folder: &Folder, names: &Names, prefix: &str, ranked: &[usize]) -> Completion {
+        let mut completion = Completion { values: Vec::new(), total: ranked.len() };
+        for index in ranked {
+            if completion.values.len() == Completion::MOST {
+                break;
+            }
+            let Some((name, kind)) = names.get(*index) else { continue };
+            let is_folder = match kind {
+                Kind::Link => {
+                    self.look(folder, name).map(|found| matches!(found, Found::Folder(_)))
+                }
+                kind => Ok(kind == Kind::Folder),
+            };
+            match (is_folder, std::str::from_utf8(name)) {
+                (Ok(true), Ok(name)) => completion.values.push(format!("{prefix}{name}/")),
+                (Ok(false), Ok(name)) => completion.values.push(format!("{prefix}{name}")),
+                _ => completion.total -= 1,
+            }
+        }
+        completion
+    }
+}
+
+/// Where the names that fit `stem` stand: those that begin with it, those that do if capitals do
+/// not matter, those that hold it.
+fn ranked(names: &Names, stem: &str) -> Vec<usize> {
+    let small = stem.to_lowercase();
+    let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
+    for index in 0..names.len() {
+        let Some((name, _)) = names.get(index) else { continue };
+        let Ok(name) = std::str::from_utf8(name) else { continue };
+        if name.starts_with(stem) {
+            first.push(index);
+            continue;
+        }
+        let name = name.to_lowercase();
+        if name.starts_with(&small) {
+            second.push(index);
+        } else if name.contains(&small) {
+            third.push(index);
+        }
+    }
+    first.append(&mut second);
+    first.append(&mut third);
+    first
+}

@@ -1,0 +1,104 @@
+//! Where did the last page end?
+//!
+//! A cursor is a letter for the mode of the walk and the path of the last thing seen. Behind a
+//! folder of which nothing was seen yet stands one more slash.
+
+use bytes::Bytes;
+use resource::{Cursor, Error, Result};
+
+use super::path::Local;
+
+/// How a walk goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Through what lies directly in one folder.
+    Tree,
+    /// Through every file, depth first.
+    Flat,
+}
+
+/// A place in a walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) mode: Mode,
+    /// The last thing seen.
+    pub(super) path: Local,
+    /// Whether it is a folder in which nothing was seen yet.
+    pub(super) at_start: bool,
+}
+
+impl Place {
+    /// The cursor for this place.
+    pub(super) fn encode(&self) -> Cursor {
+        let mode = match self.mode {
+            Mode::Tree => b't',
+            Mode::Flat => b'f',
+        };
+        let mut text = vec![mode];
+        text.extend_from_slice(self.path.as_bytes());
+        if self.at_start {
+            text.push(b'/');
+        }
+        Cursor(Bytes::from(text))
+    }
+
+    /// The place that `cursor` stands for, unless it was not made here.
+    pub(super) fn decode(cursor: &Cursor) -> Result<Self> {
+        let (mode, path) = match &cursor.0[..] {
+            [b't', path @ ..] => (Mode::Tree, path),
+            [b'f', path @ ..] => (Mode::Flat, path),
+            _ => return Err(Error::bad_cursor()),
+        };
+        let (path, at_start) = match path {
+            [path @ .., b'/'] => (path, true),
+            path => (path, false),
+        };
+        match Local::from_bytes(path) {
+            Some(path) if path.last().is_some() && !(at_start && mode == Mode::Tree) => {
+                Ok(Self { mode, path, at_start })
+            }
+            _ => Err(Error::bad_cursor()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use proptest::prelude::{any, proptest};
+    use resource::{Cursor, ErrorKind};
+
+    use super::{Mode, Place};
+    use crate::fs::path::Local;
+
+    #[test]
+    fn a_malformed_cursor_is_refused() {
+        let bad: [&[u8]; 12] = [
+            b"", b"t", b"f", b"x/a", b"ta/", b"f/", b"fa//", b"f/a", b"fa//b", b"f..", b"fa/../b",
+            b"fa\0",
+        ];
+        for bytes in bad {
+            let error = Place::decode(&Cursor(Bytes::from_static(bytes))).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Invalid, "{bytes:?}");
+        }
+        assert!(Place::decode(&Cursor(Bytes::from(vec![b'f'; 100_000]))).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_undoes_encoding(bytes in any::<Vec<u8>>(), at_start in any::<bool>()) {
+            if let Some(path) = Local::from_bytes(&bytes).filter(|path| path.last().is_some()) {
+                let place = Place { mode: Mode::Flat, path, at_start };
+                assert_eq!(Place::decode(&place.encode()).unwrap(), place);
+            }
+        }
+
+        #[test]
+        fn whatever_is_taken_is_given_back(bytes in any::<Vec<u8>>()) {
+            let cursor = Cursor(Bytes::from(bytes));
+            if let Ok(place) = Place::decode(&cursor) {
+                assert_eq!(place.encode(), cursor);
+            }
+        }
+    }
+}

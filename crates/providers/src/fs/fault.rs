@@ -1,0 +1,74 @@
+//! Which kind of failure is what the file system answered?
+
+use std::io;
+
+use resource::{Error, ErrorKind, Uri};
+use rustix::io::Errno;
+
+/// Why work on a file or folder stopped.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The file system said so.
+    Io(io::Error),
+    /// We say so, in words of our own.
+    Said(Error),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Said(error)
+    }
+}
+
+impl Fault {
+    /// The same as a failure about `uri`.
+    pub(super) fn about(self, uri: &Uri) -> Error {
+        match self {
+            Self::Io(error) => translate(error).about(uri),
+            Self::Said(error) if error.uri.is_none() => error.about(uri),
+            Self::Said(error) => error,
+        }
+    }
+}
+
+/// There is nothing there, or nothing that is served.
+pub(super) fn missing() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+/// Whether `error` says that there is nothing there.
+pub(super) fn is_missing(error: &io::Error) -> bool {
+    match error.raw_os_error() {
+        Some(code) => [
+            Errno::NOENT,
+            Errno::NOTDIR,
+            Errno::LOOP,
+            Errno::NAMETOOLONG,
+            Errno::NXIO,
+            Errno::STALE,
+            Errno::XDEV,
+        ]
+        .contains(&Errno::from_raw_os_error(code)),
+        // cap-std reports a path that leads outside as a refusal without a code.
+        None => matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied),
+    }
+}
+
+/// The kind of failure that `error` is, with `error` itself kept for the log.
+pub(super) fn translate(error: io::Error) -> Error {
+    if is_missing(&error) {
+        return Error::new(ErrorKind::NotFound, "resource not found");
+    }
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            Error::new(ErrorKind::Denied, "this resource may not be read").caused_by(error)
+        }
+        _ => Error::unavailable("this resource cannot be read just now").caused_by(error),
+    }
+}

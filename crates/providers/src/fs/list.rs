@@ -1,0 +1,162 @@
+//! What stands on one page of a list?
+
+use std::io;
+
+use resource::{Ask, Error, Page, Resource, Result};
+
+use super::cursor::{Mode, Place};
+use super::describe::entry;
+use super::fault::{Fault, missing};
+use super::folder::Extent;
+use super::locate::{Folder, Found};
+use super::options::{Count, Listing};
+use super::path::{Asked, Local, uri_in};
+use super::site::{Effort, Site};
+use super::stamp::{Kind, Stamp};
+use super::walk::{Step, Walk};
+
+/// Up to so many files and folders a plain list shows them all by itself.
+const SMALL: usize = 1_000;
+
+/// How many entries one page may pass over without showing them, before it is cut short.
+const PASSED: usize = 10_000;
+
+/// How many folders one page may go into, before it is cut short.
+const OPENED: usize = 1_000;
+
+impl Site {
+    /// One page of what lies in `parent`, or of what is to be shown first.
+    pub(super) fn list(
+        &self,
+        parent: Option<&Asked>,
+        ask: &Ask,
+        effort: &Effort,
+    ) -> Result<Page<Resource>, Fault> {
+        let place = ask.from.as_ref().map(Place::decode).transpose()?;
+        let limit = ask.limit.max(1);
+        if let Some(asked) = parent {
+            return match self.find(&asked.path)? {
+                Found::Folder(folder) => {
+                    self.children(&folder, &asked.path, (place, limit), effort)
+                }
+                Found::File(_) if asked.folder => Err(missing().into()),
+                Found::File(_) => Err(Error::invalid("not a collection").into()),
+            };
+        }
+        let mode = match &place {
+            Some(place) => place.mode,
+            None => self.mode(effort)?,
+        };
+        match mode {
+            Mode::Flat => Ok(self.leaves(place.as_ref(), limit, effort)?),
+            Mode::Tree => self.children(&self.top()?, &Local::default(), (place, limit), effort),
+        }
+    }
+
+    /// How many files there are, as far as `most` files and folders tell.
+    pub(super) fn survey(&self, most: usize, effort: &Effort) -> io::Result<Count> {
+        let mut walk = Walk::new(self, effort, Extent::Upto(most))?;
+        let (mut leaves, mut folders) = (0, 0);
+        let mut all = walk.sees_all();
+        while all && leaves + folders <= most {
+            match walk.step()? {
+                None => return Ok(Count { leaves, all }),
+                Some(Step::Leaf(..)) => leaves += 1,
+                Some(Step::Folder) => {
+                    folders += 1;
+                    all = walk.sees_all();
+                }
+                Some(Step::Nothing) => effort.spend(1)?,
+            }
+        }
+        Ok(Count { leaves, all: false })
+    }
+
+    fn mode(&self, effort: &Effort) -> io::Result<Mode> {
+        Ok(match self.listing {
+            Listing::Flat => Mode::Flat,
+            Listing::Tree => Mode::Tree,
+            Listing::Auto if self.survey(SMALL, effort)?.all => Mode::Flat,
+            Listing::Auto => Mode::Tree,
+        })
+    }
+
+    fn children(
+        &self,
+        folder: &Folder,
+        shown: &Local,
+        (place, limit): (Option<Place>, usize),
+        effort: &Effort,
+    ) -> Result<Page<Resource>, Fault> {
+        let names = self.names(folder, Extent::All, effort)?;
+        let mut next = match &place {
+            None => 0,
+            Some(Place { mode: Mode::Tree, path, .. }) => match path.last() {
+                Some(name) if shown.join(name) == *path => names.after(name),
+                _ => return Err(Error::bad_cursor().into()),
+            },
+            Some(_) => return Err(Error::bad_cursor().into()),
+        };
+        let prefix = shown.uri_prefix();
+        let mut page = Page { freshness: self.freshness, ..Page::empty() };
+        let end = next.saturating_add(limit).saturating_add(PASSED);
+        while page.items.len() < limit && next < end {
+            let Some((name, kind)) = names.get(next) else { return Ok(page) };
+            next += 1;
+            if let Some(stamp) = self.member(folder, name, kind) {
+                page.items.push(entry(uri_in(&prefix, name), name, &stamp));
+            }
+        }
+        if next < names.len()
+            && let Some((last, _)) = names.get(next - 1)
+        {
+            let place = Place { mode: Mode::Tree, path: shown.join(last), at_start: false };
+            page.next = Some(place.encode());
+        }
+        Ok(page)
+    }
+
+    fn leaves(
+        &self,
+        place: Option<&Place>,
+        limit: usize,
+        effort: &Effort,
+    ) -> io::Result<Page<Resource>> {
+        let mut walk = Walk::new(self, effort, Extent::All)?;
+        if let Some(place) = place {
+            walk.resume(place)?;
+        }
+        let mut page = Page { freshness: self.freshness, ..Page::empty() };
+        let (mut passed, mut opened) = (0, 0);
+        while page.items.len() < limit && passed < PASSED && opened < OPENED {
+            match walk.step()? {
+                None => break,
+                Some(Step::Nothing) => passed += 1,
+                Some(Step::Folder) => opened += 1,
+                Some(Step::Leaf(name, stamp)) => {
+                    passed += 1;
+                    let Some((folder, prefix)) = walk.here() else { break };
+                    let stamp = stamp.or_else(|| self.member(folder, &name, Kind::File));
+                    if let Some(stamp) = stamp {
+                        page.items.push(entry(uri_in(prefix, &name), &name, &stamp));
+                        passed -= 1;
+                    }
+                }
+            }
+        }
+        if !walk.is_over() {
+            page.next = walk.place().map(|place| place.encode());
+        }
+        page.absent = walk.absent;
+        Ok(page)
+    }
+
+    /// What `name` in `folder` is now; nothing if it is gone, or was just replaced by something of
+    /// another kind, for which other rules may hold.
+    fn member(&self, folder: &Folder, name: &[u8], kind: Kind) -> Option<Stamp> {
+        if kind == Kind::Link {
+            return self.look(folder, name).ok().map(|found| *found.stamp());
+        }
+        folder.handle.stamp_of(name).ok().filter(|stamp| stamp.kind == kind)
+    }
+}

@@ -1,0 +1,280 @@
+//! What format is a file in, by its name and by its first bytes?
+
+/// What bytes of unknown meaning are.
+pub(super) const BYTES: &str = "application/octet-stream";
+
+/// What text of unknown meaning is.
+pub(super) const TEXT: &str = "text/plain";
+
+/// The format that `name` promises, if it promises one.
+pub(super) fn by_name(name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
+    if let Some(mime) = find(&NAMES, &name) {
+        return Some(mime);
+    }
+    let (stem, extension) = name.rsplit_once('.')?;
+    if stem.is_empty() {
+        return None;
+    }
+    find(&EXTENSIONS, extension).or_else(|| mime_guess::from_ext(extension).first_raw())
+}
+
+/// The format that the first bytes show, if they show one that is not text.
+pub(super) fn by_magic(head: &[u8]) -> Option<&'static str> {
+    let kind = infer::get(head)?;
+    let is_text =
+        kind.matcher_type() == infer::MatcherType::Text || kind.mime_type().starts_with("text/");
+    (!is_text).then_some(kind.mime_type())
+}
+
+/// What to call content that turned out to be text.
+pub(super) fn of_text(named: Option<&'static str>) -> &'static str {
+    named.filter(|mime| !is_binary(mime)).unwrap_or(TEXT)
+}
+
+/// What to call content that turned out not to be text.
+pub(super) fn of_blob(named: Option<&'static str>, head: &[u8]) -> &'static str {
+    named.filter(|mime| !is_textual(mime)).or_else(|| by_magic(head)).unwrap_or(BYTES)
+}
+
+fn is_textual(mime: &str) -> bool {
+    let (family, format) = mime.split_once('/').unwrap_or((mime, ""));
+    let named = ["json", "xml", "toml", "yaml", "javascript", "sql", "graphql", "x-sh", "x-ndjson"];
+    family == "text"
+        || format.ends_with("+json")
+        || format.ends_with("+xml")
+        || named.contains(&format)
+}
+
+fn is_binary(mime: &str) -> bool {
+    let (family, format) = mime.split_once('/').unwrap_or((mime, ""));
+    let media = ["image", "audio", "video", "font"].contains(&family) && !format.ends_with("xml");
+    let packed = ["octet-stream", "pdf", "zip", "gzip", "x-tar", "wasm", "java-archive"];
+    media || family == "application" && packed.contains(&format)
+}
+
+fn find(table: &[(&str, &'static str)], key: &str) -> Option<&'static str> {
+    table.binary_search_by(|(name, _)| (*name).cmp(key)).ok().map(|index| table[index].1)
+}
+
+/// Whole names, in small letters and in order.
+const NAMES: [(&str, &str); 27] = [
+    (".bashrc", "application/x-sh"),
+    (".dockerignore", TEXT),
+    (".editorconfig", TEXT),
+    (".env", TEXT),
+    (".gitattributes", TEXT),
+    (".gitignore", TEXT),
+    (".ignore", TEXT),
+    (".refdeskignore", TEXT),
+    ("authors", TEXT),
+    ("cargo.lock", "application/toml"),
+    ("changelog", TEXT),
+    ("cmakelists.txt", "text/x-cmake"),
+    ("codeowners", TEXT),
+    ("containerfile", "text/x-dockerfile"),
+    ("contributing", TEXT),
+    ("copying", TEXT),
+    ("dockerfile", "text/x-dockerfile"),
+    ("gemfile", "text/x-ruby"),
+    ("go.mod", TEXT),
+    ("go.sum", TEXT),
+    ("jenkinsfile", "text/x-groovy"),
+    ("justfile", TEXT),
+    ("license", TEXT),
+    ("makefile", "text/x-makefile"),
+    ("notice", TEXT),
+    ("rakefile", "text/x-ruby"),
+    ("readme", TEXT),
+];
+
+/// Endings, in small letters and in order. Only those that the general table lacks or has for
+/// something else.
+const EXTENSIONS: [(&str, &str); 132] = [
+    ("adoc", "text/asciidoc"),
+    ("asm", "text/x-asm"),
+    ("astro", TEXT),
+    ("avsc", "application/json"),
+    ("awk", "text/x-awk"),
+    ("bash", "application/x-sh"),
+    ("bat", "text/x-bat"),
+    ("bazel", "text/x-starlark"),
+    ("bib", "text/x-bibtex"),
+    ("bzl", "text/x-starlark"),
+    ("c", "text/x-c"),
+    ("cc", "text/x-c++"),
+    ("cfg", TEXT),
+    ("cjs", "text/javascript"),
+    ("clj", "text/x-clojure"),
+    ("cljs", "text/x-clojure"),
+    ("cmake", "text/x-cmake"),
+    ("cmd", "text/x-bat"),
+    ("conf", TEXT),
+    ("cpp", "text/x-c++"),
+    ("cs", "text/x-csharp"),
+    ("csproj", "application/xml"),
+    ("css", "text/css"),
+    ("csv", "text/csv"),
+    ("cts", "text/typescript"),
+    ("cu", "text/x-cuda"),
+    ("cue", TEXT),
+    ("cxx", "text/x-c++"),
+    ("d", "text/x-d"),
+    ("dart", "text/x-dart"),
+    ("diff", "text/x-diff"),
+    ("dockerfile", "text/x-dockerfile"),
+    ("el", "text/x-emacs-lisp"),
+    ("elm", "text/x-elm"),
+    ("env", TEXT),
+    ("erl", "text/x-erlang"),
+    ("ex", "text/x-elixir"),
+    ("exs", "text/x-elixir"),
+    ("f90", "text/x-fortran"),
+    ("fish", "text/x-fish"),
+    ("fs", "text/x-fsharp"),
+    ("geojson", "application/geo+json"),
+    ("go", "text/x-go"),
+    ("gql", "application/graphql"),
+    ("gradle", "text/x-groovy"),
+    ("graphql", "application/graphql"),
+    ("groovy", "text/x-groovy"),
+    ("h", "text/x-c"),
+    ("har", "application/json"),
+    ("hcl", "text/x-hcl"),
+    ("hh", "text/x-c++"),
+    ("hpp", "text/x-c++"),
+    ("hrl", "text/x-erlang"),
+    ("hs", "text/x-haskell"),
+    ("htm", "text/html"),
+    ("html", "text/html"),
+    ("hxx", "text/x-c++"),
+    ("ini", TEXT),
+    ("ipynb", "application/x-ipynb+json"),
+    ("java", "text/x-java"),
+    ("jl", "text/x-julia"),
+    ("js", "text/javascript"),
+    ("json", "application/json"),
+    ("json5", "application/json5"),
+    ("jsonc", "application/json"),
+    ("jsonl", "application/x-ndjson"),
+    ("jsx", "text/jsx"),
+    ("kt", "text/x-kotlin"),
+    ("kts", "text/x-kotlin"),
+    ("less", "text/x-less"),
+    ("lisp", "text/x-lisp"),
+    ("lock", TEXT),
+    ("log", TEXT),
+    ("lua", "text/x-lua"),
+    ("m", "text/x-objective-c"),
+    ("mak", "text/x-makefile"),
+    ("markdown", "text/markdown"),
+    ("md", "text/markdown"),
+    ("mdx", "text/mdx"),
+    ("mjs", "text/javascript"),
+    ("mk", "text/x-makefile"),
+    ("ml", "text/x-ocaml"),
+    ("mli", "text/x-ocaml"),
+    ("mm", "text/x-objective-c++"),
+    ("mod", TEXT),
+    ("mts", "text/typescript"),
+    ("ndjson", "application/x-ndjson"),
+    ("nim", "text/x-nim"),
+    ("nix", "text/x-nix"),
+    ("nu", "text/x-nushell"),
+    ("org", "text/org"),
+    ("patch", "text/x-diff"),
+    ("php", "text/x-php"),
+    ("pl", "text/x-perl"),
+    ("pm", "text/x-perl"),
+    ("properties", TEXT),
+    ("proto", "text/x-protobuf"),
+    ("ps1", "text/x-powershell"),
+    ("py", "text/x-python"),
+    ("pyi", "text/x-python"),
+    ("r", "text/x-r"),
+    ("rb", "text/x-ruby"),
+    ("rs", "text/x-rust"),
+    ("rst", "text/x-rst"),
+    ("s", "text/x-asm"),
+    ("sass", "text/x-sass"),
+    ("scala", "text/x-scala"),
+    ("scss", "text/x-scss"),
+    ("sh", "application/x-sh"),
+    ("sol", "text/x-solidity"),
+    ("sql", "application/sql"),
+    ("sum", TEXT),
+    ("svelte", "text/x-svelte"),
+    ("swift", "text/x-swift"),
+    ("tcl", "text/x-tcl"),
+    ("tex", "text/x-tex"),
+    ("tf", "text/x-hcl"),
+    ("toml", "application/toml"),
+    ("ts", "text/typescript"),
+    ("tsv", "text/tab-separated-values"),
+    ("tsx", "text/tsx"),
+    ("txt", TEXT),
+    ("v", "text/x-verilog"),
+    ("vb", "text/x-vb"),
+    ("vhd", "text/x-vhdl"),
+    ("vim", "text/x-vim"),
+    ("vue", "text/x-vue"),
+    ("xml", "application/xml"),
+    ("yaml", "application/yaml"),
+    ("yml", "application/yaml"),
+    ("zig", "text/x-zig"),
+    ("zsh", "application/x-sh"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{EXTENSIONS, NAMES, by_magic, by_name, of_blob, of_text};
+
+    #[test]
+    fn the_tables_are_in_order() {
+        assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(EXTENSIONS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    #[test]
+    fn source_code_is_what_it_is_and_not_a_film() {
+        for (name, mime) in [
+            ("a.ts", "text/typescript"),
+            ("a.tsx", "text/tsx"),
+            ("a.rs", "text/x-rust"),
+            ("README.md", "text/markdown"),
+            ("a.json", "application/json"),
+            ("Cargo.toml", "application/toml"),
+            ("Cargo.lock", "application/toml"),
+            ("a.yaml", "application/yaml"),
+            ("a.yml", "application/yaml"),
+            ("a.py", "text/x-python"),
+            ("a.go", "text/x-go"),
+            ("Makefile", "text/x-makefile"),
+            ("Dockerfile", "text/x-dockerfile"),
+            ("LICENSE", "text/plain"),
+            ("readme", "text/plain"),
+            ("a.PNG", "image/png"),
+            ("a.pdf", "application/pdf"),
+            ("a.svg", "image/svg+xml"),
+            ("a.html", "text/html"),
+        ] {
+            assert_eq!(by_name(name), Some(mime), "{name}");
+        }
+        for name in ["a.unheardof", "nothing", ".rs", "a.", ""] {
+            assert_eq!(by_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn content_outweighs_a_name_that_cannot_be_right() {
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+        assert_eq!(by_magic(png), Some("image/png"));
+        assert_eq!(of_blob(by_name("a.md"), png), "image/png");
+        assert_eq!(of_blob(by_name("a.md"), b"\0\x01"), "application/octet-stream");
+        assert_eq!(of_blob(by_name("a.docx"), b"PK\x03\x04"), by_name("a.docx").unwrap());
+        assert_eq!(of_text(by_name("a.png")), "text/plain");
+        assert_eq!(of_text(by_name("a.svg")), "image/svg+xml");
+        assert_eq!(by_magic(b"#!/bin/sh\n"), None);
+        assert_eq!(by_magic(b"<!DOCTYPE html>"), None);
+    }
+}

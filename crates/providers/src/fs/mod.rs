@@ -1,0 +1,160 @@
+//! How does a folder become resources?
+//!
+//! Every file is a resource, every folder a collection. URIs are `file:///` and the path below the
+//! root; paths of the machine never leave this room, and nothing outside the root is reached.
+
+mod chunks;
+mod complete;
+mod confine;
+mod cursor;
+mod describe;
+mod fault;
+mod folder;
+mod list;
+mod locate;
+mod mime;
+mod options;
+mod path;
+mod read;
+mod shelf;
+mod site;
+mod stamp;
+mod text;
+mod visible;
+mod walk;
+mod window;
+
+use std::io;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use resource::{
+    Annotations, Ask, Complete, Completion, Context, Error, Facets, Page, Provider, Question,
+    Reading, Resource, Result, Template, Uri, UriTemplate, Window,
+};
+
+use self::describe::describe;
+use self::fault::{Fault, missing, translate};
+use self::locate::Found;
+use self::path::Asked;
+use self::site::{Effort, Site};
+
+pub use self::options::{Count, Listing, Options};
+
+/// The pattern of all files.
+const TEMPLATE: &str = "file:///{+path}";
+
+/// Its variable.
+const VARIABLE: &str = "path";
+
+/// A folder and all that may be seen in it.
+pub struct Fs {
+    site: Arc<Site>,
+}
+
+impl Fs {
+    /// Opens the folder; an error if there is none.
+    pub fn open(options: Options) -> io::Result<Self> {
+        Ok(Self { site: Arc::new(Site::open(options)?) })
+    }
+
+    /// How many files there are, as far as a walk of `most` files and folders tells.
+    pub async fn count(&self, most: usize) -> Count {
+        let ctx = Context::default();
+        let count = self.work(&ctx, move |site, effort| Ok(site.survey(most, effort)?)).await;
+        count.unwrap_or(Count { leaves: 0, all: false })
+    }
+
+    /// Does `job` here if it is short, and on a thread that may wait if it is not.
+    async fn work<T: Send + 'static>(
+        &self,
+        ctx: &Context,
+        job: impl Fn(&Site, &Effort) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        if self.site.root.local {
+            match job(&self.site, &Effort::brief()) {
+                Err(Fault::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+        }
+        let (site, ctx) = (self.site.clone(), ctx.clone());
+        let work = tokio::task::spawn_blocking(move || job(&site, &Effort::long(ctx)));
+        work.await.map_err(|error| Error::internal("reading stopped").caused_by(error))?
+    }
+}
+
+#[async_trait]
+impl Provider for Fs {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        let asked = parent.map(asked).transpose()?;
+        let ask = ask.clone();
+        let page =
+            self.work(ctx, move |site, effort| site.list(asked.as_ref(), &ask, effort)).await;
+        page.map_err(|fault| match (parent, fault) {
+            (Some(uri), fault) => fault.about(uri),
+            (None, Fault::Io(error)) => {
+                Error::unavailable("the folder served here cannot be read just now")
+                    .caused_by(error)
+            }
+            (None, Fault::Said(error)) => error,
+        })
+    }
+
+    async fn templates(&self, _ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        if ask.from.is_some() {
+            return Err(Error::bad_cursor());
+        }
+        let template = Template {
+            uri: UriTemplate::parse(TEMPLATE)?,
+            name: "files".to_owned(),
+            title: Some("Files".to_owned()),
+            description: Some("Any file or folder by its path".to_owned()),
+            mime: None,
+            icons: Vec::new(),
+            annotations: Annotations::default(),
+        };
+        let freshness = self.site.freshness;
+        Ok(Page { items: vec![Arc::new(template)], freshness, ..Page::empty() })
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        let (asked, named) = (asked(uri)?, uri.clone());
+        let stat = move |site: &Site, _: &Effort| match site.find(&asked.path)? {
+            Found::File(_) if asked.folder => Err(missing().into()),
+            found => Ok(describe(named.clone(), asked.path.last(), found.stamp())),
+        };
+        self.work(ctx, stat).await.map_err(|fault| fault.about(uri))
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let (asked, named, window) = (asked(uri)?, uri.clone(), window.clone());
+        let read = move |site: &Site, effort: &Effort| site.read(&named, &asked, &window, effort);
+        let content = self.work(ctx, read).await.map_err(|fault| fault.about(uri))?;
+        Ok(Reading { content, freshness: self.site.freshness })
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        Facets { watch: None, complete: Some(self) }
+    }
+}
+
+#[async_trait]
+impl Complete for Fs {
+    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
+        complete::check(question)?;
+        let typed = question.typed.to_owned();
+        let completion = self.work(ctx, move |site, effort| site.complete(&typed, effort)).await;
+        completion.map_err(|fault| match fault {
+            Fault::Io(error) => translate(error),
+            Fault::Said(error) => error,
+        })
+    }
+}
+
+/// The path that `uri` names.
+fn asked(uri: &Uri) -> Result<Asked> {
+    Asked::parse(uri).ok_or_else(|| Error::not_found(uri))
+}
+
+#[cfg(test)]
+mod tests;

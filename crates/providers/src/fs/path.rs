@@ -1,0 +1,210 @@
+//! Which path inside the root does a URI name, and which URI names a path?
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use resource::Uri;
+use resource::uri::{decode, encode_segment};
+
+/// Longer paths than this no Unix call takes.
+const LONGEST: usize = 4095;
+
+/// The URI of the root, and what every other URI begins with.
+pub(super) const ROOT: &str = "file:///";
+
+/// A path inside the root: names joined by `/`, none of them empty, `.` or `..`.
+///
+/// Names are bytes, as they are on disk. The root itself is the empty path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Local(Vec<u8>);
+
+/// What a URI asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The path it names.
+    pub(super) path: Local,
+    /// Whether it ends in a slash, so that only a folder will do.
+    pub(super) folder: bool,
+}
+
+impl Asked {
+    /// The path that `uri` names, unless it can name none here.
+    pub(super) fn parse(uri: &Uri) -> Option<Self> {
+        let at_home = matches!(uri.authority(), Some(host) if host.is_empty()
+            || host.eq_ignore_ascii_case("localhost"));
+        if !uri.scheme().eq_ignore_ascii_case("file")
+            || !at_home
+            || uri.as_str().contains(['?', '#'])
+        {
+            return None;
+        }
+        let rest = uri.path().strip_prefix('/')?;
+        if rest.is_empty() {
+            return Some(Self { path: Local::default(), folder: true });
+        }
+        let (rest, folder) = rest.strip_suffix('/').map_or((rest, false), |rest| (rest, true));
+        let mut path = Local::default();
+        for segment in rest.split('/') {
+            let name = decode(segment);
+            if !is_name(&name) {
+                return None;
+            }
+            path.push(&name);
+            if path.0.len() > LONGEST {
+                return None;
+            }
+        }
+        Some(Self { path, folder })
+    }
+}
+
+impl Local {
+    /// The path that `bytes` write, unless one of its names is no name.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let fits = bytes.len() <= LONGEST
+            && (bytes.is_empty() || bytes.split(|byte| *byte == b'/').all(is_name));
+        fits.then(|| Self(bytes.to_vec()))
+    }
+
+    /// The path as it is written.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The path as the operating system takes it; `.` for the root.
+    pub(super) fn as_path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(if self.0.is_empty() { b"." } else { &self.0 }))
+    }
+
+    /// Its names, outermost first.
+    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.split(|byte| *byte == b'/').filter(|name| !name.is_empty())
+    }
+
+    /// Its last name; nothing for the root.
+    pub(super) fn last(&self) -> Option<&[u8]> {
+        self.names().last()
+    }
+
+    /// Goes one name deeper.
+    pub(super) fn push(&mut self, name: &[u8]) {
+        if !self.0.is_empty() {
+            self.0.push(b'/');
+        }
+        self.0.extend_from_slice(name);
+    }
+
+    /// What lies in this folder under `name`.
+    pub(super) fn join(&self, name: &[u8]) -> Self {
+        let mut path = Self(Vec::with_capacity(self.0.len() + 1 + name.len()));
+        path.0.extend_from_slice(&self.0);
+        path.push(name);
+        path
+    }
+
+    /// How many bytes stand before the name of something in this folder.
+    pub(super) fn prefix(&self) -> usize {
+        if self.0.is_empty() { 0 } else { self.0.len() + 1 }
+    }
+
+    /// Whether it is `other` or lies somewhere in it.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        other.0.is_empty()
+            || self.0.strip_prefix(&other.0[..]).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
+    }
+
+    /// What the URIs of all that lies in this folder begin with.
+    pub(super) fn uri_prefix(&self) -> String {
+        let mut text = String::from(ROOT);
+        for name in self.names() {
+            encode_segment(name, &mut text);
+            text.push('/');
+        }
+        text
+    }
+}
+
+/// The URI of `name` in the folder whose URIs begin with `prefix`.
+pub(super) fn uri_in(prefix: &str, name: &[u8]) -> Uri {
+    let mut text = String::with_capacity(prefix.len() + name.len() + 8);
+    text.push_str(prefix);
+    encode_segment(name, &mut text);
+    Uri::parse(&text).expect("an encoded path is a URI")
+}
+
+/// Whether `name` can be the name of one thing in a folder.
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && name != b"." && name != b".." && !name.iter().any(|b| matches!(b, 0 | b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+    use resource::Uri;
+
+    use super::{Asked, Local, is_name, uri_in};
+
+    fn asked(uri: &str) -> Option<Asked> {
+        Asked::parse(&Uri::parse(uri).unwrap())
+    }
+
+    #[test]
+    fn spellings_of_one_path_name_the_same_path() {
+        let plain = asked("file:///caf%C3%A9/a").unwrap();
+        for uri in ["file:///café/a", "file://localhost/caf%c3%a9/%61", "FILE:///caf%C3%A9/a"] {
+            assert_eq!(asked(uri).unwrap(), plain, "{uri}");
+        }
+        assert_eq!(plain.path.as_bytes(), "café/a".as_bytes());
+    }
+
+    #[test]
+    fn a_uri_that_can_name_nothing_here_names_nothing() {
+        for uri in [
+            "file:///../a",
+            "file:///a/../b",
+            "file:///%2e%2e/a",
+            "file:///.%2E/a",
+            "file:///a/./b",
+            "file:///a//b",
+            "file:////",
+            "file:///a%00b",
+            "file:///a%2Fb",
+            "file:///..%2fb",
+            "file://evil/a",
+            "file:///a?b",
+            "file:///a#b",
+            "file:a",
+            "http:///a",
+        ] {
+            assert_eq!(asked(uri), None, "{uri}");
+        }
+        assert_eq!(asked(&format!("file:///{}", "a/".repeat(32 * 1024))), None);
+    }
+
+    #[test]
+    fn encoding_is_undone_once() {
+        assert_eq!(asked("file:///%252e%252e").unwrap().path.as_bytes(), b"%2e%2e");
+    }
+
+    #[test]
+    fn a_path_lies_within_its_ancestors_only() {
+        let path = |text: &str| Local::from_bytes(text.as_bytes()).unwrap();
+        assert!(path("a/b").is_within(&path("a")) && path("a/b").is_within(&path("")));
+        assert!(path("a").is_within(&path("a")));
+        assert!(!path("ab").is_within(&path("a")) && !path("a").is_within(&path("a/b")));
+    }
+
+    proptest! {
+        #[test]
+        fn the_uri_of_a_path_names_that_path(
+            folder in any::<Vec<u8>>(), name in any::<Vec<u8>>(),
+        ) {
+            if is_name(&folder) && is_name(&name) {
+                let folder = Local::default().join(&folder);
+                let uri = uri_in(&folder.uri_prefix(), &name);
+                assert_eq!(Asked::parse(&uri).unwrap().path, folder.join(&name));
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What does the file system say of a file or folder without opening it?
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FileType, Stat};
+
+/// What something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Link,
+    /// Pipes, sockets, devices: nothing that is served.
+    Other,
+}
+
+impl Kind {
+    pub(super) fn of(kind: FileType) -> Self {
+        match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Folder,
+            FileType::Symlink => Self::Link,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The state of one file or folder at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) kind: Kind,
+    pub(super) size: u64,
+    device: u64,
+    inode: u64,
+    modified: Moment,
+    changed: Moment,
+}
+
+/// Seconds since 1970, and nanoseconds.
+type Moment = (i64, u32);
+
+impl Stamp {
+    pub(super) fn of(stat: &Stat) -> Self {
+        Self {
+            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)),
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            modified: (stat.st_mtime, stat.st_mtime_nsec as u32),
+            changed: (stat.st_ctime, stat.st_ctime_nsec as u32),
+        }
+    }
+
+    /// When the content last changed.
+    pub(super) fn modified(&self) -> SystemTime {
+        time(self.modified)
+    }
+
+    /// Whether any later change is sure to show.
+    ///
+    /// Clocks of file systems tick coarsely: of two changes within one tick the second leaves
+    /// no trace. What changed just now is therefore not to be trusted, as in git's index.
+    pub(super) fn is_settled(&self, now: SystemTime, margin: Duration) -> bool {
+        now.duration_since(time(self.changed)).is_ok_and(|age| age > margin)
+    }
+
+    /// A mark that differs whenever the content does.
+    ///
+    /// It sees every write, rename over the file and restored date, since none of them leaves the
+    /// change time alone. It cannot see a second write of the same length within one tick of the
+    /// clock, nor a write through a memory map that is not flushed yet; and it also differs where
+    /// only the file's rights or links changed.
+    pub(super) fn etag(&self) -> String {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let nanos = |moment: Moment| (moment.0 as u64).rotate_left(30) ^ u64::from(moment.1);
+        for word in [nanos(self.modified), nanos(self.changed), self.size, self.inode] {
+            hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            hash ^= hash >> 29;
+        }
+        format!("{hash:016x}")
+    }
+}
+
+fn time((seconds, nanos): Moment) -> SystemTime {
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let base =
+        if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
+    base.and_then(|base| base.checked_add(Duration::from_nanos(u64::from(nanos))))
+        .unwrap_or(UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rustix::fs::fstat;
+
+    use super::{Stamp, time};
+
+    #[test]
+    fn what_changed_just_now_is_not_trusted() {
+        let file = tempfile::tempfile().unwrap();
+        let stamp = Stamp::of(&fstat(&file).unwrap());
+        let margin = Duration::from_millis(50);
+        let changed = time(stamp.changed);
+        for (age, settled) in [(0, false), (50, false), (51, true), (5_000, true)] {
+            let now = changed + Duration::from_millis(age);
+            assert_eq!(stamp.is_settled(now, margin), settled, "{age} ms old");
+        }
+        assert!(!stamp.is_settled(changed - Duration::from_secs(1), margin), "a clock set back");
+    }
+
+    #[test]
+    fn the_etag_sees_every_part_of_a_version() {
+        let stamp = Stamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
+        let (seconds, nanos) = stamp.modified;
+        for other in [
+            Stamp { size: stamp.size + 1, ..stamp },
+            Stamp { inode: stamp.inode + 1, ..stamp },
+            Stamp { modified: (seconds, nanos ^ 1), ..stamp },
+            Stamp { modified: (seconds + 1, nanos), ..stamp },
+            Stamp { changed: (seconds + 2, nanos), ..stamp },
+        ] {
+            assert_ne!(other.etag(), stamp.etag());
+        }
+        assert_eq!(stamp.etag().len(), 16);
+    }
+
+    #[test]
+    fn dates_before_1970_are_dates_too() {
+        let half = time((-1, 500_000_000));
+        assert_eq!(std::time::UNIX_EPOCH.duration_since(half).unwrap(), Duration::from_millis(500));
+    }
+}

@@ -1,0 +1,86 @@
+//! Do completions lead folder by folder to what may be seen?
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+use resource::{Completion, Context, Error, ErrorKind, Provider as _, Question};
+
+use super::{Desk, Listing, Tree};
+
+async fn ask(
+    desk: &Desk,
+    template: &str,
+    variable: &str,
+    typed: &str,
+) -> Result<Completion, Error> {
+    let settled = BTreeMap::new();
+    let question = Question { template, variable, typed, settled: &settled };
+    desk.0.facets().complete.unwrap().complete(&Context::default(), &question).await
+}
+
+async fn values(desk: &Desk, typed: &str) -> Vec<String> {
+    ask(desk, "file:///{+path}", "path", typed).await.unwrap().values
+}
+
+#[tokio::test]
+async fn paths_are_completed_folder_by_folder_the_likeliest_first() {
+    let tree = Tree::of([
+        "src/main.rs",
+        "src/Map.rs",
+        "src/format.rs",
+        "src/macros/a",
+        "src/human.rs",
+        "src/.ma",
+        "src/日 本.md",
+        "src/ma.tmp",
+        ".gitignore",
+    ]);
+    tree.write(".gitignore", "*.tmp\n");
+    tree.write(OsStr::from_bytes(b"src/ma\xff"), "");
+    tree.link("src/mall", "macros");
+    tree.link("src/mad", "nowhere");
+    let desk = tree.serve(Listing::Auto);
+    assert_eq!(values(&desk, "").await, ["src/"]);
+    assert_eq!(values(&desk, "s").await, ["src/"]);
+    assert_eq!(
+        values(&desk, "src/ma").await,
+        ["src/macros/", "src/main.rs", "src/mall/", "src/Map.rs", "src/format.rs", "src/human.rs"]
+    );
+    assert_eq!(values(&desk, "src/macros/").await, ["src/macros/a"]);
+    assert_eq!(values(&desk, "src/日").await, ["src/日 本.md"]);
+    for nothing in
+        ["/", "/src", "../", "src/../", "src//", "none/", "src/main.rs/", "src/.ma", ".g"]
+    {
+        assert_eq!(values(&desk, nothing).await, [""; 0], "{nothing}");
+    }
+}
+
+#[tokio::test]
+async fn at_most_a_hundred_are_given_and_all_are_counted() {
+    let tree = Tree::of([]);
+    for number in 0..5_000 {
+        tree.write(format!("{number:04}"), "");
+    }
+    let desk = tree.serve(Listing::Auto);
+    let completion = ask(&desk, "file:///{+path}", "path", "").await.unwrap();
+    assert_eq!((completion.values.len(), completion.total), (100, 5_000));
+    assert_eq!(completion.values[99], "0099");
+}
+
+#[tokio::test]
+async fn questions_that_make_no_sense_are_refused() {
+    let tree = Tree::of(["a"]);
+    let desk = tree.serve(Listing::Auto);
+    let long = "a".repeat(4 * 1024 + 1);
+    let asked = [
+        ("file:///{+path}", "other", ""),
+        ("note://{+path}", "path", ""),
+        ("file:///{+path}", "path", long.as_str()),
+    ];
+    for (template, variable, typed) in asked {
+        let error = ask(&desk, template, variable, typed).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+    }
+    assert!(ask(&desk, "file:///{+path}", "path", &long[1..]).await.is_ok());
+}

@@ -1,0 +1,160 @@
+//! What does a listing show of each thing?
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use resource::{Ask, Context, ErrorKind, Progress, Provider as _, Truth};
+
+use super::{Listing, Tree, uri};
+use crate::fs::Count;
+
+#[tokio::test]
+async fn a_file_is_described_without_being_opened() {
+    let tree = Tree::of(["src/main.rs"]);
+    let when = UNIX_EPOCH + Duration::from_nanos(1_700_000_000_123_456_789);
+    File::open(tree.at("src/main.rs")).unwrap().set_modified(when).unwrap();
+    let desk = tree.serve(Listing::Flat);
+    let stat = desk.stat("file:///src/main.rs").await.unwrap();
+    assert_eq!((stat.name.as_str(), stat.size), ("main.rs", Some(11)));
+    assert_eq!(stat.mime.as_deref(), Some("text/x-rust"));
+    assert_eq!(stat.annotations.modified, Some(when));
+    assert_eq!((stat.listable, stat.watchable), (Truth::No, Truth::No));
+    let page = desk.page(None, None, 10).await.unwrap();
+    assert_eq!(*page.items[0], stat);
+    assert_eq!(page.freshness.ttl, Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_folder_is_a_collection_with_or_without_a_slash() {
+    let tree = Tree::of(["sub/a.txt"]);
+    let desk = tree.serve(Listing::Tree);
+    for (text, name) in [("file:///", "/"), ("file:///sub", "sub"), ("file:///sub/", "sub")] {
+        let stat = desk.stat(text).await.unwrap();
+        assert_eq!((stat.uri.as_str(), stat.name.as_str()), (text, name));
+        assert_eq!((stat.listable, stat.size), (Truth::Yes, None));
+        assert_eq!(stat.mime.as_deref(), Some("inode/directory"));
+    }
+    assert_eq!(desk.paths(Some("file:///sub/")).await, ["sub/a.txt"]);
+    assert!(desk.lacks("file:///sub/a.txt/").await);
+}
+
+#[tokio::test]
+async fn a_file_is_no_collection_and_a_missing_folder_is_not_found() {
+    let tree = Tree::of(["a.txt"]);
+    let desk = tree.serve(Listing::Tree);
+    let error = desk.page(Some("file:///a.txt"), None, 10).await.unwrap_err();
+    assert_eq!((error.kind, &*error.message), (ErrorKind::Invalid, "not a collection"));
+    assert_eq!(error.uri, Some(uri("file:///a.txt")));
+    assert!(desk.lacks("file:///none").await);
+}
+
+#[tokio::test]
+async fn names_of_any_bytes_are_listed_and_can_be_read() {
+    let tree = Tree::of([]);
+    let names: [&[u8]; 6] =
+        [b"sp ace%41", b"\xff\xfe", "日本語.txt".as_bytes(), b"q?#[]", b"back\\slash", b"\nline"];
+    for name in names {
+        tree.write(OsStr::from_bytes(name), String::from_utf8_lossy(name).as_bytes());
+    }
+    let desk = tree.serve(Listing::Flat);
+    let page = desk.page(None, None, 10).await.unwrap();
+    assert_eq!(page.items.len(), names.len());
+    for item in &page.items {
+        assert_eq!(desk.text(item.uri.as_str()).await, item.name);
+    }
+    assert_eq!(desk.text("file:///日本語.txt").await, "日本語.txt");
+    let stat = desk.stat("file:///%E6%97%A5%e6%9c%ac語.txt").await.unwrap();
+    assert_eq!(stat.uri.as_str(), "file:///%E6%97%A5%e6%9c%ac語.txt");
+}
+
+#[tokio::test]
+async fn the_etag_changes_with_the_content_even_if_size_and_date_do_not() {
+    let tree = Tree::of(["a.txt"]);
+    let desk = tree.serve(Listing::Flat);
+    let etag = || async { desk.stat("file:///a.txt").await.unwrap().etag.unwrap() };
+    let first = etag().await;
+    assert_eq!(etag().await, first);
+    let modified = fs::metadata(tree.at("a.txt")).unwrap().modified().unwrap();
+    tree.write("b.txt", "b.txt");
+    File::open(tree.at("b.txt")).unwrap().set_modified(modified).unwrap();
+    fs::rename(tree.at("b.txt"), tree.at("a.txt")).unwrap();
+    assert_ne!(etag().await, first);
+}
+
+#[tokio::test]
+async fn auto_is_flat_up_to_a_thousand_and_tree_above() {
+    let tree = Tree::of([".hidden"]);
+    for number in 0..999 {
+        tree.write(format!("sub/{number:04}"), "");
+    }
+    let desk = tree.serve(Listing::Auto);
+    assert_eq!(desk.paths(None).await.len(), 999);
+    tree.write("sub/one-more", "");
+    assert_eq!(desk.paths(None).await, ["sub"]);
+    tree.remove("sub/one-more");
+    let first = desk.page(None, None, 10).await.unwrap();
+    for number in 0..100 {
+        tree.write(format!("more/{number}"), "");
+    }
+    let second = desk.page(None, first.next, 10).await.unwrap();
+    assert_eq!(super::path(&second.items[0]), "sub/0010", "the walk stays flat");
+}
+
+#[tokio::test]
+async fn a_count_is_bounded() {
+    let tree = Tree::of(["a", "b/c", "b/d/e", ".f"]);
+    tree.link("loop", ".");
+    let desk = tree.serve(Listing::Auto);
+    assert_eq!(desk.0.count(100).await, Count { leaves: 3, all: true });
+    let some = desk.0.count(2).await;
+    assert!(!some.all && some.leaves <= 3);
+}
+
+#[tokio::test]
+async fn a_root_that_is_gone_is_unavailable_and_not_an_empty_list() {
+    let tree = Tree::of(["a"]);
+    let desk = tree.serve(Listing::Auto);
+    fs::remove_dir_all(tree.root()).unwrap();
+    let error = desk.page(None, None, 10).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn the_template_is_listed_once() {
+    let desk = Tree::of([]).serve(Listing::Auto);
+    let page = desk.0.templates(&Context::default(), &Ask::first(10)).await.unwrap();
+    assert_eq!(page.items.len(), 1);
+    assert_eq!(page.items[0].uri.as_str(), "file:///{+path}");
+    assert!(page.items[0].uri.matches(&uri("file:///a/b.txt")).is_some());
+}
+
+#[derive(Default)]
+struct Heard(AtomicU64);
+
+impl Progress for Heard {
+    fn report(&self, done: u64, _total: Option<u64>) {
+        assert_eq!(self.0.fetch_add(10_000, Ordering::SeqCst) + 10_000, done);
+    }
+}
+
+#[tokio::test]
+async fn a_folder_of_a_hundred_thousand_names_is_paged_and_its_reading_reported() {
+    let tree = Tree::of(["many/x"]);
+    tree.remove("many/x");
+    for number in 0..100_000 {
+        File::create(tree.at(format!("many/{number:06}"))).unwrap();
+    }
+    let desk = tree.serve(Listing::Flat);
+    let heard = Arc::new(Heard::default());
+    let ctx = Context::reporting_to(heard.clone());
+    desk.0.list(&ctx, Some(&uri("file:///many")), &Ask::first(1)).await.unwrap();
+    assert_eq!(heard.0.load(Ordering::SeqCst), 100_000);
+    let expected: Vec<_> = (0..100_000).map(|number| format!("many/{number:06}")).collect();
+    assert_eq!(desk.paths_by(Some("file:///many"), 1_000).await, expected);
+    assert_eq!(desk.paths_by(None, 1_000).await, expected);
+    assert!(desk.0.site.names.weight() < 100_000 * 16);
+}

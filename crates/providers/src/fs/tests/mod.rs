@@ -1,0 +1,177 @@
+//! Does a folder behave as its rules say, seen from outside?
+
+mod completing;
+mod confinement;
+mod listing;
+mod pages;
+mod reading;
+mod visibility;
+mod windows;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use resource::{
+    Ask, Body, Content, Context, Cursor, Error, ErrorKind, Page, Part, Provider as _, Resource,
+    Source, Uri, Window,
+};
+use tempfile::TempDir;
+
+use super::{Fs, Listing, Options};
+
+/// A folder to be served, beside things that must not be.
+struct Tree {
+    home: TempDir,
+}
+
+impl Tree {
+    /// A tree of the files given, each with its own path as content.
+    fn of<const N: usize>(paths: [&str; N]) -> Self {
+        let tree = Self { home: tempfile::tempdir().unwrap() };
+        fs::create_dir(tree.root()).unwrap();
+        for path in paths {
+            tree.write(path, path);
+        }
+        tree
+    }
+
+    fn root(&self) -> PathBuf {
+        self.home.path().join("root")
+    }
+
+    fn at(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.root().join(path)
+    }
+
+    fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        fs::create_dir_all(self.at(&path).parent().unwrap()).unwrap();
+        fs::write(self.at(path), content).unwrap();
+    }
+
+    fn folder(&self, path: &str) {
+        fs::create_dir_all(self.at(path)).unwrap();
+    }
+
+    fn remove(&self, path: &str) {
+        fs::remove_file(self.at(path)).unwrap();
+    }
+
+    fn link(&self, path: &str, target: impl AsRef<Path>) {
+        fs::create_dir_all(self.at(path).parent().unwrap()).unwrap();
+        symlink(target, self.at(path)).unwrap();
+    }
+
+    fn serve(&self, listing: Listing) -> Desk {
+        self.serve_with(listing, false)
+    }
+
+    fn serve_with(&self, listing: Listing, hidden: bool) -> Desk {
+        let ttl = Duration::from_secs(1);
+        Desk(Fs::open(Options { root: self.root(), listing, hidden, ttl }).unwrap())
+    }
+}
+
+/// A folder that is served.
+struct Desk(Fs);
+
+impl Desk {
+    /// Makes it take its disk for one in this machine, or not.
+    fn set_local(&mut self, local: bool) {
+        Arc::get_mut(&mut self.0.site).unwrap().root.local = local;
+    }
+
+    async fn page(
+        &self,
+        parent: Option<&str>,
+        from: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page<Resource>, Error> {
+        let parent = parent.map(uri);
+        self.0.list(&Context::default(), parent.as_ref(), &Ask { from, limit }).await
+    }
+
+    /// The paths of all pages of `limit` items.
+    async fn paths_by(&self, parent: Option<&str>, limit: usize) -> Vec<String> {
+        let mut paths = Vec::new();
+        let mut from = None;
+        loop {
+            let page = self.page(parent, from, limit).await.unwrap();
+            assert!(page.items.len() <= limit);
+            paths.extend(page.items.iter().map(|item| path(item)));
+            from = page.next;
+            if from.is_none() {
+                return paths;
+            }
+        }
+    }
+
+    async fn paths(&self, parent: Option<&str>) -> Vec<String> {
+        self.paths_by(parent, 1_000).await
+    }
+
+    async fn stat(&self, text: &str) -> Result<Resource, Error> {
+        self.0.stat(&Context::default(), &uri(text)).await
+    }
+
+    async fn content(&self, text: &str, window: Window) -> Result<Content, Error> {
+        Ok(self.0.read(&Context::default(), &uri(text), &window).await?.content)
+    }
+
+    async fn part(&self, text: &str, window: Window) -> Result<Part, Error> {
+        match self.content(text, window).await? {
+            Content::Parts(mut parts) => Ok(parts.remove(0)),
+            Content::Collection(_) => panic!("{text} is a collection"),
+        }
+    }
+
+    async fn whole(&self, text: &str) -> Result<Part, Error> {
+        self.part(text, Window::Whole { limit: u64::MAX }).await
+    }
+
+    async fn window(&self, text: &str, offset: u64, length: u64) -> Part {
+        self.part(text, Window::Part { offset, length, etag: None }).await.unwrap()
+    }
+
+    async fn text(&self, text: &str) -> String {
+        String::from_utf8(bytes(self.whole(text).await.unwrap().body).await.to_vec()).unwrap()
+    }
+
+    /// Whether `text` is not found, whichever way it is asked for.
+    async fn lacks(&self, text: &str) -> bool {
+        let missing = |kind: Option<ErrorKind>| kind == Some(ErrorKind::NotFound);
+        let whole = Window::Whole { limit: u64::MAX };
+        missing(self.stat(text).await.err().map(|error| error.kind))
+            && missing(self.content(text, whole).await.err().map(|error| error.kind))
+            && missing(self.page(Some(text), None, 10).await.err().map(|error| error.kind))
+    }
+}
+
+fn uri(text: &str) -> Uri {
+    Uri::parse(text).unwrap()
+}
+
+fn path(item: &Resource) -> String {
+    item.uri.as_str().strip_prefix("file:///").unwrap().to_owned()
+}
+
+/// All chunks of a body.
+async fn chunks(body: Body) -> Vec<Bytes> {
+    let (Body::Text(source) | Body::Blob(source)) = body;
+    match source {
+        Source::Bytes(bytes) => vec![bytes],
+        Source::Stream(stream) => stream.map(Result::unwrap).collect().await,
+    }
+}
+
+async fn bytes(body: Body) -> Bytes {
+    chunks(body).await.concat().into()
+}
+
+fn is_text(part: &Part) -> bool {
+    matches!(part.body, Body::Text(_))
+}

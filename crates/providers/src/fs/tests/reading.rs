@@ -1,0 +1,190 @@
+//! Is the content of a file given as what it is?
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+
+use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, WINDOWS_1252};
+use resource::{Body, ErrorKind, Source, Window};
+
+use super::{Listing, Tree, bytes, chunks, is_text};
+
+const MIB: usize = 1024 * 1024;
+const SENTENCE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n";
+
+fn tree(name: &str, content: impl AsRef<[u8]>) -> Tree {
+    let tree = Tree::of([]);
+    tree.write(name, content);
+    tree
+}
+
+#[tokio::test]
+async fn text_is_given_untouched_and_under_the_uri_asked_for() {
+    let text = "\u{feff}a\r\nb\u{0}c".replace('\u{0}', "日本😀");
+    let tree = tree("a b.md", &text);
+    let part = tree.serve(Listing::Flat).whole("file:///%61%20b.md").await.unwrap();
+    assert_eq!(part.resource.uri.as_str(), "file:///%61%20b.md");
+    assert_eq!(part.resource.mime.as_deref(), Some("text/markdown"));
+    assert_eq!((part.resource.charset, part.slice.is_none()), (None, true));
+    assert_eq!(part.resource.size, Some(text.len() as u64));
+    assert!(is_text(&part));
+    assert_eq!(bytes(part.body).await, text);
+}
+
+#[tokio::test]
+async fn old_charsets_are_given_as_utf_8_and_named() {
+    let western = "Der Bär läuft über die Straße, «très élégant», 50 € kostet es.";
+    for (charset, text) in [
+        (SHIFT_JIS, SENTENCE),
+        (EUC_JP, SENTENCE),
+        (ISO_2022_JP, SENTENCE),
+        (WINDOWS_1252, western),
+    ] {
+        let encoded = charset.encode(text).0;
+        let tree = tree("a.txt", &encoded);
+        let part = tree.serve(Listing::Flat).whole("file:///a.txt").await.unwrap();
+        assert_eq!(part.resource.charset, Some(charset.name()));
+        assert_eq!(part.resource.size, Some(encoded.len() as u64));
+        assert!(is_text(&part));
+        assert_eq!(bytes(part.body).await, text);
+    }
+}
+
+#[tokio::test]
+async fn utf_16_is_given_without_its_mark() {
+    let wide: Vec<u8> =
+        format!("\u{feff}{SENTENCE}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let tree = tree("a", wide);
+    let part = tree.serve(Listing::Flat).whole("file:///a").await.unwrap();
+    assert_eq!(part.resource.charset, Some("UTF-16LE"));
+    assert_eq!(part.resource.mime.as_deref(), Some("text/plain"));
+    assert_eq!(bytes(part.body).await, SENTENCE);
+}
+
+#[tokio::test]
+async fn what_is_not_text_is_a_blob_of_the_type_it_shows() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    for (name, content, mime) in [
+        ("a.md", &png[..], "image/png"),
+        ("a", png, "image/png"),
+        ("a.txt", b"a\0b", "application/octet-stream"),
+        ("a", b"\x01\xff\0", "application/octet-stream"),
+        ("a.png", b"\x01\xff\0", "image/png"),
+        ("a.pdf", b"%PDF-1.4 letters", "application/pdf"),
+    ] {
+        let tree = tree(name, content);
+        let part = tree.serve(Listing::Flat).whole(&format!("file:///{name}")).await.unwrap();
+        assert!(!is_text(&part), "{name}");
+        assert_eq!(part.resource.mime.as_deref(), Some(mime), "{name}");
+        assert_eq!(bytes(part.body).await, content);
+    }
+    let tree = tree("empty", "");
+    let part = tree.serve(Listing::Flat).whole("file:///empty").await.unwrap();
+    assert!(is_text(&part) && part.resource.mime.as_deref() == Some("text/plain"));
+}
+
+#[tokio::test]
+async fn what_is_over_the_limit_is_refused_with_the_window_to_ask_for() {
+    let tree = tree("a.txt", vec![b'a'; 1_001]);
+    let desk = tree.serve(Listing::Flat);
+    let whole = |limit| desk.part("file:///a.txt", Window::Whole { limit });
+    assert!(whole(1_001).await.is_ok());
+    let error = whole(1_000).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::TooLarge);
+    assert!(error.message.contains("1001") && error.message.contains("offset 0, length 1000"));
+    assert!(error.uri.is_some());
+}
+
+#[tokio::test]
+async fn large_files_are_given_in_pieces_of_bounded_size() {
+    let text = SENTENCE.repeat(3 * MIB / SENTENCE.len());
+    let mut binary = vec![0xfe_u8; 3 * MIB + 5];
+    binary[10] = 0;
+    let mut late = text.clone().into_bytes();
+    late.push(0);
+    let cases: [(&[u8], bool); 3] = [(text.as_bytes(), true), (&binary, false), (&late, false)];
+    for (content, expected) in cases {
+        let tree = tree("a", content);
+        let part = tree.serve(Listing::Flat).whole("file:///a").await.unwrap();
+        assert_eq!(is_text(&part), expected);
+        let chunks = chunks(part.body).await;
+        assert!(chunks.len() >= 12 && chunks.iter().all(|chunk| chunk.len() <= 257 * 1024));
+        if expected {
+            assert!(chunks.iter().all(|chunk| std::str::from_utf8(chunk).is_ok()));
+        }
+        assert!(chunks.concat() == content);
+    }
+}
+
+#[tokio::test]
+async fn large_files_in_old_charsets_are_decoded_in_pieces() {
+    let text = SENTENCE.repeat(4 * MIB / SENTENCE.len());
+    let ascii = "plain ascii at first\n".repeat(200 * 1024 / 21);
+    for (charset, text) in [
+        (SHIFT_JIS, text.clone()),
+        (ISO_2022_JP, text.clone()),
+        (EUC_JP, format!("{ascii}{text}")),
+        (ISO_2022_JP, format!("{ascii}{text}")),
+    ] {
+        let tree = tree("a.txt", charset.encode(&text).0);
+        let part = tree.serve(Listing::Flat).whole("file:///a.txt").await.unwrap();
+        assert_eq!(part.resource.charset, Some(charset.name()));
+        let chunks = chunks(part.body).await;
+        assert!(chunks.len() > 8 && chunks.iter().all(|chunk| chunk.len() <= 256 * 1024));
+        assert!(chunks.concat() == text.as_bytes());
+    }
+}
+
+#[tokio::test]
+async fn a_large_file_that_breaks_its_charset_late_is_a_blob() {
+    let text = SENTENCE.repeat(2 * MIB / SENTENCE.len());
+    let bytes_of = |charset: &'static Encoding| charset.encode(&text).0.into_owned();
+    for mut content in [text.clone().into_bytes(), bytes_of(SHIFT_JIS), bytes_of(EUC_JP)] {
+        content.extend_from_slice(b"\x01\xff\xff\x80");
+        let tree = tree("a.txt", &content);
+        let part = tree.serve(Listing::Flat).whole("file:///a.txt").await.unwrap();
+        assert!(!is_text(&part));
+        assert!(bytes(part.body).await == content);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_keeps_to_the_size_seen_at_first_and_survives_any_change() {
+    let text = SENTENCE.repeat(3 * MIB / SENTENCE.len());
+    let open = |tree: &Tree| OpenOptions::new().append(true).open(tree.at("a")).unwrap();
+    let tree = tree("a", &text);
+    let desk = tree.serve(Listing::Flat);
+    let part = desk.whole("file:///a").await.unwrap();
+    open(&tree).write_all(b"more").unwrap();
+    assert!(bytes(part.body).await == text);
+    let part = desk.whole("file:///a").await.unwrap();
+    open(&tree).set_len(MIB as u64 + 1).unwrap();
+    let shorter = bytes(part.body).await;
+    assert!(shorter.len() <= MIB + 4 && std::str::from_utf8(&shorter).is_ok());
+    let part = desk.whole("file:///a").await.unwrap();
+    fs::write(tree.at("a"), vec![0xff; 2 * MIB]).unwrap();
+    assert!(is_text(&part));
+    for chunk in chunks(part.body).await {
+        assert!(std::str::from_utf8(&chunk).is_ok());
+    }
+}
+
+#[tokio::test]
+async fn small_files_are_at_hand_and_a_removed_one_is_not_found() {
+    let tree = tree("a", vec![b'a'; MIB]);
+    let desk = tree.serve(Listing::Flat);
+    let part = desk.whole("file:///a").await.unwrap();
+    assert!(matches!(part.body, Body::Text(Source::Bytes(_))));
+    tree.remove("a");
+    assert!(desk.lacks("file:///a").await);
+}
+
+#[tokio::test]
+async fn a_disk_elsewhere_is_served_all_the_same() {
+    let tree = Tree::of(["sub/a.txt"]);
+    let mut desk = tree.serve(Listing::Auto);
+    desk.set_local(false);
+    assert_eq!(desk.paths(None).await, ["sub/a.txt"]);
+    assert_eq!(desk.text("file:///sub/a.txt").await, "sub/a.txt");
+    assert!(desk.stat("file:///sub").await.is_ok() && desk.lacks("file:///none").await);
+    assert!(is_text(&desk.window("file:///sub/a.txt", 0, 3).await));
+}

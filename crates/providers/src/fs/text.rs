@@ -1,0 +1,302 @@
+//! Are these bytes text, and in which charset?
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{
+    DecoderResult, EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252,
+};
+
+use super::mime;
+
+/// How much of a file the guess of its charset rests on, from the first letter that tells.
+const TELLING: usize = 256 * 1024;
+
+/// What bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Text that is given as it is.
+    Utf8,
+    /// Text that has to be decoded.
+    Coded(&'static Encoding),
+    /// No text.
+    Blob,
+}
+
+/// How much of a file the bytes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Share {
+    Whole,
+    /// The beginning, which may end inside a character.
+    Head,
+}
+
+/// What `bytes` are.
+pub(super) fn recognise(bytes: &[u8], share: Share) -> Form {
+    if let Some(form) = by_mark(bytes, share) {
+        return form;
+    }
+    if bytes.contains(&0) {
+        return Form::Blob;
+    }
+    if is_utf8(bytes, share) {
+        return if is_packed(bytes) { Form::Blob } else { Form::Utf8 };
+    }
+    if mime::by_magic(bytes).is_some() {
+        return Form::Blob;
+    }
+    guess(bytes, share)
+        .filter(|charset| decodes(charset, bytes, share))
+        .map_or(Form::Blob, Form::Coded)
+}
+
+/// The charset that `bytes`, which are not UTF-8, are likely to be in, if it is one of ours.
+pub(super) fn guess(bytes: &[u8], share: Share) -> Option<&'static Encoding> {
+    // The letters just before count too: an accent is likelier inside a word.
+    let start = bytes.iter().position(|byte| !byte.is_ascii())?.saturating_sub(16);
+    let telling = &bytes[start..bytes.len().min(start + TELLING)];
+    if let Some(charset) = half_width(telling) {
+        return Some(charset);
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(telling, share == Share::Whole && start + telling.len() == bytes.len());
+    let charset = detector.guess(None, Utf8Detection::Deny);
+    [SHIFT_JIS, EUC_JP, WINDOWS_1252].contains(&charset).then_some(charset)
+}
+
+/// The charset of half-width kana, if `bytes` can be nothing else.
+///
+/// The detector takes them for western letters, or for rare kanji. As western letters they would
+/// be capitals and signs in long runs; as kanji, all from one corner of the table.
+fn half_width(bytes: &[u8]) -> Option<&'static Encoding> {
+    let (mut run, mut longest, mut high, mut signs, mut shifts) = (0, 0, 0, 0, 0);
+    let mut last = 0;
+    for byte in bytes {
+        match byte {
+            0..=0x7f => run = 0,
+            0x8e if last != 0x8e => shifts += 1,
+            0xa1..=0xdf => {
+                run += 1;
+                high += 1;
+                longest = longest.max(run);
+                signs += usize::from(*byte < 0xc0);
+            }
+            _ => return None,
+        }
+        last = *byte;
+    }
+    match shifts {
+        0 if longest >= 4 && 4 * signs >= high => Some(SHIFT_JIS),
+        _ if shifts >= 4 && shifts == high => Some(EUC_JP),
+        _ => None,
+    }
+}
+
+/// Whether `bytes` hold the escape sequences by which ISO-2022-JP goes over to Japanese.
+///
+/// It is made of ASCII alone, and so would pass for UTF-8.
+pub(super) fn has_escapes(bytes: &[u8]) -> bool {
+    let sequences: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
+    let mut rest = bytes;
+    // Searching the whole for one byte is many times faster than going from place to place.
+    if !rest.contains(&0x1b) {
+        return false;
+    }
+    while let Some(escape) = rest.iter().position(|byte| *byte == 0x1b) {
+        rest = &rest[escape + 1..];
+        if sequences.iter().any(|sequence| rest.starts_with(sequence)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether `bytes` are UTF-8.
+pub(super) fn is_utf8(bytes: &[u8], share: Share) -> bool {
+    match simdutf8::compat::from_utf8(bytes) {
+        Ok(_) => true,
+        Err(error) => share == Share::Head && error.error_len().is_none(),
+    }
+}
+
+/// Whether decoded `text` holds only characters that belong into text.
+pub(super) fn is_clean(text: &str) -> bool {
+    !text.chars().any(|c| c.is_control() && !matches!(c, '\u{8}'..='\r' | '\u{1a}' | '\u{1b}'))
+}
+
+/// How many of `bytes` are whole characters, where they end inside one.
+pub(super) fn whole_characters(bytes: &[u8]) -> usize {
+    for back in 1..=bytes.len().min(3) {
+        let byte = bytes[bytes.len() - back];
+        let width = match byte {
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            0x80..=0xbf => continue,
+            _ => 1,
+        };
+        return if width > back { bytes.len() - back } else { bytes.len() };
+    }
+    bytes.len()
+}
+
+/// What a byte order mark or escape sequence says.
+fn by_mark(bytes: &[u8], share: Share) -> Option<Form> {
+    let charset = match bytes {
+        [0xff, 0xfe, ..] => UTF_16LE,
+        [0xfe, 0xff, ..] => UTF_16BE,
+        _ if has_escapes(bytes) && bytes.is_ascii() => ISO_2022_JP,
+        _ => return None,
+    };
+    match decodes(charset, bytes, share) {
+        true => Some(Form::Coded(charset)),
+        false if charset == ISO_2022_JP => None,
+        false => Some(Form::Blob),
+    }
+}
+
+fn decodes(charset: &'static Encoding, bytes: &[u8], share: Share) -> bool {
+    let mut decoder = charset.new_decoder_with_bom_removal();
+    let mut text = String::with_capacity(4 * 1024);
+    let mut rest = bytes;
+    loop {
+        text.clear();
+        let last = share == Share::Whole;
+        let (result, read) = decoder.decode_to_string_without_replacement(rest, &mut text, last);
+        rest = &rest[read..];
+        match result {
+            DecoderResult::Malformed(..) => return false,
+            _ if !is_clean(&text) => return false,
+            DecoderResult::InputEmpty => return true,
+            DecoderResult::OutputFull => {}
+        }
+    }
+}
+
+/// Whether valid UTF-8 is nevertheless a format that is no text.
+///
+/// Many signatures are two letters that a sentence may begin with, so they count only where
+/// control characters stand beside them. A PDF may be all letters, but says so at length.
+fn is_packed(bytes: &[u8]) -> bool {
+    let odd = |byte: &u8| *byte < 0x20 && !matches!(byte, 0x8..=0xd | 0x1a | 0x1b);
+    bytes.starts_with(b"%PDF-") || mime::by_magic(bytes).is_some() && bytes.iter().any(odd)
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
+    use proptest::prelude::{any, proptest};
+
+    use super::{Form, Share, recognise, whole_characters};
+
+    const SENTENCES: [&str; 4] = [
+        "日本語の文章。",
+        "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n",
+        "表計算ソフトの予定表を能登で申請する。\nABC 123\n",
+        "第一章 はじめに\n\tこの文書は、資源の一覧と読み出しについて述べる。\n",
+    ];
+
+    fn form(bytes: &[u8]) -> Form {
+        recognise(bytes, Share::Whole)
+    }
+
+    #[test]
+    fn japanese_is_recognised_in_every_charset_it_is_kept_in() {
+        for text in SENTENCES.into_iter().chain(["設定ファイル", "こんにちは。"]) {
+            assert_eq!(form(text.as_bytes()), Form::Utf8);
+            for charset in [SHIFT_JIS, EUC_JP, ISO_2022_JP] {
+                let (bytes, _, lossy) = charset.encode(text);
+                assert!(!lossy);
+                assert_eq!(form(&bytes), Form::Coded(charset), "{text} in {}", charset.name());
+            }
+        }
+    }
+
+    #[test]
+    fn half_width_kana_are_recognised() {
+        let text = "ﾊﾝｶｸｶﾅﾉﾌﾞﾝｼｮｳﾃﾞｽ｡";
+        for charset in [SHIFT_JIS, EUC_JP] {
+            assert_eq!(form(&charset.encode(text).0), Form::Coded(charset), "{}", charset.name());
+        }
+        // ESC ( I goes over to half-width kana of seven bits.
+        assert_eq!(form(b"\x1b(I6@6E\x1b(B"), Form::Coded(ISO_2022_JP));
+    }
+
+    #[test]
+    fn utf_16_is_recognised_by_its_mark_only() {
+        let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            text.encode_utf16().flat_map(bytes).collect()
+        };
+        for text in SENTENCES {
+            let text = format!("\u{feff}{text}😀");
+            assert_eq!(form(&wide(&text, u16::to_le_bytes)), Form::Coded(UTF_16LE));
+            assert_eq!(form(&wide(&text, u16::to_be_bytes)), Form::Coded(UTF_16BE));
+        }
+        assert_eq!(form(&wide("abc", u16::to_le_bytes)), Form::Blob);
+        assert_eq!(form(b"\xff\xfe\x00\x00a\x00\x00\x00"), Form::Blob);
+    }
+
+    #[test]
+    fn western_text_is_recognised() {
+        let text = "Der Bär läuft über die Straße, «très élégant», 50 € kostet es.";
+        assert_eq!(form(&WINDOWS_1252.encode(text).0), Form::Coded(WINDOWS_1252));
+        assert_eq!(form(text.as_bytes()), Form::Utf8);
+    }
+
+    #[test]
+    fn utf_8_is_text_with_or_without_a_mark_whatever_it_begins_with() {
+        for text in ["", "a", "\u{feff}a", "BM25 ranks", "MZ", "\x1b[31mred\x1b[0m", "😀"] {
+            assert_eq!(form(text.as_bytes()), Form::Utf8, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_text_is_a_blob() {
+        let bad: [&[u8]; 8] = [
+            b"a\0b",
+            b"%PDF-1.4\nall letters",
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+            b"\xff\xd8\xff\xe0\x01\x02JFIF",
+            b"\x1f\x8b\x08\x01\x02\x03\x04",
+            b"\x80\x81\x01\x02\x03",
+            b"\xe9\x01\x02",
+            b"BM\x01\x02\x03\x04\x05\x06\x07\x02\x03\x04\x05\x06\x07",
+        ];
+        for bytes in bad {
+            assert_eq!(form(bytes), Form::Blob, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_may_end_inside_a_character() {
+        let utf8 = "日本語".as_bytes();
+        assert_eq!(recognise(&utf8[..utf8.len() - 1], Share::Head), Form::Utf8);
+        assert_ne!(recognise(&utf8[..utf8.len() - 1], Share::Whole), Form::Utf8);
+        let long: String = SENTENCES.concat().repeat(20);
+        let bytes = SHIFT_JIS.encode(&long).0;
+        for cut in 1_000..1_010 {
+            assert_eq!(recognise(&bytes[..cut], Share::Head), Form::Coded(SHIFT_JIS));
+        }
+    }
+
+    #[test]
+    fn charsets_beyond_ours_are_blobs() {
+        let text = "Все счастливые семьи похожи друг на друга";
+        let cyrillic = Encoding::for_label(b"windows-1251").unwrap();
+        assert_eq!(form(&cyrillic.encode(text).0), Form::Blob);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in any::<Vec<u8>>()) {
+            form(&bytes);
+            recognise(&bytes, Share::Head);
+            assert!(whole_characters(&bytes) <= bytes.len());
+        }
+
+        #[test]
+        fn whole_characters_leave_less_than_one(text in "\\PC{0,12}", cut in 0..48_usize) {
+            let bytes = &text.as_bytes()[..cut.min(text.len())];
+            let whole = whole_characters(bytes);
+            assert!(std::str::from_utf8(&bytes[..whole]).is_ok() && bytes.len() - whole < 4);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Which names in a folder may be seen at all?
+//!
+//! `.git` never; names with a dot if asked for; and nothing that the ignore files of the folders
+//! from the root down leave out. Git's rules, except that nothing outside the root counts.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsStr;
+use std::hash::BuildHasher as _;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::confine::{Handle, Root};
+use super::fault::is_missing;
+use super::path::Local;
+use super::shelf::Shelf;
+use super::stamp::{Kind, Stamp};
+
+/// The names of ignore files; a line in a later one outweighs those in the earlier ones.
+const FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refdeskignore"];
+
+/// An ignore file over this is not read, and its folder not served.
+const LONGEST_FILE: u64 = 1024 * 1024;
+
+/// Rules of folders, kept until their files change.
+pub(super) struct Rulebook {
+    shelf: Shelf<Arc<Rules>>,
+    marks: RandomState,
+    margin: Duration,
+}
+
+/// The rules that one folder's own ignore files give.
+struct Rules {
+    /// A mark that differs whenever the text of the rules does.
+    id: u64,
+    folder: Stamp,
+    files: Vec<(&'static [u8], Stamp)>,
+    settled: bool,
+    globs: Option<Arc<Gitignore>>,
+}
+
+/// All rules that hold for what lies in one folder.
+#[derive(Clone, Default)]
+pub(super) struct Sight {
+    hidden: bool,
+    /// Outermost first, each with how many bytes of a path stand before what it judges.
+    rules: Vec<(Arc<Rules>, usize)>,
+}
+
+impl Rulebook {
+    pub(super) fn new(margin: Duration) -> Self {
+        Self { shelf: Shelf::new(16 * 1024), marks: RandomState::new(), margin }
+    }
+
+    /// What holds in the folder at `path`, where `outer` holds around it.
+    pub(super) fn sight(
+        &self,
+        root: &Root,
+        outer: Sight,
+        (handle, path, stamp): (&Handle, &Local, &Stamp),
+    ) -> io::Result<Sight> {
+        let kept = self.shelf.get(path);
+        let rules = match kept {
+            Some(rules) if rules.still_hold(handle, stamp) => rules,
+            kept => {
+                let rules = self.read(root, (handle, path, stamp), kept.as_deref())?;
+                let weight = if rules.globs.is_some() { 64 } else { 1 };
+                self.shelf.keep(path, rules.clone(), weight);
+                rules
+            }
+        };
+        let mut sight = outer;
+        if rules.globs.is_some() {
+            sight.rules.push((rules, path.prefix()));
+        }
+        Ok(sight)
+    }
+
+    fn read(
+        &self,
+        root: &Root,
+        (handle, path, stamp): (&Handle, &Local, &Stamp),
+        kept: Option<&Rules>,
+    ) -> io::Result<Arc<Rules>> {
+        let now = SystemTime::now();
+        let mut settled = stamp.is_settled(now, self.margin);
+        let mut files = Vec::new();
+        let mut lines = Vec::new();
+        for name in FILES {
+            let file = match handle.stamp_of(name) {
+                Ok(file) if file.kind == Kind::Folder => continue,
+                Ok(file) => file,
+                Err(error) if is_missing(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            // Of a link the target may change while the link does not.
+            settled &= file.kind == Kind::File && file.is_settled(now, self.margin);
+            files.push((name, file));
+            match root.small(&path.join(name), LONGEST_FILE) {
+                Ok(content) => add_lines(&mut lines, &content),
+                Err(error) if is_missing(&error) => settled = false,
+                Err(error) => return Err(error),
+            }
+        }
+        let id = self.marks.hash_one(&lines);
+        let globs = match kept {
+            Some(kept) if kept.id == id => kept.globs.clone(),
+            _ => compile(&lines)?.map(Arc::new),
+        };
+        Ok(Arc::new(Rules { id, folder: *stamp, files, settled, globs }))
+    }
+}
+
+impl Rules {
+    /// Whether neither the folder nor any of its ignore files changed.
+    fn still_hold(&self, handle: &Handle, folder: &Stamp) -> bool {
+        let unchanged = |(name, stamp): &(&'static [u8], Stamp)| {
+            handle.stamp_of(name).is_ok_and(|now| now == *stamp)
+        };
+        self.settled && self.folder == *folder && self.files.iter().all(unchanged)
+    }
+}
+
+impl Sight {
+    pub(super) fn new(hidden: bool) -> Self {
+        Self { hidden, rules: Vec::new() }
+    }
+
+    /// Whether what lies at `path`, directly in the folder of this sight, may be seen.
+    pub(super) fn admits(&self, path: &[u8], is_folder: bool) -> bool {
+        let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+        let name = &path[start..];
+        if name.eq_ignore_ascii_case(b".git") || !self.hidden && name.starts_with(b".") {
+            return false;
+        }
+        for (rules, prefix) in self.rules.iter().rev() {
+            let Some(globs) = &rules.globs else { continue };
+            match globs.matched(Path::new(OsStr::from_bytes(&path[*prefix..])), is_folder) {
+                Match::None => {}
+                Match::Ignore(_) => return false,
+                Match::Whitelist(_) => return true,
+            }
+        }
+        true
+    }
+
+    /// What tells this sight from that of other rules.
+    pub(super) fn id(&self) -> Vec<u64> {
+        self.rules.iter().map(|(rules, _)| rules.id).collect()
+    }
+
+    /// Whether `id` is the id of this sight.
+    pub(super) fn has_id(&self, id: &[u64]) -> bool {
+        self.rules.iter().map(|(rules, _)| &rules.id).eq(id)
+    }
+}
+
+fn add_lines(lines: &mut Vec<String>, content: &[u8]) {
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+    let content = content.split(|byte| *byte == b'\n');
+    lines.extend(content.map(|line| String::from_utf8_lossy(line).into_owned()));
+}
+
+fn compile(lines: &[String]) -> io::Result<Option<Gitignore>> {
+    let mut globs = GitignoreBuilder::new("");
+    for line in lines {
+        // As git does, a line that is no pattern is passed over.
+        if let Err(error) = globs.add_line(None, line) {
+            tracing::debug!(%error, "a line of an ignore file is no pattern");
+        }
+    }
+    let globs = globs.build().map_err(io::Error::other)?;
+    Ok((!globs.is_empty()).then_some(globs))
+}

@@ -1,0 +1,191 @@
+//! In which order is a tree walked, and where does a walk go on?
+//!
+//! Depth first, names by bytes, what lies in a folder at the folder's own place. A walk holds one
+//! open folder for each level, and going on touches only the folders on the way to the cursor.
+
+use std::io;
+use std::sync::Arc;
+
+use resource::Absence;
+
+use super::cursor::{Mode, Place};
+use super::fault::is_missing;
+use super::folder::{Extent, Names};
+use super::locate::{Folder, Found};
+use super::path::Local;
+use super::site::{Effort, Site};
+use super::stamp::{Kind, Stamp};
+
+/// How deep a walk goes; each level costs an open folder.
+const DEEPEST: usize = 128;
+
+/// What opening a folder costs, in names read.
+const FOLDER_COST: usize = 16;
+
+/// A walk through all files below the root.
+pub(super) struct Walk<'a> {
+    site: &'a Site,
+    effort: &'a Effort,
+    extent: Extent,
+    levels: Vec<Level>,
+    /// Folders that could not be walked.
+    pub(super) absent: Vec<Absence>,
+}
+
+/// One folder that the walk is in.
+struct Level {
+    folder: Folder,
+    names: Arc<Names>,
+    next: usize,
+    /// As the caller writes it, links and all.
+    shown: Local,
+    prefix: Option<String>,
+}
+
+/// What a step of the walk came upon.
+pub(super) enum Step {
+    /// A file, with its stamp if that is known already.
+    Leaf(Vec<u8>, Option<Stamp>),
+    /// A folder, which the walk is in now.
+    Folder,
+    /// Nothing worth telling.
+    Nothing,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk from the start.
+    pub(super) fn new(site: &'a Site, effort: &'a Effort, extent: Extent) -> io::Result<Self> {
+        let mut walk = Self { site, effort, extent, levels: Vec::new(), absent: Vec::new() };
+        walk.open(site.top()?, Local::default())?;
+        Ok(walk)
+    }
+
+    /// Goes on behind `place`. Whatever of it is gone is passed over.
+    pub(super) fn resume(&mut self, place: &Place) -> io::Result<()> {
+        for name in place.path.names() {
+            let Some(level) = self.levels.last_mut() else { break };
+            let index = level.names.from(name);
+            let kind = match level.names.get(index) {
+                Some((found, kind)) if found == name => kind,
+                _ => {
+                    level.next = index;
+                    return Ok(());
+                }
+            };
+            level.next = index + 1;
+            let is_last = level.shown.join(name) == place.path;
+            if is_last && !place.at_start || kind == Kind::File || !self.descend(name, kind)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The next step; nothing at the end.
+    pub(super) fn step(&mut self) -> io::Result<Option<Step>> {
+        let Some((name, kind)) = self.peek() else { return Ok(None) };
+        if let Some(level) = self.levels.last_mut() {
+            level.next += 1;
+        }
+        match kind {
+            Kind::File => Ok(Some(Step::Leaf(name, None))),
+            Kind::Folder => Ok(Some(self.descend_or_nothing(&name, kind)?)),
+            Kind::Link | Kind::Other => {
+                let Some(level) = self.levels.last() else { return Ok(None) };
+                match self.site.look(&level.folder, &name) {
+                    Ok(Found::File(leaf)) => Ok(Some(Step::Leaf(name, Some(leaf.stamp)))),
+                    Ok(Found::Folder(_)) => Ok(Some(self.descend_or_nothing(&name, kind)?)),
+                    Err(error) => self.refused(&name, error).map(|()| Some(Step::Nothing)),
+                }
+            }
+        }
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Where the walk is. It must not be over.
+    pub(super) fn place(&self) -> Option<Place> {
+        let level = self.levels.last()?;
+        let place = |path, at_start| Some(Place { mode: Mode::Flat, path, at_start });
+        match level.next.checked_sub(1).and_then(|last| level.names.get(last)) {
+            Some((name, _)) => place(level.shown.join(name), false),
+            None => place(level.shown.clone(), true),
+        }
+    }
+
+    /// The folder that the walk is in, and what the URIs of its files begin with.
+    pub(super) fn here(&mut self) -> Option<(&Folder, &str)> {
+        let level = self.levels.last_mut()?;
+        let prefix = level.prefix.get_or_insert_with(|| level.shown.uri_prefix());
+        Some((&level.folder, prefix))
+    }
+
+    fn peek(&mut self) -> Option<(Vec<u8>, Kind)> {
+        loop {
+            let level = self.levels.last()?;
+            if let Some((name, kind)) = level.names.get(level.next) {
+                return Some((name.to_vec(), kind));
+            }
+            self.levels.pop();
+        }
+    }
+
+    fn descend_or_nothing(&mut self, name: &[u8], kind: Kind) -> io::Result<Step> {
+        Ok(if self.descend(name, kind)? { Step::Folder } else { Step::Nothing })
+    }
+
+    /// Goes into the folder `name`; false if that cannot be done.
+    fn descend(&mut self, name: &[u8], kind: Kind) -> io::Result<bool> {
+        self.effort.spend(FOLDER_COST)?;
+        let Some(level) = self.levels.last() else { return Ok(false) };
+        let shown = level.shown.join(name);
+        if self.levels.len() >= DEEPEST {
+            self.absent.push(absence(&shown, "it lies too deep"));
+            return Ok(false);
+        }
+        let entered = match kind {
+            Kind::Folder => self.site.enter(&level.folder, name),
+            _ => match self.site.look(&level.folder, name) {
+                Ok(Found::Folder(folder)) => Ok(folder),
+                Ok(Found::File(_)) => return Ok(false),
+                Err(error) => Err(error),
+            },
+        };
+        match entered.and_then(|folder| self.open(folder, shown)) {
+            Ok(()) => Ok(true),
+            Err(error) => self.refused(name, error).map(|()| false),
+        }
+    }
+
+    fn open(&mut self, folder: Folder, shown: Local) -> io::Result<()> {
+        let names = self.site.names(&folder, self.extent, self.effort)?;
+        self.levels.push(Level { folder, names, next: 0, shown, prefix: None });
+        Ok(())
+    }
+
+    /// Whether the names of the folder that the walk is in are all there are.
+    pub(super) fn sees_all(&self) -> bool {
+        self.levels.last().is_none_or(|level| level.names.all)
+    }
+
+    /// Goes on without `name` unless the whole walk has to stop.
+    fn refused(&mut self, name: &[u8], error: io::Error) -> io::Result<()> {
+        if error.kind() == io::ErrorKind::WouldBlock {
+            return Err(error);
+        }
+        if !is_missing(&error)
+            && let Some(level) = self.levels.last()
+        {
+            tracing::debug!(%error, "a folder cannot be read");
+            self.absent.push(absence(&level.shown.join(name), "it cannot be read"));
+        }
+        Ok(())
+    }
+}
+
+fn absence(path: &Local, why: &str) -> Absence {
+    Absence { what: String::from_utf8_lossy(path.as_bytes()).into_owned(), why: why.to_owned() }
+}

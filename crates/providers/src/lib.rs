@@ -1,0 +1,4 @@
+//! Where do resources come from? A folder each.
+
+pub mod fs;
+pub mod statics;

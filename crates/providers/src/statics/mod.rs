@@ -1,0 +1,117 @@
+//! Which resources does the settings file declare, and what do they say?
+//!
+//! The URIs are the author's own and are given as they were written.
+
+mod file;
+mod fill;
+mod item;
+mod options;
+mod pattern;
+mod shelf;
+mod window;
+
+use async_trait::async_trait;
+use resource::{
+    Ask, Complete, Completion, Content, Context, Error, Facets, Freshness, Page, Provider,
+    Question, Reading, Resource, Result, Scope, Template, Uri, UriTemplate, Window,
+};
+
+pub use options::{Entry, Form, Options, Origin, Pattern};
+use pattern::Patterns;
+use shelf::Shelf;
+
+/// Resources and templates that are declared rather than found.
+///
+/// A resource in several formats is read as one part per format, the primary first; a window
+/// applies to the primary format and gives that one alone.
+pub struct Statics {
+    shelf: Shelf,
+    patterns: Patterns,
+    freshness: Freshness,
+}
+
+impl Statics {
+    /// Takes what is declared. Of two resources with one URI, the first is kept.
+    pub fn new(options: Options) -> Self {
+        Self {
+            shelf: Shelf::new(options.resources),
+            patterns: Patterns::new(options.templates),
+            freshness: Freshness { ttl: options.ttl, scope: Scope::Public },
+        }
+    }
+
+    /// How many resources are declared, templates aside.
+    pub fn len(&self) -> usize {
+        self.shelf.len()
+    }
+
+    /// Whether no resource is declared.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All URIs and templates that are taken here.
+    pub fn claims(&self) -> (Vec<Uri>, Vec<UriTemplate>) {
+        (self.shelf.claims(), self.patterns.claims())
+    }
+
+    fn has(&self, uri: &Uri) -> bool {
+        self.shelf.find(uri).is_some() || self.patterns.find(uri).is_some()
+    }
+}
+
+#[async_trait]
+impl Provider for Statics {
+    async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        match parent {
+            None => self.shelf.page(ask, self.freshness).await,
+            Some(uri) if self.has(uri) => Err(Error::invalid("not a collection").about(uri)),
+            Some(uri) => Err(Error::not_found(uri)),
+        }
+    }
+
+    async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.patterns.page(ask, self.freshness)
+    }
+
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+        match self.shelf.find(uri) {
+            Some(item) => Ok(item.describe().await?.as_ref().clone()),
+            None => Ok(self.patterns.find(uri).ok_or_else(|| Error::not_found(uri))?.describe()),
+        }
+    }
+
+    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let parts = match self.shelf.find(uri) {
+            Some(item) => item.read(window).await,
+            None => self
+                .patterns
+                .find(uri)
+                .ok_or_else(|| Error::not_found(uri))?
+                .read(window)
+                .map(|part| vec![part]),
+        };
+        let parts = parts.map_err(|error| error.about(uri))?;
+        Ok(Reading { content: Content::Parts(parts), freshness: self.freshness })
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        Facets { watch: None, complete: self.patterns.have_values().then_some(self as _) }
+    }
+}
+
+#[async_trait]
+impl Complete for Statics {
+    async fn complete(&self, _: &Context, question: &Question<'_>) -> Result<Completion> {
+        if let Some(completion) = self.patterns.complete(question) {
+            return completion;
+        }
+        match Uri::parse(question.template) {
+            Ok(uri) if self.has(&uri) => Ok(Completion::default()),
+            _ => Err(Error::invalid("no such template or resource")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! In which order do the declared resources stand, and where is each?
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use resource::{Ask, Cursor, Error, Freshness, Page, Resource, Result, Uri};
+
+use super::file::blocking;
+use super::item::Item;
+use super::options::Entry;
+
+/// The declared resources in their declared order.
+pub(super) struct Shelf {
+    items: Vec<Arc<Item>>,
+    /// What a listing says of each, ready to be shared; for those on disk, what is known without it.
+    listing: Vec<Arc<Resource>>,
+    /// Those that must be looked at on disk before they are listed, in order.
+    on_disk: Vec<usize>,
+    places: HashMap<Uri, usize>,
+}
+
+impl Shelf {
+    pub(super) fn new(entries: Vec<Entry>) -> Self {
+        let mut shelf = Self {
+            items: Vec::with_capacity(entries.len()),
+            listing: Vec::with_capacity(entries.len()),
+            on_disk: Vec::new(),
+            places: HashMap::with_capacity(entries.len()),
+        };
+        for entry in entries.into_iter().filter(|entry| !entry.formats.is_empty()) {
+            shelf.add(entry);
+        }
+        shelf
+    }
+
+    fn add(&mut self, entry: Entry) {
+        let place = self.items.len();
+        let uri = entry.resource.uri.clone();
+        if self.places.contains_key(&uri) {
+            return;
+        }
+        let (item, listed) = Item::new(entry);
+        if item.is_on_disk() {
+            self.on_disk.push(place);
+        }
+        self.places.insert(uri, place);
+        self.items.push(Arc::new(item));
+        self.listing.push(listed);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub(super) fn claims(&self) -> Vec<Uri> {
+        self.listing.iter().map(|resource| resource.uri.clone()).collect()
+    }
+
+    pub(super) fn find(&self, uri: &Uri) -> Option<&Arc<Item>> {
+        self.places.get(uri).map(|place| &self.items[*place])
+    }
+
+    /// The piece of the listing that is asked for.
+    pub(super) async fn page(&self, ask: &Ask, freshness: Freshness) -> Result<Page<Resource>> {
+        let place = |key: &str| self.places.get(&Uri::parse(key).ok()?).copied();
+        let (start, end) = span(ask, self.len(), place)?;
+        let mut items = self.listing[start..end].to_vec();
+        self.look_at_files(start, &mut items).await?;
+        let next = (end < self.len()).then(|| cursor(self.listing[end - 1].uri.as_str()));
+        Ok(Page { items, next, absent: Vec::new(), freshness })
+    }
+
+    async fn look_at_files(&self, start: usize, listed: &mut [Arc<Resource>]) -> Result<()> {
+        let first = self.on_disk.partition_point(|place| *place < start);
+        let end = self.on_disk.partition_point(|place| *place < start + listed.len());
+        let places = &self.on_disk[first..end];
+        if places.is_empty() {
+            return Ok(());
+        }
+        let items: Vec<Arc<Item>> =
+            places.iter().map(|place| Arc::clone(&self.items[*place])).collect();
+        let seen =
+            blocking(move || Ok(items.iter().map(|item| item.describe_from_disk()).collect()));
+        let seen: Vec<Arc<Resource>> = seen.await?;
+        for (place, resource) in places.iter().zip(seen) {
+            listed[place - start] = resource;
+        }
+        Ok(())
+    }
+}
+
+/// Where a page begins and ends in a list of `count`, if `place` knows the key it follows.
+pub(super) fn span(
+    ask: &Ask,
+    count: usize,
+    place: impl Fn(&str) -> Option<usize>,
+) -> Result<(usize, usize)> {
+    let start = match &ask.from {
+        None => 0,
+        Some(cursor) => {
+            let key = std::str::from_utf8(&cursor.0).ok();
+            key.and_then(place).ok_or_else(Error::bad_cursor)? + 1
+        }
+    };
+    Ok((start, start.saturating_add(ask.limit.max(1)).min(count)))
+}
+
+/// The cursor behind the thing that is called `key`.
+pub(super) fn cursor(key: &str) -> Cursor {
+    Cursor(Bytes::copy_from_slice(key.as_bytes()))
+}
