@@ -1,0 +1,16 @@
+//! How does a provider answer strangers?
+//!
+//! It is handed a provider and serves it; whether that is one source or twenty it cannot tell.
+//! It reads no settings and no environment.
+
+mod dispatch;
+mod exchange;
+mod lifecycle;
+mod limits;
+mod methods;
+mod progress;
+mod server;
+pub mod transport;
+
+pub use limits::Limits;
+pub use server::{Collections, Server};

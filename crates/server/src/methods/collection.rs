@@ -1,0 +1,75 @@
+//! What is given when a collection is read?
+//!
+//! First an element with exactly the URI that was asked for: a short listing. Then children with
+//! their bodies, as far as they fit. All of them are had by listing, never by reading.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use resource::{
+    Ask, Body, Content, Context, Page, Part, Reading, Resource, Result, Source, Truth, Window,
+};
+
+use crate::server::Server;
+
+/// How many children the listing names.
+const NAMED: usize = 100;
+/// How many children come with their bodies.
+const OPENED: usize = 16;
+/// How many bytes one such body may have, and all of them together.
+const BODY: u64 = 32 << 10;
+const BODIES: u64 = 128 << 10;
+
+/// A collection's listing and the first of its children.
+pub(crate) async fn open(
+    server: &Server,
+    ctx: &Context,
+    collection: Arc<Resource>,
+) -> Result<Vec<Part>> {
+    let uri = &collection.uri;
+    let page = server.provider.list(ctx, Some(uri), &Ask::first(NAMED)).await?;
+    let mut parts = vec![listing(&collection, &page)];
+    let mut left = BODIES;
+    let small = |child: &&Arc<Resource>| {
+        child.listable == Truth::No && child.size.is_some_and(|size| size <= BODY)
+    };
+    for child in page.items.iter().filter(small).take(OPENED) {
+        let window = Window::Whole { limit: BODY.min(left) };
+        // A child that is gone or has grown is left to the listing.
+        let Ok(reading) = server.provider.read(ctx, &child.uri, &window).await else { continue };
+        if let Reading { content: Content::Parts(opened), .. } = reading {
+            left = left.saturating_sub(child.size.unwrap_or(0));
+            parts.extend(opened.into_iter().take(1));
+        }
+    }
+    Ok(parts)
+}
+
+fn listing(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
+    let mut text = format!("# {}\n", collection.title.as_ref().unwrap_or(&collection.name));
+    if page.items.is_empty() {
+        text.push_str("\nNothing lies in here.\n");
+    }
+    for child in &page.items {
+        let slash = if child.listable == Truth::Yes { "/" } else { "" };
+        let name = one_line(&child.name);
+        let size = child.size.map(|size| format!(", {size} bytes")).unwrap_or_default();
+        let mime = child.mime.as_deref().unwrap_or("unknown type");
+        // Writing into a string cannot fail.
+        let _ = write!(text, "\n- [{name}{slash}]({}) {mime}{size}", child.uri);
+    }
+    if page.next.is_some() {
+        text.push_str("\n\nThere is more: list this collection to see all of it.");
+    }
+    let mut resource = Resource::clone(collection);
+    resource.mime = Some("text/markdown".to_owned());
+    resource.size = Some(text.len() as u64);
+    let body = Body::Text(Source::Bytes(text.into()));
+    Part { resource: Arc::new(resource), body, slice: None }
+}
+
+/// A name as part of a line of markdown: file names may hold anything.
+fn one_line(name: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    name.chars().map(plain).collect::<String>().replace(['[', ']'], "")
+}

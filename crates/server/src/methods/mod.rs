@@ -1,0 +1,5 @@
+//! What does each method do? A file a family.
+
+pub(crate) mod collection;
+pub(crate) mod completion;
+pub(crate) mod resources;

@@ -1,0 +1,92 @@
+//! Listing, describing and reading resources.
+
+use std::sync::Arc;
+
+use protocol::Reply;
+use protocol::call::Stretch;
+use protocol::reply::Listing;
+use resource::{Ask, Content, Context, Cursor, Error, Freshness, Page, Result, Truth, Uri, Window};
+
+use super::collection;
+use crate::server::Server;
+
+/// The list of templates, as its cursors know it.
+const TEMPLATES: &str = "templates";
+
+/// A page of what is there, or of what lies in `parent`.
+pub(crate) async fn list(
+    server: &Server,
+    ctx: &Context,
+    parent: Option<Uri>,
+    cursor: Option<String>,
+) -> Result<Reply> {
+    if parent.is_some() && !server.has_collections() {
+        // To ignore it would be to give everything out as if it lay in there.
+        return Err(Error::invalid("uri: this server does not list collections"));
+    }
+    let list = parent.as_ref().map_or("resources".to_owned(), |uri| format!("in {uri}"));
+    let ask = ask(server, &list, cursor)?;
+    let page = server.provider.list(ctx, parent.as_ref(), &ask).await?;
+    Ok(Reply::Resources(sealed(server, &list, page)))
+}
+
+/// A page of what lies in a directory, which must be one.
+pub(crate) async fn directory(
+    server: &Server,
+    ctx: &Context,
+    parent: Uri,
+    cursor: Option<String>,
+) -> Result<Reply> {
+    let target = server.provider.stat(ctx, &parent).await?;
+    if target.listable == Truth::No {
+        return Err(Error::invalid("not a directory").about(&parent));
+    }
+    list(server, ctx, Some(parent), cursor).await
+}
+
+/// A page of the templates.
+pub(crate) async fn templates(
+    server: &Server,
+    ctx: &Context,
+    cursor: Option<String>,
+) -> Result<Reply> {
+    let page = server.provider.templates(ctx, &ask(server, TEMPLATES, cursor)?).await?;
+    Ok(Reply::Templates(sealed(server, TEMPLATES, page)))
+}
+
+/// The content of a resource, or a window of it.
+pub(crate) async fn read(
+    server: &Server,
+    ctx: &Context,
+    uri: &Uri,
+    stretch: Option<Stretch>,
+) -> Result<Reply> {
+    let window = match stretch {
+        None => Window::Whole { limit: u64::MAX },
+        Some(Stretch { offset, length, etag }) => {
+            Window::Part { offset, length: length.unwrap_or(u64::MAX), etag }
+        }
+    };
+    let reading = server.provider.read(ctx, uri, &window).await?;
+    let parts = match reading.content {
+        Content::Parts(parts) => parts,
+        Content::Collection(resource) => collection::open(server, ctx, resource).await?,
+    };
+    Ok(Reply::Read(parts, reading.freshness))
+}
+
+/// The description of a resource.
+pub(crate) async fn metadata(server: &Server, ctx: &Context, uri: &Uri) -> Result<Reply> {
+    let resource = server.provider.stat(ctx, uri).await?;
+    Ok(Reply::Metadata(Arc::new(resource), Freshness::default()))
+}
+
+fn ask(server: &Server, list: &str, cursor: Option<String>) -> Result<Ask> {
+    let from: Option<Cursor> = cursor.map(|text| server.seal.open(list, &text)).transpose()?;
+    Ok(Ask { from, limit: server.limits.page })
+}
+
+fn sealed<T>(server: &Server, list: &str, page: Page<T>) -> Listing<T> {
+    let next = page.next.as_ref().map(|cursor| server.seal.close(list, cursor));
+    Listing { page, next }
+}

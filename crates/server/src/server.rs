@@ -1,0 +1,112 @@
+//! What is being served, and on what terms?
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use protocol::frame::Bounds;
+use protocol::shape::capability::Abilities;
+use protocol::{Call, Method, Outgoing, Refusal, Revision, Seal, Terms, Welcome};
+use resource::{Error, ErrorKind, Provider};
+
+use crate::dispatch;
+use crate::exchange::Exchange;
+use crate::limits::Limits;
+
+const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resources. List them, \
+    open a collection by listing its URI, read what you need. A resource that is too large is \
+    read in windows: put {\"offset\": 0, \"length\": 65536} into _meta[\"dev.refdesk/window\"] of \
+    resources/read and go on at `next`.";
+
+/// A provider with everything that is needed to serve it. Nothing of it is global.
+pub struct Server {
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) limits: Limits,
+    pub(crate) seal: Seal,
+    collections: Collections,
+    failures: AtomicU64,
+}
+
+/// To whom SEP-2093 is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Collections {
+    /// To everybody.
+    #[default]
+    Always,
+    /// To clients that say they know it.
+    Aware,
+    /// To nobody.
+    Off,
+}
+
+impl Server {
+    /// Serves `provider`. Cursors made with `key` can be used in any process that has it.
+    pub fn new(
+        provider: Arc<dyn Provider>,
+        limits: Limits,
+        key: [u8; 32],
+        collections: Collections,
+    ) -> Self {
+        let seal = Seal::new(key);
+        Self { provider, limits, seal, collections, failures: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds { depth: self.limits.depth, batch: self.limits.batch }
+    }
+
+    /// How to speak to a peer of this revision.
+    pub(crate) fn terms(&self, revision: Revision, aware: bool) -> Terms {
+        let full = match self.collections {
+            Collections::Always => true,
+            Collections::Aware => aware,
+            Collections::Off => false,
+        };
+        Terms { revision, aware, full }
+    }
+
+    pub(crate) fn has_collections(&self) -> bool {
+        self.collections != Collections::Off
+    }
+
+    pub(crate) fn welcome(&self) -> Welcome {
+        Welcome {
+            name: "refdesk",
+            version: env!("CARGO_PKG_VERSION"),
+            instructions: INSTRUCTIONS,
+            abilities: Abilities {
+                completes: self.provider.facets().complete.is_some(),
+                collections: self.has_collections(),
+            },
+        }
+    }
+
+    /// The method called `name`, if it is served in `revision`.
+    pub(crate) fn method(&self, name: &str, revision: Revision) -> Result<Method, Refusal> {
+        let served = |method: &Method| {
+            method.is_served_in(revision)
+                && (self.has_collections() || !method.is_extension())
+                && (*method != Method::Complete || self.provider.facets().complete.is_some())
+        };
+        let method = Method::named(name).filter(served);
+        method.ok_or_else(|| Refusal::no_such_method(name))
+    }
+
+    /// Answers one request, whatever becomes of it.
+    pub(crate) async fn answer(&self, exchange: &Exchange, call: Call) -> Outgoing {
+        match dispatch::answer(self, exchange, call).await {
+            Ok(reply) => reply.encode(&exchange.id, exchange.terms, &self.welcome()),
+            Err(error) => self.refuse(exchange, &error),
+        }
+    }
+
+    fn refuse(&self, exchange: &Exchange, error: &Error) -> Outgoing {
+        let trace = format!("f{}", self.failures.fetch_add(1, Ordering::Relaxed));
+        match error.kind {
+            ErrorKind::Internal | ErrorKind::Unavailable => {
+                tracing::warn!(trace, cause = ?error, "a request failed");
+            }
+            _ => tracing::debug!(trace, cause = ?error, "a request was refused"),
+        }
+        Refusal::of(error, exchange.terms, &trace).encode(Some(&exchange.id))
+    }
+}

@@ -1,0 +1,197 @@
+//! What happens to a message on a connection that lasts, such as a pipe?
+//!
+//! Both eras may be spoken on one such connection, message by message. Answers go out through
+//! one channel, each as soon as it is ready.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use protocol::call::Told;
+use protocol::frame::{self, Raw};
+use protocol::{Id, Incoming, Message, Meta, Outgoing, Refusal, Terms};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::lifecycle::{Opened, handshake, stateless};
+use crate::server::Server;
+
+/// One lasting connection.
+pub(crate) struct Conversation {
+    server: Arc<Server>,
+    out: mpsc::Sender<Outgoing>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What was agreed on, once it was.
+    terms: Option<Terms>,
+    under_way: HashMap<Id, Option<AbortHandle>>,
+    tasks: JoinSet<()>,
+}
+
+impl Conversation {
+    /// A connection whose answers go to `out`.
+    pub(crate) fn new(server: Arc<Server>, out: mpsc::Sender<Outgoing>) -> Arc<Self> {
+        Arc::new(Self { server, out, state: Mutex::default() })
+    }
+
+    /// Takes one line or body. Returns once it is under way, not once it is answered.
+    pub(crate) async fn hear(self: &Arc<Self>, bytes: &Bytes) {
+        let refusal = match frame::parse(bytes, self.server.bounds()) {
+            Ok(Incoming::One(message)) => return self.take(message).await,
+            Ok(Incoming::Batch(messages)) if self.takes_batches() => {
+                return self.take_batch(messages);
+            }
+            Ok(Incoming::Batch(_)) => Refusal::not_a_message("a batch in this revision"),
+            Err(refusal) => refusal,
+        };
+        self.say(refusal.encode(None)).await;
+    }
+
+    /// Waits until nothing is under way any more.
+    pub(crate) async fn finish(&self) {
+        let mut tasks = std::mem::take(&mut self.state().tasks);
+        while tasks.join_next().await.is_some() {}
+    }
+
+    async fn take(self: &Arc<Self>, message: Message<'_>) {
+        match message {
+            Message::Request { id, method, params } => match self.open(&id, &method, params) {
+                Ok(opened) => self.start(opened).await,
+                Err(refusal) => self.say(refusal.encode(Some(&id))).await,
+            },
+            Message::Notification { method, params } => self.note(&method, params),
+            Message::Response => {}
+        }
+    }
+
+    fn open(&self, id: &Id, method: &str, params: Option<&Raw>) -> Result<Opened, Refusal> {
+        let server = &*self.server;
+        let meta = Meta::of(params)?;
+        if meta.names_revision() {
+            let terms = stateless::terms(server, &meta)?;
+            return stateless::open(server, terms, id, (method, params), &meta);
+        }
+        let agreed = self.state().terms;
+        match agreed {
+            Some(terms) => handshake::open(server, terms, id, (method, params)),
+            None => {
+                let opened = handshake::before(server, id, method, params)?;
+                if opened.settles() {
+                    self.state().terms = Some(opened.exchange.terms);
+                }
+                Ok(opened)
+            }
+        }
+    }
+
+    /// Answers a request in a task of its own, which may be cancelled.
+    async fn start(self: &Arc<Self>, opened: Opened) {
+        let id = opened.exchange.id.clone();
+        if let Err(refusal) = self.enter(&id) {
+            return self.say(refusal.encode(Some(&id))).await;
+        }
+        let this = Arc::clone(self);
+        let mut state = self.state();
+        while state.tasks.try_join_next().is_some() {}
+        let handle = state.tasks.spawn(async move {
+            let id = opened.exchange.id.clone();
+            let answer = this.answer(opened).await;
+            this.state().under_way.remove(&id);
+            this.say(answer).await;
+        });
+        if let Some(entry) = state.under_way.get_mut(&id) {
+            *entry = Some(handle);
+        }
+    }
+
+    async fn answer(&self, opened: Opened) -> Outgoing {
+        let Opened { exchange, call, reports } = opened;
+        let answer = self.server.answer(&exchange, call);
+        let Some(mut reports) = reports else { return answer.await };
+        tokio::pin!(answer);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return answer,
+                report = reports.next() => self.say(report).await,
+            }
+        }
+    }
+
+    fn take_batch(self: &Arc<Self>, messages: Vec<Result<Message<'_>, Refusal>>) {
+        let mut ready = Vec::new();
+        let mut opened = Vec::new();
+        for message in messages {
+            match message {
+                Ok(Message::Request { id, method, params }) => {
+                    match self
+                        .open(&id, &method, params)
+                        .and_then(|one| self.enter(&id).map(|()| one))
+                    {
+                        Ok(one) => opened.push(one),
+                        Err(refusal) => ready.push(refusal.encode(Some(&id))),
+                    }
+                }
+                Ok(Message::Notification { method, params }) => self.note(&method, params),
+                Ok(Message::Response) => {}
+                Err(refusal) => ready.push(refusal.encode(None)),
+            }
+        }
+        let this = Arc::clone(self);
+        self.state().tasks.spawn(async move {
+            for one in opened {
+                let id = one.exchange.id.clone();
+                ready.push(this.answer(one).await);
+                this.state().under_way.remove(&id);
+            }
+            if !ready.is_empty() {
+                this.say(Outgoing::array(ready)).await;
+            }
+        });
+    }
+
+    fn takes_batches(&self) -> bool {
+        self.state().terms.is_some_and(|terms| terms.revision.takes_batches())
+    }
+
+    /// Notes that `id` is under way, unless it already is or there are too many.
+    fn enter(&self, id: &Id) -> Result<(), Refusal> {
+        let most = self.server.limits.in_flight;
+        let under_way = &mut self.state().under_way;
+        if under_way.len() >= most {
+            let why = format!("more than {most} requests are under way; wait for an answer");
+            return Err(Refusal::busy(why));
+        }
+        match under_way.entry(id.clone()) {
+            Entry::Vacant(entry) => {
+                entry.insert(None);
+                Ok(())
+            }
+            Entry::Occupied(_) => Err(Refusal::not_a_message("an id that is already in use")),
+        }
+    }
+
+    /// A cancelled request is dropped where it stands, and is never answered.
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        if let Told::Cancelled(id) = Told::decode(method, params) {
+            let mut state = self.state();
+            if let Some(Some(handle)) = state.under_way.get(&id) {
+                handle.abort();
+                state.under_way.remove(&id);
+            }
+        }
+    }
+
+    /// Sends `message` out; if nobody listens any more, nobody misses it.
+    async fn say(&self, message: Outgoing) {
+        let _ = self.out.send(message).await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

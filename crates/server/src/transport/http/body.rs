@@ -1,0 +1,94 @@
+//! What does a response carry?
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use hyper::body::{Frame, SizeHint};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use protocol::{Outgoing, Refusal};
+use resource::Error;
+
+/// The body of a response.
+pub(crate) enum Body {
+    /// All of it, at hand.
+    Whole(Option<Bytes>),
+    /// A message that is encoded as it leaves.
+    Message(Box<Outgoing>),
+    /// Events, until their stream ends.
+    Events(Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>),
+}
+
+impl Body {
+    /// No body at all.
+    pub(crate) fn status(status: StatusCode) -> Response<Self> {
+        respond(status, Self::Whole(None), None)
+    }
+
+    /// One message.
+    pub(crate) fn message(status: StatusCode, message: Outgoing) -> Response<Self> {
+        let body = match message.into_bytes() {
+            Ok(bytes) => Self::Whole(Some(bytes)),
+            Err(message) => Self::Message(Box::new(message)),
+        };
+        respond(status, body, Some("application/json"))
+    }
+
+    /// A refusal that answers no message in particular.
+    pub(crate) fn refused(status: StatusCode, why: &str) -> Response<Self> {
+        Self::message(status, Refusal::not_a_message(why).encode(None))
+    }
+
+    /// A stream of events.
+    pub(crate) fn events(
+        events: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
+    ) -> Response<Self> {
+        let body = Self::Events(Box::pin(events));
+        let mut response = respond(StatusCode::OK, body, Some("text/event-stream"));
+        let headers = response.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let buffering = HeaderName::from_static("x-accel-buffering");
+        headers.insert(buffering, HeaderValue::from_static("no"));
+        response
+    }
+}
+
+fn respond(status: StatusCode, body: Body, kind: Option<&'static str>) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    if let Some(kind) = kind {
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    response
+}
+
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        let next = match self.get_mut() {
+            Self::Whole(bytes) => bytes.take().map(Ok),
+            Self::Message(message) => ready!(Pin::new(&mut **message).poll_next(cx)),
+            Self::Events(events) => ready!(events.as_mut().poll_next(cx)),
+        };
+        // An error here breaks the connection off, so that half a message is not taken for one.
+        Poll::Ready(next.map(|chunk| chunk.map(Frame::data)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            Self::Message(_) | Self::Events(_) => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Streamable HTTP: every revision at one address.
+
+mod body;
+mod events;
+mod guard;
+mod post;
+mod sessions;
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, ALLOW, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use protocol::header::{self, Era};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time;
+
+use crate::server::Server;
+use body::Body;
+pub use guard::Guard;
+use sessions::Sessions;
+
+/// Where messages are taken.
+pub const PATH: &str = "/mcp";
+
+/// Everything that one request over HTTP may need.
+pub(crate) struct Site {
+    server: Arc<Server>,
+    guard: Guard,
+    sessions: Sessions,
+    /// Turns true when the server is about to stop.
+    closing: watch::Receiver<bool>,
+}
+
+/// Serves on `listener` until `shutdown` ends; answers what is under way, then returns.
+pub async fn serve(
+    server: Arc<Server>,
+    listener: TcpListener,
+    guard: Guard,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let places = Arc::new(Semaphore::new(server.limits.connections));
+    let farewell = server.limits.farewell;
+    let (close, closing) = watch::channel(false);
+    let sessions = Sessions::new(&server.limits);
+    let site = Arc::new(Site { server, guard, sessions, closing });
+    let mut connections = JoinSet::new();
+    tokio::pin!(shutdown);
+    loop {
+        let place = Arc::clone(&places).acquire_owned();
+        let accepted = tokio::select! {
+            () = &mut shutdown => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = async { (place.await, listener.accept().await) } => accepted,
+        };
+        match accepted {
+            (place, Ok((stream, _))) => {
+                let connection = converse(Arc::clone(&site), stream);
+                connections.spawn(async move {
+                    connection.await;
+                    drop(place);
+                });
+            }
+            // Out of descriptors, or a client that left in between: the next one may do better.
+            (_, Err(error)) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+    drop(listener);
+    close.send_replace(true);
+    let finished = async { while connections.join_next().await.is_some() {} };
+    let _ = time::timeout(farewell, finished).await;
+    Ok(())
+}
+
+async fn converse(site: Arc<Site>, stream: TcpStream) {
+    // Small answers would wait for the peer's acknowledgement otherwise, 40 ms at a time.
+    let _ = stream.set_nodelay(true);
+    let limits = &site.server.limits;
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.arrival)
+        .max_buf_size(limits.headers.max(8 << 10));
+    let mut closing = site.closing.clone();
+    let service = service_fn(|request| {
+        let site = Arc::clone(&site);
+        async move { Ok::<_, Infallible>(site.answer(request).await) }
+    });
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = over(&mut closing) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+/// Waits until `signal` is true, or can no longer become so.
+async fn over(signal: &mut watch::Receiver<bool>) {
+    let _ = signal.wait_for(|over| *over).await;
+}
+
+impl Site {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        if let Err(why) = self.guard.check(request.headers()) {
+            tracing::info!(why, "a request was turned away");
+            return Body::refused(StatusCode::FORBIDDEN, why);
+        }
+        if request.uri().path() != PATH {
+            return Body::refused(StatusCode::NOT_FOUND, "messages are taken at /mcp");
+        }
+        let session = text(&request, header::SESSION).map(str::to_owned);
+        let alone = Era::of(text(&request, header::REVISION)) == Era::Alone;
+        match (request.method(), session) {
+            (&Method::POST, session) => post::answer(&self, request, session).await,
+            (&Method::GET, Some(session)) if !alone => self.stream(&request, &session),
+            (&Method::GET, None) if !alone && takes_events(&request) => events::open(&self),
+            (&Method::DELETE, Some(session)) if !alone => {
+                if self.sessions.end(&session) {
+                    Body::status(StatusCode::NO_CONTENT)
+                } else {
+                    post::no_such_session()
+                }
+            }
+            _ => not_allowed(),
+        }
+    }
+
+    /// The stream of one session, over which its notices go.
+    fn stream(&self, request: &Request<Incoming>, session: &str) -> Response<Body> {
+        let Some(session) = self.sessions.find(session) else { return post::no_such_session() };
+        if !takes_events(request) {
+            return Body::refused(StatusCode::NOT_ACCEPTABLE, "only text/event-stream is given");
+        }
+        match session.stream() {
+            Some(place) => events::idle(place, session.ended(), self.closing.clone()),
+            None => Body::refused(
+                StatusCode::TOO_MANY_REQUESTS,
+                "this session has as many streams as it may",
+            ),
+        }
+    }
+}
+
+fn not_allowed() -> Response<Body> {
+    let mut response = Body::refused(StatusCode::METHOD_NOT_ALLOWED, "use POST");
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+    response
+}
+
+/// A header as text; one that is not ASCII is as good as absent.
+fn text<'a>(request: &'a Request<Incoming>, name: &'static str) -> Option<&'a str> {
+    request.headers().get(HeaderName::from_static(name)).and_then(|value| value.to_str().ok())
+}
+
+fn takes_events(request: &Request<Incoming>) -> bool {
+    let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
+    accepts.is_some_and(|accepts| {
+        accepts.contains("text/event-stream")
+            || accepts.contains("*/*")
+            || accepts.contains("text/*")
+    })
+}

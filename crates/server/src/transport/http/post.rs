@@ -1,0 +1,303 @@
+//! What happens to a message that is posted?
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::{AbortHandle, Abortable};
+use futures_util::{StreamExt, stream};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Request, Response, StatusCode};
+use protocol::call::Told;
+use protocol::frame::{self, Raw};
+use protocol::header::{self, Era};
+use protocol::{Id, Message, Meta, Outgoing, Refusal};
+use tokio::time;
+
+use super::Site;
+use super::body::Body;
+use super::events::{self, Event};
+use super::sessions::{Session, Stay};
+use crate::lifecycle::{Opened, handshake, stateless};
+use crate::progress::Reports;
+
+/// A refusal and the status it travels under.
+type Turned = (StatusCode, Refusal);
+
+/// One posted request, before it is known what it asks.
+struct Asked<'a> {
+    head: &'a Parts,
+    id: Id,
+    method: &'a str,
+    params: Option<&'a Raw>,
+}
+
+/// Answers whatever was posted.
+pub(crate) async fn answer(
+    site: &Arc<Site>,
+    request: Request<Incoming>,
+    session: Option<String>,
+) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let bytes = match collect(site, body).await {
+        Ok(bytes) => bytes,
+        Err(response) => return response,
+    };
+    let piped = head.uri.query().and_then(|query| query.strip_prefix("sessionId="));
+    if let Some(id) = piped {
+        return relay(site, id, &bytes).await;
+    }
+    let session = session.map(|id| site.sessions.find(&id).ok_or(())).transpose();
+    let message = match frame::parse(&bytes, site.server.bounds()) {
+        Ok(frame::Incoming::One(message)) => message,
+        Ok(frame::Incoming::Batch(batch)) => return answer_batch(site, session, batch).await,
+        Err(refusal) => return Body::message(StatusCode::BAD_REQUEST, refusal.encode(None)),
+    };
+    match message {
+        Message::Request { id, method, params } => {
+            let asked = Asked { head: &head, id, method: &method, params };
+            asked.answer(site, session).await
+        }
+        Message::Notification { method, params } => take_note(&head, session, &method, params),
+        Message::Response => match session {
+            Ok(Some(_)) => Body::status(StatusCode::ACCEPTED),
+            _ => Body::refused(StatusCode::BAD_REQUEST, "a response to no request of ours"),
+        },
+    }
+}
+
+/// The answer to a request whose session is gone.
+pub(crate) fn no_such_session() -> Response<Body> {
+    Body::refused(StatusCode::NOT_FOUND, "a session that is not open; open one by initialize")
+}
+
+async fn collect(site: &Site, body: Incoming) -> Result<Bytes, Response<Body>> {
+    let limits = &site.server.limits;
+    let whole = Limited::new(body, limits.message).collect();
+    match time::timeout(limits.arrival, whole).await {
+        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let why = format!("a message of more than {} bytes", limits.message);
+            Err(Body::refused(StatusCode::PAYLOAD_TOO_LARGE, &why))
+        }
+        Ok(Err(_)) => Err(Body::refused(StatusCode::BAD_REQUEST, "a message that broke off")),
+        Err(_) => Err(Body::refused(StatusCode::REQUEST_TIMEOUT, "a message that never ended")),
+    }
+}
+
+/// Hands a message to the lasting connection it belongs to.
+async fn relay(site: &Site, id: &str, bytes: &Bytes) -> Response<Body> {
+    let session = site.sessions.find(id);
+    let Some(pipe) = session.as_ref().and_then(|session| session.pipe.as_ref()) else {
+        return no_such_session();
+    };
+    pipe.hear(bytes).await;
+    Body::status(StatusCode::ACCEPTED)
+}
+
+impl Asked<'_> {
+    async fn answer(
+        self,
+        site: &Arc<Site>,
+        session: Result<Option<Arc<Session>>, ()>,
+    ) -> Response<Body> {
+        let turned = match Meta::of(self.params) {
+            Err(refusal) => (StatusCode::BAD_REQUEST, refusal),
+            Ok(meta) => {
+                let known = matches!(session, Ok(Some(_)));
+                let era = Era::of(self.header(header::REVISION));
+                if header::stands_alone(era, self.method, meta.names_revision(), known) {
+                    match self.alone(site, &meta) {
+                        Ok(opened) => return run(site, opened, None).await,
+                        Err(turned) => turned,
+                    }
+                } else if protocol::Method::named(self.method) == Some(protocol::Method::Initialize)
+                    && !known
+                {
+                    match handshake::initialize(&site.server, &self.id, self.params, &meta) {
+                        Ok(opened) => return begin(site, opened).await,
+                        Err(refusal) => (StatusCode::OK, refusal),
+                    }
+                } else {
+                    match session {
+                        Err(()) => return no_such_session(),
+                        Ok(None) => (StatusCode::BAD_REQUEST, Refusal::unopened()),
+                        Ok(Some(session)) => match self.within(site, &session) {
+                            Ok((opened, stay)) => return run(site, opened, Some(stay)).await,
+                            Err(refusal) => (StatusCode::OK, refusal),
+                        },
+                    }
+                }
+            }
+        };
+        Body::message(turned.0, turned.1.encode(Some(&self.id)))
+    }
+
+    /// A request that stands alone. The order of the checks is part of the protocol.
+    fn alone(&self, site: &Site, meta: &Meta<'_>) -> Result<Opened, Turned> {
+        let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
+        let date = meta.date().map_err(bad)?;
+        header::check_revision(self.header(header::REVISION), &date).map_err(bad)?;
+        let terms = stateless::terms(&site.server, meta).map_err(bad)?;
+        header::check_method(self.header(header::METHOD), self.method).map_err(bad)?;
+        header::check_name(self.header(header::NAME), self.method, self.params).map_err(bad)?;
+        let asked = (self.method, self.params);
+        stateless::open(&site.server, terms, &self.id, asked, meta).map_err(|refusal| {
+            let unknown = refusal.is_about_method() && terms.revision.tells_status();
+            (if unknown { StatusCode::NOT_FOUND } else { StatusCode::OK }, refusal)
+        })
+    }
+
+    /// A request inside a session.
+    fn within(
+        &self,
+        site: &Site,
+        session: &Arc<Session>,
+    ) -> Result<(Opened, (Stay, Abort)), Refusal> {
+        let terms = session.terms.ok_or_else(Refusal::unopened)?;
+        let opened = handshake::open(&site.server, terms, &self.id, (self.method, self.params))?;
+        let (handle, registration) = AbortHandle::new_pair();
+        let stay = session.enter(&self.id, handle)?;
+        Ok((opened, (stay, registration)))
+    }
+
+    fn header(&self, name: &'static str) -> Option<&str> {
+        let value = self.head.headers.get(HeaderName::from_static(name))?;
+        // What is not text cannot agree with the body, and must not count as absent either.
+        Some(value.to_str().unwrap_or("\u{0}"))
+    }
+}
+
+type Abort = futures_util::future::AbortRegistration;
+
+/// Opens a session.
+async fn begin(site: &Arc<Site>, opened: Opened) -> Response<Body> {
+    let Some(id) = site.sessions.begin(Some(opened.exchange.terms), None) else {
+        return Body::refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
+    };
+    let mut response = run(site, opened, None).await;
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(HeaderName::from_static(header::SESSION), value);
+    }
+    response
+}
+
+/// Answers a request; as events, if it runs long enough to have something to report.
+async fn run(site: &Arc<Site>, opened: Opened, stay: Option<(Stay, Abort)>) -> Response<Body> {
+    let Opened { exchange, call, reports } = opened;
+    let server = Arc::clone(&site.server);
+    let answer = async move { server.answer(&exchange, call).await };
+    let Some((stay, registration)) = stay else { return report(answer, reports).await };
+    let answer = Abortable::new(answer, registration);
+    let answer = async move {
+        let answer = answer.await;
+        drop(stay);
+        // A request that was cancelled is not answered.
+        answer.unwrap_or_default()
+    };
+    report(answer, reports).await
+}
+
+async fn report(
+    answer: impl Future<Output = Outgoing> + Send + 'static,
+    reports: Option<Reports>,
+) -> Response<Body> {
+    let Some(mut reports) = reports else {
+        return finished(answer.await);
+    };
+    let mut answer: Pin<Box<dyn Future<Output = Outgoing> + Send>> = Box::pin(answer);
+    let first = tokio::select! {
+        biased;
+        answer = &mut answer => return finished(answer),
+        report = reports.next() => report,
+    };
+    let rest = stream::unfold(Some((answer, reports)), |state| async move {
+        let (mut answer, mut reports) = state?;
+        tokio::select! {
+            biased;
+            answer = &mut answer => Some((Event::Message(answer), None)),
+            report = reports.next() => Some((Event::Message(report), Some((answer, reports)))),
+        }
+    });
+    events::respond(stream::iter([Event::Message(first)]).chain(rest))
+}
+
+fn finished(answer: Outgoing) -> Response<Body> {
+    if answer.is_empty() {
+        Body::status(StatusCode::ACCEPTED)
+    } else {
+        Body::message(StatusCode::OK, answer)
+    }
+}
+
+fn take_note(
+    head: &Parts,
+    session: Result<Option<Arc<Session>>, ()>,
+    method: &str,
+    params: Option<&Raw>,
+) -> Response<Body> {
+    let text = |name| {
+        head.headers.get(HeaderName::from_static(name)).and_then(|value| value.to_str().ok())
+    };
+    let alone = Era::of(text(header::REVISION)) == Era::Alone
+        || Meta::of(params).is_ok_and(|meta| meta.names_revision());
+    match session {
+        _ if alone => {
+            match text(header::METHOD).map(|told| header::check_method(Some(told), method)) {
+                Some(Err(refusal)) => Body::message(StatusCode::BAD_REQUEST, refusal.encode(None)),
+                _ => Body::status(StatusCode::ACCEPTED),
+            }
+        }
+        Err(()) => no_such_session(),
+        Ok(None) => Body::message(StatusCode::BAD_REQUEST, Refusal::unopened().encode(None)),
+        Ok(Some(session)) => {
+            if let Told::Cancelled(id) = Told::decode(method, params) {
+                session.cancel(&id);
+            }
+            Body::status(StatusCode::ACCEPTED)
+        }
+    }
+}
+
+/// Answers several messages at once, in the one revision that has it.
+async fn answer_batch(
+    site: &Arc<Site>,
+    session: Result<Option<Arc<Session>>, ()>,
+    batch: Vec<Result<Message<'_>, Refusal>>,
+) -> Response<Body> {
+    let session = match session {
+        Err(()) => return no_such_session(),
+        Ok(session) => session,
+    };
+    let terms = session.as_ref().and_then(|session| session.terms);
+    let Some(terms) = terms.filter(|terms| terms.revision.takes_batches()) else {
+        return Body::refused(StatusCode::BAD_REQUEST, "a batch outside a session that takes it");
+    };
+    let mut answers = Vec::new();
+    for message in batch {
+        match message {
+            Ok(Message::Request { id, method, params }) => {
+                answers.push(match handshake::open(&site.server, terms, &id, (&method, params)) {
+                    Ok(opened) => site.server.answer(&opened.exchange, opened.call).await,
+                    Err(refusal) => refusal.encode(Some(&id)),
+                });
+            }
+            Ok(Message::Notification { method, params }) => {
+                if let (Some(session), Told::Cancelled(id)) =
+                    (&session, Told::decode(&method, params))
+                {
+                    session.cancel(&id);
+                }
+            }
+            Ok(Message::Response) => {}
+            Err(refusal) => answers.push(refusal.encode(None)),
+        }
+    }
+    if answers.is_empty() {
+        return Body::status(StatusCode::ACCEPTED);
+    }
+    Body::message(StatusCode::OK, Outgoing::array(answers))
+}

@@ -1,0 +1,156 @@
+//! Which sessions are open? (through 2025-11-25)
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::AbortHandle;
+use protocol::{Id, Refusal, Terms};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
+
+use crate::limits::Limits;
+use crate::transport::conversation::Conversation;
+
+/// All open sessions, by id.
+pub(crate) struct Sessions {
+    open: Mutex<HashMap<Box<str>, Arc<Session>>>,
+    most: usize,
+    idle: Duration,
+    streams: usize,
+    in_flight: usize,
+}
+
+/// One session.
+pub(crate) struct Session {
+    /// What was agreed on.
+    pub(crate) terms: Option<Terms>,
+    /// The lasting connection it goes over, where it has one (2024-11-05).
+    pub(crate) pipe: Option<Arc<Conversation>>,
+    seen: Mutex<Instant>,
+    streams: Arc<Semaphore>,
+    in_flight: usize,
+    under_way: Mutex<HashMap<Id, AbortHandle>>,
+    over: watch::Sender<bool>,
+}
+
+impl Sessions {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            open: Mutex::default(),
+            most: limits.sessions,
+            idle: limits.session_idle,
+            streams: limits.streams,
+            in_flight: limits.in_flight,
+        }
+    }
+
+    /// Opens a session, unless there are too many, and returns its id.
+    pub(crate) fn begin(
+        &self,
+        terms: Option<Terms>,
+        pipe: Option<Arc<Conversation>>,
+    ) -> Option<String> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).ok()?;
+        let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let session = Session {
+            terms,
+            pipe,
+            seen: Mutex::new(Instant::now()),
+            streams: Arc::new(Semaphore::new(self.streams)),
+            in_flight: self.in_flight,
+            under_way: Mutex::default(),
+            over: watch::Sender::new(false),
+        };
+        let mut open = lock(&self.open);
+        if open.len() >= self.most {
+            open.retain(|_, session| !session.is_stale(self.idle));
+        }
+        if open.len() >= self.most {
+            return None;
+        }
+        open.insert(id.clone().into(), Arc::new(session));
+        Some(id)
+    }
+
+    /// The session called `id`, if it is open.
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
+        let mut open = lock(&self.open);
+        let session = open.get(id)?;
+        if session.is_stale(self.idle) {
+            open.remove(id);
+            return None;
+        }
+        *lock(&session.seen) = Instant::now();
+        Some(Arc::clone(session))
+    }
+
+    /// Ends a session; tells whether there was one.
+    pub(crate) fn end(&self, id: &str) -> bool {
+        lock(&self.open).remove(id).is_some()
+    }
+}
+
+impl Session {
+    /// A place for one more stream.
+    pub(crate) fn stream(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.streams).try_acquire_owned().ok()
+    }
+
+    /// Hears when the session is over.
+    pub(crate) fn ended(&self) -> watch::Receiver<bool> {
+        self.over.subscribe()
+    }
+
+    /// Notes that a request is under way, unless its id already is or there are too many.
+    pub(crate) fn enter(self: &Arc<Self>, id: &Id, handle: AbortHandle) -> Result<Stay, Refusal> {
+        let mut under_way = lock(&self.under_way);
+        if under_way.len() >= self.in_flight {
+            return Err(Refusal::busy("too many requests of this session are under way".into()));
+        }
+        match under_way.entry(id.clone()) {
+            Entry::Occupied(_) => Err(Refusal::not_a_message("an id that is already in use")),
+            Entry::Vacant(entry) => {
+                entry.insert(handle);
+                Ok(Stay { session: Arc::clone(self), id: id.clone() })
+            }
+        }
+    }
+
+    /// Drops a request where it stands.
+    pub(crate) fn cancel(&self, id: &Id) {
+        if let Some(handle) = lock(&self.under_way).remove(id) {
+            handle.abort();
+        }
+    }
+
+    fn is_stale(&self, idle: Duration) -> bool {
+        // A stream that somebody holds open is a sign of life.
+        let listening = self.over.receiver_count() > 0 || self.pipe.is_some();
+        !listening && lock(&self.seen).elapsed() > idle
+    }
+}
+
+/// A request under way; dropping it says that it is no longer.
+pub(crate) struct Stay {
+    session: Arc<Session>,
+    id: Id,
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        lock(&self.session.under_way).remove(&self.id);
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.over.send_replace(true);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,5 @@
+//! How do messages reach us and leave us?
+
+mod conversation;
+pub mod http;
+pub mod stdio;

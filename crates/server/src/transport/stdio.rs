@@ -1,0 +1,173 @@
+//! One message a line, over a pair of pipes.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use protocol::{Outgoing, Refusal};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::time;
+
+use crate::server::Server;
+use crate::transport::conversation::Conversation;
+
+/// Serves until the input ends or `shutdown` does; answers what is under way, then returns.
+pub async fn serve(
+    server: Arc<Server>,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let (out, messages) = mpsc::channel(server.limits.in_flight);
+    let writer = tokio::spawn(write(messages, output));
+    let conversation = Conversation::new(Arc::clone(&server), out.clone());
+    let listened = tokio::select! {
+        listened = listen(&server, &conversation, input, &out) => listened,
+        () = shutdown => Ok(()),
+    };
+    // Whoever does not read its answers by then does not want them.
+    let farewell = time::timeout(server.limits.farewell, async {
+        conversation.finish().await;
+        drop((conversation, out));
+        writer.await
+    });
+    match farewell.await {
+        Ok(written) => written.map_err(io::Error::other)?.and(listened),
+        Err(_) => listened,
+    }
+}
+
+async fn listen(
+    server: &Server,
+    conversation: &Arc<Conversation>,
+    mut input: impl AsyncRead + Unpin,
+    out: &mpsc::Sender<Outgoing>,
+) -> io::Result<()> {
+    let mut lines = Lines { most: server.limits.message, ..Lines::default() };
+    while input.read_buf(&mut lines.buffer).await? > 0 {
+        while let Some(line) = lines.next() {
+            match line {
+                Ok(line) if line.trim_ascii().is_empty() => {}
+                Ok(line) => conversation.hear(&line).await,
+                Err(refusal) => drop(out.send(refusal.encode(None)).await),
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn write(
+    mut messages: mpsc::Receiver<Outgoing>,
+    mut output: impl AsyncWrite + Unpin,
+) -> io::Result<()> {
+    while let Some(message) = messages.recv().await {
+        match message.into_bytes() {
+            Ok(bytes) => write_line(&mut output, bytes).await?,
+            Err(message) => write_stream(&mut output, message).await?,
+        }
+        output.flush().await?;
+    }
+    Ok(())
+}
+
+async fn write_line(output: &mut (impl AsyncWrite + Unpin), bytes: Bytes) -> io::Result<()> {
+    let mut line = BytesMut::from(bytes);
+    line.extend_from_slice(b"\n");
+    output.write_all(&line).await
+}
+
+async fn write_stream(
+    output: &mut (impl AsyncWrite + Unpin),
+    mut message: Outgoing,
+) -> io::Result<()> {
+    while let Some(chunk) = message.next().await {
+        match chunk {
+            Ok(chunk) => output.write_all(&chunk).await?,
+            Err(error) => {
+                // Half a message cannot be taken back. Its line is ended, which no client can
+                // read, and the request is answered by a line that every client can.
+                tracing::warn!(cause = ?error, "a body failed halfway");
+                output.write_all(b"\n").await?;
+                return match message.apology().map(Outgoing::into_bytes) {
+                    Some(Ok(bytes)) => write_line(output, bytes).await,
+                    _ => Ok(()),
+                };
+            }
+        }
+    }
+    output.write_all(b"\n").await
+}
+
+/// Lines out of a buffer that never holds much more than one of them.
+#[derive(Default)]
+struct Lines {
+    buffer: BytesMut,
+    most: usize,
+    /// How much of the buffer holds no line break.
+    searched: usize,
+    /// Whether the line is too long and is being thrown away.
+    skipping: bool,
+}
+
+impl Lines {
+    fn next(&mut self) -> Option<Result<Bytes, Refusal>> {
+        loop {
+            let fresh = &self.buffer[self.searched..];
+            let Some(end) = fresh.iter().position(|byte| *byte == b'\n') else {
+                self.searched = self.buffer.len();
+                if self.searched > self.most {
+                    self.buffer.clear();
+                    self.searched = 0;
+                    if !std::mem::replace(&mut self.skipping, true) {
+                        return Some(Err(self.too_long()));
+                    }
+                }
+                return None;
+            };
+            let line = self.buffer.split_to(self.searched + end + 1).freeze();
+            self.searched = 0;
+            if !std::mem::take(&mut self.skipping) {
+                let line = line.slice(..line.len() - 1);
+                return Some(if line.len() > self.most { Err(self.too_long()) } else { Ok(line) });
+            }
+        }
+    }
+
+    fn too_long(&self) -> Refusal {
+        Refusal::unreadable(format!("the message is longer than {} bytes", self.most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lines;
+
+    fn lines(most: usize, chunks: &[&str]) -> Vec<Result<String, i64>> {
+        let mut lines = Lines { most, ..Lines::default() };
+        let mut found = Vec::new();
+        for chunk in chunks {
+            lines.buffer.extend_from_slice(chunk.as_bytes());
+            while let Some(line) = lines.next() {
+                let line = line.map(|line| String::from_utf8(line.to_vec()).unwrap());
+                found.push(line.map_err(|refusal| refusal.code()));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn lines_are_found_however_they_arrive() {
+        let found = lines(9, &["a\nb", "c\n", "\n", "d"]);
+        assert_eq!(found, [Ok("a".to_owned()), Ok("bc".to_owned()), Ok(String::new())]);
+    }
+
+    #[test]
+    fn a_line_is_taken_at_the_bound_and_refused_once_past_it() {
+        assert_eq!(lines(3, &["abc\n"]), [Ok("abc".to_owned())]);
+        let refused = [Err(-32700), Ok("ok".to_owned())];
+        assert_eq!(lines(3, &["abcd\nok\n"]), refused);
+        assert_eq!(lines(3, &["abcd", "efgh", "ijkl\nok\n"]), refused);
+    }
+}

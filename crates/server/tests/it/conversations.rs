@@ -1,0 +1,107 @@
+//! What do we say, word for word, in every revision?
+//!
+//! A file under `conversations/` holds what a client says, a message a line. It is said in every
+//! revision; the snapshots hold what we answer, so that a difference between two revisions is a
+//! difference between two files.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use server::{Collections, Limits};
+
+use crate::desk::{self, Pipe, initialize, memory, request, stateless};
+use crate::schema;
+
+const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+
+const RESOURCES: &str = include_str!("conversations/resources.jsonl");
+const COLLECTIONS: &str = include_str!("conversations/collections.jsonl");
+
+/// Says every line of `script` in `revision`, and gives back each method with its answer.
+async fn play(script: &str, revision: &str, collections: Collections) -> Vec<(String, Value)> {
+    let mut pipe = Pipe::open(desk::server(Arc::new(memory()), Limits::default(), collections));
+    let mut answers = Vec::new();
+    let alone = revision == "2026-07-28";
+    if !alone {
+        answers.push(("initialize".to_owned(), pipe.ask(&initialize(revision)).await));
+        pipe.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    }
+    for (id, line) in script.lines().enumerate() {
+        let said: Value = serde_json::from_str(line).unwrap();
+        let method = said["method"].as_str().unwrap();
+        let params = said.get("params").cloned().unwrap_or_else(|| json!({}));
+        let message =
+            if alone { stateless(id, method, params) } else { request(id, method, params) };
+        let answer = pipe.ask(&message).await;
+        assert_eq!(answer["id"], json!(id));
+        answers.push((method.to_owned(), answer));
+    }
+    assert_eq!(pipe.close().await, Vec::<Value>::new(), "something was said unasked");
+    answers
+}
+
+/// One line for each answer: short enough to read, exact enough to compare.
+fn told(answers: &[(String, Value)]) -> String {
+    let line = |(method, answer): &(String, Value)| {
+        let content = answer.get("result").or(answer.get("error")).unwrap();
+        format!("--- {method}\n{}\n", serde_json::to_string_pretty(content).unwrap())
+    };
+    answers.iter().map(line).collect()
+}
+
+/// Whoever asks for a window in `_meta` is answered there, whatever the revision knows of it.
+fn without_windows(answers: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let plain = |answer: &Value| !answer.to_string().contains("dev.refdesk/window\":");
+    answers.into_iter().filter(|(_, answer)| plain(answer)).collect()
+}
+
+#[tokio::test]
+async fn resources_are_spoken_of_as_each_revision_knows_them() {
+    for revision in REVISIONS {
+        let answers = play(RESOURCES, revision, Collections::Always).await;
+        schema::check(revision, &answers);
+        insta::assert_snapshot!(format!("resources@{revision}"), told(&answers));
+    }
+}
+
+#[tokio::test]
+async fn collections_are_spoken_of_in_every_revision() {
+    for revision in REVISIONS {
+        let answers = play(COLLECTIONS, revision, Collections::Always).await;
+        schema::check(revision, &answers);
+        insta::assert_snapshot!(format!("collections@{revision}"), told(&answers));
+    }
+}
+
+/// Without SEP-2093 nothing but what a revision's own schema knows may be said: every answer comes
+/// back unchanged from that schema's types.
+#[tokio::test]
+async fn without_collections_only_the_words_of_the_schema_are_said() {
+    for revision in REVISIONS {
+        let answers = play(RESOURCES, revision, Collections::Off).await;
+        schema::check_exactly(revision, &without_windows(answers));
+    }
+}
+
+/// R-25x-01.
+#[tokio::test]
+async fn what_a_revision_does_not_know_never_reaches_it() {
+    let late = [
+        ("\"title\"", 2),
+        ("\"lastModified\"", 2),
+        ("\"_meta\"", 2),
+        ("\"icons\"", 3),
+        ("\"resultType\"", 4),
+        ("\"ttlMs\"", 4),
+        ("\"cacheScope\"", 4),
+        ("io.modelcontextprotocol/serverInfo", 4),
+    ];
+    for (at, revision) in REVISIONS.into_iter().enumerate() {
+        let answers = play(RESOURCES, revision, Collections::Always).await;
+        let plain = without_windows(answers);
+        let said = told(&plain);
+        for (word, since) in late {
+            assert_eq!(said.contains(word), at >= since, "{word} in {revision}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What every test here talks to: a server over a provider in memory, and the two ways to reach it.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use resource::{Format, Icon, Role};
+use serde_json::{Map, Value, json};
+use server::transport::{http, stdio};
+use server::{Collections, Limits, Server};
+use testkit::Memory;
+use tokio::io::{
+    AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf,
+};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Longer than anything here takes, on any machine; reaching it fails the test.
+const BOUND: Duration = Duration::from_secs(60);
+
+/// A provider with one of everything.
+pub(crate) fn memory() -> Memory {
+    let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    Memory::new()
+        .text("test://static-text", "plain \"text\"\n日本語\u{1f38c}")
+        .described(|resource| {
+            resource.title = Some("A text".to_owned());
+            resource.description = Some("A text of four scripts".to_owned());
+            resource.annotations.audience = vec![Role::User, Role::Assistant];
+            resource.annotations.priority = Some(0.8);
+            resource.annotations.modified = Some(modified);
+            resource.icons = vec![Icon {
+                src: "https://example.com/icon.png".to_owned(),
+                mime: Some("image/png".to_owned()),
+                sizes: vec!["48x48".to_owned()],
+                theme: Some("light".to_owned()),
+            }];
+        })
+        .blob("test://static-binary", &[0x89, b'P', b'N', b'G', 0, 255])
+        .described(|resource| {
+            resource.mime = Some("image/png".to_owned());
+            resource.formats = vec![Format { mime: "image/png".to_owned(), size: Some(6) }];
+        })
+        .collection("test://folder", &["test://folder/a", "test://folder/b", "test://folder/in"])
+        .text("test://folder/a", "aaa")
+        .text("test://folder/b", "bbb")
+        .collection("test://folder/in", &["test://folder/in/c"])
+        .text("test://folder/in/c", "ccc")
+        .template("test://template/{id}/data", "{\"id\": \"{id}\"}", &[("id", &["ada", "alan"])])
+}
+
+pub(crate) fn server(memory: Arc<Memory>, limits: Limits, collections: Collections) -> Arc<Server> {
+    Arc::new(Server::new(memory, limits, [7; 32], collections))
+}
+
+pub(crate) fn usual() -> Arc<Server> {
+    server(Arc::new(memory()), Limits::default(), Collections::Always)
+}
+
+/// `_meta` of a request that stands alone.
+pub(crate) fn alone() -> Map<String, Value> {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    meta.as_object().unwrap().clone()
+}
+
+/// A request that stands alone.
+pub(crate) fn stateless(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    let mut params = params;
+    let meta = params["_meta"].as_object().cloned().unwrap_or_default();
+    params["_meta"] = alone().into_iter().chain(meta).collect::<Map<_, _>>().into();
+    request(id, method, params)
+}
+
+pub(crate) fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
+}
+
+pub(crate) fn initialize(revision: &str) -> Value {
+    let info = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": info });
+    request("open", "initialize", params)
+}
+
+/// Waits until `happened`, while everybody else goes on.
+pub(crate) async fn until(happened: impl Fn() -> bool) {
+    let waiting = async {
+        while !happened() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(BOUND, waiting).await.expect("it happens in time");
+}
+
+/// A client at the other end of a pipe.
+pub(crate) struct Pipe {
+    write: WriteHalf<DuplexStream>,
+    read: BufReader<ReadHalf<DuplexStream>>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Pipe {
+    pub(crate) fn open(server: Arc<Server>) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (input, output) = tokio::io::split(theirs);
+        let serving = tokio::spawn(stdio::serve(server, input, output, std::future::pending()));
+        let (read, write) = tokio::io::split(ours);
+        Self { write, read: BufReader::new(read), serving }
+    }
+
+    pub(crate) async fn say_line(&mut self, line: &str) {
+        self.write.write_all(line.as_bytes()).await.unwrap();
+        self.write.write_all(b"\n").await.unwrap();
+    }
+
+    pub(crate) async fn say(&mut self, message: &Value) {
+        self.say_line(&message.to_string()).await;
+    }
+
+    /// The next line, whatever it is.
+    pub(crate) async fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        let read = timeout(BOUND, self.read.read_line(&mut line)).await;
+        assert_ne!(read.expect("an answer in time").unwrap(), 0, "the server hung up");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    pub(crate) async fn ask(&mut self, message: &Value) -> Value {
+        self.say(message).await;
+        self.hear().await
+    }
+
+    /// Ends the input; everything that is still said, until the server is done.
+    pub(crate) async fn close(mut self) -> Vec<Value> {
+        self.write.shutdown().await.unwrap();
+        let mut rest = String::new();
+        timeout(BOUND, self.read.read_to_string(&mut rest)).await.expect("an end in time").unwrap();
+        timeout(BOUND, self.serving).await.expect("an end in time").unwrap().unwrap();
+        rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// A server on a port of this machine, stopped when it is dropped.
+pub(crate) struct Site {
+    pub(crate) port: u16,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// What came back over HTTP.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
+    }
+
+    /// Status and error code.
+    pub(crate) fn refusal(&self) -> (u16, i64) {
+        (self.status, self.json()["error"]["code"].as_i64().unwrap_or(0))
+    }
+}
+
+impl Site {
+    pub(crate) async fn open(server: Arc<Server>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let guard = http::Guard { loopback: true, ..http::Guard::default() };
+        let serving = tokio::spawn(http::serve(server, listener, guard, std::future::pending()));
+        Self { port, serving }
+    }
+
+    /// Sends one request on a connection of its own. Later headers replace earlier ones.
+    pub(crate) async fn send(&self, verb: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut stream = self.connect(verb, headers, body).await;
+        let mut bytes = Vec::new();
+        timeout(BOUND, stream.read_to_end(&mut bytes)).await.expect("an answer in time").unwrap();
+        parse(&String::from_utf8(bytes).unwrap())
+    }
+
+    /// Sends one request and leaves the rest to the caller.
+    pub(crate) async fn connect(
+        &self,
+        verb: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> TcpStream {
+        let host = format!("127.0.0.1:{}", self.port);
+        let length = body.len().to_string();
+        let usual = [
+            ("host", host.as_str()),
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("content-length", &length),
+            ("connection", "close"),
+        ];
+        let mut text = String::new();
+        let (verb, path) = verb.split_once(' ').unwrap_or((verb, "/mcp"));
+        text.push_str(&format!("{verb} {path} HTTP/1.1\r\n"));
+        let replaced =
+            |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        for (name, value) in usual.iter().filter(|(name, _)| !replaced(name)).chain(headers) {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
+        stream.write_all(format!("{text}\r\n{body}").as_bytes()).await.unwrap();
+        stream
+    }
+
+    /// Posts a request that stands alone, with the headers that it needs.
+    pub(crate) async fn alone(&self, message: &Value) -> Answer {
+        let method = message["method"].as_str().unwrap().to_owned();
+        let uri = message["params"]["uri"].as_str().unwrap_or_default().to_owned();
+        let mut headers =
+            vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", method.as_str())];
+        if method == "resources/read" {
+            headers.push(("mcp-name", &uri));
+        }
+        self.send("POST", &headers, &message.to_string()).await
+    }
+
+    /// Opens a session and returns its id.
+    pub(crate) async fn session(&self, revision: &str) -> String {
+        let answer = self.send("POST", &[], &initialize(revision).to_string()).await;
+        assert_eq!(answer.json()["result"]["protocolVersion"], revision);
+        answer.header("mcp-session-id").unwrap().to_owned()
+    }
+
+    pub(crate) async fn within(&self, session: &str, message: &Value) -> Answer {
+        self.send("POST", &[("mcp-session-id", session)], &message.to_string()).await
+    }
+}
+
+fn parse(text: &str) -> Answer {
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or("0");
+    let headers: Vec<_> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .collect();
+    let chunked =
+        headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    let body = if chunked { unchunked(body) } else { body.to_owned() };
+    Answer { status: status.parse().unwrap(), headers, body }
+}
+
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((size, rest)) = body.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        whole.push_str(&rest[..size]);
+        body = rest[size..].strip_prefix("\r\n").unwrap_or_default();
+        if size == 0 {
+            break;
+        }
+    }
+    whole
+}

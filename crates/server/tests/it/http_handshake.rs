@@ -1,0 +1,209 @@
+//! Streamable HTTP with sessions (2025-03-26 to 2025-11-25), and HTTP+SSE before it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use server::{Collections, Limits};
+use testkit::memory::{Fault, Spot};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::TcpStream;
+
+use crate::desk::{self, Site, initialize, memory, request, stateless, usual};
+
+const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// HL-01, HL-11, HL-13.
+#[tokio::test]
+async fn a_session_is_opened_by_a_handshake_and_named_in_visible_ascii() {
+    let site = Site::open(usual()).await;
+    for revision in REVISIONS {
+        let id = site.session(revision).await;
+        assert!(id.len() >= 32 && id.bytes().all(|byte| (0x21..=0x7e).contains(&byte)), "{id}");
+        let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let answer = site.within(&id, &note).await;
+        assert_eq!((answer.status, answer.body.as_str()), (202, ""));
+        let list = site.within(&id, &request(1, "resources/list", json!({}))).await.json();
+        assert_eq!(list["result"].get("resultType"), None);
+        assert!(list["result"]["resources"].is_array());
+    }
+    for date in ["2026-07-28", "1999-01-01"] {
+        let answer = site.send("POST", &[], &initialize(date).to_string()).await;
+        assert_eq!(answer.json()["result"]["protocolVersion"], "2025-11-25");
+    }
+}
+
+/// HL-02, HL-03, HL-10.
+#[tokio::test]
+async fn a_session_must_be_named_and_open() {
+    let site = Site::open(usual()).await;
+    let list = request(1, "resources/list", json!({}));
+    assert_eq!(site.send("POST", &[], &list.to_string()).await.status, 400);
+    assert_eq!(site.within("unknown", &list).await.status, 404);
+    let id = site.session("2025-06-18").await;
+    let bad = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", "2099-01-01")];
+    assert_eq!(site.send("POST", &bad, &list.to_string()).await.status, 400);
+    let other = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    assert_eq!(site.send("POST", &other, &list.to_string()).await.status, 200);
+    let unknown = site.within(&id, &request(2, "no/such", json!({}))).await;
+    assert_eq!(unknown.refusal(), (200, -32601));
+    let late = site.within(&id, &request(3, "server/discover", json!({}))).await;
+    assert_eq!(late.refusal(), (200, -32601));
+    assert_eq!(site.send("DELETE", &[], "").await.status, 405);
+    assert_eq!(site.send("DELETE", &[("mcp-session-id", &id)], "").await.status, 204);
+    assert_eq!(site.send("DELETE", &[("mcp-session-id", &id)], "").await.status, 404);
+    assert_eq!(site.within(&id, &list).await.status, 404);
+    assert_eq!(site.send("GET", &[("mcp-session-id", &id)], "").await.status, 404);
+}
+
+/// L-03, HL-12.
+#[tokio::test]
+async fn an_open_session_is_not_opened_again_and_answers_pings() {
+    let site = Site::open(usual()).await;
+    let id = site.session("2025-11-25").await;
+    assert_eq!(site.within(&id, &initialize("2025-11-25")).await.refusal(), (200, -32600));
+    let pong = site.within(&id, &request("p", "ping", json!({}))).await.json();
+    assert_eq!(pong, json!({ "jsonrpc": "2.0", "id": "p", "result": {} }));
+}
+
+/// R-25A-01, R-25B-01, HL-09.
+#[tokio::test]
+async fn batches_are_taken_in_the_one_revision_that_has_them() {
+    let site = Site::open(usual()).await;
+    let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let batch = json!([request(1, "ping", json!({})), note, request("b", "no/such", json!({})), 5]);
+    for revision in REVISIONS {
+        let id = site.session(revision).await;
+        let answer = site.within(&id, &batch).await;
+        if revision == "2025-03-26" {
+            let answers = answer.json();
+            assert_eq!(answers[0], json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
+            assert_eq!(
+                (&answers[1]["id"], &answers[1]["error"]["code"]),
+                (&json!("b"), &json!(-32601))
+            );
+            assert_eq!(
+                (answers[2].get("id"), &answers[2]["error"]["code"]),
+                (None, &json!(-32600))
+            );
+            assert_eq!(site.within(&id, &json!([note])).await.status, 202);
+        } else {
+            assert_eq!(answer.refusal(), (400, -32600), "{revision}");
+        }
+    }
+}
+
+/// L-06: a cancelled request is dropped and not answered.
+#[tokio::test]
+async fn a_request_can_be_cancelled_from_another_connection() {
+    let memory = Arc::new(memory());
+    memory.fault(Spot::Read(resource::Uri::parse("test://static-text").unwrap()), Fault::Hangs);
+    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
+    let site = Arc::new(Site::open(server).await);
+    let id = site.session("2025-06-18").await;
+    let read = request(7, "resources/read", json!({ "uri": "test://static-text" }));
+    let asking = tokio::spawn({
+        let (site, id, read) = (Arc::clone(&site), id.clone(), read.clone());
+        async move { site.within(&id, &read).await }
+    });
+    desk::until(|| memory.counts().running() == 1).await;
+    assert_eq!(site.within(&id, &read).await.refusal(), (200, -32600), "L-08: its id is in use");
+    let cancel = |id: Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    assert_eq!(site.within(&id, &cancel(json!("7"))).await.status, 202);
+    assert_eq!(memory.counts().running(), 1, "\"7\" is not 7");
+    assert_eq!(site.within(&id, &cancel(json!(7))).await.status, 202);
+    let answer = asking.await.unwrap();
+    assert_eq!((answer.status, answer.body.as_str()), (202, ""));
+    assert_eq!(memory.counts().running(), 0);
+}
+
+/// HL-04.
+#[tokio::test]
+async fn a_session_may_hold_streams_open_up_to_a_bound() {
+    let limits = Limits { streams: 2, ..Limits::default() };
+    let site = Site::open(desk::server(Arc::new(memory()), limits, Collections::Always)).await;
+    let id = site.session("2025-11-25").await;
+    let headers = [("mcp-session-id", id.as_str())];
+    let (first, second) = (open(&site, &headers).await, open(&site, &headers).await);
+    assert_eq!((first.0, second.0), (200, 200));
+    assert_eq!(site.send("GET", &headers, "").await.status, 429);
+    let json_only = [headers[0], ("accept", "application/json")];
+    assert_eq!(site.send("GET", &json_only, "").await.status, 406);
+    assert_eq!(site.send("DELETE", &headers, "").await.status, 204);
+    let (_, mut stream) = first;
+    let mut rest = String::new();
+    while stream.read_line(&mut rest).await.unwrap() > 0 {}
+    assert!(rest.ends_with("0\r\n\r\n"), "the stream ends with its session: {rest:?}");
+}
+
+/// Opens a stream and reads its head.
+async fn open(site: &Site, headers: &[(&str, &str)]) -> (u16, BufReader<TcpStream>) {
+    let mut stream = BufReader::new(site.connect("GET", headers, "").await);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(stream.read_line(&mut head).await.unwrap(), 0);
+    }
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), stream)
+}
+
+/// The next event's type and data, signs of life and chunk sizes left out.
+async fn event(stream: &mut BufReader<TcpStream>) -> (String, String) {
+    let (mut kind, mut data) = (String::new(), String::new());
+    loop {
+        let mut line = String::new();
+        assert_ne!(stream.read_line(&mut line).await.unwrap(), 0, "the stream ended");
+        if let Some(rest) = line.strip_prefix("event: ") {
+            kind = rest.trim().to_owned();
+        } else if let Some(rest) = line.strip_prefix("data: ") {
+            data = rest.trim_end().to_owned();
+        } else if kind == "message" && line.trim_end().ends_with('}') {
+            data.push_str(line.trim_end());
+        }
+        let whole = kind == "endpoint" || serde_json::from_str::<Value>(&data).is_ok();
+        if !data.is_empty() && whole {
+            return (kind, data);
+        }
+    }
+}
+
+/// HS-01.
+#[tokio::test]
+async fn the_oldest_clients_are_served_over_one_stream() {
+    let site = Site::open(usual()).await;
+    let (status, mut stream) = open(&site, &[("accept", "text/event-stream")]).await;
+    assert_eq!(status, 200);
+    let (kind, endpoint) = event(&mut stream).await;
+    assert_eq!(kind, "endpoint");
+    let post = format!("POST {endpoint}");
+    for message in [initialize("2024-11-05"), request(2, "ping", json!({}))] {
+        let answer = site.send(&post, &[], &message.to_string()).await;
+        assert_eq!((answer.status, answer.body.as_str()), (202, ""));
+        let (kind, data) = event(&mut stream).await;
+        let said: Value = serde_json::from_str(&data).unwrap();
+        assert_eq!((kind.as_str(), &said["id"]), ("message", &message["id"]));
+    }
+    drop(stream);
+    let gone = async {
+        while site.send(&post, &[], "{}").await.status != 404 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the session ends with it");
+}
+
+/// 1.12: both eras at one address, told apart by each request.
+#[tokio::test]
+async fn both_eras_are_served_at_one_address() {
+    let site = Site::open(usual()).await;
+    let id = site.session("2025-06-18").await;
+    let alone = stateless(1, "resources/list", json!({}));
+    assert_eq!(site.alone(&alone).await.json()["result"]["resultType"], "complete");
+    let old = site.within(&id, &request(1, "resources/list", json!({}))).await.json();
+    assert_eq!(old["result"].get("resultType"), None);
+    let headers = [
+        ("mcp-session-id", "unknown"),
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "resources/list"),
+    ];
+    assert_eq!(site.send("POST", &headers, &alone.to_string()).await.status, 200, "H-13");
+}

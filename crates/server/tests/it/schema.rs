@@ -1,0 +1,80 @@
+//! Does what we say fit the published schemas? Checked through types that another maker
+//! generated from them.
+
+use schema_2024_11_05::mcp_2024_11_05;
+use schema_2025_03_26::mcp_2025_03_26;
+use schema_2025_06_18::mcp_2025_06_18;
+use schema_2025_11_25::mcp_2025_11_25;
+use schema_2026_07_28::mcp_2026_07_28;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Every answer has what its revision requires, in the right types.
+pub(crate) fn check(revision: &str, answers: &[(String, Value)]) {
+    for (method, answer) in answers {
+        let read = through(revision, method, answer);
+        read.unwrap_or_else(|flaw| panic!("{revision} {method}: {flaw}\n{answer:#}"));
+    }
+}
+
+/// Every answer has that, and nothing which its revision does not know.
+pub(crate) fn check_exactly(revision: &str, answers: &[(String, Value)]) {
+    for (method, answer) in answers {
+        let read = through(revision, method, answer);
+        let (ours, theirs) =
+            read.unwrap_or_else(|flaw| panic!("{revision} {method}: {flaw}\n{answer:#}"));
+        assert_eq!(ours, theirs, "{revision} {method}");
+    }
+}
+
+/// What we said, and what is left of it after the schema's own types have read and written it.
+fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value), String> {
+    assert_eq!(answer["jsonrpc"], "2.0");
+    if let Some(error) = answer.get("error") {
+        let code = error["code"].as_i64().ok_or("an error without a code")?;
+        let message = error["message"].as_str().ok_or("an error without a message")?;
+        let known = [-32700, -32600, -32601, -32602, -32603, -32002, -32022].contains(&code);
+        return (known && !message.is_empty())
+            .then(|| (Value::Null, Value::Null))
+            .ok_or_else(|| format!("not an error of the protocol: {error}"));
+    }
+    let result = answer.get("result").ok_or("neither a result nor an error")?;
+    macro_rules! types {
+        ($schema:ident) => {
+            match method {
+                "initialize" => both::<$schema::InitializeResult>(result),
+                other => types!($schema, other),
+            }
+        };
+        ($schema:ident, $method:ident) => {
+            match $method {
+                "resources/list" | "resources/directory/read" => {
+                    both::<$schema::ListResourcesResult>(result)
+                }
+                "resources/templates/list" => both::<$schema::ListResourceTemplatesResult>(result),
+                "resources/read" => both::<$schema::ReadResourceResult>(result),
+                "completion/complete" => both::<$schema::CompleteResult>(result),
+                "resources/metadata" => both::<$schema::Resource>(&result["resource"]),
+                "ping" => both::<serde_json::Map<String, Value>>(result),
+                other => Err(format!("no type for the result of {other}")),
+            }
+        };
+    }
+    match revision {
+        "2024-11-05" => types!(mcp_2024_11_05),
+        "2025-03-26" => types!(mcp_2025_03_26),
+        "2025-06-18" => types!(mcp_2025_06_18),
+        "2025-11-25" => types!(mcp_2025_11_25),
+        _ => match method {
+            "server/discover" => both::<mcp_2026_07_28::DiscoverResult>(result),
+            other => types!(mcp_2026_07_28, other),
+        },
+    }
+}
+
+fn both<T: DeserializeOwned + Serialize>(value: &Value) -> Result<(Value, Value), String> {
+    let read: T = serde_json::from_value(value.clone()).map_err(|flaw| flaw.to_string())?;
+    let written = serde_json::to_value(read).map_err(|flaw| flaw.to_string())?;
+    Ok((value.clone(), written))
+}
