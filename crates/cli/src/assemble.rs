@@ -1,0 +1,241 @@
+//! How do settings become something to serve?
+//!
+//! The only place that knows every kind of provider.
+
+mod statics;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use catalog::{Address, Catalog, Effect, Mount, Rule, Rules, Terms};
+use providers::fs::{Count, Fs, Listing, Options};
+use providers::statics::Statics;
+use resource::{Icon, Provider, Role, Uri};
+use toml::Spanned;
+
+use crate::rules;
+use crate::settings::{self, Flaw, Kind, RuleSettings, Settings};
+
+const MAX_READ: u64 = 10 << 20;
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// What a settings file declares changes with the file only, which takes a restart.
+const STATIC_TTL: Duration = Duration::from_secs(60);
+
+/// Everything that is served, and what can be said of it.
+pub(crate) struct Assembly {
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// One mount, for people.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) root: Option<String>,
+    pub(crate) size: Size,
+}
+
+/// How much a mount holds.
+pub(crate) enum Size {
+    Known(usize),
+    /// To be counted, up to a bound.
+    Folder(Arc<Fs>),
+}
+
+impl Size {
+    /// How many resources there are, as far as `most` of them are counted.
+    pub(crate) async fn count(&self, most: usize) -> Count {
+        match self {
+            Self::Known(leaves) => Count { leaves: *leaves, all: true },
+            Self::Folder(fs) => fs.count(most).await,
+        }
+    }
+}
+
+/// Makes everything that the settings name.
+pub(crate) fn assemble(settings: &Settings) -> Result<Assembly, Flaw> {
+    let mut mounts = Vec::new();
+    let mut parts = Vec::new();
+    let mut owners = HashMap::new();
+    for (name, mount) in &settings.mounts {
+        let (mounted, part) = match &mount.kind {
+            Kind::Files(files) => folder(settings, name, mount, files)?,
+            Kind::Static(declared) => {
+                let statics = statics::make(settings, declared)?;
+                claim(settings, name, declared, &mut owners)?;
+                declared_mount(settings, name, mount, statics)?
+            }
+        };
+        mounts.push(mounted);
+        parts.push(part);
+    }
+    Ok(Assembly { provider: Arc::new(Catalog::new(mounts)), parts })
+}
+
+fn folder(
+    settings: &Settings,
+    name: &str,
+    mount: &settings::Mount,
+    files: &settings::Files,
+) -> Result<(Mount, Part), Flaw> {
+    let options = Options {
+        root: settings.path(files.path.get_ref()),
+        listing: match files.listing {
+            settings::Listing::Auto => Listing::Auto,
+            settings::Listing::Flat => Listing::Flat,
+            settings::Listing::Tree => Listing::Tree,
+        },
+        hidden: files.hidden,
+        ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),
+    };
+    let fs = Fs::open(options).map_err(|error| {
+        let shown = files.path.get_ref().display().to_string();
+        let message = format!("the folder `{shown}` of mount `{name}` cannot be opened: {error}");
+        let hint = "a path is taken from where the settings file is";
+        settings.flaw(files.path.span(), message, Some(hint.to_owned()))
+    })?;
+    let fs = Arc::new(fs);
+    let address = Address::Path { scheme: "file", name: name.to_owned() };
+    let part = Part {
+        name: name.to_owned(),
+        kind: "fs",
+        root: address.root(),
+        size: Size::Folder(Arc::clone(&fs)),
+    };
+    let built_in = files.builtin_rules.then(rules::built_in).into_iter().flatten();
+    let terms = terms(settings, mount, built_in)?;
+    Ok((Mount::new(name, address, fs, terms), part))
+}
+
+fn declared_mount(
+    settings: &Settings,
+    name: &str,
+    mount: &settings::Mount,
+    statics: Statics,
+) -> Result<(Mount, Part), Flaw> {
+    let (uris, templates) = statics.claims();
+    let address = Address::Own { uris: uris.into_iter().collect(), templates };
+    let size = Size::Known(statics.len());
+    let part = Part { name: name.to_owned(), kind: "static", root: None, size };
+    let terms = terms(settings, mount, std::iter::empty())?;
+    Ok((Mount::new(name, address, statics, terms), part))
+}
+
+/// Refuses a URI that two mounts, or two entries of one, declare.
+fn claim(
+    settings: &Settings,
+    name: &str,
+    declared: &settings::StaticMount,
+    owners: &mut HashMap<String, String>,
+) -> Result<(), Flaw> {
+    let uris = declared.resources.iter().map(|entry| &entry.uri);
+    for uri in uris.chain(declared.templates.iter().map(|entry| &entry.uri)) {
+        if let Some(other) = owners.insert(uri.get_ref().clone(), name.to_owned()) {
+            let message =
+                format!("`{}` is declared by mount `{other}` and by mount `{name}`", uri.get_ref());
+            return Err(settings.flaw(
+                uri.span(),
+                message,
+                Some("give one of them another URI".into()),
+            ));
+        }
+        let folders = settings.mounts.iter().filter(|(_, m)| matches!(m.kind, Kind::Files(_)));
+        for (folder, _) in folders {
+            let address = Address::Path { scheme: "file", name: folder.clone() };
+            let taken = Uri::parse(uri.get_ref()).is_ok_and(|uri| address.split(&uri).is_some());
+            if taken {
+                let message = format!(
+                    "`{}` of mount `{name}` lies in the folder of mount `{folder}`",
+                    uri.get_ref()
+                );
+                return Err(settings.flaw(
+                    uri.span(),
+                    message,
+                    Some("use a scheme of your own".into()),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn terms(
+    settings: &Settings,
+    mount: &settings::Mount,
+    built_in: impl Iterator<Item = Rule>,
+) -> Result<Terms, Flaw> {
+    let common = mount.common();
+    let own = common.rules.iter().map(|rule| self::rule(settings, rule));
+    let all: Vec<Rule> = built_in.map(Ok).chain(own).collect::<Result<_, _>>()?;
+    let rules = Rules::new(all)
+        .map_err(|error| settings.flaw(mount.at.clone(), error.to_string(), None))?;
+    Ok(Terms {
+        rules,
+        max_read: common.max_read.map_or(MAX_READ, |size| size.0),
+        timeout: common.timeout.map_or(TIMEOUT, |span| span.0),
+        required: common.required,
+    })
+}
+
+fn rule(settings: &Settings, rule: &RuleSettings) -> Result<Rule, Flaw> {
+    let glob = rule.glob.get_ref();
+    Rules::glob(glob).map_err(|error| {
+        let message = format!("not a glob: {}", error.kind());
+        settings.flaw(rule.glob.span(), message, Some("as in `docs/**/*.md`".to_owned()))
+    })?;
+    let icons = rule.icons.as_ref().map(|icons| self::icons(settings, icons)).transpose()?;
+    Ok(Rule {
+        glob: glob.clone(),
+        effect: Effect {
+            priority: priority(settings, rule.priority.as_ref())?,
+            audience: rule.audience.as_deref().map(roles),
+            title: rule.title.clone(),
+            description: rule.description.clone(),
+            icons,
+            hide: rule.hide,
+        },
+    })
+}
+
+fn roles(roles: &[settings::Role]) -> Vec<Role> {
+    let role = |role: &settings::Role| match role {
+        settings::Role::User => Role::User,
+        settings::Role::Assistant => Role::Assistant,
+    };
+    roles.iter().map(role).collect()
+}
+
+fn priority(settings: &Settings, said: Option<&Spanned<f64>>) -> Result<Option<f64>, Flaw> {
+    let Some(said) = said else { return Ok(None) };
+    let fits = (0.0..=1.0).contains(said.get_ref());
+    fits.then_some(Some(*said.get_ref()))
+        .ok_or_else(|| settings.flaw(said.span(), "a priority lies between 0 and 1", None))
+}
+
+fn icons(settings: &Settings, icons: &[settings::Icon]) -> Result<Vec<Icon>, Flaw> {
+    let icon = |icon: &settings::Icon| {
+        let src = icon.src.get_ref();
+        if !(src.starts_with("https://") || src.starts_with("data:")) {
+            let message = "an icon must be an https: or data: URI";
+            return Err(settings.flaw(icon.src.span(), message, None));
+        }
+        let theme = icon.theme.clone();
+        if theme.as_deref().is_some_and(|theme| theme != "light" && theme != "dark") {
+            let message = "the theme of an icon is \"light\" or \"dark\"";
+            return Err(settings.flaw(icon.src.span(), message, None));
+        }
+        Ok(Icon { src: src.clone(), mime: icon.mime.clone(), sizes: icon.sizes.clone(), theme })
+    };
+    icons.iter().map(icon).collect()
+}
+
+/// A URI of the settings.
+fn uri(settings: &Settings, text: &Spanned<String>) -> Result<Uri, Flaw> {
+    Uri::parse(text.get_ref()).map_err(|error| flawed(settings, text.span(), &error))
+}
+
+fn flawed(settings: &Settings, span: Range<usize>, error: &resource::Error) -> Flaw {
+    settings.flaw(span, error.to_string(), None)
+}

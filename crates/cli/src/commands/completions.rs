@@ -1,0 +1,13 @@
+//! `refdesk completions`: what a shell may complete.
+
+use clap::CommandFactory;
+
+use crate::args::{Args, Completions};
+use crate::output;
+
+/// Prints the completions of one shell.
+pub(crate) fn run(args: &Completions) -> anyhow::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "refdesk", &mut script);
+    output::print(&String::from_utf8(script)?)
+}

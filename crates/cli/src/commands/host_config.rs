@@ -1,0 +1,81 @@
+//! `refdesk host-config`: the JSON that a person pastes into a host.
+
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::{Value, json};
+
+use crate::args::{Host, HostConfig};
+use crate::output;
+
+/// Prints one or both ways to connect.
+pub(crate) fn run(args: &HostConfig) -> anyhow::Result<()> {
+    let piped = pretty(&wrap(args.host, &stdio(args)?))?;
+    let remote = pretty(&wrap(args.host, &http(args)))?;
+    let text = match (args.stdio, args.http) {
+        (true, _) => piped,
+        (_, true) => remote,
+        (false, false) => format!(
+            "# {}\n# The host starts refdesk itself:\n{piped}\n\
+             # Or it connects to a server that is running (refdesk serve):\n{remote}",
+            place(args.host)
+        ),
+    };
+    output::print(&text)
+}
+
+fn place(host: Host) -> &'static str {
+    match host {
+        Host::Claude => "Claude: claude_desktop_config.json, or .mcp.json of a project",
+        Host::Vscode => "VS Code: .vscode/mcp.json",
+        Host::Cursor => "Cursor: .cursor/mcp.json",
+        Host::Generic => "any host that reads mcpServers",
+    }
+}
+
+fn wrap(host: Host, server: &Value) -> Value {
+    match host {
+        Host::Vscode => json!({ "servers": { "refdesk": server } }),
+        Host::Claude | Host::Cursor | Host::Generic => {
+            json!({ "mcpServers": { "refdesk": server } })
+        }
+    }
+}
+
+fn stdio(args: &HostConfig) -> anyhow::Result<Value> {
+    let program = std::env::current_exe().context("where refdesk itself is cannot be told")?;
+    let mut words = vec!["serve".to_owned(), "--stdio".to_owned()];
+    if let Some(file) = &args.source.settings {
+        words.push("--settings".to_owned());
+        words.push(whole(file)?);
+    }
+    let paths = &args.source.paths;
+    if paths.is_empty() && args.source.settings.is_none() {
+        words.push(whole(Path::new("."))?);
+    }
+    for path in paths {
+        words.push(whole(path)?);
+    }
+    let mut server = json!({ "command": program.display().to_string(), "args": words });
+    if args.host == Host::Vscode {
+        server["type"] = "stdio".into();
+    }
+    Ok(server)
+}
+
+fn http(args: &HostConfig) -> Value {
+    match args.host {
+        Host::Cursor => json!({ "url": args.url }),
+        Host::Claude | Host::Vscode | Host::Generic => json!({ "type": "http", "url": args.url }),
+    }
+}
+
+/// A host starts refdesk from a folder of its own, so paths must be whole.
+fn whole(path: &Path) -> anyhow::Result<String> {
+    let whole = path.canonicalize().with_context(|| format!("no such path: {}", path.display()))?;
+    Ok(whole.display().to_string())
+}
+
+fn pretty(value: &Value) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}

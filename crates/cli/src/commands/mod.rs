@@ -1,0 +1,6 @@
+//! What does each command do? A file each.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod host_config;
+pub(crate) mod serve;

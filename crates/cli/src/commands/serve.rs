@@ -1,0 +1,105 @@
+//! `refdesk serve`: answer MCP clients until told to stop.
+
+mod pipes;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use server::transport::{http, stdio};
+use server::{Collections, Server};
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::check;
+use crate::args::{Serve, Source};
+use crate::assemble::{Assembly, assemble};
+use crate::settings::Settings;
+use crate::{key, output};
+
+const LISTEN: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
+
+/// Serves until the input ends or a signal comes.
+pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
+    let settings = find(&args.source)?;
+    let assembly = assemble(&settings)?;
+    let server = Arc::new(Server::new(
+        Arc::clone(&assembly.provider),
+        settings.server.limits(),
+        key::find(settings.server.secret.as_deref())?,
+        Collections::from(settings.server.sep2093),
+    ));
+    if args.stdio {
+        // One pipe feeds one thread; a second would only add to the way between them.
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        return runtime.block_on(async {
+            let (input, output) = pipes::open()?;
+            Ok(stdio::serve(server, input, output, told_to_stop()?).await?)
+        });
+    }
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(listen(args, &settings, &assembly, server))
+}
+
+/// The settings that the arguments point at.
+pub(crate) fn find(source: &Source) -> anyhow::Result<Settings> {
+    let usual = Path::new("refdesk.toml");
+    match &source.settings {
+        Some(file) => Settings::read(file),
+        None if !source.paths.is_empty() => Settings::of_folders(&source.paths),
+        None if usual.exists() => Settings::read(usual),
+        None => Settings::of_folders(&[PathBuf::from(".")]),
+    }
+}
+
+async fn listen(
+    args: &Serve,
+    settings: &Settings,
+    assembly: &Assembly,
+    server: Arc<Server>,
+) -> anyhow::Result<()> {
+    let address = args.listen.or(settings.server.listen).unwrap_or(LISTEN);
+    let listener = TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}; choose another with --listen 127.0.0.1:0")
+    })?;
+    let address = listener.local_addr()?;
+    let guard = http::Guard {
+        loopback: address.ip().is_loopback(),
+        origins: settings.server.origins.clone(),
+        hosts: settings.server.hosts.clone(),
+    };
+    let stop = told_to_stop()?;
+    let serving = http::serve(server, listener, guard, stop);
+    // Clients are answered while the banner still counts.
+    let (served, told) = tokio::join!(serving, tell(args, assembly, address));
+    told.and(Ok(served?))
+}
+
+/// Says what is served, and where.
+async fn tell(args: &Serve, assembly: &Assembly, address: SocketAddr) -> anyhow::Result<()> {
+    let url = format!("http://{address}{}", http::PATH);
+    if args.json {
+        let mut told = check::json(assembly).await;
+        told["url"] = url.into();
+        return output::print(&format!("{told}\n"));
+    }
+    let table = check::table(assembly).await;
+    let version = env!("CARGO_PKG_VERSION");
+    let next = "(add it to a host: refdesk host-config)";
+    output::print(&format!("refdesk {version}\n{table}  listening on {url}   {next}\n"))
+}
+
+/// Ends when somebody asks the process to.
+fn told_to_stop() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}

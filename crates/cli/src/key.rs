@@ -1,0 +1,40 @@
+//! Which key closes cursors?
+//!
+//! One that outlives the process and is shared by all processes of one person, so that a list
+//! begun with one of them can be finished with another. A team gives its servers one by
+//! `[server] secret`.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+/// The key that the settings name, else the one kept for this person, else one for this process.
+pub(crate) fn find(secret: Option<&str>) -> anyhow::Result<[u8; 32]> {
+    if let Some(secret) = secret {
+        return Ok(blake3::derive_key("refdesk 2026 cursors", secret.as_bytes()));
+    }
+    let mut fresh = [0; 32];
+    getrandom::fill(&mut fresh).context("this machine gives no random numbers")?;
+    Ok(kept(fresh).unwrap_or(fresh))
+}
+
+/// The key on disk; `fresh` becomes it if there is none yet.
+fn kept(fresh: [u8; 32]) -> Option<[u8; 32]> {
+    let folder = state_folder()?;
+    let file = folder.join("cursor.key");
+    fs::create_dir_all(&folder).ok()?;
+    let mut options = OpenOptions::new();
+    if let Ok(mut new) = options.write(true).create_new(true).mode(0o600).open(&file) {
+        new.write_all(&fresh).ok()?;
+    }
+    fs::read(&file).ok()?.try_into().ok()
+}
+
+fn state_folder() -> Option<PathBuf> {
+    let given = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
+    given.or_else(home).map(|folder| folder.join("refdesk"))
+}

@@ -1,0 +1,82 @@
+//! How does the program speak to a person?
+//!
+//! Standard output carries what was asked for; the log and failures go to standard error.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::settings::Flaw;
+
+/// Writes `text` to standard output.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // Whoever closed the pipe has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// Writes a failure to standard error, with what to do next where we know it.
+pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
+    let told = match error.downcast_ref::<Flaw>() {
+        Some(flaw) => flaw.to_string(),
+        None => format!("error: {error:#}"),
+    };
+    let _ = writeln!(io::stderr(), "{told}");
+    ExitCode::FAILURE
+}
+
+/// Sends the log to standard error. `REFDESK_LOG` says how much of it.
+pub(crate) fn start_log() {
+    let filter = EnvFilter::try_from_env("REFDESK_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+}
+
+/// A table whose columns line up.
+pub(crate) fn table(rows: &[[String; 4]]) -> String {
+    let mut widths = [0; 4];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let line: Vec<String> = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.chars().count())))
+            .collect();
+        text.push_str("  ");
+        text.push_str(line.join("   ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A number as people write it: 1,284.
+pub(crate) fn number(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_written_in_groups_of_three() {
+        let written = [0, 12, 123, 1284, 1_000_000].map(number);
+        assert_eq!(written, ["0", "12", "123", "1,284", "1,000,000"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! How is a person told what is wrong with a settings file?
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// A settings file as it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Text {
+    pub(crate) file: PathBuf,
+    pub(crate) content: String,
+}
+
+/// What is wrong, where, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Flaw {
+    place: Option<Place>,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Debug)]
+struct Place {
+    file: PathBuf,
+    line: usize,
+    column: usize,
+    excerpt: String,
+    width: usize,
+}
+
+impl Text {
+    /// A flaw at `span`.
+    pub(crate) fn flaw(
+        &self,
+        span: Option<Range<usize>>,
+        message: String,
+        hint: Option<String>,
+    ) -> Flaw {
+        let place = span.map(|span| {
+            let start = span.start.min(self.content.len());
+            let before = &self.content[..start];
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            let excerpt = self.content[line_start..].lines().next().unwrap_or_default().to_owned();
+            let column = before[line_start..].chars().count() + 1;
+            let inside = self.content.get(span).unwrap_or_default();
+            let width = inside.lines().next().map_or(1, |line| line.chars().count().max(1));
+            let line = before.matches('\n').count() + 1;
+            Place { file: self.file.clone(), line, column, excerpt, width }
+        });
+        Flaw { place, message, hint }
+    }
+
+    /// A flaw that the reader of TOML found.
+    pub(crate) fn toml(&self, error: &toml::de::Error) -> Flaw {
+        let message = error.message();
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+            let unknown = quoted.next().unwrap_or_default().to_owned();
+            let known: Vec<&str> = quoted.collect();
+            let what = if message.starts_with("unknown field") { "key" } else { "value" };
+            let hint = nearest(&unknown, known.iter().copied())
+                .or_else(|| Some(format!("there are: {}", known.join(", "))));
+            return self.flaw(error.span(), format!("unknown {what} `{unknown}`"), hint);
+        }
+        self.flaw(error.span(), message.to_owned(), None)
+    }
+}
+
+impl Flaw {
+    /// A flaw of no place in particular.
+    pub(crate) fn of(message: String, hint: Option<String>) -> Self {
+        Self { place: None, message, hint }
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            None => write!(f, "error: {}", self.message)?,
+            Some(Place { file, line, column, excerpt, width }) => {
+                writeln!(f, "{}:{line}:{column}: {}", file.display(), self.message)?;
+                let margin = " ".repeat(line.to_string().len());
+                let indent = " ".repeat(column - 1);
+                let mark = "^".repeat(*width);
+                write!(f, "  {line} | {excerpt}\n  {margin} | {indent}{mark}")?;
+            }
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Flaw {}
+
+/// The known word that was probably meant.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let near = known.into_iter().map(|known| (strsim::damerau_levenshtein(word, known), known));
+    let (distance, known) = near.min()?;
+    (distance <= 1 + word.chars().count() / 3).then(|| format!("did you mean `{known}`?"))
+}

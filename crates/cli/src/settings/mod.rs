@@ -1,0 +1,159 @@
+//! What does a settings file say, and where is it wrong?
+//!
+//! Strict: a key that is not known is an error, with the place and the nearest word that is.
+
+mod flaw;
+mod human;
+mod mounts;
+mod server;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+pub(crate) use flaw::Flaw;
+use flaw::Text;
+pub(crate) use mounts::{
+    Files, FormatSource, Icon, Kind, Listing, Mount, Role, RuleSettings, StaticMount,
+    StaticResource, StaticTemplate,
+};
+pub(crate) use server::ServerSettings;
+
+/// Everything that a settings file says.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// The file, if there is one.
+    pub(crate) text: Option<Text>,
+    pub(crate) server: ServerSettings,
+    pub(crate) mounts: BTreeMap<String, Mount>,
+}
+
+impl Settings {
+    /// Reads a file.
+    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
+        let content = std::fs::read_to_string(file)
+            .with_context(|| format!("the settings file {} cannot be read", file.display()))?;
+        let text = Text { file: file.to_owned(), content };
+        let (server, mounts) = parse(&text)?;
+        Ok(Self { text: Some(text), server, mounts })
+    }
+
+    /// What is served when only folders are named.
+    pub(crate) fn of_folders(paths: &[PathBuf]) -> anyhow::Result<Self> {
+        let mut mounts = BTreeMap::new();
+        for path in paths {
+            let whole = path
+                .canonicalize()
+                .with_context(|| format!("the folder {} cannot be served", path.display()))?;
+            let stem = whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
+            let stem = mounts::name_from(&stem);
+            let names = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });
+            let free = names.into_iter().find(|name| !mounts.contains_key(name));
+            mounts.insert(free.unwrap_or(stem), Mount::folder(whole));
+        }
+        Ok(Self { mounts, ..Self::default() })
+    }
+
+    /// A flaw at `span` of the file.
+    pub(crate) fn flaw(
+        &self,
+        span: std::ops::Range<usize>,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> Flaw {
+        match &self.text {
+            Some(text) => text.flaw(Some(span), message.into(), hint),
+            None => Flaw::of(message.into(), hint),
+        }
+    }
+
+    /// A path of the settings, taken from where the file is.
+    pub(crate) fn path(&self, path: &Path) -> PathBuf {
+        let folder = self.text.as_ref().and_then(|text| text.file.parent());
+        folder.map_or_else(|| path.to_owned(), |folder| folder.join(path))
+    }
+}
+
+fn parse(text: &Text) -> Result<(ServerSettings, BTreeMap<String, Mount>), Flaw> {
+    let table = DeTable::parse(&text.content).map_err(|error| text.toml(&error))?;
+    let mut server = ServerSettings::default();
+    let mut mounts = BTreeMap::new();
+    for (key, value) in table.into_inner() {
+        match &**key.get_ref() {
+            "server" => server = text.read(value)?,
+            "mounts" => mounts = read_mounts(text, value)?,
+            other => {
+                let message = format!("unknown table `{other}`");
+                let hint = flaw::nearest(other, ["server", "mounts"]);
+                return Err(text.flaw(Some(key.span()), message, hint));
+            }
+        }
+    }
+    Ok((server, mounts))
+}
+
+fn read_mounts(text: &Text, value: Spanned<DeValue<'_>>) -> Result<BTreeMap<String, Mount>, Flaw> {
+    let span = value.span();
+    let DeValue::Table(table) = value.into_inner() else {
+        return Err(text.flaw(
+            Some(span),
+            "`mounts` must hold a table for each mount".into(),
+            None,
+        ));
+    };
+    let mut mounts = BTreeMap::new();
+    for (key, value) in table {
+        let name = key.get_ref().to_string();
+        if !mounts::is_name(&name) {
+            let message = format!("`{name}` cannot be the name of a mount");
+            let hint = "a name is lower-case letters, digits, dots and dashes, a letter first";
+            let better = mounts::name_from(&name);
+            return Err(text.flaw(Some(key.span()), message, Some(format!("{hint}: `{better}`"))));
+        }
+        mounts.insert(name, read_mount(text, key.span(), value)?);
+    }
+    Ok(mounts)
+}
+
+/// Reads one mount: its kind first, which says what else it may hold.
+fn read_mount(
+    text: &Text,
+    at: std::ops::Range<usize>,
+    value: Spanned<DeValue<'_>>,
+) -> Result<Mount, Flaw> {
+    const KINDS: [&str; 2] = ["fs", "static"];
+    let span = value.span();
+    let DeValue::Table(mut table) = value.into_inner() else {
+        return Err(text.flaw(Some(span), "a mount must be a table".into(), None));
+    };
+    let Some(kind) = table.remove("kind") else {
+        let hint = Some(format!("add kind = \"fs\"; there are: {}", KINDS.join(", ")));
+        return Err(text.flaw(Some(at), "this mount has no `kind`".into(), hint));
+    };
+    let rest = Spanned::new(span, DeValue::Table(table));
+    let named = kind.get_ref().as_str().unwrap_or_default().to_owned();
+    let kind = match named.as_str() {
+        "fs" => Kind::Files(text.read(rest)?),
+        "static" => Kind::Static(text.read(rest)?),
+        other => {
+            let message = format!("there is no kind of mount called `{other}`");
+            let hint = flaw::nearest(other, KINDS)
+                .or_else(|| Some(format!("there are: {}", KINDS.join(", "))));
+            return Err(text.flaw(Some(kind.span()), message, hint));
+        }
+    };
+    Ok(Mount { at, kind })
+}
+
+impl Text {
+    fn read<'de, T: Deserialize<'de>>(&self, value: Spanned<DeValue<'de>>) -> Result<T, Flaw> {
+        T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.toml(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! What may the table of a mount say?
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::human::{Size, Span};
+
+/// One mount, and where in the file it is named.
+#[derive(Debug)]
+pub(crate) struct Mount {
+    pub(crate) at: Range<usize>,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Files(Files),
+    Static(StaticMount),
+}
+
+/// What every kind of mount may say.
+#[derive(Debug, Default)]
+pub(crate) struct Common<'a> {
+    pub(crate) max_read: Option<Size>,
+    pub(crate) timeout: Option<Span>,
+    pub(crate) required: bool,
+    pub(crate) rules: &'a [RuleSettings],
+}
+
+/// A folder.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Files {
+    pub(crate) path: Spanned<PathBuf>,
+    #[serde(default)]
+    pub(crate) listing: Listing,
+    #[serde(default)]
+    pub(crate) hidden: bool,
+    #[serde(default = "yes")]
+    pub(crate) builtin_rules: bool,
+    pub(crate) ttl: Option<Span>,
+    max_read: Option<Size>,
+    timeout: Option<Span>,
+    #[serde(default)]
+    required: bool,
+    #[serde(default)]
+    rules: Vec<RuleSettings>,
+}
+
+/// Resources that the settings declare.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StaticMount {
+    #[serde(default)]
+    pub(crate) resources: Vec<StaticResource>,
+    #[serde(default)]
+    pub(crate) templates: Vec<StaticTemplate>,
+    pub(crate) ttl: Option<Span>,
+    max_read: Option<Size>,
+    timeout: Option<Span>,
+    #[serde(default)]
+    required: bool,
+    #[serde(default)]
+    rules: Vec<RuleSettings>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Listing {
+    #[default]
+    Auto,
+    Flat,
+    Tree,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RuleSettings {
+    pub(crate) glob: Spanned<String>,
+    pub(crate) priority: Option<Spanned<f64>>,
+    pub(crate) audience: Option<Vec<Role>>,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) icons: Option<Vec<Icon>>,
+    pub(crate) hide: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Icon {
+    pub(crate) src: Spanned<String>,
+    pub(crate) mime: Option<String>,
+    #[serde(default)]
+    pub(crate) sizes: Vec<String>,
+    pub(crate) theme: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StaticResource {
+    pub(crate) uri: Spanned<String>,
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) priority: Option<Spanned<f64>>,
+    #[serde(default)]
+    pub(crate) audience: Vec<Role>,
+    #[serde(default)]
+    pub(crate) icons: Vec<Icon>,
+    pub(crate) mime: Option<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) base64: Option<Spanned<String>>,
+    pub(crate) file: Option<Spanned<PathBuf>>,
+    #[serde(default)]
+    pub(crate) formats: Vec<FormatSource>,
+}
+
+/// One of several formats.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormatSource {
+    pub(crate) mime: Spanned<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) base64: Option<Spanned<String>>,
+    pub(crate) file: Option<Spanned<PathBuf>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StaticTemplate {
+    pub(crate) uri: Spanned<String>,
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) priority: Option<Spanned<f64>>,
+    #[serde(default)]
+    pub(crate) audience: Vec<Role>,
+    #[serde(default)]
+    pub(crate) icons: Vec<Icon>,
+    pub(crate) mime: Option<String>,
+    pub(crate) text: String,
+    #[serde(default)]
+    pub(crate) values: BTreeMap<String, Vec<String>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Mount {
+    /// A folder with nothing said about it.
+    pub(crate) fn folder(path: PathBuf) -> Self {
+        let files = Files {
+            path: Spanned::new(0..0, path),
+            listing: Listing::Auto,
+            hidden: false,
+            builtin_rules: true,
+            ttl: None,
+            max_read: None,
+            timeout: None,
+            required: false,
+            rules: Vec::new(),
+        };
+        Self { at: 0..0, kind: Kind::Files(files) }
+    }
+
+    /// What every kind of mount may say.
+    pub(crate) fn common(&self) -> Common<'_> {
+        match &self.kind {
+            Kind::Files(Files { max_read, timeout, required, rules, .. })
+            | Kind::Static(StaticMount { max_read, timeout, required, rules, .. }) => {
+                Common { max_read: *max_read, timeout: *timeout, required: *required, rules }
+            }
+        }
+    }
+}
+
+/// Whether `name` can stand in a URI, also as a part of a scheme.
+pub(super) fn is_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
+}
+
+/// The nearest thing to `text` that can be a name.
+pub(super) fn name_from(text: &str) -> String {
+    let fit = |c: char| {
+        let c = c.to_ascii_lowercase();
+        if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' { c } else { '-' }
+    };
+    let name: String = text.chars().map(fit).collect();
+    let name = name.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    match name.chars().next() {
+        Some(first) if first.is_ascii_lowercase() => name.to_owned(),
+        Some(_) => format!("m{name}"),
+        None => "folder".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_name, name_from};
+
+    #[test]
+    fn a_name_is_made_from_anything() {
+        for (text, name) in [
+            ("project", "project"),
+            ("My Project", "my-project"),
+            ("2024", "m2024"),
+            ("日本", "folder"),
+        ] {
+            assert_eq!(name_from(text), name);
+            assert!(is_name(name));
+        }
+    }
+}

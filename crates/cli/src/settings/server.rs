@@ -1,0 +1,79 @@
+//! What may the `[server]` table say?
+
+use std::net::SocketAddr;
+
+use serde::Deserialize;
+use server::{Collections, Limits};
+
+use super::human::{Size, Span};
+
+/// The `[server]` table.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ServerSettings {
+    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) secret: Option<String>,
+    pub(crate) sep2093: Sep2093,
+    page_size: Option<u16>,
+    max_message: Option<Size>,
+    max_headers: Option<Size>,
+    max_depth: Option<u16>,
+    max_uri: Option<Size>,
+    max_batch: Option<u16>,
+    max_in_flight: Option<u16>,
+    max_sessions: Option<u32>,
+    session_idle: Option<Span>,
+    max_streams: Option<u16>,
+    max_connections: Option<u32>,
+    arrival: Option<Span>,
+    farewell: Option<Span>,
+}
+
+/// To whom SEP-2093 is shown.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Sep2093 {
+    #[default]
+    Always,
+    Aware,
+    Off,
+}
+
+impl From<Sep2093> for Collections {
+    fn from(sep: Sep2093) -> Self {
+        match sep {
+            Sep2093::Always => Self::Always,
+            Sep2093::Aware => Self::Aware,
+            Sep2093::Off => Self::Off,
+        }
+    }
+}
+
+impl ServerSettings {
+    /// The bounds, with what the settings say in place of what is usual.
+    pub(crate) fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        let count = |said: Option<u16>, usual| said.map_or(usual, |n| usize::from(n).max(1));
+        let wide = |said: Option<u32>, usual| said.map_or(usual, |n| n.max(1) as usize);
+        let bytes = |said: Option<Size>, usual| {
+            said.map_or(usual, |size| usize::try_from(size.0).unwrap_or(usize::MAX))
+        };
+        Limits {
+            message: bytes(self.max_message, usual.message),
+            headers: bytes(self.max_headers, usual.headers),
+            depth: count(self.max_depth, usual.depth),
+            uri: bytes(self.max_uri, usual.uri),
+            batch: count(self.max_batch, usual.batch),
+            page: count(self.page_size, usual.page),
+            in_flight: count(self.max_in_flight, usual.in_flight),
+            sessions: wide(self.max_sessions, usual.sessions),
+            session_idle: self.session_idle.map_or(usual.session_idle, |span| span.0),
+            streams: count(self.max_streams, usual.streams),
+            connections: wide(self.max_connections, usual.connections),
+            arrival: self.arrival.map_or(usual.arrival, |span| span.0),
+            farewell: self.farewell.map_or(usual.farewell, |span| span.0),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A person is told what is wrong, where, and what was probably meant.
+
+use std::path::PathBuf;
+
+use super::Text;
+use super::parse;
+use crate::assemble::assemble;
+use crate::settings::Settings;
+
+/// What is said of a settings file that holds `content`.
+fn told(content: &str) -> String {
+    let text = Text { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
+    let assembled = parse(&text).and_then(|(server, mounts)| {
+        assemble(&Settings { text: Some(text.clone()), server, mounts }).map(drop)
+    });
+    assembled.err().map_or("in order".to_owned(), |flaw| flaw.to_string())
+}
+
+#[test]
+fn an_unknown_key_is_told_with_its_place_and_the_nearest_word() {
+    let told = told("[mounts.project]\nkind = \"fs\"\npath = \".\"\nlisitng = \"flat\"\n");
+    assert_eq!(
+        told,
+        "refdesk.toml:4:1: unknown key `lisitng`\n  4 | lisitng = \"flat\"\n    | ^^^^^^^\n  \
+         hint: did you mean `listing`?"
+    );
+}
+
+#[test]
+fn each_mistake_is_told_where_it_stands() {
+    let cases = [
+        ("[sever]\n", "1:2: unknown table `sever`", "did you mean `server`?"),
+        ("[server]\npage_sise = 1\n", "2:1: unknown key `page_sise`", "`page_size`"),
+        ("[server]\nlisten = \"nowhere\"\n", "2:10:", ""),
+        ("[server]\nsession_idle = \"soon\"\n", "2:16:", "a time such as"),
+        ("[server]\nsep2093 = \"alway\"\n", "2:11: unknown value `alway`", "`always`"),
+        ("[mounts.A]\nkind = \"fs\"\n", "1:9: `A` cannot be", "`a`"),
+        ("[mounts.a]\npath = \".\"\n", "1:9: this mount has no `kind`", "kind = \"fs\""),
+        ("[mounts.a]\nkind = \"sf\"\n", "2:8: there is no kind", "did you mean `fs`?"),
+        ("[mounts.a]\nkind = \"fs\"\n", "1:1: missing field `path`", ""),
+        (
+            "[mounts.a]\nkind = \"fs\"\npath = \"nowhere\"\n",
+            "3:8: the folder `nowhere`",
+            "a path is",
+        ),
+        (
+            "[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"much\"\n",
+            "4:12:",
+            "a size such as",
+        ),
+        ("a = [\n", ":", ""),
+    ];
+    for (content, place, hint) in cases {
+        let told = told(content);
+        assert!(told.contains(place) && told.contains(hint), "{content}\n{told}");
+    }
+}
+
+#[test]
+fn a_rule_that_makes_no_sense_is_refused() {
+    let rule = |line: &str| {
+        format!("[mounts.a]\nkind = \"fs\"\npath = \".\"\n[[mounts.a.rules]]\n{line}\n")
+    };
+    for (line, place) in [
+        ("glob = \"a[\"", "5:8: not a glob"),
+        ("glob = \"a\"\npriority = 2.0", "6:12: a priority lies between 0 and 1"),
+        ("glob = \"a\"\naudience = [\"cat\"]", "unknown value `cat`"),
+        ("glob = \"a\"\nicons = [{ src = \"http://x/y.png\" }]", "an icon must be"),
+    ] {
+        let told = told(&rule(line));
+        assert!(told.contains(place), "{line}\n{told}");
+    }
+}
+
+#[test]
+fn a_declared_resource_has_its_content_once_and_its_uri_to_itself() {
+    let resource = |line: &str| {
+        format!("[mounts.a]\nkind = \"static\"\n[[mounts.a.resources]]\nname = \"n\"\n{line}\n")
+    };
+    for (line, place) in [
+        ("uri = \"note://a\"", "this resource has no content"),
+        ("uri = \"note://a\"\ntext = \"a\"\nbase64 = \"YQ==\"", "more than once"),
+        ("uri = \"note://a\"\nbase64 = \"!\"", "6:10: this is not base64"),
+        ("uri = \"note://a\"\nfile = \"nowhere.md\"", "6:8: the file `nowhere.md` is not there"),
+        ("uri = \"no uri\"\ntext = \"\"", "5:7: not a valid URI"),
+        (
+            "uri = \"note://a\"\nformats = [{ mime = \"a/b\", text = \"\" }, { mime = \"a/b\", text = \"\" }]",
+            "given twice",
+        ),
+    ] {
+        let told = told(&resource(line));
+        assert!(told.contains(place), "{line}\n{told}");
+    }
+    let one = |mount: &str| {
+        format!(
+            "[mounts.{mount}]\nkind = \"static\"\n[[mounts.{mount}.resources]]\n\
+             uri = \"note://same\"\nname = \"n\"\ntext = \"\"\n"
+        )
+    };
+    let told = told(&(one("first") + &one("second")));
+    assert!(told.contains("by mount `first` and by mount `second`"), "{told}");
+}
+
+#[test]
+fn the_examples_of_the_documentation_are_in_order() {
+    assert_eq!(
+        told("[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"10 MiB\"\n"),
+        "in order"
+    );
+    assert_eq!(told(""), "in order");
+}
