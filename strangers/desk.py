@@ -1,0 +1,65 @@
+"""How is refdesk opened and closed for strangers, and where do they keep their things?"""
+
+import os
+import queue
+import re
+import subprocess
+import threading
+from collections import deque
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target")).resolve() / "strangers"
+NODE = BUILD / "node-22/node_modules/node/bin/node"
+
+OPENS_WITHIN = 20.0
+CLOSES_WITHIN = 10.0
+
+
+class Desk:
+    """One refdesk over HTTP for everybody, and the command that starts another on a pipe."""
+
+    def __init__(self, program: Path, settings: Path) -> None:
+        serve = [str(program), "serve", "--settings", str(settings)]
+        self.on_pipe = [*serve, "--stdio"]
+        self.last_words: deque[str] = deque(maxlen=40)
+        self._address: queue.Queue[str | None] = queue.Queue()
+        self._process = subprocess.Popen(
+            [*serve, "--listen", "127.0.0.1:0"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        self._listener = threading.Thread(target=self._hear_out, daemon=True)
+        self._listener.start()
+
+    def __enter__(self) -> "Desk":
+        try:
+            address = self._address.get(timeout=OPENS_WITHIN)
+        except queue.Empty:
+            address = None
+        if address is None:
+            self.__exit__()
+            raise SystemExit("refdesk did not say where it listens:\n" + "".join(self.last_words))
+        self.url = address
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=CLOSES_WITHIN)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def is_open(self) -> bool:
+        return self._process.poll() is None
+
+    def _hear_out(self) -> None:
+        for line in self._process.stdout:
+            self.last_words.append(line)
+            if found := re.search(r"http://127\.0\.0\.1:\d+/mcp", line):
+                self._address.put(found.group())
+        self._address.put(None)

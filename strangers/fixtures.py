@@ -1,0 +1,93 @@
+"""What does the desk hold while strangers are in the room, and what must they find there?"""
+
+import base64
+from pathlib import Path
+from urllib.parse import quote
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+HAIKU = "古池や\n蛙飛びこむ\n水の音\n"
+NOTES = 250
+
+FOLDER: dict[str, bytes] = {
+    "README.md": b"# The desk\n\nAsk here.\n",
+    "src/deep/er/main.rs": b'fn main() {\n    println!("hello");\n}\n',
+    "pictures/pixel.png": PIXEL,
+    "俳句/古い 池.txt": HAIKU.encode("shift_jis"),
+} | {f"notes/{number:03}.txt": f"note {number}\n".encode() for number in range(NOTES)}
+
+SETTINGS = f"""
+[mounts.project]
+kind = "fs"
+path = "project"
+listing = "flat"
+
+[mounts.fixtures]
+kind = "static"
+
+[[mounts.fixtures.resources]]
+uri = "test://static-text"
+name = "static-text"
+mime = "text/plain"
+text = "This is the content of the static text resource."
+
+[[mounts.fixtures.resources]]
+uri = "test://static-binary"
+name = "static-binary"
+mime = "image/png"
+base64 = "{base64.b64encode(PIXEL).decode()}"
+
+[[mounts.fixtures.resources]]
+uri = "test://watched-resource"
+name = "watched-resource"
+mime = "text/plain"
+text = "Watched."
+
+[[mounts.fixtures.templates]]
+uri = "test://template/{{id}}/data"
+name = "template"
+mime = "application/json"
+text = '{{"id": "{{id}}", "templateTest": true}}'
+values = {{ id = ["grace", "alan", "edith", "ada"] }}
+"""
+
+
+def lay_out(folder: Path) -> Path:
+    """Writes the served folder and the settings that serve it; gives the settings file."""
+    for path, content in FOLDER.items():
+        file = folder / "project" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    settings = folder / "refdesk.toml"
+    settings.write_text(SETTINGS)
+    return settings
+
+
+def file_uri(path: str) -> str:
+    return f"file:///project/{quote(path)}"
+
+
+LISTED = sorted(
+    [file_uri(path) for path in FOLDER]
+    + ["test://static-text", "test://static-binary", "test://watched-resource"]
+)
+TEMPLATES = sorted(["file:///project/{+path}", "test://template/{id}/data"])
+
+# What every visitor is sent to do; the answers are compared in meetings.py.
+ERRAND = {
+    "read": [
+        file_uri("README.md"),
+        file_uri("src/deep/er/main.rs"),
+        file_uri("俳句/古い 池.txt"),
+        file_uri("pictures/pixel.png"),
+        "test://static-text",
+        "test://static-binary",
+    ],
+    "expand": {"template": "test://template/{id}/data", "values": {"id": "grace"}},
+    "complete": [
+        {"template": "test://template/{id}/data", "name": "id", "value": "a"},
+        {"template": "file:///project/{+path}", "name": "path", "value": "notes/"},
+    ],
+    "missing": file_uri("no/such/file.txt"),
+}

@@ -1,0 +1,64 @@
+// What does a TypeScript visitor do at the desk? The same for both generations of the SDK; answers in wire names.
+
+import { createRequire } from "node:module";
+
+export const ERRAND = JSON.parse(process.argv[2]);
+
+/** Loads a package from the folder the visitor was installed into, which is where it is started. */
+export const installed = createRequire(`${process.cwd()}/`);
+
+/** One step's outcome: a step that fails leaves the others standing. */
+async function attempt(step) {
+  try {
+    return { gave: await step() };
+  } catch (error) {
+    return { failed: `${error.name}: ${error.message}` };
+  }
+}
+
+/** The steps. A generation of the SDK says how it lists a page, expands a template and shows a refusal. */
+export async function report(client, { revision, listPage, expand, refusalIn = (error) => error }) {
+  const contents = async (uri) => (await client.readResource({ uri })).contents;
+
+  async function walk() {
+    const pages = [];
+    let cursor;
+    do {
+      const page = await listPage(cursor);
+      pages.push(page.resources.map((resource) => resource.uri));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return pages;
+  }
+
+  async function templates() {
+    const listed = await client.listResourceTemplates();
+    return listed.resourceTemplates.map((template) => template.uriTemplate);
+  }
+
+  async function completed({ template, name, value }) {
+    const ref = { type: "ref/resource", uri: template };
+    return (await client.complete({ ref, argument: { name, value } })).completion;
+  }
+
+  async function missing() {
+    let found;
+    try {
+      found = await contents(ERRAND.missing);
+    } catch (error) {
+      const { code, data } = refusalIn(error);
+      return { code, data };
+    }
+    throw new Error(`found what is not there: ${JSON.stringify(found)}`);
+  }
+
+  const outcome = { revision: { gave: revision }, pages: await attempt(walk), contents: {}, completed: [] };
+  for (const uri of ERRAND.read) outcome.contents[uri] = await attempt(() => contents(uri));
+  outcome.templates = await attempt(templates);
+  const { template, values } = ERRAND.expand;
+  outcome.expanded = await attempt(() => contents(expand(template, values)));
+  for (const ask of ERRAND.complete) outcome.completed.push(await attempt(() => completed(ask)));
+  outcome.missing = await attempt(missing);
+  await client.close();
+  console.log(JSON.stringify(outcome));
+}

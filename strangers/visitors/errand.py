@@ -1,0 +1,73 @@
+"""What does a Python visitor do at the desk? The same for both generations of the SDK; answers in wire names."""
+
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+ERRAND = json.loads(sys.argv[1])
+
+
+async def attempt(step: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
+    """One step's outcome: a step that fails leaves the others standing."""
+    try:
+        return {"gave": await step()}
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"}
+
+
+def on_wire(model: Any) -> dict[str, Any]:
+    return model.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+class Errand:
+    """The steps. A generation of the SDK says how it lists, reads, expands, completes and refuses."""
+
+    refusal: type[Exception]
+
+    async def list_page(self, cursor: str | None) -> Any: ...
+    async def list_templates(self) -> Any: ...
+    async def read(self, uri: str) -> Any: ...
+    def expand(self, template: str, values: dict[str, str]) -> str: ...
+    async def complete(self, template: str, name: str, value: str) -> Any: ...
+
+    async def report(self, revision: str) -> None:
+        contents = {uri: await attempt(lambda: self.contents(uri)) for uri in ERRAND["read"]}
+        outcome = {
+            "revision": {"gave": revision},
+            "pages": await attempt(self.walk),
+            "contents": contents,
+            "templates": await attempt(self.templates),
+            "expanded": await attempt(self.expanded),
+            "completed": [await attempt(lambda: self.completed(ask)) for ask in ERRAND["complete"]],
+            "missing": await attempt(self.missing),
+        }
+        print(json.dumps(outcome))
+
+    async def walk(self) -> list[list[str]]:
+        pages, cursor = [], None
+        while not pages or cursor is not None:
+            page = on_wire(await self.list_page(cursor))
+            pages.append([resource["uri"] for resource in page["resources"]])
+            cursor = page.get("nextCursor")
+        return pages
+
+    async def contents(self, uri: str) -> list[dict[str, Any]]:
+        return on_wire(await self.read(uri))["contents"]
+
+    async def templates(self) -> list[str]:
+        listed = on_wire(await self.list_templates())["resourceTemplates"]
+        return [template["uriTemplate"] for template in listed]
+
+    async def expanded(self) -> list[dict[str, Any]]:
+        return await self.contents(self.expand(**ERRAND["expand"]))
+
+    async def completed(self, ask: dict[str, str]) -> dict[str, Any]:
+        return on_wire(await self.complete(**ask))["completion"]
+
+    async def missing(self) -> dict[str, Any]:
+        try:
+            found = await self.read(ERRAND["missing"])
+        except self.refusal as refused:
+            return {"code": refused.error.code, "data": refused.error.data}
+        raise AssertionError(f"found what is not there: {found}")

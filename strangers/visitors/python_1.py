@@ -1,0 +1,56 @@
+"""How does the Python SDK 1.x come to the desk: by pipe, by Streamable HTTP, by HTTP+SSE?"""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from errand import ERRAND, Errand
+from mcp import ClientSession, McpError, StdioServerParameters, stdio_client, types
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from pydantic import AnyUrl
+
+
+class Visit(Errand):
+    refusal = McpError
+
+    def __init__(self, session: ClientSession) -> None:
+        self.session = session
+
+    async def list_page(self, cursor: str | None) -> types.ListResourcesResult:
+        return await self.session.list_resources(params=types.PaginatedRequestParams(cursor=cursor))
+
+    async def list_templates(self) -> types.ListResourceTemplatesResult:
+        return await self.session.list_resource_templates()
+
+    async def read(self, uri: str) -> types.ReadResourceResult:
+        return await self.session.read_resource(AnyUrl(uri))
+
+    def expand(self, template: str, values: dict[str, str]) -> str:
+        # This generation has no templates of its own; its users format strings.
+        return template.format(**values)
+
+    async def complete(self, template: str, name: str, value: str) -> types.CompleteResult:
+        ref = types.ResourceTemplateReference(type="ref/resource", uri=template)
+        return await self.session.complete(ref, {"name": name, "value": value})
+
+
+def transport() -> AbstractAsyncContextManager[tuple[Any, ...]]:
+    match ERRAND["transport"]:
+        case "stdio":
+            program, *arguments = ERRAND["command"]
+            return stdio_client(StdioServerParameters(command=program, args=arguments))
+        case "http":
+            return streamable_http_client(ERRAND["url"])
+        case "sse":
+            return sse_client(ERRAND["url"])
+    raise ValueError(ERRAND["transport"])
+
+
+async def main() -> None:
+    async with transport() as (read, write, *_), ClientSession(read, write) as session:
+        opening = await session.initialize()
+        await Visit(session).report(str(opening.protocolVersion))
+
+
+asyncio.run(main())

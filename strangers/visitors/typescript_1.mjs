@@ -1,0 +1,33 @@
+// How does the TypeScript SDK 1.x come to the desk: by pipe, by Streamable HTTP, by HTTP+SSE?
+
+import { ERRAND, installed, report } from "./errand.mjs";
+
+const sdk = (part) => installed(`@modelcontextprotocol/sdk/${part}.js`);
+const { Client } = sdk("client/index");
+const { UriTemplate } = sdk("shared/uriTemplate");
+
+const transports = {
+  stdio() {
+    const [command, ...args] = ERRAND.command;
+    return new (sdk("client/stdio").StdioClientTransport)({ command, args });
+  },
+  http: () => new (sdk("client/streamableHttp").StreamableHTTPClientTransport)(new URL(ERRAND.url)),
+  sse: () => new (sdk("client/sse").SSEClientTransport)(new URL(ERRAND.url)),
+};
+
+const transport = transports[ERRAND.transport]();
+// The client keeps the agreed revision to itself, but tells its transport.
+let revision;
+const told = transport.setProtocolVersion?.bind(transport);
+transport.setProtocolVersion = (agreed) => {
+  revision = agreed;
+  told?.(agreed);
+};
+
+const client = new Client({ name: "typescript-1", version: "1" });
+await client.connect(transport);
+await report(client, {
+  revision,
+  listPage: (cursor) => client.listResources({ cursor }),
+  expand: (template, values) => new UriTemplate(template).expand(values),
+});
