@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use resource::{
     Ask, Complete, Completion, Content, Context, Error, Facets, Page, Provider, Question, Reading,
-    Resource, Result, Template, Uri, Window,
+    Resource, Result, Template, Uri, UriTemplate, Window,
 };
 
 use crate::merge::Merge;
@@ -135,11 +135,20 @@ impl Complete for Catalog {
             let question = Question { template: &local, ..*question };
             return match mount.provider.facets().complete {
                 Some(inner) => inner.complete(ctx, &question).await,
-                None => Ok(Completion::default()),
+                None => nothing_to_suggest(&question),
             };
         }
         Err(Error::invalid("there is no such template; list the templates to see which there are"))
     }
+}
+
+/// The answer of a mount that completes nothing: an empty one, if the question makes sense.
+fn nothing_to_suggest(question: &Question<'_>) -> Result<Completion> {
+    let template = UriTemplate::parse(question.template)?;
+    let known = template.variables().any(|variable| variable == question.variable);
+    known.then(Completion::default).ok_or_else(|| {
+        Error::invalid(format!("the template has no variable {:?}", question.variable))
+    })
 }
 
 /// An error that names the provider's own URI names the public one instead.

@@ -1,0 +1,182 @@
+//! The catalog keeps the promises of a provider, whatever becomes of its mounts.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use catalog::{Address, Catalog, Mount, Rules, Terms};
+use resource::{Ask, Context, Cursor, ErrorKind, Page, Provider, Question, Resource, Uri};
+use testkit::memory::{Fault, Spot};
+use testkit::{Known, Memory, contract};
+
+fn uri(text: &str) -> Uri {
+    Uri::parse(text).unwrap()
+}
+
+fn terms() -> Terms {
+    Terms {
+        rules: Rules::default(),
+        max_read: 1 << 20,
+        timeout: Duration::from_secs(30),
+        required: false,
+    }
+}
+
+/// A mount whose name is put into its URIs.
+fn folder(name: &str, provider: impl Provider) -> Mount {
+    Mount::new(name, Address::Path { scheme: "file", name: name.to_owned() }, provider, terms())
+}
+
+/// A folder with `count` files in it and one folder of two.
+fn files(count: usize) -> Memory {
+    let mut memory = Memory::new();
+    for at in 0..count {
+        memory = memory.text(&format!("file:///f{at:03}"), "text 日本");
+    }
+    memory
+        .collection("file:///in", &["file:///in/a", "file:///in/b"])
+        .text("file:///in/a", "a")
+        .blob("file:///in/b", &[0, 1, 2])
+        .template("file:///t/{id}", "{id}", &[("id", &["one"])])
+}
+
+fn notes() -> Memory {
+    Memory::new().text("note://a", "a note").template("note://t/{id}", "{id}", &[])
+}
+
+fn notes_mount(name: &str, provider: impl Provider) -> Mount {
+    let templates = vec![resource::UriTemplate::parse("note://t/{id}").unwrap()];
+    let uris = HashSet::from([uri("note://a")]);
+    Mount::new(name, Address::Own { uris, templates }, provider, terms())
+}
+
+async fn walk(catalog: &Catalog, limit: usize) -> Vec<String> {
+    let mut seen = Vec::new();
+    let mut ask = Ask::first(limit);
+    loop {
+        let page = catalog.list(&Context::default(), None, &ask).await.unwrap();
+        assert!(page.items.len() <= limit);
+        seen.extend(page.items.iter().map(|item| item.uri.to_string()));
+        match page.next {
+            Some(next) => ask.from = Some(next),
+            None => return seen,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_catalog_is_a_provider_like_any_other() {
+    let catalog = Catalog::new(vec![
+        folder("beta", files(3)),
+        folder("alpha", files(2)),
+        notes_mount("notes", notes()),
+    ]);
+    let known = Known {
+        leaves: vec![
+            (uri("file:///alpha/f000"), "text 日本".into()),
+            (uri("file:///beta/in/b"), vec![0, 1, 2]),
+            (uri("note://a"), b"a note".to_vec()),
+        ],
+        collections: vec![(
+            uri("file:///beta/in"),
+            vec![uri("file:///beta/in/a"), uri("file:///beta/in/b")],
+        )],
+        missing: vec![
+            uri("file:///alpha/none"),
+            uri("file:///gamma/f000"),
+            uri("file://evil/alpha/f000"),
+            uri("note://none"),
+            uri("other:x"),
+        ],
+        prefix: Some("file:///alpha/".to_owned()),
+        outside: vec!["../secret".to_owned()],
+    };
+    contract(&catalog, &known).await;
+}
+
+#[tokio::test]
+async fn mounts_are_listed_by_name_in_pages_that_join() {
+    let catalog =
+        Catalog::new(vec![folder("b", files(5)), folder("a", files(4)), folder("c", files(0))]);
+    let whole = walk(&catalog, 1000).await;
+    assert_eq!(whole.len(), 4 + 5 + 3);
+    assert!(whole[0].starts_with("file:///a/") && whole[11].starts_with("file:///c/"));
+    for limit in 1..12 {
+        assert_eq!(walk(&catalog, limit).await, whole, "pages of {limit}");
+    }
+}
+
+#[tokio::test]
+async fn a_mount_that_fails_is_named_and_the_rest_is_listed() {
+    let broken = Arc::new(files(2));
+    broken.fault(Spot::List, Fault::Fails(ErrorKind::Unavailable));
+    let catalog =
+        Catalog::new(vec![folder("broken", Arc::clone(&broken)), folder("whole", files(1))]);
+    let page = catalog.list(&Context::default(), None, &Ask::first(10)).await.unwrap();
+    assert_eq!(page.items.len(), 2);
+    assert_eq!(page.absent.len(), 1);
+    assert_eq!(page.absent[0].what, "broken");
+    assert_eq!(page.freshness.ttl, Duration::ZERO, "half a list is stale at once");
+    broken.mend();
+    let page = catalog.list(&Context::default(), None, &Ask::first(10)).await.unwrap();
+    assert_eq!((page.items.len(), page.absent.len()), (5, 0));
+}
+
+#[tokio::test]
+async fn a_list_without_a_required_mount_is_no_list() {
+    let broken = Arc::new(files(2));
+    broken.fault(Spot::List, Fault::Fails(ErrorKind::Unavailable));
+    let address = Address::Path { scheme: "file", name: "broken".to_owned() };
+    let required = Mount::new("broken", address, broken, Terms { required: true, ..terms() });
+    let catalog = Catalog::new(vec![required, folder("whole", files(1))]);
+    let listed: resource::Result<Page<Resource>> =
+        catalog.list(&Context::default(), None, &Ask::first(10)).await;
+    assert_eq!(listed.unwrap_err().kind, ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn a_walk_goes_on_behind_a_mount_that_has_gone() {
+    let three =
+        Catalog::new(vec![folder("a", files(1)), folder("b", files(3)), folder("c", files(1))]);
+    let page = three.list(&Context::default(), None, &Ask::first(4)).await.unwrap();
+    let ask = Ask { from: page.next, limit: 10 };
+    let two = Catalog::new(vec![folder("a", files(1)), folder("c", files(1))]);
+    let rest = two.list(&Context::default(), None, &ask).await.unwrap();
+    let uris: Vec<_> = rest.items.iter().map(|item| item.uri.as_str()).collect();
+    assert_eq!(uris, ["file:///c/f000", "file:///c/in"]);
+}
+
+#[tokio::test]
+async fn what_was_asked_for_keeps_its_spelling() {
+    let catalog = Catalog::new(vec![folder("a", files(1))]);
+    for text in ["file:///a/f000", "file://localhost/a/f000"] {
+        let stat = catalog.stat(&Context::default(), &uri(text)).await.unwrap();
+        assert_eq!(stat.uri.as_str(), text);
+    }
+    let missing = catalog.stat(&Context::default(), &uri("file:///a/none")).await.unwrap_err();
+    assert_eq!(missing.uri, Some(uri("file:///a/none")), "the public name, not the provider's own");
+}
+
+#[tokio::test]
+async fn a_template_is_completed_by_whoever_offers_it() {
+    let catalog = Catalog::new(vec![folder("a", files(1)), notes_mount("notes", notes())]);
+    let settled = std::collections::BTreeMap::new();
+    let ask = async |template: &str| {
+        let question = Question { template, variable: "id", typed: "o", settled: &settled };
+        catalog.facets().complete.unwrap().complete(&Context::default(), &question).await
+    };
+    assert_eq!(ask("file:///a/t/{id}").await.unwrap().values, ["one"]);
+    assert_eq!(ask("file:///b/t/{id}").await.unwrap_err().kind, ErrorKind::Invalid);
+    let none = Catalog::new(vec![]);
+    assert!(none.facets().complete.is_none(), "what no mount can do the catalog cannot");
+}
+
+#[tokio::test]
+async fn cursors_that_make_no_sense_are_refused() {
+    let catalog = Catalog::new(vec![folder("a", files(3))]);
+    for bytes in [&b"\xff"[..], b"a\0nonsense"] {
+        let ask = Ask { from: Some(Cursor(bytes.to_vec().into())), limit: 2 };
+        let listed = catalog.list(&Context::default(), None, &ask).await;
+        assert_eq!(listed.unwrap_err().kind, ErrorKind::Invalid, "{bytes:?}");
+    }
+}

@@ -1,0 +1,4 @@
+//! Many providers as one, and what stands around each of them.
+
+mod catalog;
+mod layers;
