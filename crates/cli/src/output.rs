@@ -2,7 +2,7 @@
 //!
 //! Standard output carries what was asked for; the log and failures go to standard error.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use tracing_subscriber::EnvFilter;
@@ -32,7 +32,12 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 /// Sends the log to standard error. `REFDESK_LOG` says how much of it.
 pub(crate) fn start_log() {
     let filter = EnvFilter::try_from_env("REFDESK_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let colours = io::stderr().is_terminal();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(colours)
+        .with_writer(io::stderr)
+        .init();
 }
 
 /// A table whose columns line up.

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use crate::args::{Host, HostConfig};
+use super::serve;
+use crate::args::{Host, HostConfig, Source};
 use crate::output;
 
 /// Prints one or both ways to connect.
@@ -45,13 +46,13 @@ fn wrap(host: Host, server: &Value) -> Value {
 fn stdio(args: &HostConfig) -> anyhow::Result<Value> {
     let program = std::env::current_exe().context("where refdesk itself is cannot be told")?;
     let mut words = vec!["serve".to_owned(), "--stdio".to_owned()];
-    if let Some(file) = &args.source.settings {
-        words.push("--settings".to_owned());
-        words.push(whole(file)?);
-    }
-    let paths = &args.source.paths;
-    if paths.is_empty() && args.source.settings.is_none() {
-        words.push(whole(Path::new("."))?);
+    // The same choice that `serve` would make here, spelt out for a host that starts elsewhere.
+    let Source { paths, settings } = &args.source;
+    let usual = Path::new(serve::SETTINGS);
+    match settings.as_deref().or(Some(usual).filter(|file| paths.is_empty() && file.exists())) {
+        Some(file) => words.extend(["--settings".to_owned(), whole(file)?]),
+        None if paths.is_empty() => words.push(whole(Path::new("."))?),
+        None => {}
     }
     for path in paths {
         words.push(whole(path)?);

@@ -19,6 +19,9 @@ use crate::assemble::{Assembly, assemble};
 use crate::settings::Settings;
 use crate::{key, output};
 
+/// The settings file that is used where none is named.
+pub(crate) const SETTINGS: &str = "refdesk.toml";
+
 const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
 
@@ -45,8 +48,8 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
 }
 
 /// The settings that the arguments point at.
-pub(crate) fn find(source: &Source) -> anyhow::Result<Settings> {
-    let usual = Path::new("refdesk.toml");
+fn find(source: &Source) -> anyhow::Result<Settings> {
+    let usual = Path::new(SETTINGS);
     match &source.settings {
         Some(file) => Settings::read(file),
         None if !source.paths.is_empty() => Settings::of_folders(&source.paths),

@@ -1,1 +1,8 @@
-//! The program as a person runs it.
+//! The program as a person, a host and a stranger's client meet it.
+
+mod hostile;
+mod memory;
+mod person;
+mod program;
+mod rmcp;
+mod served;

@@ -2,6 +2,7 @@
 
 mod completing;
 mod confinement;
+mod contract;
 mod listing;
 mod pages;
 mod reading;

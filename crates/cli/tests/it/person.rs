@@ -1,0 +1,129 @@
+//! What does a person see?
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::program::{Listening, project, refdesk, run, told};
+
+#[test]
+fn help_teaches_by_example() {
+    let folder = project();
+    for command in [vec![], vec!["serve"], vec!["check"], vec!["host-config"], vec!["completions"]]
+    {
+        let mut arguments = command.clone();
+        arguments.push("--help");
+        let help = told(&run(folder.path(), &arguments));
+        let name = command.first().copied().unwrap_or("refdesk");
+        insta::assert_snapshot!(format!("help-{name}"), help);
+    }
+}
+
+#[test]
+fn serving_says_what_and_where() {
+    let folder = project();
+    let listening = Listening::start(&folder.path().join("project"), &["."]);
+    let banner = listening.banner.replace(&listening.port.to_string(), "PORT");
+    insta::assert_snapshot!("banner", banner);
+}
+
+#[test]
+fn serving_for_machines_is_one_line_of_json() {
+    let folder = project();
+    let listening = Listening::start(&folder.path().join("project"), &["--json"]);
+    let said: Value = serde_json::from_str(&listening.banner).unwrap();
+    assert_eq!(said["url"], listening.url());
+    assert_eq!(said["mounts"][0]["name"], "project");
+    assert_eq!(said["mounts"][0]["resources"], 6);
+}
+
+#[test]
+fn a_settings_file_in_the_folder_is_used_and_checked() {
+    let folder = project();
+    let settings = "[mounts.docs]\nkind = \"fs\"\npath = \"project/docs\"\n\n[mounts.notes]\n\
+        kind = \"static\"\n[[mounts.notes.resources]]\nuri = \"note://a\"\nname = \"a\"\ntext = \"\"\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let checked = run(folder.path(), &["check"]);
+    assert!(checked.status.success());
+    insta::assert_snapshot!("check", told(&checked));
+    let json: Value =
+        serde_json::from_str(&told(&run(folder.path(), &["check", "--json"]))).unwrap();
+    assert_eq!(json["mounts"][1]["name"], "notes");
+    let listening = Listening::start(folder.path(), &[]);
+    assert!(listening.banner.contains("notes"), "{}", listening.banner);
+}
+
+#[test]
+fn a_broken_settings_file_is_refused_with_the_place_and_a_hint() {
+    let folder = project();
+    let file = folder.path().join("refdesk.toml");
+    fs::write(&file, "[mounts.a]\nkind = \"fs\"\npath = \"project\"\nlistng = \"flat\"\n").unwrap();
+    for arguments in [vec!["check"], vec!["serve"], vec!["serve", "--stdio"]] {
+        let output = run(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.is_empty(), "nothing but protocol may stand on standard output");
+        let said = told(&output);
+        assert!(said.contains("refdesk.toml:4:1: unknown key `listng`"), "{said}");
+        assert!(said.contains("did you mean `listing`?"), "{said}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_what_to_do_next() {
+    let folder = project();
+    let missing = told(&run(folder.path(), &["serve", "nowhere"]));
+    assert!(missing.contains("the folder nowhere cannot be served"), "{missing}");
+    let none = told(&run(folder.path(), &["check"]));
+    assert!(none.contains("the settings file refdesk.toml cannot be read"), "{none}");
+    let first = Listening::start(folder.path(), &[]);
+    let address = format!("127.0.0.1:{}", first.port);
+    let taken = run(folder.path(), &["serve", "--listen", &address]);
+    assert!(told(&taken).contains("choose another with --listen 127.0.0.1:0"), "{}", told(&taken));
+    let wrong = run(folder.path(), &["serve", "--listen", "nonsense"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn the_json_for_a_host_starts_this_very_program() {
+    let folder = project();
+    for host in ["claude", "vscode", "cursor", "generic"] {
+        let output = run(folder.path(), &["host-config", host, "project", "--stdio"]);
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let key = if host == "vscode" { "servers" } else { "mcpServers" };
+        let server = &json[key]["refdesk"];
+        assert_eq!(server["command"], env!("CARGO_BIN_EXE_refdesk"));
+        let words: Vec<&str> =
+            server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        assert_eq!(words[..2], ["serve", "--stdio"]);
+        assert!(words[2].starts_with('/') && words[2].ends_with("/project"), "{words:?}");
+        let output = run(folder.path(), &["host-config", host, "--http"]);
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json[key]["refdesk"]["url"], "http://127.0.0.1:7878/mcp");
+    }
+    fs::write(folder.path().join("refdesk.toml"), "").unwrap();
+    let output = run(folder.path(), &["host-config", "--stdio"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["mcpServers"]["refdesk"]["args"][2], "--settings", "as serve would choose");
+    let both = told(&run(folder.path(), &["host-config"]));
+    assert!(both.contains("The host starts refdesk itself") && both.contains("127.0.0.1:7878"));
+}
+
+#[test]
+fn shells_can_complete() {
+    let folder = project();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = told(&run(folder.path(), &["completions", shell]));
+        assert!(script.contains("host-config"), "{shell}");
+    }
+}
+
+#[test]
+fn asking_to_stop_stops_at_once() {
+    let folder = project();
+    let mut listening = Listening::start(folder.path(), &[]);
+    let id = listening.child.id().to_string();
+    let told = std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    assert!(told.success());
+    assert!(listening.child.wait().unwrap().success());
+    drop(refdesk(folder.path(), &[]));
+}

@@ -1,0 +1,161 @@
+//! How does a test run the program?
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The program with these arguments, in `folder`, with a home of its own.
+pub(crate) fn refdesk(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_refdesk"));
+    command.args(arguments).current_dir(folder).env_remove("REFDESK_LOG");
+    command.env("XDG_STATE_HOME", folder.join(".state")).env("COLUMNS", "100");
+    command
+}
+
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Output {
+    refdesk(folder, arguments).output().unwrap()
+}
+
+/// What the program printed, and where it failed what it said of that.
+pub(crate) fn told(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    format!("{}{}", text(&output.stdout), text(&output.stderr))
+}
+
+/// A folder with a little project in it.
+pub(crate) fn project() -> TempDir {
+    let folder = TempDir::with_prefix("project").unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join("project").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    file("README.md", b"# Project\n");
+    file("src/main.rs", b"fn main() {}\n");
+    file("src/lib.ts", b"export const a = 1;\n");
+    file("docs/guide.md", "案内\n".as_bytes());
+    file("logo.png", &[0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 1, 2, 255]);
+    file(
+        "sjis.txt",
+        &[
+            0x93, 0xfa, 0x96, 0x7b, 0x8c, 0xea, 0x82, 0xcc, 0x95, 0xb6, 0x8f, 0xcd, 0x82, 0xc5,
+            0x82, 0xb7, 0x0a,
+        ],
+    );
+    file(".gitignore", b"target/\n*.log\n");
+    file("target/out", b"built");
+    file("a.log", b"logged");
+    file(".env", b"SECRET=1");
+    folder
+}
+
+/// The program on a pipe.
+pub(crate) struct Piped {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Piped {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { input: child.stdin.take(), child, output }
+    }
+
+    pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> Value {
+        params["_meta"] = meta(&params["_meta"]);
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Ends the input; how the program ends, and what it still says.
+    pub(crate) fn end(mut self) -> (bool, String) {
+        self.input.take();
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().success(), rest)
+    }
+}
+
+/// The `_meta` that a request needs to stand alone, and `more`.
+fn meta(more: &Value) -> Value {
+    let mut meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for (key, value) in more.as_object().into_iter().flatten() {
+        meta[key] = value.clone();
+    }
+    meta
+}
+
+/// The program on a port, stopped when it is dropped.
+pub(crate) struct Listening {
+    pub(crate) child: Child,
+    pub(crate) banner: String,
+    pub(crate) port: u16,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Listening {
+    pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let arguments: Vec<&str> =
+            ["serve", "--listen", "127.0.0.1:0"].iter().chain(arguments).copied().collect();
+        let mut child = refdesk(folder, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut banner = String::new();
+        let port = loop {
+            let line = lines.next().expect("the program says where it listens").unwrap();
+            banner.push_str(&line);
+            banner.push('\n');
+            if let Some((_, rest)) = line.split_once("http://127.0.0.1:") {
+                break rest.split('/').next().unwrap().parse().unwrap();
+            }
+        };
+        Self { child, banner, port }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+
+    /// Asks, and hands the raw answer to `take` chunk by chunk.
+    pub(crate) fn ask(&self, method: &str, mut params: Value, mut take: impl FnMut(&[u8])) {
+        params["_meta"] = meta(&params["_meta"]);
+        let body =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let name =
+            params["uri"].as_str().map_or(String::new(), |uri| format!("Mcp-Name: {uri}\r\n"));
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match stream.read(&mut buffer).unwrap() {
+                0 => break,
+                read => take(&buffer[..read]),
+            }
+        }
+    }
+}

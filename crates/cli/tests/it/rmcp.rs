@@ -1,0 +1,84 @@
+//! The official Rust SDK as a client, in both eras and over both transports.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use rmcp::RoleClient;
+use rmcp::model::{ProtocolVersion, ReadResourceRequestParams, ResourceContents};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService, ServiceError};
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use tempfile::TempDir;
+
+use crate::program::{Listening, project, refdesk};
+
+const PAGES: usize = 250;
+
+fn desk() -> TempDir {
+    let folder = project();
+    for at in 0..PAGES {
+        fs::write(folder.path().join(format!("project/f{at:03}.txt")), format!("file {at}"))
+            .unwrap();
+    }
+    folder
+}
+
+fn modes() -> [(ClientLifecycleMode, i32); 3] {
+    let newest = || vec![ProtocolVersion::V_2026_07_28];
+    [
+        (ClientLifecycleMode::Initialize, -32002),
+        (ClientLifecycleMode::Discover { preferred_versions: newest() }, -32602),
+        (ClientLifecycleMode::Auto { preferred_versions: newest(), legacy_version: None }, -32602),
+    ]
+}
+
+#[tokio::test]
+async fn rmcp_is_served_over_a_pipe() {
+    let folder = desk();
+    for (mode, code) in modes() {
+        let command = refdesk(folder.path(), &["serve", "--stdio", "project"]);
+        let transport = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
+        let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
+        errand(&client, code).await;
+        client.cancel().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn rmcp_is_served_over_http() {
+    let folder = desk();
+    let listening = Listening::start(folder.path(), &["project"]);
+    for (mode, code) in modes() {
+        let transport = StreamableHttpClientTransport::from_uri(listening.url());
+        let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
+        errand(&client, code).await;
+        client.cancel().await.unwrap();
+    }
+}
+
+/// Walks every page, reads text and blob, completes, expands a template, misses a resource.
+async fn errand(client: &RunningService<RoleClient, ()>, missing: i32) {
+    let all = client.list_all_resources().await.unwrap();
+    let uris: BTreeSet<_> = all.iter().map(|resource| resource.uri.as_str()).collect();
+    assert_eq!((uris.len(), all.len()), (PAGES + 6, PAGES + 6));
+    let read = async |uri: &str| client.read_resource(ReadResourceRequestParams::new(uri)).await;
+    let text = read("file:///project/docs/guide.md").await.unwrap();
+    let [ResourceContents::TextResourceContents { text, .. }] = &text.contents[..] else {
+        panic!("a text: {text:?}");
+    };
+    assert_eq!(text, "案内\n");
+    let blob = read("file:///project/logo.png").await.unwrap();
+    let [ResourceContents::BlobResourceContents { blob, .. }] = &blob.contents[..] else {
+        panic!("a blob: {blob:?}");
+    };
+    assert_eq!(blob, "iVBORw0KGgoAAQL/");
+    let templates = client.list_all_resource_templates().await.unwrap();
+    let template = &templates[0].uri_template;
+    let values = client.complete_resource_simple(template, "path", "src/m").await.unwrap();
+    assert_eq!(values[0], "src/main.rs");
+    let expanded = template.replace("{+path}", &values[0]);
+    assert_eq!(read(&expanded).await.unwrap().contents.len(), 1);
+    let Err(ServiceError::McpError(error)) = read("file:///project/none").await else {
+        panic!("a missing resource is an error");
+    };
+    assert_eq!(error.code.0, missing);
+}

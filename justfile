@@ -1,0 +1,40 @@
+# Recipes, each one line. None of them is needed: `./check` is plain shell.
+
+_:
+    @just --list
+
+# all checks, as a merge must pass them
+ci:
+    ./check
+
+# types and lints only
+check:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+test *ARGS:
+    cargo test --workspace {{ARGS}}
+
+fmt:
+    cargo fmt --all
+
+# accept what the snapshots show
+snap:
+    INSTA_UPDATE=always cargo test --workspace
+
+serve *ARGS:
+    cargo run --release -- serve {{ARGS}}
+
+# other people's clients and the official suite
+conform:
+    cargo build && strangers/run "$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json,sys; print(json.load(sys.stdin)["target_directory"])')/debug/refdesk"
+
+# refdesk beside a minimal server on the official SDK, in one run
+bench *ARGS:
+    cargo build --release --package refdesk --package bench && cargo run --release --package bench --bin bench -- {{ARGS}}
+
+# licences, bans, sources (cargo install --locked cargo-deny)
+deny:
+    cargo deny check bans licenses sources
+
+docs:
+    cargo doc --workspace --no-deps --open
