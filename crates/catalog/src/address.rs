@@ -93,7 +93,8 @@ impl Address {
 /// What stands behind `scheme:///`. The local host may be named; any other may not.
 fn after_root<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(scheme)?.strip_prefix("://")?;
-    rest.strip_prefix("localhost").unwrap_or(rest).strip_prefix('/')
+    let (host, path) = rest.split_once('/')?;
+    (host.is_empty() || host.eq_ignore_ascii_case("localhost")).then_some(path)
 }
 
 #[cfg(test)]
@@ -130,6 +131,7 @@ mod tests {
         let local = |text: &str| Some(Uri::parse(text).unwrap());
         assert_eq!(split("file:///project/a"), local("file:///a"));
         assert_eq!(split("file://localhost/project/a"), local("file:///a"));
+        assert_eq!(split("file://LOCALHOST/project/a"), local("file:///a"));
         assert_eq!(split("file:///project"), local("file:///"));
         assert_eq!(split("file:///project/"), local("file:///"));
         for text in

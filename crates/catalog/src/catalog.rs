@@ -8,6 +8,7 @@ use resource::{
     Resource, Result, Template, Uri, UriTemplate, Window,
 };
 
+use crate::address::Address;
 use crate::merge::Merge;
 use crate::mount::Mount;
 
@@ -65,7 +66,12 @@ impl Mount {
     }
 
     fn publish_all(&self, page: &mut Page<Resource>) -> Result<()> {
-        page.items.iter_mut().try_for_each(|item| self.publish(item, None))?;
+        if !matches!(self.address, Address::Own { .. }) {
+            page.items = self.published.map(std::mem::take(&mut page.items), |mut item| {
+                self.publish(&mut item, None)?;
+                Ok(Some(item))
+            })?;
+        }
         for gap in &mut page.absent {
             gap.what = format!("{}/{}", self.name, gap.what);
         }

@@ -8,6 +8,7 @@
 pub mod address;
 mod catalog;
 pub mod layers;
+mod memo;
 mod merge;
 mod mount;
 

@@ -9,6 +9,7 @@ use crate::address::Address;
 use crate::layers::bounded::Bounded;
 use crate::layers::ruled::{Ruled, Rules};
 use crate::layers::timed::Timed;
+use crate::memo::Memo;
 
 /// A provider under a name, with its layers around it.
 pub struct Mount {
@@ -19,6 +20,7 @@ pub struct Mount {
     /// Whether a list that lacks it is no list at all.
     pub required: bool,
     pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) published: Memo,
 }
 
 /// On what terms a provider is mounted.
@@ -44,6 +46,7 @@ impl Mount {
         } else {
             Arc::new(Timed::new(Ruled::new(bounded, terms.rules), terms.timeout))
         };
-        Self { name: name.to_owned(), address, required: terms.required, provider }
+        let published = Memo::default();
+        Self { name: name.to_owned(), address, required: terms.required, provider, published }
     }
 }

@@ -2,15 +2,15 @@
 //!
 //! The only place that knows every kind of provider.
 
+mod claims;
 mod statics;
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::{Address, Catalog, Effect, Mount, Rule, Rules, Terms};
-use providers::fs::{Count, Fs, Listing, Options};
+use providers::fs::{Count, Fs, Hide, Listing, Options};
 use providers::statics::Statics;
 use resource::{Icon, Provider, Role, Uri};
 use toml::Spanned;
@@ -56,16 +56,14 @@ impl Size {
 
 /// Makes everything that the settings name.
 pub(crate) fn assemble(settings: &Settings) -> Result<Assembly, Flaw> {
+    claims::check(settings)?;
     let mut mounts = Vec::new();
     let mut parts = Vec::new();
-    let mut owners = HashMap::new();
     for (name, mount) in &settings.mounts {
         let (mounted, part) = match &mount.kind {
             Kind::Files(files) => folder(settings, name, mount, files)?,
             Kind::Static(declared) => {
-                let statics = statics::make(settings, declared)?;
-                claim(settings, name, declared, &mut owners)?;
-                declared_mount(settings, name, mount, statics)?
+                declared_mount(settings, name, mount, statics::make(settings, declared)?)?
             }
         };
         mounts.push(mounted);
@@ -80,6 +78,14 @@ fn folder(
     mount: &settings::Mount,
     files: &settings::Files,
 ) -> Result<(Mount, Part), Flaw> {
+    let built_in = files.builtin_rules.then(rules::built_in).into_iter().flatten();
+    let mut terms = terms(settings, mount, built_in)?;
+    // A folder hides by itself, since only it knows where its links lead.
+    let hide = terms.rules.hides().then(|| {
+        let rules = terms.rules.clone();
+        Arc::new(move |path: &str| rules.hide(path)) as Hide
+    });
+    terms.rules = terms.rules.without_hiding();
     let options = Options {
         root: settings.path(files.path.get_ref()),
         listing: match files.listing {
@@ -88,6 +94,7 @@ fn folder(
             settings::Listing::Tree => Listing::Tree,
         },
         hidden: files.hidden,
+        hide,
         ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),
     };
     let fs = Fs::open(options).map_err(|error| {
@@ -104,8 +111,6 @@ fn folder(
         root: address.root(),
         size: Size::Folder(Arc::clone(&fs)),
     };
-    let built_in = files.builtin_rules.then(rules::built_in).into_iter().flatten();
-    let terms = terms(settings, mount, built_in)?;
     Ok((Mount::new(name, address, fs, terms), part))
 }
 
@@ -121,44 +126,6 @@ fn declared_mount(
     let part = Part { name: name.to_owned(), kind: "static", root: None, size };
     let terms = terms(settings, mount, std::iter::empty())?;
     Ok((Mount::new(name, address, statics, terms), part))
-}
-
-/// Refuses a URI that two mounts, or two entries of one, declare.
-fn claim(
-    settings: &Settings,
-    name: &str,
-    declared: &settings::StaticMount,
-    owners: &mut HashMap<String, String>,
-) -> Result<(), Flaw> {
-    let uris = declared.resources.iter().map(|entry| &entry.uri);
-    for uri in uris.chain(declared.templates.iter().map(|entry| &entry.uri)) {
-        if let Some(other) = owners.insert(uri.get_ref().clone(), name.to_owned()) {
-            let message =
-                format!("`{}` is declared by mount `{other}` and by mount `{name}`", uri.get_ref());
-            return Err(settings.flaw(
-                uri.span(),
-                message,
-                Some("give one of them another URI".into()),
-            ));
-        }
-        let folders = settings.mounts.iter().filter(|(_, m)| matches!(m.kind, Kind::Files(_)));
-        for (folder, _) in folders {
-            let address = Address::Path { scheme: "file", name: folder.clone() };
-            let taken = Uri::parse(uri.get_ref()).is_ok_and(|uri| address.split(&uri).is_some());
-            if taken {
-                let message = format!(
-                    "`{}` of mount `{name}` lies in the folder of mount `{folder}`",
-                    uri.get_ref()
-                );
-                return Err(settings.flaw(
-                    uri.span(),
-                    message,
-                    Some("use a scheme of your own".into()),
-                ));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn terms(

@@ -30,7 +30,12 @@ fn kept(fresh: [u8; 32]) -> Option<[u8; 32]> {
     if let Ok(mut new) = options.write(true).create_new(true).mode(0o600).open(&file) {
         new.write_all(&fresh).ok()?;
     }
-    fs::read(&file).ok()?.try_into().ok()
+    let kept = fs::read(&file).ok()?.try_into().ok();
+    if kept.is_none() {
+        let file = file.display();
+        tracing::warn!(%file, "not a key of 32 bytes; cursors end with this process");
+    }
+    kept
 }
 
 fn state_folder() -> Option<PathBuf> {

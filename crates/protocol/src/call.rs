@@ -213,26 +213,19 @@ impl Call {
         meta: &Meta<'_>,
         most: usize,
     ) -> Result<Self, Refusal> {
-        let uri = |text: Cow<'_, str>| resource_uri(&text, most);
+        let uri = || {
+            let missing = || Refusal::bad_params("uri: missing".to_owned());
+            meta.resource(most)?.ok_or_else(missing)
+        };
         Ok(match method {
             Method::Initialize => initialize(params)?,
             Method::Ping => Self::Ping,
             Method::Discover => Self::Discover,
-            Method::List => {
-                let asked: Listing<'_> = read(params)?;
-                let parent = asked.uri.map(uri).transpose()?;
-                Self::List { parent, cursor: asked.cursor }
-            }
-            Method::Directory => {
-                let asked: Directory<'_> = read(params)?;
-                Self::Directory { parent: uri(asked.uri)?, cursor: asked.cursor }
-            }
-            Method::Templates => Self::Templates { cursor: read::<Listing<'_>>(params)?.cursor },
-            Method::Read => {
-                let asked: Named<'_> = read(params)?;
-                Self::Read { uri: uri(asked.uri)?, window: stretch(meta)? }
-            }
-            Method::Metadata => Self::Metadata { uri: uri(read::<Named<'_>>(params)?.uri)? },
+            Method::List => Self::List { parent: meta.resource(most)?, cursor: meta.cursor()? },
+            Method::Directory => Self::Directory { parent: uri()?, cursor: meta.cursor()? },
+            Method::Templates => Self::Templates { cursor: meta.cursor()? },
+            Method::Read => Self::Read { uri: uri()?, window: stretch(meta)? },
+            Method::Metadata => Self::Metadata { uri: uri()? },
             Method::Complete => complete(params, most)?,
             Method::Listen => return Err(Refusal::no_such_method("subscriptions/listen")),
         })
@@ -246,49 +239,12 @@ impl Call {
             _ => false,
         }
     }
-
-    /// What a header may repeat of these parameters.
-    pub fn mirrored<'a>(params: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
-        #[derive(Deserialize)]
-        struct Mirrored<'a> {
-            #[serde(borrow)]
-            uri: Option<Cow<'a, str>>,
-        }
-        serde_json::from_str::<Mirrored<'a>>(params?.get()).ok()?.uri
-    }
-}
-
-#[derive(Deserialize)]
-struct Listing<'a> {
-    #[serde(borrow)]
-    uri: Option<Cow<'a, str>>,
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Directory<'a> {
-    #[serde(borrow)]
-    uri: Cow<'a, str>,
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Named<'a> {
-    #[serde(borrow)]
-    uri: Cow<'a, str>,
 }
 
 /// Reads parameters. None at all are the same as an empty object.
 fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Refusal> {
     serde_json::from_str(params.map_or("{}", RawValue::get))
         .map_err(|flaw| Refusal::bad_params(format!("params: {flaw}")))
-}
-
-fn resource_uri(text: &str, most: usize) -> Result<Uri, Refusal> {
-    if text.len() > most {
-        return Err(Refusal::bad_params(format!("uri: longer than {most} bytes")));
-    }
-    Uri::parse(text).map_err(|error| Refusal::bad_params(format!("uri: {error}")))
 }
 
 fn stretch(meta: &Meta<'_>) -> Result<Option<Stretch>, Refusal> {
@@ -326,8 +282,7 @@ fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, Refusal> {
         subject: Subject<'a>,
         #[serde(borrow)]
         argument: Argument<'a>,
-        #[serde(default)]
-        context: Settled,
+        context: Option<Settled>,
     }
     #[derive(Deserialize)]
     struct Subject<'a> {
@@ -345,7 +300,7 @@ fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, Refusal> {
         #[serde(borrow)]
         value: Cow<'a, str>,
     }
-    #[derive(Default, Deserialize)]
+    #[derive(Deserialize)]
     struct Settled {
         #[serde(default)]
         arguments: BTreeMap<String, String>,
@@ -365,7 +320,7 @@ fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, Refusal> {
         template: template.into_owned(),
         variable: asked.argument.name.into_owned(),
         typed: asked.argument.value.into_owned(),
-        settled: asked.context.arguments,
+        settled: asked.context.map(|settled| settled.arguments).unwrap_or_default(),
     })
 }
 

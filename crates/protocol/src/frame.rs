@@ -106,7 +106,9 @@ pub struct Bounds {
 
 /// Reads what one line or one body holds.
 pub fn parse(bytes: &[u8], bounds: Bounds) -> Result<Incoming<'_>, Refusal> {
-    if depth(bytes) > bounds.depth {
+    // Counting brackets is quicker than following them, and nearly always enough.
+    let brackets = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
+    if brackets > bounds.depth && depth(bytes) > bounds.depth {
         let most = bounds.depth;
         return Err(Refusal::unreadable(format!("JSON is nested deeper than {most} levels")));
     }
@@ -142,6 +144,13 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
+/// What is read of a message that cannot be read as one.
+#[derive(Deserialize)]
+struct Told<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+}
+
 /// A member that is there, even if it is null.
 pub(crate) fn present<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -150,24 +159,31 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 }
 
 fn message(text: &str) -> Result<Message<'_>, Refusal> {
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| malformed(&flaw))?;
-    if envelope.jsonrpc.as_deref() != Some("2.0") {
-        return Err(Refusal::not_a_message("a message whose jsonrpc member is not \"2.0\""));
-    }
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| {
+        // A request that can be told by its id is answered, so that nobody waits for it.
+        let told: Option<Told<'_>> = serde_json::from_str(text).ok();
+        malformed(&flaw).to(told.and_then(|told| Id::parse(told.id?)))
+    })?;
     let id = envelope.id.map(|raw| {
         Id::parse(raw).ok_or_else(|| {
             Refusal::not_a_message("an id that is neither a string nor a whole number")
         })
     });
+    let id = id.transpose()?;
+    if envelope.jsonrpc.as_deref() != Some("2.0") {
+        let what = "a message whose jsonrpc member is not \"2.0\"";
+        return Err(Refusal::not_a_message(what).to(id));
+    }
     let params = envelope.params;
     if params.is_some_and(|raw| !raw.get().starts_with(['{', '['])) {
-        return Err(Refusal::not_a_message("params that are neither an object nor an array"));
+        let what = "params that are neither an object nor an array";
+        return Err(Refusal::not_a_message(what).to(id));
     }
-    match (envelope.method, id.transpose()?) {
+    match (envelope.method, id) {
         (Some(method), Some(id)) => Ok(Message::Request { id, method, params }),
         (Some(method), None) => Ok(Message::Notification { method, params }),
         (None, _) if envelope.result.is_some() || envelope.error.is_some() => Ok(Message::Response),
-        (None, _) => Err(Refusal::not_a_message("a message without a method")),
+        (None, id) => Err(Refusal::not_a_message("a message without a method").to(id)),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::call::{Call, Method, Mirror};
-use crate::frame::Raw;
+use crate::call::{Method, Mirror};
+use crate::meta::Meta;
 use crate::refusal::Refusal;
 use crate::revision::Revision;
 
@@ -67,7 +67,7 @@ pub fn check_method(header: Option<&str>, body: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses a name in the header that is not the one in the parameters.
-pub fn check_name(header: Option<&str>, method: &str, params: Option<&Raw>) -> Result<(), Refusal> {
+pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result<(), Refusal> {
     let mirror = Method::named(method).map_or(Mirror::Absent, Method::mirror);
     match (mirror, header) {
         (Mirror::Absent, _) | (Mirror::Allowed, None) => Ok(()),
@@ -77,7 +77,7 @@ pub fn check_name(header: Option<&str>, method: &str, params: Option<&Raw>) -> R
                 Refusal::header_mismatch("Mcp-Name holds base64 that cannot be read".to_owned())
             })?;
             // A body without a name is refused for that, in words of its own.
-            let agrees = Call::mirrored(params).is_none_or(|name| name == told);
+            let agrees = meta.uri().is_none_or(|name| name == told);
             let differs = "Mcp-Name is not what the parameters name";
             agrees.then_some(()).ok_or_else(|| Refusal::header_mismatch(differs.to_owned()))
         }
@@ -96,10 +96,12 @@ fn decoded(value: &str) -> Option<Cow<'_, str>> {
 mod tests {
     use super::{check_name, decoded};
     use crate::frame::Raw;
+    use crate::meta::Meta;
 
     fn code(header: Option<&str>, params: &str) -> Option<i64> {
         let params: &Raw = serde_json::from_str(params).unwrap();
-        check_name(header, "resources/read", Some(params)).err().map(|refusal| refusal.code())
+        let meta = Meta::of(Some(params)).unwrap();
+        check_name(header, "resources/read", &meta).err().map(|refusal| refusal.code())
     }
 
     /// H-07, H-08.

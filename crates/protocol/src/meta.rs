@@ -1,8 +1,11 @@
-//! What does a request say about itself in `_meta`?
+//! What does a request say about itself in `_meta`, and what do its parameters name?
+//!
+//! Parameters are read once for both, since nearly every request is asked for both.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use resource::Uri;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -35,23 +38,56 @@ pub struct Meta<'a> {
     token: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "dev.refdesk/window")]
     pub(crate) window: Option<&'a RawValue>,
+    /// `uri` of the parameters, whatever it is.
+    #[serde(skip)]
+    uri: Option<&'a RawValue>,
+    /// `cursor` of the parameters, whatever it is.
+    #[serde(skip)]
+    cursor: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
-struct Carrier<'a> {
+struct Params<'a> {
     #[serde(borrow, default, rename = "_meta")]
     meta: Option<Meta<'a>>,
+    #[serde(borrow, default)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cursor: Option<&'a RawValue>,
 }
 
 impl<'a> Meta<'a> {
-    /// Finds `_meta` in a request's parameters.
+    /// Reads a request's parameters.
     pub fn of(params: Option<&'a RawValue>) -> Result<Self, Refusal> {
         let Some(raw) = params.filter(|raw| raw.get().starts_with('{')) else {
             return Ok(Self::default());
         };
-        let carrier: Carrier<'_> = serde_json::from_str(raw.get())
-            .map_err(|flaw| Refusal::bad_params(format!("_meta: {flaw}")))?;
-        Ok(carrier.meta.unwrap_or_default())
+        let params: Params<'_> = serde_json::from_str(raw.get())
+            .map_err(|flaw| Refusal::bad_params(format!("params: {flaw}")))?;
+        let Params { meta, uri, cursor } = params;
+        Ok(Self { uri, cursor, ..meta.unwrap_or_default() })
+    }
+
+    /// The URI that the parameters name, if they name one.
+    pub fn uri(&self) -> Option<Cow<'a, str>> {
+        text(self.uri?)
+    }
+
+    /// The URI that the parameters must name, or may.
+    pub(crate) fn resource(&self, most: usize) -> Result<Option<Uri>, Refusal> {
+        let Some(raw) = self.uri else { return Ok(None) };
+        let bad = |why: &str| Refusal::bad_params(format!("uri: {why}"));
+        let uri = text(raw).ok_or_else(|| bad("not a string"))?;
+        if uri.len() > most {
+            return Err(bad(&format!("longer than {most} bytes")));
+        }
+        Uri::parse(&uri).map(Some).map_err(|error| bad(&error.to_string()))
+    }
+
+    /// Where a list is to go on.
+    pub(crate) fn cursor(&self) -> Result<Option<String>, Refusal> {
+        let bad = || Refusal::bad_params("cursor: not a string".to_owned());
+        self.cursor.map(|raw| text(raw).map(Cow::into_owned).ok_or_else(bad)).transpose()
     }
 
     /// Whether the request names its own revision, and so stands alone.
@@ -101,20 +137,20 @@ impl<'a> Meta<'a> {
 
 /// Whether these client capabilities declare SEP-2093.
 pub(crate) fn is_aware(capabilities: &RawValue) -> bool {
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
+    #[derive(Deserialize)]
     struct Declared<'a> {
         #[serde(borrow)]
-        extensions: BTreeMap<Cow<'a, str>, IgnoredAny>,
+        extensions: Option<&'a RawValue>,
         #[serde(borrow)]
-        experimental: BTreeMap<Cow<'a, str>, IgnoredAny>,
+        experimental: Option<&'a RawValue>,
     }
-    let text = capabilities.get();
-    text.contains(EXTENSION)
-        && serde_json::from_str::<Declared<'_>>(text).is_ok_and(|declared| {
-            declared.extensions.contains_key(EXTENSION)
-                || declared.experimental.contains_key(EXTENSION)
-        })
+    let names = |raw: &RawValue| {
+        serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(raw.get())
+            .is_ok_and(|declared| declared.contains_key(EXTENSION))
+    };
+    serde_json::from_str::<Declared<'_>>(capabilities.get()).is_ok_and(|declared| {
+        [declared.extensions, declared.experimental].into_iter().flatten().any(names)
+    })
 }
 
 fn text(raw: &RawValue) -> Option<Cow<'_, str>> {

@@ -26,8 +26,8 @@ pub struct Outgoing {
     pieces: VecDeque<Piece>,
     /// Bytes of a blob that wait for enough to make a group of three.
     carry: BytesMut,
-    /// What it answers, where its body may yet fail.
-    answers: Option<Id>,
+    /// What it answers, where a body may yet fail.
+    answers: Vec<Id>,
 }
 
 #[derive(Debug)]
@@ -67,14 +67,14 @@ impl Outgoing {
     /// Says which request the message answers, in case its body fails halfway.
     pub(crate) fn answering(mut self, id: &Id) -> Self {
         let streams = self.pieces.iter().any(|piece| piece.at_hand().is_none());
-        self.answers = streams.then(|| id.clone());
+        self.answers.extend(streams.then(|| id.clone()));
         self
     }
 
-    /// What to say instead, once the body has failed halfway.
-    pub fn apology(&self) -> Option<Self> {
-        let why = "reading stopped halfway; ask again".to_owned();
-        self.answers.as_ref().map(|id| Refusal::busy(why).encode(Some(id)))
+    /// What to say instead, once a body has failed halfway.
+    pub fn apologies(&self) -> impl Iterator<Item = Self> {
+        let refusal = Refusal::busy("reading stopped halfway; ask again".to_owned());
+        self.answers.iter().map(move |id| refusal.encode(Some(id)))
     }
 
     /// Several messages as one array.
@@ -85,6 +85,7 @@ impl Outgoing {
                 array.push(&b","[..]);
             }
             array.pieces.extend(message.pieces);
+            array.answers.extend(message.answers);
         }
         array.push(&b"]"[..]);
         array
@@ -148,7 +149,11 @@ impl Stream for Outgoing {
                     match ready!(next(source, cx, blob_chunk))? {
                         Some(chunk) => Some(encode(chunk, &mut this.carry)),
                         None if this.carry.is_empty() => None,
-                        None => Some(base64(&this.carry.split())),
+                        None => {
+                            // A stream that has ended must not be asked again.
+                            *source = Source::Bytes(Bytes::new());
+                            Some(base64(&this.carry.split()))
+                        }
                     }
                 }
             };
@@ -196,7 +201,10 @@ fn escaped(chunk: &[u8]) -> Bytes {
 /// Adds `text` as the inside of a JSON string. What is not UTF-8 after all is replaced.
 fn escape(text: &[u8], into: &mut Vec<u8>) {
     let start = into.len();
-    json_escape_simd::escape_into(String::from_utf8_lossy(text), into);
+    match simdutf8::basic::from_utf8(text) {
+        Ok(text) => json_escape_simd::escape_into(text, into),
+        Err(_) => json_escape_simd::escape_into(String::from_utf8_lossy(text), into),
+    }
     // The quotes belong to whoever writes the string around it.
     into.pop();
     into.copy_within(start + 1.., start);
@@ -231,17 +239,20 @@ mod tests {
 
     use super::{CHUNK, Outgoing};
 
-    struct Chunks(std::vec::IntoIter<Bytes>);
+    /// Chunks that may not be asked for once they have ended.
+    struct Chunks(std::vec::IntoIter<Bytes>, bool);
 
     impl Stream for Chunks {
         type Item = Result<Bytes>;
         fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            let ends = self.0.len() == 0;
+            assert!(!std::mem::replace(&mut self.1, ends), "polled behind its end");
             Poll::Ready(self.0.next().map(Ok))
         }
     }
 
     fn chunks(all: impl Iterator<Item = Bytes>) -> Source {
-        Source::Stream(Box::pin(Chunks(all.collect::<Vec<_>>().into_iter())))
+        Source::Stream(Box::pin(Chunks(all.collect::<Vec<_>>().into_iter(), false)))
     }
 
     fn drain(mut message: Outgoing) -> Vec<u8> {

@@ -16,6 +16,8 @@ pub struct Refusal {
     code: Code,
     message: String,
     data: Option<Value>,
+    /// The request it answers, where a malformed message still told.
+    id: Option<Id>,
 }
 
 /// The codes that we give.
@@ -58,23 +60,34 @@ impl Refusal {
         for (name, value) in &error.facts {
             data.insert((*name).to_owned(), value.as_str().into());
         }
-        Self { code, message, data: (!data.is_empty()).then_some(Value::Object(data)) }
+        let data = (!data.is_empty()).then_some(Value::Object(data));
+        Self { data, ..Self::new(code, message) }
+    }
+
+    fn new(code: Code, message: String) -> Self {
+        Self { code, message, data: None, id: None }
+    }
+
+    /// Names the request that it answers.
+    #[must_use]
+    pub(crate) fn to(self, id: Option<Id>) -> Self {
+        Self { id, ..self }
     }
 
     /// Bytes that hold no JSON that we take.
     pub fn unreadable(why: String) -> Self {
-        Self { code: Code::Unreadable, message: why, data: None }
+        Self::new(Code::Unreadable, why)
     }
 
     /// JSON that is no message.
     pub fn not_a_message(what: &str) -> Self {
-        Self { code: Code::NotAMessage, message: format!("not taken: {what}"), data: None }
+        Self::new(Code::NotAMessage, format!("not taken: {what}"))
     }
 
     /// A method that is not served here, or not in this revision.
     pub fn no_such_method(method: &str) -> Self {
         let shown: String = method.chars().take(100).collect();
-        Self { code: Code::NoSuchMethod, message: format!("method not found: {shown}"), data: None }
+        Self::new(Code::NoSuchMethod, format!("method not found: {shown}"))
     }
 
     /// A request of which nothing tells the revision.
@@ -88,27 +101,25 @@ impl Refusal {
 
     /// Parameters that do not fit the method.
     pub fn bad_params(why: String) -> Self {
-        Self { code: Code::BadParams, message: why, data: None }
+        Self::new(Code::BadParams, why)
     }
 
     /// Too much at once; the same request will be taken later.
     pub fn busy(why: String) -> Self {
-        Self { code: Code::Internal, message: why, data: None }
+        Self::new(Code::Internal, why)
     }
 
     /// A header that does not say what the body says.
     pub fn header_mismatch(why: String) -> Self {
-        Self { code: Code::HeaderMismatch, message: why, data: None }
+        Self::new(Code::HeaderMismatch, why)
     }
 
     /// A revision that we do not speak without a handshake.
     pub fn unsupported_revision(requested: &str) -> Self {
         let supported: Vec<_> = Revision::stateless().map(Revision::as_str).collect();
-        Self {
-            code: Code::UnsupportedRevision,
-            message: "unsupported protocol version".to_owned(),
-            data: Some(json!({ "supported": supported, "requested": requested })),
-        }
+        let data = json!({ "supported": supported, "requested": requested });
+        let words = "unsupported protocol version".to_owned();
+        Self { data: Some(data), ..Self::new(Code::UnsupportedRevision, words) }
     }
 
     /// The code.
@@ -138,7 +149,7 @@ impl Refusal {
             data: Option<&'a Value>,
         }
         let error = Body { code: self.code(), message: &self.message, data: self.data.as_ref() };
-        Outgoing::json(&Response { jsonrpc: "2.0", id, error })
+        Outgoing::json(&Response { jsonrpc: "2.0", id: id.or(self.id.as_ref()), error })
     }
 }
 

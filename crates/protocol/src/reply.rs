@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use resource::{Absence, Completion, Freshness, Page, Part, Resource, Scope, Template};
 use serde::Serialize;
 
 use crate::frame::Id;
 use crate::outgoing::Outgoing;
+use crate::press::Press;
 use crate::revision::{Revision, Terms};
 use crate::shape::capability::{Abilities, Capabilities};
-use crate::shape::{contents, resource as resources, template};
+use crate::shape::resource::Shape;
+use crate::shape::{contents, template};
 
 /// The answer to a request.
 #[derive(Debug)]
@@ -94,7 +97,7 @@ struct AbsenceShape<'a> {
 
 impl Reply {
     /// The message that answers `id`.
-    pub fn encode(self, id: &Id, terms: Terms, welcome: &Welcome) -> Outgoing {
+    pub fn encode(self, id: &Id, terms: Terms, welcome: &Welcome, press: &Press) -> Outgoing {
         let mut head = Vec::with_capacity(512);
         head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
         id.write(&mut head);
@@ -102,6 +105,10 @@ impl Reply {
         match self {
             Self::Read(parts, freshness) => {
                 read(parts, freshness, terms, welcome, head).answering(id)
+            }
+            Self::Resources(listing) => {
+                let rows = press.rows(&listing.page.items, terms);
+                resources(&listing, rows, Common::of(&listing.page, terms, welcome), head)
             }
             other => {
                 other.write(terms, welcome, &mut head);
@@ -117,14 +124,6 @@ impl Reply {
             Self::Welcome => write(into, &opening(terms, welcome)),
             Self::Discovery => write(into, &discovery(terms, welcome)),
             Self::Done => write(into, &plain()),
-            Self::Resources(listing) => write(
-                into,
-                &ResourcesShape {
-                    resources: resources::Row(&listing.page.items, terms),
-                    next_cursor: listing.next.as_deref(),
-                    common: Common::of(&listing.page, terms, welcome),
-                },
-            ),
             Self::Templates(listing) => write(
                 into,
                 &TemplatesShape {
@@ -136,7 +135,7 @@ impl Reply {
             Self::Metadata(resource, freshness) => write(
                 into,
                 &MetadataShape {
-                    resource: resources::Shape::listed(resource, Terms { full: true, ..terms }),
+                    resource: Shape::listed(resource, Terms { full: true, ..terms }),
                     common: Common::new(Some(*freshness), &[], terms, welcome),
                 },
             ),
@@ -151,7 +150,7 @@ impl Reply {
                     common: plain(),
                 },
             ),
-            Self::Read(..) => {}
+            Self::Read(..) | Self::Resources(..) => {}
         }
     }
 }
@@ -170,10 +169,7 @@ fn read(
     let mut message = Outgoing::default();
     // The common members come first, so that the bodies can be the last thing on the wire.
     write(&mut head, &Common::new(Some(freshness), &[], terms, welcome));
-    head.pop();
-    if head.last() != Some(&b'{') {
-        head.push(b',');
-    }
+    open_object(&mut head);
     head.extend_from_slice(b"\"contents\":[");
     let mut tail = contents::push(parts, terms, head, &mut message);
     tail.extend_from_slice(b"]}}");
@@ -181,10 +177,32 @@ fn read(
     message
 }
 
+fn resources(
+    listing: &Listing<Resource>,
+    rows: Bytes,
+    common: Common<'_>,
+    mut head: Vec<u8>,
+) -> Outgoing {
+    write(&mut head, &AroundRows { next_cursor: listing.next.as_deref(), common });
+    open_object(&mut head);
+    head.extend_from_slice(b"\"resources\":");
+    let mut message = Outgoing::ready(head);
+    message.push(rows);
+    message.push(&b"}}"[..]);
+    message
+}
+
+/// Takes the closing brace off, so that more members can follow.
+fn open_object(json: &mut Vec<u8>) {
+    json.pop();
+    if json.last() != Some(&b'{') {
+        json.push(b',');
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ResourcesShape<'a> {
-    resources: resources::Row<'a>,
+struct AroundRows<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<&'a str>,
     #[serde(flatten)]
@@ -203,7 +221,7 @@ struct TemplatesShape<'a> {
 
 #[derive(Serialize)]
 struct MetadataShape<'a> {
-    resource: resources::Shape<'a>,
+    resource: Shape<'a>,
     #[serde(flatten)]
     common: Common<'a>,
 }

@@ -49,7 +49,7 @@ impl Revision {
         Self::named(date).filter(|revision| revision.has_handshake()).unwrap_or(Self::V2025_11_25)
     }
 
-    /// What a request over HTTP speaks when neither it nor a session says.
+    /// What is spoken where nothing says: before a handshake, only a ping may be.
     pub fn assumed() -> Self {
         Self::V2025_03_26
     }
@@ -116,7 +116,7 @@ impl Revision {
 }
 
 /// How to speak to one peer: its revision, and how much of SEP-2093 it is to see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Terms {
     /// The revision of the exchange.
     pub revision: Revision,

@@ -80,6 +80,22 @@ impl Error {
         Self::invalid("this cursor is not valid here; list again from the start, without a cursor")
     }
 
+    /// More bytes than may be read at once; the words say how to ask for less.
+    pub fn too_large(size: u64, limit: u64) -> Self {
+        let message = format!(
+            "this resource is {size} bytes, more than the {limit} that may be read at once; \
+             read it in windows, the first being offset 0, length {limit}"
+        );
+        let error = Self::new(ErrorKind::TooLarge, message);
+        error.with("size", size.to_string()).with("limit", limit.to_string())
+    }
+
+    /// Another version than the one that was pinned; `etag` is what it is now.
+    pub fn changed(etag: impl Into<String>) -> Self {
+        let message = "the resource has changed and is no longer the version asked for";
+        Self::new(ErrorKind::Changed, message).with("etag", etag)
+    }
+
     /// Names the resource it is about.
     #[must_use]
     pub fn about(mut self, uri: &Uri) -> Self {

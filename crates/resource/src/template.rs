@@ -26,6 +26,8 @@ enum Piece {
 struct Hole {
     operator: Option<char>,
     variables: Vec<Variable>,
+    /// What a later hole begins with, and this one therefore does not take.
+    leaves: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -53,12 +55,24 @@ impl UriTemplate {
             pieces.push(Piece::Hole(Hole::parse(&inside[..close]).map_err(|why| bad(&why))?));
             rest = &inside[close + 1..];
         }
-        let template = Self { text: text.to_owned(), pieces };
+        let mut template = Self { text: text.to_owned(), pieces };
+        template.leave_to_later_holes();
         let mut seen = std::collections::BTreeSet::new();
         if let Some(name) = template.variables().find(|name| !seen.insert(*name)) {
             return Err(bad(&format!("the variable {name} stands in it twice")));
         }
         Ok(template)
+    }
+
+    /// Keeps `?` and `#` out of a hole that would swallow the query or fragment behind it.
+    fn leave_to_later_holes(&mut self) {
+        let mut later = Vec::new();
+        for piece in self.pieces.iter_mut().rev() {
+            if let Piece::Hole(hole) = piece {
+                hole.leaves.clone_from(&later);
+                later.extend(hole.operator_byte().filter(|byte| b"?#".contains(byte)));
+            }
+        }
     }
 
     /// The template as it was written.
@@ -99,6 +113,9 @@ impl UriTemplate {
         for (i, piece) in self.pieces.iter().enumerate().rev() {
             let (before, after) = behind.split_at_mut(i + 1);
             piece.reach(bytes, &after[0], &mut before[i]);
+            for (at, reached) in before[i].iter_mut().enumerate() {
+                *reached = *reached && is_cut(text, at);
+            }
         }
         let mut at = 0;
         let mut spans = Vec::with_capacity(self.pieces.len());
@@ -164,7 +181,7 @@ impl Hole {
         let operator = inside.chars().next().filter(|first| "+#./;?&".contains(*first));
         let list = &inside[operator.map_or(0, char::len_utf8)..];
         let variables = list.split(',').map(Variable::parse).collect::<Result<_, _>>()?;
-        Ok(Self { operator, variables })
+        Ok(Self { operator, variables, leaves: Vec::new() })
     }
 
     /// The character that an expansion begins with.
@@ -182,7 +199,7 @@ impl Hole {
         let plain = is_unreserved(byte) || byte == b'%' || byte >= 0x80;
         plain
             || match self.operator {
-                Some('+' | '#') => is_reserved(byte),
+                Some('+' | '#') => is_reserved(byte) && !self.leaves.contains(&byte),
                 Some('.') => byte == b',',
                 Some('/') => byte == b'/' || byte == b',',
                 Some(';') => b";=,".contains(&byte),
@@ -264,6 +281,12 @@ impl Variable {
         }
         Ok(Self { name: name.to_owned(), explodes })
     }
+}
+
+/// Whether `text` may be cut at `at`: not inside a character, encoded or not.
+fn is_cut(text: &str, at: usize) -> bool {
+    let encoded = |back: usize| at >= back && text.as_bytes()[at - back] == b'%';
+    text.is_char_boundary(at) && (at == text.len() || !encoded(1) && !encoded(2))
 }
 
 /// A value as it was before it was put into the URI.

@@ -8,6 +8,7 @@ mod exchange;
 mod lifecycle;
 mod limits;
 mod methods;
+mod pace;
 mod progress;
 mod server;
 pub mod transport;

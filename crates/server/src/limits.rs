@@ -19,6 +19,8 @@ pub struct Limits {
     pub page: usize,
     /// Requests that one connection or session may have under way.
     pub in_flight: usize,
+    /// Completions in a second, by all clients together.
+    pub completions: u32,
     /// Sessions at once.
     pub sessions: usize,
     /// How long a session may be silent.
@@ -43,6 +45,7 @@ impl Default for Limits {
             batch: 100,
             page: 100,
             in_flight: 64,
+            completions: 1000,
             sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
             streams: 4,

@@ -1,21 +1,23 @@
 //! What is being served, and on what terms?
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures_util::FutureExt;
 use protocol::frame::Bounds;
 use protocol::shape::capability::Abilities;
-use protocol::{Call, Method, Outgoing, Refusal, Revision, Seal, Terms, Welcome};
+use protocol::{Call, Method, Outgoing, Press, Refusal, Revision, Seal, Terms, Welcome};
 use resource::{Error, ErrorKind, Provider};
 
 use crate::dispatch;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
+use crate::pace::Pace;
 
 const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resources. List them, \
-    open a collection by listing its URI, read what you need. A resource that is too large is \
-    read in windows: put {\"offset\": 0, \"length\": 65536} into _meta[\"dev.refdesk/window\"] of \
-    resources/read and go on at `next`.";
+    read what you need. A resource that is too large is read in windows: put {\"offset\": 0, \
+    \"length\": 65536} into _meta[\"dev.refdesk/window\"] of the read and go on at `next`.";
 
 /// A provider with everything that is needed to serve it. Nothing of it is global.
 pub struct Server {
@@ -23,6 +25,8 @@ pub struct Server {
     pub(crate) limits: Limits,
     pub(crate) seal: Seal,
     collections: Collections,
+    pub(crate) completions: Pace,
+    press: Press,
     failures: AtomicU64,
 }
 
@@ -47,7 +51,9 @@ impl Server {
         collections: Collections,
     ) -> Self {
         let seal = Seal::new(key);
-        Self { provider, limits, seal, collections, failures: AtomicU64::new(0) }
+        let completions = Pace::new(limits.completions);
+        let (press, failures) = (Press::default(), AtomicU64::new(0));
+        Self { provider, limits, seal, collections, completions, press, failures }
     }
 
     pub(crate) fn bounds(&self) -> Bounds {
@@ -93,9 +99,14 @@ impl Server {
 
     /// Answers one request, whatever becomes of it.
     pub(crate) async fn answer(&self, exchange: &Exchange, call: Call) -> Outgoing {
-        match dispatch::answer(self, exchange, call).await {
-            Ok(reply) => reply.encode(&exchange.id, exchange.terms, &self.welcome()),
-            Err(error) => self.refuse(exchange, &error),
+        let answered = AssertUnwindSafe(dispatch::answer(self, exchange, call)).catch_unwind();
+        match answered.await {
+            Ok(Ok(reply)) => {
+                reply.encode(&exchange.id, exchange.terms, &self.welcome(), &self.press)
+            }
+            Ok(Err(error)) => self.refuse(exchange, &error),
+            // A panic ends its own request, and nothing else.
+            Err(_) => self.refuse(exchange, &Error::internal("a request panicked")),
         }
     }
 

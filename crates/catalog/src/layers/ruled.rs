@@ -9,6 +9,8 @@ use resource::{
     Reading, Resource, Result, Role, Template, Uri, Window, uri,
 };
 
+use crate::memo::Memo;
+
 /// How many pages in a row may be hidden whole before a short one is given.
 const EMPTY_PAGES: usize = 64;
 
@@ -59,11 +61,26 @@ impl Rules {
         Ok(Self { globs: globs.build()?, effects, hides })
     }
 
-    /// Compiles one pattern.
+    /// Compiles one pattern. As in an ignore file, a slash at the end says nothing more, one
+    /// anywhere else ties the pattern to the top.
     pub fn glob(pattern: &str) -> std::result::Result<Glob, globset::Error> {
+        let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
         let anywhere = format!("**/{pattern}");
-        let pattern = if pattern.contains('/') { pattern } else { &anywhere };
-        GlobBuilder::new(pattern).literal_separator(true).build()
+        let tied = pattern.strip_prefix('/');
+        let tied = tied.or(pattern.contains('/').then_some(pattern));
+        GlobBuilder::new(tied.unwrap_or(&anywhere)).literal_separator(true).build()
+    }
+
+    /// Whether any of them hides anything.
+    pub fn hides(&self) -> bool {
+        self.hides
+    }
+
+    /// The same rules, for a provider that hides by itself.
+    #[must_use]
+    pub fn without_hiding(mut self) -> Self {
+        self.hides = false;
+        self
     }
 
     /// Whether there are none.
@@ -93,7 +110,7 @@ impl Rules {
     }
 
     /// Whether `path`, or a folder it lies in, is hidden.
-    fn hide(&self, path: &str) -> bool {
+    pub fn hide(&self, path: &str) -> bool {
         let hidden = |path: &str| {
             let mut said =
                 self.globs.matches(path).into_iter().filter_map(|at| self.effects[at].hide);
@@ -108,12 +125,13 @@ impl Rules {
 pub struct Ruled<P> {
     inner: P,
     rules: Rules,
+    described: Memo,
 }
 
 impl<P: Provider> Ruled<P> {
     /// Puts `rules` around `inner`.
     pub fn new(inner: P, rules: Rules) -> Self {
-        Self { inner, rules }
+        Self { inner, rules, described: Memo::default() }
     }
 
     /// The path that patterns are matched against: what stands behind the scheme, decoded.
@@ -128,7 +146,7 @@ impl<P: Provider> Ruled<P> {
         if self.rules.hide(&path) { Err(Error::not_found(uri)) } else { Ok(path) }
     }
 
-    fn described(&self, mut item: Arc<Resource>) -> Option<Arc<Resource>> {
+    fn describe(&self, mut item: Arc<Resource>) -> Option<Arc<Resource>> {
         let path = self.seen(&item.uri).ok()?;
         if self.rules.globs.is_match(&path) {
             self.rules.apply(Arc::make_mut(&mut item), &path);
@@ -145,7 +163,7 @@ impl<P: Provider> Provider for Ruled<P> {
         for _ in 0..EMPTY_PAGES {
             let mut page = self.inner.list(ctx, parent, &ask).await?;
             let items = std::mem::take(&mut page.items);
-            page.items = items.into_iter().filter_map(|item| self.described(item)).collect();
+            page.items = self.described.map(items, |item| Ok(self.describe(item)))?;
             if !page.items.is_empty() || page.next.is_none() {
                 return Ok(page);
             }
@@ -191,8 +209,32 @@ impl<P: Provider> Complete for Ruled<P> {
         let Some(inner) = self.inner.facets().complete else { return Ok(Completion::default()) };
         let mut completion = inner.complete(ctx, question).await?;
         let found = completion.values.len();
-        completion.values.retain(|value| !self.rules.hide(value.trim_matches('/')));
+        completion.values.retain(|value| {
+            let made = expanded(question, value).and_then(|text| Uri::parse(&text).ok());
+            made.is_none_or(|uri| self.seen(&uri).is_ok())
+        });
         completion.total -= found - completion.values.len();
         Ok(completion)
     }
+}
+
+/// The URI that `value` would make of the template, if nothing else is left to fill in.
+fn expanded(question: &Question<'_>, value: &str) -> Option<String> {
+    let mut text = question.template.to_owned();
+    let settled = question.settled.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in settled.chain([(question.variable, value)]) {
+        for (hole, slash) in [(format!("{{+{name}}}"), true), (format!("{{{name}}}"), false)] {
+            let mut written = String::new();
+            for (at, segment) in value.split('/').enumerate() {
+                written.push_str(match (at, slash) {
+                    (0, _) => "",
+                    (_, true) => "/",
+                    (_, false) => "%2F",
+                });
+                uri::encode_segment(segment.as_bytes(), &mut written);
+            }
+            text = text.replace(&hole, &written);
+        }
+    }
+    (!text.contains('{')).then_some(text)
 }

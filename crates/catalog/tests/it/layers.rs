@@ -118,6 +118,29 @@ async fn a_hidden_page_is_passed_over_and_nothing_behind_it_is_lost() {
 }
 
 #[tokio::test]
+async fn a_pattern_is_tied_to_the_top_as_in_an_ignore_file() {
+    let hide = || Effect { hide: Some(true), ..Effect::default() };
+    let hidden = |glob: &str, path: &str| Rules::new([rule(glob, hide())]).unwrap().hide(path);
+    assert!(hidden("a.md", "a.md") && hidden("a.md", "docs/a.md"));
+    assert!(hidden("/a.md", "a.md") && !hidden("/a.md", "docs/a.md"));
+    assert!(hidden("docs/", "docs/a.md") && hidden("docs/", "x/docs/a.md"));
+    assert!(hidden("x/docs/", "x/docs/a.md") && !hidden("x/docs", "docs/a.md"));
+}
+
+#[tokio::test]
+async fn hidden_values_of_a_template_are_not_suggested() {
+    let memory = Memory::new().template("note://p/{id}", "{id}", &[("id", &["ada", "grace"])]);
+    let hide = Effect { hide: Some(true), ..Effect::default() };
+    let ruled = Ruled::new(memory, Rules::new([rule("p/ada", hide)]).unwrap());
+    let settled = std::collections::BTreeMap::new();
+    let template = "note://p/{id}";
+    let question = Question { template, variable: "id", typed: "", settled: &settled };
+    let complete = ruled.facets().complete.unwrap();
+    let completion = complete.complete(&Context::default(), &question).await.unwrap();
+    assert_eq!(completion.values, ["grace"]);
+}
+
+#[tokio::test]
 async fn nothing_over_the_limit_leaves_in_one_piece() {
     let bounded = Bounded::new(Memory::new().text("a:1", "0123456789"), 4);
     let ctx = Context::default();

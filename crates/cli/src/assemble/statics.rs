@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use providers::statics::{Entry, Form, Options, Origin, Pattern, Statics};
-use resource::{Annotations, Resource, Template, UriTemplate};
+use resource::{Annotations, Resource, Template};
 use toml::Spanned;
 
-use super::{STATIC_TTL, flawed, icons, priority, roles, uri};
+use super::{STATIC_TTL, claims, icons, priority, roles, uri};
 use crate::settings::{Flaw, FormatSource, Settings, StaticMount, StaticResource, StaticTemplate};
 
 /// Makes the provider of one mount.
@@ -94,8 +94,7 @@ fn origin(settings: &Settings, sources: Sources<'_>, at: Range<usize>) -> Result
 }
 
 fn pattern(settings: &Settings, entry: &StaticTemplate) -> Result<Pattern, Flaw> {
-    let uri = UriTemplate::parse(entry.uri.get_ref())
-        .map_err(|error| flawed(settings, entry.uri.span(), &error))?;
+    let uri = claims::template(settings, &entry.uri)?;
     if let Some(unknown) = entry.values.keys().find(|name| !uri.variables().any(|v| v == **name)) {
         let message = format!("`values` names `{unknown}`, which the template does not have");
         return Err(settings.flaw(entry.uri.span(), message, None));

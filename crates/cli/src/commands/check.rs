@@ -8,7 +8,7 @@ use crate::output;
 use crate::settings::Settings;
 
 /// How far a folder is counted before "and more" is said.
-pub(crate) const COUNTED: usize = 10_000;
+const COUNTED: usize = 100_000;
 
 /// Reads the settings and says what they amount to.
 pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
@@ -17,20 +17,20 @@ pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let text = runtime.block_on(async {
         if args.json {
-            json(&assembly).await.to_string() + "\n"
+            json(&assembly, COUNTED).await.to_string() + "\n"
         } else {
             let file = args.file.display();
-            format!("{file} is in order\n{}", table(&assembly).await)
+            format!("{file} is in order\n{}", table(&assembly, COUNTED).await)
         }
     });
     output::print(&text)
 }
 
 /// The mounts as lines for a person.
-pub(crate) async fn table(assembly: &Assembly) -> String {
+pub(crate) async fn table(assembly: &Assembly, most: usize) -> String {
     let mut rows = Vec::new();
     for part in &assembly.parts {
-        let count = part.size.count(COUNTED).await;
+        let count = part.size.count(most).await;
         let more = if count.all { "" } else { "+" };
         let resources = if count.leaves == 1 && count.all { "resource" } else { "resources" };
         rows.push([
@@ -44,10 +44,10 @@ pub(crate) async fn table(assembly: &Assembly) -> String {
 }
 
 /// The mounts as data for a program.
-pub(crate) async fn json(assembly: &Assembly) -> serde_json::Value {
+pub(crate) async fn json(assembly: &Assembly, most: usize) -> serde_json::Value {
     let mut mounts = Vec::new();
     for part in &assembly.parts {
-        let count = part.size.count(COUNTED).await;
+        let count = part.size.count(most).await;
         mounts.push(json!({
             "name": part.name,
             "kind": part.kind,

@@ -22,6 +22,9 @@ use crate::{key, output};
 /// The settings file that is used where none is named.
 pub(crate) const SETTINGS: &str = "refdesk.toml";
 
+/// How far a folder is counted for the banner: serving must not begin with a walk.
+const COUNTED: usize = 2_000;
+
 const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
 
@@ -38,10 +41,13 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
     if args.stdio {
         // One pipe feeds one thread; a second would only add to the way between them.
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        return runtime.block_on(async {
+        let served = runtime.block_on(async {
             let (input, output) = pipes::open()?;
-            Ok(stdio::serve(server, input, output, told_to_stop()?).await?)
+            anyhow::Ok(stdio::serve(server, input, output, told_to_stop()?).await?)
         });
+        // A thread that still waits for a terminal must not hold us up.
+        runtime.shutdown_background();
+        return served;
     }
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(listen(args, &settings, &assembly, server))
@@ -85,11 +91,11 @@ async fn listen(
 async fn tell(args: &Serve, assembly: &Assembly, address: SocketAddr) -> anyhow::Result<()> {
     let url = format!("http://{address}{}", http::PATH);
     if args.json {
-        let mut told = check::json(assembly).await;
+        let mut told = check::json(assembly, COUNTED).await;
         told["url"] = url.into();
         return output::print(&format!("{told}\n"));
     }
-    let table = check::table(assembly).await;
+    let table = check::table(assembly, COUNTED).await;
     let version = env!("CARGO_PKG_VERSION");
     let next = "(add it to a host: refdesk host-config)";
     output::print(&format!("refdesk {version}\n{table}  listening on {url}   {next}\n"))

@@ -49,6 +49,10 @@ impl Settings {
             let whole = path
                 .canonicalize()
                 .with_context(|| format!("the folder {} cannot be served", path.display()))?;
+            if whole.is_file() {
+                let hint = format!("a settings file is named by --settings {}", path.display());
+                anyhow::bail!("{} is a file, not a folder; {hint}", path.display());
+            }
             let stem = whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
             let stem = mounts::name_from(&stem);
             let names = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });

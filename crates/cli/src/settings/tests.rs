@@ -102,6 +102,25 @@ fn a_declared_resource_has_its_content_once_and_its_uri_to_itself() {
 }
 
 #[test]
+fn a_template_may_not_answer_for_what_another_mount_declares() {
+    let template = |mount: &str, uri: &str| {
+        format!(
+            "[mounts.{mount}]\nkind = \"static\"\n[[mounts.{mount}.templates]]\n\
+             uri = \"{uri}\"\nname = \"n\"\ntext = \"\"\n"
+        )
+    };
+    let resource = "[mounts.b]\nkind = \"static\"\n[[mounts.b.resources]]\n\
+        uri = \"note://x\"\nname = \"n\"\ntext = \"\"\n";
+    let both = told(&(template("a", "note://{id}") + resource));
+    assert!(both.contains("by mount `a` and by mount `b`"), "{both}");
+    let folder = "[mounts.p]\nkind = \"fs\"\npath = \".\"\n";
+    let inside = told(&(template("a", "file:///p/{x}") + folder));
+    assert!(inside.contains("lies in the folder of mount `p`"), "{inside}");
+    let schemeless = told(&template("a", "no scheme {id}"));
+    assert!(schemeless.contains("4:7: not a valid URI"), "{schemeless}");
+}
+
+#[test]
 fn the_examples_of_the_documentation_are_in_order() {
     assert_eq!(
         told("[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"10 MiB\"\n"),

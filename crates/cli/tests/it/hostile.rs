@@ -58,6 +58,15 @@ fn no_disguise_reaches_what_lies_outside() {
     );
 }
 
+/// Ends the race also when the test fails.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// A folder is swapped for a link to the outside and back, while a client keeps reading.
 #[test]
 fn a_race_with_a_link_reaches_nothing_outside() {
@@ -82,6 +91,7 @@ fn a_race_with_a_link_reaches_nothing_outside() {
                 fs::rename(&spare, &inner).unwrap();
             }
         });
+        let _done = Done(&done);
         for _ in 0..3000 {
             let answer =
                 desk.ask("resources/read", json!({ "uri": "file:///project/inner/file.txt" }));
@@ -90,12 +100,14 @@ fn a_race_with_a_link_reaches_nothing_outside() {
                     assert_eq!(text, "inside");
                     inside += 1;
                 }
-                None => refused += 1,
+                None => {
+                    assert!(answer["error"].is_object(), "{answer}");
+                    refused += 1;
+                }
             }
         }
-        done.store(true, Ordering::Relaxed);
     });
-    assert_eq!(inside + refused, 3000);
+    assert!(inside > 0 && refused > 0, "{inside} read, {refused} refused: no race");
 }
 
 #[test]

@@ -73,6 +73,8 @@ fn mistakes_are_told_with_what_to_do_next() {
     let folder = project();
     let missing = told(&run(folder.path(), &["serve", "nowhere"]));
     assert!(missing.contains("the folder nowhere cannot be served"), "{missing}");
+    let file = told(&run(folder.path(), &["serve", "project/README.md"]));
+    assert!(file.contains("is a file, not a folder") && file.contains("--settings"), "{file}");
     let none = told(&run(folder.path(), &["check"]));
     assert!(none.contains("the settings file refdesk.toml cannot be read"), "{none}");
     let first = Listening::start(folder.path(), &[]);

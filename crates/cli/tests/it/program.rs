@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// The program with these arguments, in `folder`, with a home of its own.
 pub(crate) fn refdesk(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_refdesk"));
-    command.args(arguments).current_dir(folder).env_remove("REFDESK_LOG");
+    command.args(arguments).current_dir(folder).env("REFDESK_LOG", "error");
     command.env("XDG_STATE_HOME", folder.join(".state")).env("COLUMNS", "100");
     command
 }
@@ -145,6 +145,7 @@ impl Listening {
         write!(
             stream,
             "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
+             Accept: application/json, text/event-stream\r\n\
              MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}\
              Content-Length: {}\r\n\r\n{body}",
             body.len()

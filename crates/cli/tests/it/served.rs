@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::program::{Piped, project, refdesk};
+use crate::program::{Listening, Piped, project, refdesk};
 
 fn uris(answer: &Value) -> Vec<&str> {
     let resources = answer["result"]["resources"].as_array().unwrap();
@@ -208,4 +208,25 @@ values = { id = ["ada", "grace"] }
     let person = desk.ask("resources/read", json!({ "uri": "note://person/a%22b" }));
     let text = person["result"]["contents"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "id": "a\"b" }));
+}
+
+/// 2.7, L-05: a client that gave a token hears how far long work has come, and then the answer.
+#[test]
+fn long_work_reports_its_progress() {
+    let folder = project();
+    // What the banner has counted is known; only what comes after it is new and long.
+    let listening = Listening::start(folder.path(), &["project"]);
+    let large = folder.path().join("project/large");
+    fs::create_dir(&large).unwrap();
+    for at in 0..25_000 {
+        fs::File::create(large.join(format!("{at:05}"))).unwrap();
+    }
+    let params = json!({ "uri": "file:///project/large", "_meta": { "progressToken": "t" } });
+    let mut answer = Vec::new();
+    listening.ask("resources/list", params, |chunk| answer.extend_from_slice(chunk));
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.contains("content-type: text/event-stream"), "{answer}");
+    let reported = answer.find("\"method\":\"notifications/progress\"").expect("a report");
+    let answered = answer.find("\"nextCursor\":").expect("an answer");
+    assert!(reported < answered && answer.contains("\"progressToken\":\"t\""));
 }

@@ -3,19 +3,20 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use encoding_rs::{Decoder, Encoding};
 use futures_util::stream;
 use resource::{Error, Result, Source};
+use rustix::buffer::spare_capacity;
+use rustix::io::{Errno, pread};
 
 use super::fault::translate;
 use super::text::whole_characters;
 
-/// How much is read at once.
-pub(super) const CHUNK: u64 = 256 * 1024;
+/// How much is read at once. A multiple of three, so that each piece is encoded by itself.
+pub(super) const CHUNK: u64 = 192 * 1024;
 
 /// How much of a coded file is read at once; decoded, a byte may become three.
 const CODED_CHUNK: u64 = 64 * 1024;
@@ -62,15 +63,33 @@ impl Chunks {
 
     /// The next piece; nothing at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Bytes>> {
+        let room = self.room();
+        self.next_in(room)
+    }
+
+    /// Memory for the next piece.
+    fn room(&self) -> Vec<u8> {
         match self {
-            Self::Raw(raw) => Ok(raw.next(CHUNK, Vec::new())?.map(Bytes::from)),
-            Self::Text(raw, carry) => next_text(raw, carry),
+            Self::Raw(raw) => Vec::with_capacity(raw.room()),
+            Self::Text(raw, carry) => Vec::with_capacity(carry.len() + raw.room()),
+            Self::Coded(..) => Vec::new(),
+        }
+    }
+
+    fn next_in(&mut self, room: Vec<u8>) -> io::Result<Option<Bytes>> {
+        match self {
+            Self::Raw(raw) => Ok(raw.next(CHUNK, room)?.map(Bytes::from)),
+            Self::Text(raw, carry) => next_text(raw, carry, room),
             Self::Coded(decoding, wanted) => next_coded(decoding, wanted),
         }
     }
 
     /// All pieces in one.
     pub(super) fn collect(mut self) -> io::Result<Bytes> {
+        if let Self::Raw(raw) = &mut self {
+            let most = raw.left.end.saturating_sub(raw.left.start);
+            return Ok(raw.next(most, Vec::new())?.map(Bytes::from).unwrap_or_default());
+        }
         let first = self.next()?.unwrap_or_default();
         let Some(second) = self.next()? else { return Ok(first) };
         let mut all = Vec::from(first);
@@ -85,7 +104,9 @@ impl Chunks {
     pub(super) fn stream(self) -> Source {
         Source::Stream(Box::pin(stream::unfold(Some(self), |chunks| async {
             let mut chunks = chunks?;
-            let work = move || chunks.next().map(|chunk| chunk.map(|chunk| (chunk, chunks)));
+            // Taken here and not there: threads that come and go would each keep memory back.
+            let room = chunks.room();
+            let work = move || chunks.next_in(room).map(|chunk| chunk.map(|chunk| (chunk, chunks)));
             match tokio::task::spawn_blocking(work).await {
                 Ok(Ok(next)) => next.map(|(chunk, chunks)| (Ok(chunk), Some(chunks))),
                 Ok(Err(error)) => Some((Err(translate(error)), None)),
@@ -111,6 +132,10 @@ impl Raw {
             self.left.end = self.left.start;
         }
         Ok((read > 0).then_some(into))
+    }
+
+    fn room(&self) -> usize {
+        CHUNK.min(self.left.end.saturating_sub(self.left.start)) as usize
     }
 
     fn is_over(&self) -> bool {
@@ -144,26 +169,28 @@ impl Decoding {
 }
 
 /// Adds up to `most` bytes of `file` from `offset` on to `into`; fewer only at its end.
+///
+/// Memory is taken once and not cleared before it is filled.
 pub(super) fn read_at(file: &File, offset: u64, most: u64, into: &mut Vec<u8>) -> io::Result<()> {
     let start = into.len();
-    let most = usize::try_from(most).map_err(io::Error::other)?;
-    into.resize(start + most, 0);
-    let mut read = 0;
-    while read < most {
-        match file.read_at(&mut into[start + read..], offset + read as u64) {
+    let end = start + usize::try_from(most).map_err(io::Error::other)?;
+    into.reserve_exact(end - start);
+    while into.len() < end {
+        let at = offset + (into.len() - start) as u64;
+        match pread(file, spare_capacity(into), at) {
             Ok(0) => break,
-            Ok(more) => read += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    into.truncate(start + read);
+    into.truncate(end);
     Ok(())
 }
 
-fn next_text(raw: &mut Raw, carry: &mut Vec<u8>) -> io::Result<Option<Bytes>> {
+fn next_text(raw: &mut Raw, carry: &mut Vec<u8>, mut room: Vec<u8>) -> io::Result<Option<Bytes>> {
     let had = !carry.is_empty();
-    let mut chunk = match raw.next(CHUNK, std::mem::take(carry))? {
+    room.append(carry);
+    let mut chunk = match raw.next(CHUNK, room)? {
         Some(chunk) => chunk,
         None if had => return Ok(Some(Bytes::from_static("\u{fffd}".as_bytes()))),
         None => return Ok(None),

@@ -1,14 +1,16 @@
 //! Which paths go on from what somebody has typed?
 
 use std::io;
+use std::sync::Arc;
 
 use resource::{Completion, Error, Question, Result};
 
+use super::effort::Effort;
 use super::fault::{Fault, is_missing};
 use super::folder::{Extent, Names};
 use super::locate::{Folder, Found};
 use super::path::Local;
-use super::site::{Effort, Site};
+use super::site::Site;
 use super::stamp::Kind;
 use super::{TEMPLATE, VARIABLE};
 
@@ -45,14 +47,22 @@ impl Site {
             Err(error) => return Err(error.into()),
         };
         let names = self.names(&folder, Extent::All, effort)?;
-        if names.len() > BRIEF && !effort.is_long() {
-            return Err(io::Error::from(io::ErrorKind::WouldBlock).into());
+        if names.len() > BRIEF {
+            effort.must_be_long()?;
         }
+        let is_seen = |name: &[u8]| !self.conceals(&folder, &path, name);
+        let ranked = ranked(&names, stem, is_seen, effort)?;
         let prefix = &typed[..typed.len() - stem.len()];
-        Ok(self.values(&folder, &names, prefix, &ranked(&names, stem)))
+        Ok(self.values(&folder, &names, prefix, &ranked))
     }
 
-    fn values(&self, folder: &Folder, names: &Names, prefix: &str, ranked: &[usize]) -> Completion {
+    fn values(
+        &self,
+        folder: &Arc<Folder>,
+        names: &Names,
+        prefix: &str,
+        ranked: &[usize],
+    ) -> Completion {
         let mut completion = Completion { values: Vec::new(), total: ranked.len() };
         for index in ranked {
             if completion.values.len() == Completion::MOST {
@@ -75,13 +85,19 @@ impl Site {
     }
 }
 
-/// Where the names that fit `stem` stand: those that begin with it, those that do if capitals do
-/// not matter, those that hold it.
-fn ranked(names: &Names, stem: &str) -> Vec<usize> {
+/// Where the names that fit `stem` and are seen stand: those that begin with it, those that do if
+/// capitals do not matter, those that hold it.
+fn ranked(
+    names: &Names,
+    stem: &str,
+    is_seen: impl Fn(&[u8]) -> bool,
+    effort: &Effort,
+) -> io::Result<Vec<usize>> {
     let small = stem.to_lowercase();
     let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..names.len() {
-        let Some((name, _)) = names.get(index) else { continue };
+        effort.attended()?;
+        let Some((name, _)) = names.get(index).filter(|(name, _)| is_seen(name)) else { continue };
         let Ok(name) = std::str::from_utf8(name) else { continue };
         if name.starts_with(stem) {
             first.push(index);
@@ -96,5 +112,5 @@ fn ranked(names: &Names, stem: &str) -> Vec<usize> {
     }
     first.append(&mut second);
     first.append(&mut third);
-    first
+    Ok(first)
 }

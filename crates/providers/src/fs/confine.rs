@@ -1,7 +1,7 @@
 //! How is a file opened so that nothing outside the root ever is?
 //!
-//! Two ways, and no third. One name in a folder that is already open, never through a link; or,
-//! to learn where a link leads, the whole path by `cap-std`, which resolves it beneath the root.
+//! One name in a folder that is already open, and never through a link. Where a link leads is
+//! found out by reading it, and then gone to from the root in that same way.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,18 +11,20 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, fstatfs, openat, statat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, fstatfs, openat, readlinkat, statat};
 
 use super::fault::missing;
 use super::path::Local;
-use super::stamp::Stamp;
+use super::stamp::{Kind, Stamp};
+
+/// How many links are followed for one path; as many as the kernel follows.
+const MOST_LINKS: usize = 40;
 
 /// The folder beyond which nothing is reached.
 pub(super) struct Root {
-    dir: Dir,
     top: Handle,
+    /// The path of the machine that links inside may begin with.
+    home: Vec<u8>,
     /// Whether its disk is in this machine, so that asking it takes no thread.
     ///
     /// Other file systems mounted further down are not looked for.
@@ -36,10 +38,12 @@ pub(super) struct Handle(Arc<OwnedFd>);
 impl Root {
     /// Opens the folder at `path`, the only time that a path of the machine is used.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        let top = Handle(Arc::new(dir.try_clone()?.into_std_file().into()));
-        let local = is_local(fstatfs(&dir)?.f_type as u64);
-        Ok(Self { dir, top, local })
+        let home = path.canonicalize()?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let top = openat(CWD, &home, flags, Mode::empty())?;
+        let local = is_local(fstatfs(&top)?.f_type as u64);
+        let home = home.into_os_string().into_vec();
+        Ok(Self { top: Handle(Arc::new(top)), home, local })
     }
 
     /// The root itself.
@@ -49,28 +53,81 @@ impl Root {
 
     /// Where `path` leads when every link in it is followed; an error if that is outside.
     pub(super) fn real(&self, path: &Local) -> io::Result<Local> {
-        let real = self.dir.canonicalize(path.as_path())?.into_os_string().into_vec();
-        if real == b"." {
-            return Ok(Local::default());
+        let mut trail: Vec<(Handle, Vec<u8>)> = Vec::new();
+        let mut ahead = reversed(path.as_bytes());
+        let mut links = 0;
+        while let Some(name) = ahead.pop() {
+            if name == b".." {
+                trail.pop().ok_or_else(missing)?;
+            }
+            if matches!(&name[..], b"" | b"." | b"..") {
+                continue;
+            }
+            let folder = trail.last().map_or(&self.top, |(folder, _)| folder);
+            match folder.stamp_of(&name)?.kind {
+                Kind::Folder => trail.push((folder.folder(&name)?, name)),
+                Kind::Link if links < MOST_LINKS => {
+                    links += 1;
+                    let target = folder.target(&name)?;
+                    if target.starts_with(b"/") {
+                        trail.clear();
+                        ahead.append(&mut self.inside(&target).ok_or_else(missing)?);
+                    } else {
+                        ahead.append(&mut reversed(&target));
+                    }
+                }
+                Kind::File if ahead.is_empty() => return joined(&trail, Some(&name)),
+                Kind::File | Kind::Link | Kind::Other => return Err(missing()),
+            }
         }
-        Local::from_bytes(&real).ok_or_else(missing)
+        joined(&trail, None)
     }
 
     /// The content of the small file at `path`, links followed; an error if it is over `most`.
     pub(super) fn small(&self, path: &Local, most: u64) -> io::Result<Vec<u8>> {
-        let mut options = cap_std::fs::OpenOptions::new();
-        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, OFlags::NONBLOCK.bits() as i32);
-        let file = self.dir.open_with(path.as_path(), options.read(true))?;
-        if !file.metadata()?.is_file() {
-            return Err(missing());
+        let real = self.real(path)?;
+        let mut folder = self.top();
+        let mut names = real.names().peekable();
+        while let Some(name) = names.next() {
+            if names.peek().is_none() {
+                return small(folder.file(name)?.0, most);
+            }
+            folder = folder.folder(name)?;
         }
-        let mut content = Vec::new();
-        file.take(most + 1).read_to_end(&mut content)?;
-        if content.len() as u64 > most {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(content)
+        Err(missing())
     }
+
+    /// The names by which `target`, a path of the machine, goes on from the root, the first one
+    /// last; nothing if it does not lead there.
+    fn inside(&self, target: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let is_name = |name: &&[u8]| !matches!(*name, b"" | b".");
+        let mut names = target.split(|byte| *byte == b'/');
+        for name in self.home.split(|byte| *byte == b'/').filter(is_name) {
+            if names.find(is_name)? != name {
+                return None;
+            }
+        }
+        Some(names.rev().map(<[u8]>::to_vec).collect())
+    }
+}
+
+/// The names of `path`, the first one last.
+fn reversed(path: &[u8]) -> Vec<Vec<u8>> {
+    path.split(|byte| *byte == b'/').rev().map(<[u8]>::to_vec).collect()
+}
+
+fn joined(trail: &[(Handle, Vec<u8>)], last: Option<&[u8]>) -> io::Result<Local> {
+    let names: Vec<&[u8]> = trail.iter().map(|(_, name)| &name[..]).chain(last).collect();
+    Local::from_bytes(&names.join(&b'/')).ok_or_else(missing)
+}
+
+fn small(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    file.take(most + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > most {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(content)
 }
 
 impl Handle {
@@ -81,12 +138,22 @@ impl Handle {
         Ok(Self(Arc::new(handle)))
     }
 
-    /// The file `name` in this folder; an error if it is a link.
-    pub(super) fn file(&self, name: &[u8]) -> io::Result<File> {
+    /// The file `name` in this folder; an error if it is a link or anything else.
+    pub(super) fn file(&self, name: &[u8]) -> io::Result<(File, Stamp)> {
         // Without NONBLOCK a pipe that was put in the file's place would hold us up for ever.
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        Ok(openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?.into())
+        let file = openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
+        let stamp = Stamp::of(&fstat(&file)?);
+        if stamp.kind != Kind::File {
+            return Err(missing());
+        }
+        Ok((file.into(), stamp))
+    }
+
+    /// What the link `name` in this folder says.
+    fn target(&self, name: &[u8]) -> io::Result<Vec<u8>> {
+        Ok(readlinkat(self.0.as_fd(), OsStr::from_bytes(name), Vec::new())?.into_bytes())
     }
 
     /// This folder, open for reading its names.

@@ -55,9 +55,29 @@ pub(super) fn is_missing(error: &io::Error) -> bool {
             Errno::XDEV,
         ]
         .contains(&Errno::from_raw_os_error(code)),
-        // cap-std reports a path that leads outside as a refusal without a code.
-        None => matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied),
+        None => error.kind() == io::ErrorKind::NotFound,
     }
+}
+
+/// This is too much to be done while others wait.
+pub(super) fn too_long() -> io::Error {
+    io::ErrorKind::WouldBlock.into()
+}
+
+/// Somebody else is at it already.
+pub(super) fn taken() -> io::Error {
+    io::ErrorKind::ResourceBusy.into()
+}
+
+/// Nobody waits for this any more.
+pub(super) fn unattended() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// Whether `error` is one of those three, which end the work and say nothing of any file.
+pub(super) fn is_ours(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ResourceBusy, WouldBlock};
+    error.raw_os_error().is_none() && matches!(error.kind(), BrokenPipe | ResourceBusy | WouldBlock)
 }
 
 /// The kind of failure that `error` is, with `error` itself kept for the log.

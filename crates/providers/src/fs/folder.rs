@@ -1,13 +1,14 @@
 //! Which names lie in a folder, in order?
 
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use rustix::fs::{FileType, RawDir};
 
+use super::effort::Effort;
 use super::locate::Folder;
-use super::site::{Effort, Site};
+use super::site::Site;
 use super::stamp::{Kind, Stamp};
 
 /// The visible names of one folder, sorted by bytes.
@@ -19,6 +20,8 @@ pub(super) struct Names {
     order: Vec<u32>,
     /// Whether these are all the names.
     pub(super) all: bool,
+    /// How many of them are no links.
+    pub(super) plain: usize,
     stamp: Stamp,
     sight: Vec<u64>,
 }
@@ -77,6 +80,7 @@ impl Names {
         self.arena.extend_from_slice(&[kind, low, high]);
         self.arena.extend_from_slice(name);
         self.order.push(start);
+        self.plain += usize::from(matches!(kind, b'f' | b'd'));
         Ok(())
     }
 
@@ -85,6 +89,7 @@ impl Names {
             arena: Vec::new(),
             order: Vec::new(),
             all: true,
+            plain: 0,
             stamp: folder.stamp,
             sight: folder.sight.id(),
         };
@@ -139,21 +144,21 @@ impl Site {
         if let Some(names) = self.kept(folder) {
             return Ok(names);
         }
-        let turn = effort.is_long().then(|| self.reading.lock());
-        let _turn = turn.map(|turn| turn.unwrap_or_else(PoisonError::into_inner));
+        let turn = effort.is_patient().then(|| self.turns.take(&folder.path));
+        let _turn = turn.transpose().map_err(|others| effort.wait_for(others))?;
         if let Some(names) = self.kept(folder) {
             return Ok(names);
         }
         let now = SystemTime::now();
         let names = Arc::new(Names::scan(folder, extent, effort)?);
         if names.all && folder.stamp.is_settled(now, self.margin) {
-            self.names.keep(&folder.path, names.clone(), names.weight());
+            self.names.keep(folder.path.as_bytes(), names.clone(), names.weight());
         }
         Ok(names)
     }
 
     fn kept(&self, folder: &Folder) -> Option<Arc<Names>> {
-        let names = self.names.get(&folder.path)?;
+        let names = self.names.get(folder.path.as_bytes())?;
         (names.stamp == folder.stamp && folder.sight.has_id(&names.sight)).then_some(names)
     }
 }

@@ -1,17 +1,18 @@
 //! What stands on one page of a list?
 
 use std::io;
+use std::sync::Arc;
 
 use resource::{Ask, Error, Page, Resource, Result};
 
 use super::cursor::{Mode, Place};
-use super::describe::entry;
+use super::effort::Effort;
 use super::fault::{Fault, missing};
 use super::folder::Extent;
 use super::locate::{Folder, Found};
 use super::options::{Count, Listing};
-use super::path::{Asked, Local, uri_in};
-use super::site::{Effort, Site};
+use super::path::{Asked, Local};
+use super::site::Site;
 use super::stamp::{Kind, Stamp};
 use super::walk::{Step, Walk};
 
@@ -43,22 +44,24 @@ impl Site {
                 Found::File(_) => Err(Error::invalid("not a collection").into()),
             };
         }
+        let top = self.top()?;
         let mode = match &place {
             Some(place) => place.mode,
-            None => self.mode(effort)?,
+            None => self.mode(&top, effort)?,
         };
         match mode {
-            Mode::Flat => Ok(self.leaves(place.as_ref(), limit, effort)?),
-            Mode::Tree => self.children(&self.top()?, &Local::default(), (place, limit), effort),
+            Mode::Flat => Ok(self.leaves(top, place.as_ref(), limit, effort)?),
+            Mode::Tree => self.children(&top, &Local::default(), (place, limit), effort),
         }
     }
 
     /// How many files there are, as far as `most` files and folders tell.
     pub(super) fn survey(&self, most: usize, effort: &Effort) -> io::Result<Count> {
-        let mut walk = Walk::new(self, effort, Extent::Upto(most))?;
+        let mut walk = Walk::new(self, self.top()?, Extent::Upto(most), effort)?;
         let (mut leaves, mut folders) = (0, 0);
         let mut all = walk.sees_all();
         while all && leaves + folders <= most {
+            effort.attended()?;
             match walk.step()? {
                 None => return Ok(Count { leaves, all }),
                 Some(Step::Leaf(..)) => leaves += 1,
@@ -72,18 +75,21 @@ impl Site {
         Ok(Count { leaves, all: false })
     }
 
-    fn mode(&self, effort: &Effort) -> io::Result<Mode> {
+    fn mode(&self, top: &Arc<Folder>, effort: &Effort) -> io::Result<Mode> {
         Ok(match self.listing {
             Listing::Flat => Mode::Flat,
             Listing::Tree => Mode::Tree,
-            Listing::Auto if self.survey(SMALL, effort)?.all => Mode::Flat,
-            Listing::Auto => Mode::Tree,
+            Listing::Auto => {
+                let names = self.names(top, Extent::Upto(SMALL), effort)?;
+                let is_small = names.plain <= SMALL && self.survey(SMALL, effort)?.all;
+                if is_small { Mode::Flat } else { Mode::Tree }
+            }
         })
     }
 
     fn children(
         &self,
-        folder: &Folder,
+        folder: &Arc<Folder>,
         shown: &Local,
         (place, limit): (Option<Place>, usize),
         effort: &Effort,
@@ -97,14 +103,19 @@ impl Site {
             },
             Some(_) => return Err(Error::bad_cursor().into()),
         };
-        let prefix = shown.uri_prefix();
+        let mut series = self.entries.series(shown);
         let mut page = Page { freshness: self.freshness, ..Page::empty() };
+        page.items.reserve_exact(limit.min(names.len().saturating_sub(next)));
         let end = next.saturating_add(limit).saturating_add(PASSED);
         while page.items.len() < limit && next < end {
             let Some((name, kind)) = names.get(next) else { return Ok(page) };
             next += 1;
+            effort.attended()?;
+            if self.conceals(folder, shown, name) {
+                continue;
+            }
             if let Some(stamp) = self.member(folder, name, kind) {
-                page.items.push(entry(uri_in(&prefix, name), name, &stamp));
+                page.items.push(series.entry(name, &stamp));
             }
         }
         if next < names.len()
@@ -118,27 +129,29 @@ impl Site {
 
     fn leaves(
         &self,
+        top: Arc<Folder>,
         place: Option<&Place>,
         limit: usize,
         effort: &Effort,
     ) -> io::Result<Page<Resource>> {
-        let mut walk = Walk::new(self, effort, Extent::All)?;
+        let mut walk = Walk::new(self, top, Extent::All, effort)?;
         if let Some(place) = place {
             walk.resume(place)?;
         }
         let mut page = Page { freshness: self.freshness, ..Page::empty() };
         let (mut passed, mut opened) = (0, 0);
         while page.items.len() < limit && passed < PASSED && opened < OPENED {
+            effort.attended()?;
             match walk.step()? {
                 None => break,
                 Some(Step::Nothing) => passed += 1,
                 Some(Step::Folder) => opened += 1,
-                Some(Step::Leaf(name, stamp)) => {
+                Some(Step::Leaf(stamp)) => {
                     passed += 1;
-                    let Some((folder, prefix)) = walk.here() else { break };
-                    let stamp = stamp.or_else(|| self.member(folder, &name, Kind::File));
+                    let Some((folder, name, series)) = walk.here() else { break };
+                    let stamp = stamp.or_else(|| self.member(folder, name, Kind::File));
                     if let Some(stamp) = stamp {
-                        page.items.push(entry(uri_in(prefix, &name), &name, &stamp));
+                        page.items.push(series.entry(name, &stamp));
                         passed -= 1;
                     }
                 }
@@ -153,7 +166,7 @@ impl Site {
 
     /// What `name` in `folder` is now; nothing if it is gone, or was just replaced by something of
     /// another kind, for which other rules may hold.
-    fn member(&self, folder: &Folder, name: &[u8], kind: Kind) -> Option<Stamp> {
+    fn member(&self, folder: &Arc<Folder>, name: &[u8], kind: Kind) -> Option<Stamp> {
         if kind == Kind::Link {
             return self.look(folder, name).ok().map(|found| *found.stamp());
         }

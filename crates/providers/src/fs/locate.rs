@@ -1,16 +1,22 @@
 //! What lies at a path, if it may be seen?
 
+use std::collections::HashSet;
+use std::fs::File;
 use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::confine::Handle;
 use super::fault::missing;
 use super::path::Local;
 use super::site::Site;
 use super::stamp::{Kind, Stamp};
-use super::visible::Sight;
+use super::visible::{Rules, Sight};
 
 /// How many links one path may lead through.
 const MOST_LINKS: usize = 16;
+
+/// Of how many files in one folder it is remembered that they are there.
+const MOST_KNOWN: usize = 1_024;
 
 /// A folder that may be seen, open.
 #[derive(Clone)]
@@ -20,21 +26,29 @@ pub(super) struct Folder {
     pub(super) path: Local,
     pub(super) stamp: Stamp,
     pub(super) sight: Sight,
+    /// Its own part of the sight.
+    rules: Arc<Rules>,
+    /// Names of files that were found in it and may be seen.
+    known: Arc<Mutex<HashSet<Vec<u8>>>>,
+    /// The folder it lies in.
+    outer: Option<Arc<Self>>,
     /// The folders in which the links stood that led here.
     links: Vec<Local>,
 }
 
 /// What lies at a path.
 pub(super) enum Found {
-    Folder(Folder),
+    Folder(Arc<Folder>),
     File(Leaf),
 }
 
-/// A file that may be seen, not opened.
+/// A file that may be seen.
 pub(super) struct Leaf {
-    pub(super) folder: Handle,
+    pub(super) folder: Arc<Folder>,
     pub(super) name: Vec<u8>,
     pub(super) stamp: Stamp,
+    /// Itself, if it was to be opened.
+    pub(super) file: Option<File>,
 }
 
 impl Found {
@@ -44,38 +58,127 @@ impl Found {
             Self::File(leaf) => &leaf.stamp,
         }
     }
+
+    /// Whether it really lies at `path`.
+    fn is_at(&self, path: &Local) -> bool {
+        match self {
+            Self::Folder(folder) => folder.path == *path,
+            Self::File(leaf) => path.is_in(&leaf.folder.path, &leaf.name),
+        }
+    }
+}
+
+impl Folder {
+    /// Whether it is still as it was, and so are its rules, if `stamp` is what it is now.
+    fn still_holds(&self, stamp: &Stamp) -> bool {
+        self.stamp == *stamp && self.rules.still_hold(&self.handle, stamp)
+    }
+
+    /// Whether `name` is known to be a file that may be seen.
+    ///
+    /// What a name stands for cannot change without the folder's stamp, and then this folder
+    /// serves no more.
+    fn knows(&self, name: &[u8]) -> bool {
+        self.known().contains(name)
+    }
+
+    fn learn(&self, name: &[u8]) {
+        let mut known = self.known();
+        if self.rules.are_settled() && known.len() < MOST_KNOWN {
+            known.insert(name.to_vec());
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_outside_of(&self, inner: &Self) -> bool {
+        inner.outer.as_deref().is_some_and(|outer| std::ptr::eq(outer, self))
+    }
 }
 
 impl Site {
     /// The root.
-    pub(super) fn top(&self) -> io::Result<Folder> {
+    pub(super) fn top(&self) -> io::Result<Arc<Folder>> {
         let handle = self.root.top();
-        let (path, stamp) = (Local::default(), handle.stamp()?);
-        let sight = Sight::new(self.hidden);
-        let sight = self.rules.sight(&self.root, sight, (&handle, &path, &stamp))?;
-        Ok(Folder { handle, path, stamp, sight, links: Vec::new() })
+        let stamp = handle.stamp()?;
+        if let Some(top) = self.folders.get(&b""[..])
+            && top.still_holds(&stamp)
+        {
+            return Ok(top);
+        }
+        let path = Local::default();
+        let rules = self.rules.rules(&self.root, (&handle, &path, &stamp))?;
+        let sight = Sight::new(self.hidden, self.hide.clone()).within(&path, &rules);
+        let (known, outer, links) = (Arc::default(), None, Vec::new());
+        Ok(self.keep(Folder { handle, path, stamp, sight, rules, known, outer, links }))
     }
 
     /// What lies at `path`; links on the way are followed as long as they stay inside.
     pub(super) fn find(&self, path: &Local) -> io::Result<Found> {
-        let mut found = Found::Folder(self.top()?);
+        self.judged(path, self.go(path, Self::look))
+    }
+
+    /// The same, and opened if it is a file.
+    pub(super) fn find_open(&self, path: &Local) -> io::Result<Found> {
+        self.judged(path, self.go(path, Self::look_inside))
+    }
+
+    /// What was `found` at `path`, unless that is hidden.
+    fn judged(&self, path: &Local, found: io::Result<Found>) -> io::Result<Found> {
+        // What lies there without links on the way is judged already.
+        let is_judged = found.as_ref().is_ok_and(|found| found.is_at(path));
+        if !is_judged && self.hides(path.as_bytes()) {
+            return Err(missing());
+        }
+        found
+    }
+
+    fn go(
+        &self,
+        path: &Local,
+        last: impl Fn(&Self, &Arc<Folder>, &[u8]) -> io::Result<Found>,
+    ) -> io::Result<Found> {
+        let mut folder = self.top()?;
         let mut names = path.names().peekable();
         while let Some(name) = names.next() {
-            let Found::Folder(folder) = &found else { return Err(missing()) };
-            found = match names.peek() {
-                // Folders are tried first where only they will do: that saves a call for each.
-                Some(_) => match self.enter(folder, name) {
-                    Ok(folder) => Found::Folder(folder),
-                    Err(_) => self.look(folder, name)?,
+            if names.peek().is_none() {
+                return last(self, &folder, name);
+            }
+            // Folders are tried first where only they will do: that saves a call for each.
+            folder = match self.enter(&folder, name) {
+                Ok(folder) => folder,
+                Err(_) => match self.look(&folder, name)? {
+                    Found::Folder(folder) => folder,
+                    Found::File(_) => return Err(missing()),
                 },
-                None => self.look(folder, name)?,
             };
+        }
+        Ok(Found::Folder(folder))
+    }
+
+    /// What `name` in `folder` is, or leads to, opened if it is a file.
+    fn look_inside(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
+        // Nothing is opened of which it is not known that it is a file: to open a pipe is to be
+        // noticed at its other end.
+        if folder.knows(name)
+            && let Ok((file, stamp)) = folder.handle.file(name)
+        {
+            let (folder, name, file) = (folder.clone(), name.to_vec(), Some(file));
+            return Ok(Found::File(Leaf { folder, name, stamp, file }));
+        }
+        let mut found = self.look(folder, name)?;
+        if let Found::File(leaf) = &mut found {
+            let (file, stamp) = leaf.folder.handle.file(&leaf.name)?;
+            (leaf.file, leaf.stamp) = (Some(file), stamp);
+            leaf.folder.learn(&leaf.name);
         }
         Ok(found)
     }
 
     /// What `name` in `folder` is, or leads to.
-    pub(super) fn look(&self, folder: &Folder, name: &[u8]) -> io::Result<Found> {
+    pub(super) fn look(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
         match folder.handle.stamp_of(name)? {
             stamp if stamp.kind == Kind::Link => self.follow(folder, name),
             stamp => self.plain(folder, name, stamp),
@@ -83,24 +186,55 @@ impl Site {
     }
 
     /// The folder `name` in `folder`; an error if it is a link.
-    pub(super) fn enter(&self, folder: &Folder, name: &[u8]) -> io::Result<Folder> {
+    ///
+    /// One that is kept open serves again as long as it is still what the name stands for.
+    pub(super) fn enter(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Arc<Folder>> {
         let path = folder.path.join(name);
+        if let Some(kept) = self.folders.get(path.as_bytes())
+            && folder.is_outside_of(&kept)
+            && kept.still_holds(&folder.handle.stamp_of(name)?)
+        {
+            return Ok(kept);
+        }
         if !folder.sight.admits(path.as_bytes(), true) {
             return Err(missing());
         }
         let handle = folder.handle.folder(name)?;
         let stamp = handle.stamp()?;
-        let outer = folder.sight.clone();
-        let sight = self.rules.sight(&self.root, outer, (&handle, &path, &stamp))?;
-        Ok(Folder { handle, path, stamp, sight, links: folder.links.clone() })
+        let rules = self.rules.rules(&self.root, (&handle, &path, &stamp))?;
+        let sight = folder.sight.within(&path, &rules);
+        let (outer, links) = (Some(folder.clone()), folder.links.clone());
+        let known = Arc::default();
+        Ok(self.keep(Folder { handle, path, stamp, sight, rules, known, outer, links }))
     }
 
-    fn plain(&self, folder: &Folder, name: &[u8], stamp: Stamp) -> io::Result<Found> {
+    /// Whether whoever serves the root hides what is asked for by `path`.
+    pub(super) fn hides(&self, path: &[u8]) -> bool {
+        self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path)))
+    }
+
+    /// Whether `name` in `folder` is hidden where it is `shown`, if links led there.
+    ///
+    /// Where it really lies it was judged when the names of the folder were read.
+    pub(super) fn conceals(&self, folder: &Folder, shown: &Local, name: &[u8]) -> bool {
+        self.hide.is_some() && folder.path != *shown && self.hides(shown.join(name).as_bytes())
+    }
+
+    /// Keeps `folder` open, unless links led to it or its rules may change unseen.
+    fn keep(&self, folder: Folder) -> Arc<Folder> {
+        let folder = Arc::new(folder);
+        if folder.links.is_empty() && folder.rules.are_settled() {
+            self.folders.keep(folder.path.as_bytes(), folder.clone(), 1);
+        }
+        folder
+    }
+
+    fn plain(&self, folder: &Arc<Folder>, name: &[u8], stamp: Stamp) -> io::Result<Found> {
         match stamp.kind {
             Kind::Folder => Ok(Found::Folder(self.enter(folder, name)?)),
             Kind::File if folder.sight.admits(folder.path.join(name).as_bytes(), false) => {
-                let leaf = Leaf { folder: folder.handle.clone(), name: name.to_vec(), stamp };
-                Ok(Found::File(leaf))
+                let (folder, name) = (folder.clone(), name.to_vec());
+                Ok(Found::File(Leaf { folder, name, stamp, file: None }))
             }
             Kind::File | Kind::Link | Kind::Other => Err(missing()),
         }
@@ -109,22 +243,23 @@ impl Site {
     /// What the link `name` in `folder` leads to, which must be visible where it really lies.
     ///
     /// A link to a folder that it lies in itself leads nowhere, or walks would never end.
-    fn follow(&self, folder: &Folder, name: &[u8]) -> io::Result<Found> {
+    fn follow(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
         let link = folder.path.join(name);
         // A link that is hidden is not even resolved.
         if folder.links.len() >= MOST_LINKS || !folder.sight.admits(link.as_bytes(), false) {
             return Err(missing());
         }
-        let mut found = self.reach(&self.root.real(&link)?)?;
-        if let Found::Folder(target) = &mut found {
-            target.links.clone_from(&folder.links);
-            target.links.push(folder.path.clone());
-            let loops = target.links.iter().any(|path| path.is_within(&target.path));
-            if loops || !folder.sight.admits(link.as_bytes(), true) {
-                return Err(missing());
-            }
+        let target = match self.reach(&self.root.real(&link)?)? {
+            Found::Folder(target) => target,
+            file @ Found::File(_) => return Ok(file),
+        };
+        let mut links = folder.links.clone();
+        links.push(folder.path.clone());
+        let loops = links.iter().any(|path| path.is_within(&target.path));
+        if loops || !folder.sight.admits(link.as_bytes(), true) {
+            return Err(missing());
         }
-        Ok(found)
+        Ok(Found::Folder(Arc::new(Folder { links, ..Folder::clone(&target) })))
     }
 
     /// What lies at `real`, a path without links.

@@ -8,6 +8,8 @@ mod complete;
 mod confine;
 mod cursor;
 mod describe;
+mod effort;
+mod entries;
 mod fault;
 mod folder;
 mod list;
@@ -20,6 +22,7 @@ mod shelf;
 mod site;
 mod stamp;
 mod text;
+mod turns;
 mod visible;
 mod walk;
 mod window;
@@ -34,12 +37,13 @@ use resource::{
 };
 
 use self::describe::describe;
+use self::effort::{Attendance, Effort};
 use self::fault::{Fault, missing, translate};
 use self::locate::Found;
 use self::path::Asked;
-use self::site::{Effort, Site};
+use self::site::Site;
 
-pub use self::options::{Count, Listing, Options};
+pub use self::options::{Count, Hide, Listing, Options};
 
 /// The pattern of all files.
 const TEMPLATE: &str = "file:///{+path}";
@@ -77,9 +81,35 @@ impl Fs {
                 done => return done,
             }
         }
-        let (site, ctx) = (self.site.clone(), ctx.clone());
-        let work = tokio::task::spawn_blocking(move || job(&site, &Effort::long(ctx)));
-        work.await.map_err(|error| Error::internal("reading stopped").caused_by(error))?
+        self.labour(ctx, job).await
+    }
+
+    /// Does `job` on a thread that may wait, when there is a place for it. If this is dropped,
+    /// the job stops.
+    async fn labour<T: Send + 'static>(
+        &self,
+        ctx: &Context,
+        mut job: impl Fn(&Site, &Effort) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let stopped = |error| Error::internal("reading stopped").caused_by(error);
+        let attendance = Attendance::default();
+        let mut effort = Effort::long(ctx.clone(), &attendance);
+        loop {
+            let site = self.site.clone();
+            let place = site.places.clone().acquire_owned().await;
+            let place = place.map_err(|_| Error::internal("there are no places"))?;
+            let work = tokio::task::spawn_blocking(move || {
+                let _place = place;
+                let done = effort.attended().map_err(Fault::Io).and_then(|()| job(&site, &effort));
+                (done, effort, job)
+            });
+            let done;
+            (done, effort, job) = work.await.map_err(stopped)?;
+            match effort.others() {
+                Some(others) => others.done().await,
+                None => return done,
+            }
+        }
     }
 }
 

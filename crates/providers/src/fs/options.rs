@@ -1,10 +1,12 @@
 //! What may be chosen about a folder that is served?
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How one folder is served.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// The folder.
     pub root: PathBuf,
@@ -14,6 +16,28 @@ pub struct Options {
     pub hidden: bool,
     /// How long an answer may be kept.
     pub ttl: Duration,
+    /// What is as if it were not there, beside what ignore files leave out.
+    pub hide: Option<Hide>,
+}
+
+/// Says of a path below the root, such as `docs/a.md` or the folder `docs`, whether it and all
+/// that lies in it is hidden.
+///
+/// It looks at the folders around a path itself, and answers alike each time. Of a path that is
+/// not UTF-8 it is given the nearest that is.
+pub type Hide = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { root, listing, hidden, ttl, hide } = self;
+        f.debug_struct("Options")
+            .field("root", root)
+            .field("listing", listing)
+            .field("hidden", hidden)
+            .field("ttl", ttl)
+            .field("hide", &hide.is_some())
+            .finish()
+    }
 }
 
 /// What a plain list shows.

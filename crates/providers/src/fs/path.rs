@@ -1,9 +1,5 @@
 //! Which path inside the root does a URI name, and which URI names a path?
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-
 use resource::Uri;
 use resource::uri::{decode, encode_segment};
 
@@ -44,7 +40,7 @@ impl Asked {
             return Some(Self { path: Local::default(), folder: true });
         }
         let (rest, folder) = rest.strip_suffix('/').map_or((rest, false), |rest| (rest, true));
-        let mut path = Local::default();
+        let mut path = Local(Vec::with_capacity(rest.len()));
         for segment in rest.split('/') {
             let name = decode(segment);
             if !is_name(&name) {
@@ -72,11 +68,6 @@ impl Local {
         &self.0
     }
 
-    /// The path as the operating system takes it; `.` for the root.
-    pub(super) fn as_path(&self) -> &Path {
-        Path::new(OsStr::from_bytes(if self.0.is_empty() { b"." } else { &self.0 }))
-    }
-
     /// Its names, outermost first.
     pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.0.split(|byte| *byte == b'/').filter(|name| !name.is_empty())
@@ -101,6 +92,15 @@ impl Local {
         path.0.extend_from_slice(&self.0);
         path.push(name);
         path
+    }
+
+    /// Whether it is that of `name` in `folder`.
+    pub(super) fn is_in(&self, folder: &Self, name: &[u8]) -> bool {
+        let prefix = folder.prefix();
+        self.0.len() == prefix + name.len()
+            && self.0.ends_with(name)
+            && self.0.starts_with(&folder.0)
+            && (prefix == 0 || self.0[prefix - 1] == b'/')
     }
 
     /// How many bytes stand before the name of something in this folder.
@@ -193,6 +193,9 @@ mod tests {
         assert!(path("a/b").is_within(&path("a")) && path("a/b").is_within(&path("")));
         assert!(path("a").is_within(&path("a")));
         assert!(!path("ab").is_within(&path("a")) && !path("a").is_within(&path("a/b")));
+        assert!(path("a/b").is_in(&path("a"), b"b") && path("a").is_in(&path(""), b"a"));
+        assert!(!path("a/b").is_in(&path("a"), b"c") && !path("a/b").is_in(&path("b"), b"b"));
+        assert!(!path("a/bc").is_in(&path("a"), b"c") && !path("abc").is_in(&path("a"), b"c"));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! What is the content of a file?
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,15 +9,16 @@ use encoding_rs::{Encoding, ISO_2022_JP};
 use resource::{Body, Content, Error, ErrorKind, Part, Resource, Slice, Source, Uri, Window};
 
 use super::chunks::{CHUNK, Chunks, Decoding, read_at};
-use super::describe::describe;
+use super::describe::{describe, outline};
+use super::effort::Effort;
 use super::fault::{Fault, missing};
-use super::locate::{Found, Leaf};
+use super::locate::Found;
 use super::mime;
 use super::path::Asked;
-use super::site::{Effort, Site};
-use super::stamp::{Kind, Stamp};
+use super::site::Site;
+use super::stamp::Stamp;
 use super::text::{
-    Form, Share, guess, has_escapes, is_clean, is_utf8, recognise, whole_characters,
+    Form, Share, Signs, guess, has_escapes, is_clean, is_utf8, recognise, whole_characters,
 };
 
 /// Up to this much is held in memory; more is given in pieces.
@@ -42,7 +43,7 @@ impl Site {
         window: &Window,
         effort: &Effort,
     ) -> Result<Content, Fault> {
-        let leaf = match self.find(&asked.path)? {
+        let leaf = match self.find_open(&asked.path)? {
             Found::Folder(folder) => {
                 let resource = describe(uri.clone(), asked.path.last(), &folder.stamp);
                 return Ok(Content::Collection(Arc::new(resource)));
@@ -50,7 +51,9 @@ impl Site {
             Found::File(_) if asked.folder => return Err(missing().into()),
             Found::File(leaf) => leaf,
         };
-        let opened = Opened::new(&leaf, uri, asked)?;
+        let resource = outline(uri.clone(), asked.path.last(), &leaf.stamp);
+        let file = leaf.file.ok_or_else(missing)?;
+        let opened = Opened { file: Arc::new(file), stamp: leaf.stamp, resource };
         let part = match window {
             Window::Whole { limit } => opened.whole(*limit, effort)?,
             Window::Part { offset, length, etag } => {
@@ -63,16 +66,6 @@ impl Site {
 }
 
 impl Opened {
-    fn new(leaf: &Leaf, uri: &Uri, asked: &Asked) -> io::Result<Self> {
-        let file = leaf.folder.file(&leaf.name)?;
-        let stamp = Stamp::of(&rustix::fs::fstat(&file)?);
-        if stamp.kind != Kind::File {
-            return Err(missing());
-        }
-        let resource = describe(uri.clone(), asked.path.last(), &stamp);
-        Ok(Self { file: Arc::new(file), stamp, resource })
-    }
-
     fn check(&self, etag: Option<&str>) -> Result<(), Error> {
         let now = self.stamp.etag();
         if etag.is_none_or(|etag| etag == now) {
@@ -97,8 +90,7 @@ impl Opened {
         }
         let mut head = Vec::new();
         if size <= AT_HAND {
-            head.reserve_exact(usize::try_from(size).map_err(io::Error::other)?);
-            (&*self.file).take(size).read_to_end(&mut head)?;
+            read_at(&self.file, 0, size, &mut head)?;
             return Ok(self.at_hand(head));
         }
         read_at(&self.file, 0, HEAD, &mut head)?;
@@ -153,15 +145,13 @@ fn examine(file: &Arc<File>, size: u64, head: &[u8], effort: &Effort) -> io::Res
     if form == Form::Blob {
         return Ok(form);
     }
-    if !effort.is_long() {
-        return Err(io::ErrorKind::WouldBlock.into());
-    }
+    effort.must_be_long()?;
     let coded = match form {
         Form::Coded(charset) => Some(charset),
         Form::Utf8 | Form::Blob => None,
     };
     if let Some(charset) = coded {
-        if decodes(file, size, charset)? {
+        if decodes(file, size, charset, effort)? {
             return Ok(form);
         }
         // What has escapes and is not Japanese may still be a log in colour.
@@ -169,13 +159,13 @@ fn examine(file: &Arc<File>, size: u64, head: &[u8], effort: &Effort) -> io::Res
             return Ok(Form::Blob);
         }
     }
-    let maybe = match examine_utf8(file, size)? {
+    let maybe = match examine_utf8(file, size, effort)? {
         Verdict::Utf8 { escapes } if escapes && coded.is_none() => ISO_2022_JP,
         Verdict::Utf8 { .. } => return Ok(Form::Utf8),
         Verdict::Maybe(charset) => charset,
         Verdict::Blob => return Ok(Form::Blob),
     };
-    Ok(match decodes(file, size, maybe)? {
+    Ok(match decodes(file, size, maybe, effort)? {
         true => Form::Coded(maybe),
         false if maybe == ISO_2022_JP => Form::Utf8,
         false => Form::Blob,
@@ -192,18 +182,20 @@ enum Verdict {
     Blob,
 }
 
-fn examine_utf8(file: &Arc<File>, size: u64) -> io::Result<Verdict> {
+fn examine_utf8(file: &Arc<File>, size: u64, effort: &Effort) -> io::Result<Verdict> {
     let mut chunk = Vec::new();
     let mut at = 0;
     let mut escapes = false;
     while at < size {
+        effort.attended()?;
         let carry = chunk.len();
         read_at(file, at, CHUNK.min(size - at), &mut chunk)?;
         let read = (chunk.len() - carry) as u64;
         at += read;
         let is_last = read == 0 || at >= size;
         let whole = if is_last { chunk.len() } else { whole_characters(&chunk) };
-        if chunk.contains(&0) {
+        let signs = Signs::of(&chunk);
+        if signs.has(Signs::ZERO) {
             return Ok(Verdict::Blob);
         }
         if !is_utf8(&chunk[..whole], Share::Whole) {
@@ -212,15 +204,21 @@ fn examine_utf8(file: &Arc<File>, size: u64) -> io::Result<Verdict> {
         if read == 0 {
             break;
         }
-        escapes |= has_escapes(&chunk);
+        escapes |= signs.has(Signs::ESCAPE) && has_escapes(&chunk);
         chunk.drain(..whole);
     }
     Ok(Verdict::Utf8 { escapes })
 }
 
-fn decodes(file: &Arc<File>, size: u64, charset: &'static Encoding) -> io::Result<bool> {
+fn decodes(
+    file: &Arc<File>,
+    size: u64,
+    charset: &'static Encoding,
+    effort: &Effort,
+) -> io::Result<bool> {
     let mut decoding = Decoding::new(file, size, charset);
     while let Some(text) = decoding.next()? {
+        effort.attended()?;
         if decoding.flawed || !is_clean(&text) {
             return Ok(false);
         }

@@ -1,54 +1,67 @@
 //! What is worth keeping in memory, when only so much may be kept?
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hash};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::path::Local;
-
-/// Values by path, of a limited total weight; those used least recently go first.
+/// Values by key, of a limited total weight; those used least recently go first.
 ///
 /// They stand in two rows. When the new row is full the old one is cleared away, and what is
 /// asked for moves to the new one, so that no list of uses has to be kept.
-pub(super) struct Shelf<V> {
+pub(super) struct Shelf<K, V, S = RandomState> {
     capacity: usize,
-    rows: Mutex<Rows<V>>,
+    rows: Mutex<Rows<K, V, S>>,
 }
 
-struct Rows<V> {
-    new: HashMap<Vec<u8>, (V, usize)>,
-    old: HashMap<Vec<u8>, (V, usize)>,
+struct Rows<K, V, S> {
+    new: HashMap<K, (V, usize), S>,
+    old: HashMap<K, (V, usize), S>,
     weight: usize,
 }
 
-impl<V: Clone> Shelf<V> {
+impl<K: Eq + Hash, V: Clone, S: BuildHasher + Default> Shelf<K, V, S> {
     /// A shelf for about `capacity`. One value may weigh up to four times as much, and then
     /// stands alone.
     pub(super) fn new(capacity: usize) -> Self {
-        let rows = Rows { new: HashMap::new(), old: HashMap::new(), weight: 0 };
+        let rows = Rows { new: HashMap::default(), old: HashMap::default(), weight: 0 };
         Self { capacity, rows: Mutex::new(rows) }
     }
 
-    /// What is kept for `path`.
-    pub(super) fn get(&self, path: &Local) -> Option<V> {
+    /// What is kept for `key`.
+    pub(super) fn get<Q>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
         let mut rows = self.lock();
-        if let Some((value, _)) = rows.new.get(path.as_bytes()) {
+        if let Some((value, _)) = rows.new.get(key) {
             return Some(value.clone());
         }
-        let (value, weight) = rows.old.remove(path.as_bytes())?;
-        self.put(&mut rows, path, value.clone(), weight);
+        let (value, weight) = rows.old.remove(key)?;
+        self.put(&mut rows, key, value.clone(), weight);
         Some(value)
     }
 
-    /// Keeps `value` for `path`, unless it is far too heavy.
-    pub(super) fn keep(&self, path: &Local, value: V, weight: usize) {
+    /// Keeps `value` for `key`, unless it is far too heavy.
+    pub(super) fn keep<Q>(&self, key: &Q, value: V, weight: usize)
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
         if weight <= 4 * self.capacity {
-            self.put(&mut self.lock(), path, value, weight);
+            self.put(&mut self.lock(), key, value, weight);
         }
     }
 
-    fn put(&self, rows: &mut Rows<V>, path: &Local, value: V, weight: usize) {
-        rows.old.remove(path.as_bytes());
-        if let Some((_, gone)) = rows.new.remove(path.as_bytes()) {
+    fn put<Q>(&self, rows: &mut Rows<K, V, S>, key: &Q, value: V, weight: usize)
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        rows.old.remove(key);
+        if let Some((_, gone)) = rows.new.remove(key) {
             rows.weight -= gone;
         }
         let row = self.capacity / 2;
@@ -60,10 +73,10 @@ impl<V: Clone> Shelf<V> {
             rows.old.clear();
         }
         rows.weight += weight;
-        rows.new.insert(path.as_bytes().to_vec(), (value, weight));
+        rows.new.insert(key.to_owned(), (value, weight));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Rows<V>> {
+    fn lock(&self) -> MutexGuard<'_, Rows<K, V, S>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -77,30 +90,25 @@ impl<V: Clone> Shelf<V> {
 #[cfg(test)]
 mod tests {
     use super::Shelf;
-    use crate::fs::path::Local;
-
-    fn path(number: usize) -> Local {
-        Local::from_bytes(number.to_string().as_bytes()).unwrap()
-    }
 
     #[test]
     fn the_weight_stays_within_the_capacity_and_what_is_used_stays() {
-        let shelf = Shelf::new(100);
+        let shelf = Shelf::<usize, usize>::new(100);
         for number in 0..1_000 {
-            shelf.keep(&path(number), number, 10);
-            assert_eq!(shelf.get(&path(0)), Some(0));
+            shelf.keep(&number, number, 10);
+            assert_eq!(shelf.get(&0), Some(0));
             assert!(shelf.weight() <= 100);
         }
-        assert_eq!(shelf.get(&path(500)), None);
+        assert_eq!(shelf.get(&500), None);
     }
 
     #[test]
     fn one_heavy_value_stands_alone_and_a_far_too_heavy_one_is_not_kept() {
-        let shelf = Shelf::new(100);
-        shelf.keep(&path(1), 1, 10);
-        shelf.keep(&path(2), 2, 400);
-        assert_eq!((shelf.get(&path(1)), shelf.get(&path(2))), (None, Some(2)));
-        shelf.keep(&path(3), 3, 401);
-        assert_eq!(shelf.get(&path(3)), None);
+        let shelf = Shelf::<usize, usize>::new(100);
+        shelf.keep(&1, 1, 10);
+        shelf.keep(&2, 2, 400);
+        assert_eq!((shelf.get(&1), shelf.get(&2)), (None, Some(2)));
+        shelf.keep(&3, 3, 401);
+        assert_eq!(shelf.get(&3), None);
     }
 }

@@ -1,20 +1,32 @@
 //! What does a served folder know and keep between requests?
 
-use std::cell::Cell;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use resource::{Context, Freshness, Scope};
+use resource::{Freshness, Scope};
+use tokio::sync::Semaphore;
 
 use super::confine::Root;
+use super::entries::Entries;
 use super::folder::Names;
-use super::options::{Listing, Options};
+use super::locate::Folder;
+use super::options::{Hide, Listing, Options};
 use super::shelf::Shelf;
+use super::turns::Turns;
 use super::visible::Rulebook;
 
 /// How much the names of folders may take in memory.
 const KEPT_NAMES: usize = 32 * 1024 * 1024;
+
+/// How many folders are kept open.
+const KEPT_FOLDERS: usize = 64;
+
+/// How many threads one served folder may keep busy.
+const PLACES: usize = 4;
+
+/// The same where a disk elsewhere is waited for, and every request takes a thread.
+const PLACES_ELSEWHERE: usize = 16;
 
 /// One served folder.
 pub(super) struct Site {
@@ -23,70 +35,37 @@ pub(super) struct Site {
     pub(super) listing: Listing,
     pub(super) freshness: Freshness,
     pub(super) rules: Rulebook,
-    pub(super) names: Shelf<Arc<Names>>,
+    pub(super) hide: Option<Hide>,
+    pub(super) folders: Shelf<Vec<u8>, Arc<Folder>>,
+    pub(super) names: Shelf<Vec<u8>, Arc<Names>>,
+    pub(super) entries: Entries,
     /// How old a change must be before its date is trusted.
     pub(super) margin: Duration,
-    /// Held while a large folder is read, so that ten askers do not read it ten times.
-    pub(super) reading: Mutex<()>,
+    pub(super) turns: Turns,
+    /// Places for work that takes a thread of its own.
+    pub(super) places: Arc<Semaphore>,
 }
 
 impl Site {
     pub(super) fn open(options: Options) -> io::Result<Self> {
-        let Options { root, listing, hidden, ttl } = options;
+        let Options { root, listing, hidden, ttl, hide } = options;
         let root = Root::open(&root)?;
         // A server's clock and ours may differ, and its ticks may be whole seconds.
         let margin = Duration::from_millis(if root.local { 50 } else { 2_000 });
+        let places = if root.local { PLACES } else { PLACES_ELSEWHERE };
         Ok(Self {
             root,
             hidden,
             listing,
             freshness: Freshness { ttl, scope: Scope::Private },
             rules: Rulebook::new(margin),
+            hide,
+            folders: Shelf::new(KEPT_FOLDERS),
             names: Shelf::new(KEPT_NAMES),
+            entries: Entries::new(),
             margin,
-            reading: Mutex::new(()),
+            turns: Turns::default(),
+            places: Arc::new(Semaphore::new(places)),
         })
-    }
-}
-
-/// How much work may be done before it belongs on a thread of its own.
-pub(super) struct Effort {
-    left: Cell<Option<usize>>,
-    seen: Cell<u64>,
-    ctx: Context,
-}
-
-impl Effort {
-    /// So little that nobody else is held up.
-    pub(super) fn brief() -> Self {
-        Self { left: Cell::new(Some(8_192)), seen: Cell::new(0), ctx: Context::default() }
-    }
-
-    /// As much as it takes, with reports to `ctx`.
-    pub(super) fn long(ctx: Context) -> Self {
-        Self { left: Cell::new(None), seen: Cell::new(0), ctx }
-    }
-
-    pub(super) fn is_long(&self) -> bool {
-        self.left.get().is_none()
-    }
-
-    /// Does `amount` of work, counted in names of a folder read, or says that it is too much.
-    pub(super) fn spend(&self, amount: usize) -> io::Result<()> {
-        if let Some(left) = self.left.get() {
-            let left = left.checked_sub(amount).ok_or(io::ErrorKind::WouldBlock)?;
-            self.left.set(Some(left));
-        }
-        Ok(())
-    }
-
-    /// Counts one name, and reports now and then.
-    pub(super) fn count(&self) -> io::Result<()> {
-        let seen = self.seen.get() + 1;
-        self.seen.set(seen);
-        if seen.is_multiple_of(10_000) {
-            self.ctx.report(seen, None);
-        }
-        self.spend(1)
     }
 }

@@ -31,14 +31,15 @@ pub(super) enum Share {
 
 /// What `bytes` are.
 pub(super) fn recognise(bytes: &[u8], share: Share) -> Form {
-    if let Some(form) = by_mark(bytes, share) {
+    let signs = Signs::of(bytes);
+    if let Some(form) = by_mark(bytes, share, signs) {
         return form;
     }
-    if bytes.contains(&0) {
+    if signs.has(Signs::ZERO) {
         return Form::Blob;
     }
-    if is_utf8(bytes, share) {
-        return if is_packed(bytes) { Form::Blob } else { Form::Utf8 };
+    if !signs.has(Signs::HIGH) || is_utf8(bytes, share) {
+        return if is_packed(bytes, signs) { Form::Blob } else { Form::Utf8 };
     }
     if mime::by_magic(bytes).is_some() {
         return Form::Blob;
@@ -46,6 +47,37 @@ pub(super) fn recognise(bytes: &[u8], share: Share) -> Form {
     guess(bytes, share)
         .filter(|charset| decodes(charset, bytes, share))
         .map_or(Form::Blob, Form::Coded)
+}
+
+/// Which kinds of bytes there are among some, found in one go.
+#[derive(Clone, Copy)]
+pub(super) struct Signs(u8);
+
+impl Signs {
+    /// The byte that no text has.
+    pub(super) const ZERO: u8 = 1;
+    /// The byte that escape sequences begin with.
+    pub(super) const ESCAPE: u8 = 2;
+    /// Control characters that do not belong into text.
+    const ODD: u8 = 4;
+    /// What is beyond ASCII.
+    const HIGH: u8 = 0x80;
+
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        // Without branches, so that many bytes are looked at in one step.
+        let sign = |byte: u8| {
+            let is_blank = byte.wrapping_sub(0x8) < 6 || byte.wrapping_sub(0x1a) < 2;
+            (byte & Self::HIGH)
+                | u8::from(byte == 0)
+                | u8::from(byte == 0x1b) << 1
+                | u8::from((byte < 0x20) & !is_blank) << 2
+        };
+        Self(bytes.iter().fold(0, |signs, byte| signs | sign(*byte)))
+    }
+
+    pub(super) fn has(self, sign: u8) -> bool {
+        self.0 & sign != 0
+    }
 }
 
 /// The charset that `bytes`, which are not UTF-8, are likely to be in, if it is one of ours.
@@ -96,10 +128,6 @@ fn half_width(bytes: &[u8]) -> Option<&'static Encoding> {
 pub(super) fn has_escapes(bytes: &[u8]) -> bool {
     let sequences: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
     let mut rest = bytes;
-    // Searching the whole for one byte is many times faster than going from place to place.
-    if !rest.contains(&0x1b) {
-        return false;
-    }
     while let Some(escape) = rest.iter().position(|byte| *byte == 0x1b) {
         rest = &rest[escape + 1..];
         if sequences.iter().any(|sequence| rest.starts_with(sequence)) {
@@ -139,11 +167,12 @@ pub(super) fn whole_characters(bytes: &[u8]) -> usize {
 }
 
 /// What a byte order mark or escape sequence says.
-fn by_mark(bytes: &[u8], share: Share) -> Option<Form> {
+fn by_mark(bytes: &[u8], share: Share, signs: Signs) -> Option<Form> {
+    let may_switch = signs.has(Signs::ESCAPE) && !signs.has(Signs::HIGH);
     let charset = match bytes {
         [0xff, 0xfe, ..] => UTF_16LE,
         [0xfe, 0xff, ..] => UTF_16BE,
-        _ if has_escapes(bytes) && bytes.is_ascii() => ISO_2022_JP,
+        _ if may_switch && has_escapes(bytes) => ISO_2022_JP,
         _ => return None,
     };
     match decodes(charset, bytes, share) {
@@ -175,9 +204,8 @@ fn decodes(charset: &'static Encoding, bytes: &[u8], share: Share) -> bool {
 ///
 /// Many signatures are two letters that a sentence may begin with, so they count only where
 /// control characters stand beside them. A PDF may be all letters, but says so at length.
-fn is_packed(bytes: &[u8]) -> bool {
-    let odd = |byte: &u8| *byte < 0x20 && !matches!(byte, 0x8..=0xd | 0x1a | 0x1b);
-    bytes.starts_with(b"%PDF-") || mime::by_magic(bytes).is_some() && bytes.iter().any(odd)
+fn is_packed(bytes: &[u8], signs: Signs) -> bool {
+    bytes.starts_with(b"%PDF-") || signs.has(Signs::ODD) && mime::by_magic(bytes).is_some()
 }
 
 #[cfg(test)]
@@ -185,7 +213,7 @@ mod tests {
     use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
     use proptest::prelude::{any, proptest};
 
-    use super::{Form, Share, recognise, whole_characters};
+    use super::{Form, Share, Signs, recognise, whole_characters};
 
     const SENTENCES: [&str; 4] = [
         "日本語の文章。",
@@ -282,6 +310,20 @@ mod tests {
         let text = "Все счастливые семьи похожи друг на друга";
         let cyrillic = Encoding::for_label(b"windows-1251").unwrap();
         assert_eq!(form(&cyrillic.encode(text).0), Form::Blob);
+    }
+
+    #[test]
+    fn every_byte_gives_its_sign_wherever_it_stands() {
+        for byte in 0..=255_u8 {
+            let mut bytes = [b'a'; 67];
+            bytes[usize::from(byte) % 67] = byte;
+            let signs = Signs::of(&bytes);
+            let is_odd = byte < 0x20 && !matches!(byte, 0x8..=0xd | 0x1a | 0x1b);
+            assert_eq!(signs.has(Signs::ZERO), byte == 0);
+            assert_eq!(signs.has(Signs::ESCAPE), byte == 0x1b);
+            assert_eq!(signs.has(Signs::ODD), is_odd, "{byte}");
+            assert_eq!(signs.has(Signs::HIGH), byte >= 0x80);
+        }
     }
 
     proptest! {

@@ -1,7 +1,8 @@
 //! Which names in a folder may be seen at all?
 //!
-//! `.git` never; names with a dot if asked for; and nothing that the ignore files of the folders
-//! from the root down leave out. Git's rules, except that nothing outside the root counts.
+//! `.git` never; names with a dot if asked for; nothing that whoever serves the folder hides; and
+//! nothing that the ignore files of the folders from the root down leave out. Git's rules, except
+//! that nothing outside the root counts.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
@@ -17,6 +18,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::confine::{Handle, Root};
 use super::fault::is_missing;
+use super::options::Hide;
 use super::path::Local;
 use super::shelf::Shelf;
 use super::stamp::{Kind, Stamp};
@@ -29,13 +31,13 @@ const LONGEST_FILE: u64 = 1024 * 1024;
 
 /// Rules of folders, kept until their files change.
 pub(super) struct Rulebook {
-    shelf: Shelf<Arc<Rules>>,
+    shelf: Shelf<Vec<u8>, Arc<Rules>>,
     marks: RandomState,
     margin: Duration,
 }
 
 /// The rules that one folder's own ignore files give.
-struct Rules {
+pub(super) struct Rules {
     /// A mark that differs whenever the text of the rules does.
     id: u64,
     folder: Stamp,
@@ -48,6 +50,7 @@ struct Rules {
 #[derive(Clone, Default)]
 pub(super) struct Sight {
     hidden: bool,
+    hide: Option<Hide>,
     /// Outermost first, each with how many bytes of a path stand before what it judges.
     rules: Vec<(Arc<Rules>, usize)>,
 }
@@ -57,28 +60,22 @@ impl Rulebook {
         Self { shelf: Shelf::new(16 * 1024), marks: RandomState::new(), margin }
     }
 
-    /// What holds in the folder at `path`, where `outer` holds around it.
-    pub(super) fn sight(
+    /// The rules of the folder at `path` itself.
+    pub(super) fn rules(
         &self,
         root: &Root,
-        outer: Sight,
         (handle, path, stamp): (&Handle, &Local, &Stamp),
-    ) -> io::Result<Sight> {
-        let kept = self.shelf.get(path);
-        let rules = match kept {
-            Some(rules) if rules.still_hold(handle, stamp) => rules,
-            kept => {
-                let rules = self.read(root, (handle, path, stamp), kept.as_deref())?;
-                let weight = if rules.globs.is_some() { 64 } else { 1 };
-                self.shelf.keep(path, rules.clone(), weight);
-                rules
-            }
-        };
-        let mut sight = outer;
-        if rules.globs.is_some() {
-            sight.rules.push((rules, path.prefix()));
+    ) -> io::Result<Arc<Rules>> {
+        let kept = self.shelf.get(path.as_bytes());
+        if let Some(rules) = &kept
+            && rules.still_hold(handle, stamp)
+        {
+            return Ok(rules.clone());
         }
-        Ok(sight)
+        let rules = self.read(root, (handle, path, stamp), kept.as_deref())?;
+        let weight = if rules.globs.is_some() { 64 } else { 1 };
+        self.shelf.keep(path.as_bytes(), rules.clone(), weight);
+        Ok(rules)
     }
 
     fn read(
@@ -117,8 +114,13 @@ impl Rulebook {
 }
 
 impl Rules {
+    /// Whether any later change of them is sure to show.
+    pub(super) fn are_settled(&self) -> bool {
+        self.settled
+    }
+
     /// Whether neither the folder nor any of its ignore files changed.
-    fn still_hold(&self, handle: &Handle, folder: &Stamp) -> bool {
+    pub(super) fn still_hold(&self, handle: &Handle, folder: &Stamp) -> bool {
         let unchanged = |(name, stamp): &(&'static [u8], Stamp)| {
             handle.stamp_of(name).is_ok_and(|now| now == *stamp)
         };
@@ -127,8 +129,17 @@ impl Rules {
 }
 
 impl Sight {
-    pub(super) fn new(hidden: bool) -> Self {
-        Self { hidden, rules: Vec::new() }
+    pub(super) fn new(hidden: bool, hide: Option<Hide>) -> Self {
+        Self { hidden, hide, rules: Vec::new() }
+    }
+
+    /// The same in a folder at `path` further in, where `rules` hold too.
+    pub(super) fn within(&self, path: &Local, rules: &Arc<Rules>) -> Self {
+        let mut sight = self.clone();
+        if rules.globs.is_some() {
+            sight.rules.push((rules.clone(), path.prefix()));
+        }
+        sight
     }
 
     /// Whether what lies at `path`, directly in the folder of this sight, may be seen.
@@ -136,6 +147,9 @@ impl Sight {
         let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
         let name = &path[start..];
         if name.eq_ignore_ascii_case(b".git") || !self.hidden && name.starts_with(b".") {
+            return false;
+        }
+        if self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path))) {
             return false;
         }
         for (rules, prefix) in self.rules.iter().rev() {

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use resource::Absence;
 
 use super::cursor::{Mode, Place};
-use super::fault::is_missing;
+use super::effort::Effort;
+use super::entries::Series;
+use super::fault::{is_missing, is_ours};
 use super::folder::{Extent, Names};
 use super::locate::{Folder, Found};
 use super::path::Local;
-use super::site::{Effort, Site};
+use super::site::Site;
 use super::stamp::{Kind, Stamp};
 
 /// How deep a walk goes; each level costs an open folder.
@@ -27,25 +29,25 @@ pub(super) struct Walk<'a> {
     site: &'a Site,
     effort: &'a Effort,
     extent: Extent,
-    levels: Vec<Level>,
+    levels: Vec<Level<'a>>,
     /// Folders that could not be walked.
     pub(super) absent: Vec<Absence>,
 }
 
 /// One folder that the walk is in.
-struct Level {
-    folder: Folder,
+struct Level<'a> {
+    folder: Arc<Folder>,
     names: Arc<Names>,
     next: usize,
     /// As the caller writes it, links and all.
     shown: Local,
-    prefix: Option<String>,
+    series: Series<'a>,
 }
 
 /// What a step of the walk came upon.
 pub(super) enum Step {
     /// A file, with its stamp if that is known already.
-    Leaf(Vec<u8>, Option<Stamp>),
+    Leaf(Option<Stamp>),
     /// A folder, which the walk is in now.
     Folder,
     /// Nothing worth telling.
@@ -54,9 +56,14 @@ pub(super) enum Step {
 
 impl<'a> Walk<'a> {
     /// A walk from the start.
-    pub(super) fn new(site: &'a Site, effort: &'a Effort, extent: Extent) -> io::Result<Self> {
+    pub(super) fn new(
+        site: &'a Site,
+        top: Arc<Folder>,
+        extent: Extent,
+        effort: &'a Effort,
+    ) -> io::Result<Self> {
         let mut walk = Self { site, effort, extent, levels: Vec::new(), absent: Vec::new() };
-        walk.open(site.top()?, Local::default())?;
+        walk.open(top, Local::default())?;
         Ok(walk)
     }
 
@@ -83,21 +90,21 @@ impl<'a> Walk<'a> {
 
     /// The next step; nothing at the end.
     pub(super) fn step(&mut self) -> io::Result<Option<Step>> {
-        let Some((name, kind)) = self.peek() else { return Ok(None) };
-        if let Some(level) = self.levels.last_mut() {
-            level.next += 1;
+        let Some(kind) = self.peek() else { return Ok(None) };
+        let Some(level) = self.levels.last_mut() else { return Ok(None) };
+        level.next += 1;
+        if kind == Kind::File {
+            return Ok(Some(Step::Leaf(None)));
         }
-        match kind {
-            Kind::File => Ok(Some(Step::Leaf(name, None))),
-            Kind::Folder => Ok(Some(self.descend_or_nothing(&name, kind)?)),
-            Kind::Link | Kind::Other => {
-                let Some(level) = self.levels.last() else { return Ok(None) };
-                match self.site.look(&level.folder, &name) {
-                    Ok(Found::File(leaf)) => Ok(Some(Step::Leaf(name, Some(leaf.stamp)))),
-                    Ok(Found::Folder(_)) => Ok(Some(self.descend_or_nothing(&name, kind)?)),
-                    Err(error) => self.refused(&name, error).map(|()| Some(Step::Nothing)),
-                }
-            }
+        let names = level.names.clone();
+        let Some((name, _)) = names.get(level.next - 1) else { return Ok(None) };
+        if kind == Kind::Folder {
+            return Ok(Some(self.descend_or_nothing(name, kind)?));
+        }
+        match self.site.look(&level.folder, name) {
+            Ok(Found::File(leaf)) => Ok(Some(Step::Leaf(Some(leaf.stamp)))),
+            Ok(Found::Folder(_)) => Ok(Some(self.descend_or_nothing(name, kind)?)),
+            Err(error) => self.refused(name, error).map(|()| Some(Step::Nothing)),
         }
     }
 
@@ -116,20 +123,25 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The folder that the walk is in, and what the URIs of its files begin with.
-    pub(super) fn here(&mut self) -> Option<(&Folder, &str)> {
+    /// The folder that the walk is in, the name there that it has come to, and the descriptions
+    /// of all that lies there.
+    pub(super) fn here(&mut self) -> Option<(&Arc<Folder>, &[u8], &mut Series<'a>)> {
         let level = self.levels.last_mut()?;
-        let prefix = level.prefix.get_or_insert_with(|| level.shown.uri_prefix());
-        Some((&level.folder, prefix))
+        let (name, _) = level.names.get(level.next.checked_sub(1)?)?;
+        Some((&level.folder, name, &mut level.series))
     }
 
-    fn peek(&mut self) -> Option<(Vec<u8>, Kind)> {
+    /// The kind of what comes next.
+    fn peek(&mut self) -> Option<Kind> {
         loop {
-            let level = self.levels.last()?;
-            if let Some((name, kind)) = level.names.get(level.next) {
-                return Some((name.to_vec(), kind));
+            let level = self.levels.last_mut()?;
+            match level.names.get(level.next) {
+                Some((name, _)) if self.site.conceals(&level.folder, &level.shown, name) => {
+                    level.next += 1;
+                }
+                Some((_, kind)) => return Some(kind),
+                None => drop(self.levels.pop()),
             }
-            self.levels.pop();
         }
     }
 
@@ -160,9 +172,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn open(&mut self, folder: Folder, shown: Local) -> io::Result<()> {
+    fn open(&mut self, folder: Arc<Folder>, shown: Local) -> io::Result<()> {
         let names = self.site.names(&folder, self.extent, self.effort)?;
-        self.levels.push(Level { folder, names, next: 0, shown, prefix: None });
+        let series = self.site.entries.series(&shown);
+        self.levels.push(Level { folder, names, next: 0, shown, series });
         Ok(())
     }
 
@@ -173,7 +186,7 @@ impl<'a> Walk<'a> {
 
     /// Goes on without `name` unless the whole walk has to stop.
     fn refused(&mut self, name: &[u8], error: io::Error) -> io::Result<()> {
-        if error.kind() == io::ErrorKind::WouldBlock {
+        if is_ours(&error) {
             return Err(error);
         }
         if !is_missing(&error)

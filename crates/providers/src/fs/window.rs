@@ -12,8 +12,8 @@ use encoding_rs::Encoding;
 use resource::{Part, Slice, Source};
 
 use super::chunks::{Chunks, Decoding, read_at};
+use super::effort::Effort;
 use super::read::{AT_HAND, Opened};
-use super::site::Effort;
 use super::text::{Form, Share, is_utf8, recognise, whole_characters};
 
 /// Files up to this are looked at as a whole to know what they are.
@@ -55,10 +55,8 @@ impl Opened {
         let range = characters(&self.file, offset, length, size)?;
         let slice = Some(slice(&range, size));
         if range.end - range.start > AT_HAND {
-            if !effort.is_long() {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
-            if !is_text(Chunks::raw(&self.file, range.clone()))? {
+            effort.must_be_long()?;
+            if !is_text(Chunks::raw(&self.file, range.clone()), effort)? {
                 return self.blob(offset, length, head);
             }
             let source = Chunks::text(&self.file, range).stream();
@@ -78,12 +76,13 @@ impl Opened {
         effort: &Effort,
     ) -> io::Result<Part> {
         let size = self.stamp.size;
-        if size > SMALL && !effort.is_long() {
-            return Err(io::ErrorKind::WouldBlock.into());
+        if size > SMALL {
+            effort.must_be_long()?;
         }
         let mut cut = Cut::new(wanted);
         let mut decoding = Decoding::new(&self.file, size, charset);
         while let Some(text) = decoding.next()? {
+            effort.attended()?;
             cut.pass(&text);
         }
         let (range, total) = cut.end();
@@ -162,9 +161,10 @@ fn is_inside(byte: u8) -> bool {
 }
 
 /// Whether all that `chunks` give is UTF-8 text.
-fn is_text(mut chunks: Chunks) -> io::Result<bool> {
+fn is_text(mut chunks: Chunks, effort: &Effort) -> io::Result<bool> {
     let mut carry = Vec::new();
     while let Some(chunk) = chunks.next()? {
+        effort.attended()?;
         carry.extend_from_slice(&chunk);
         let whole = whole_characters(&carry);
         if carry.contains(&0) || !is_utf8(&carry[..whole], Share::Whole) {

@@ -3,24 +3,16 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use resource::{Error, ErrorKind, Result, Slice, Window};
+use resource::{Error, Result, Slice, Window};
 
 /// Refuses another version than the pinned one, and more than the limit at once.
 pub(super) fn check(window: &Window, etag: Option<&str>, total: u64) -> Result<()> {
     match window {
         Window::Part { etag: Some(pinned), .. } if Some(pinned.as_str()) != etag => {
-            let error = Error::new(ErrorKind::Changed, "the resource is no longer that version");
-            Err(error.with("etag", etag.unwrap_or_default()))
+            Err(Error::changed(etag.unwrap_or_default()))
         }
-        Window::Whole { limit } if total > *limit => {
-            let message = format!(
-                "{total} bytes are more than the {limit} that are given at once; \
-                 ask for a window, such as offset 0 and length {limit}"
-            );
-            let error = Error::new(ErrorKind::TooLarge, message);
-            Err(error.with("total", total.to_string()).with("limit", limit.to_string()))
-        }
-        Window::Part { .. } | Window::Whole { .. } => Ok(()),
+        Window::Whole { limit } if total > *limit => Err(Error::too_large(total, *limit)),
+        _ => Ok(()),
     }
 }
 

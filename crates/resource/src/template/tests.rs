@@ -48,6 +48,24 @@ fn the_other_operators_match_what_they_expand_to() {
 }
 
 #[test]
+fn a_query_is_not_swallowed_by_the_path_before_it() {
+    let template = "x:/{+path}{?q,lang}";
+    assert_eq!(values(template, "x:/a/b?q=1"), of([("path", "a/b"), ("q", "1")]));
+    assert_eq!(values(template, "x:/a/b"), of([("path", "a/b")]));
+}
+
+#[test]
+fn holes_side_by_side_never_cut_a_character() {
+    for uri in ["t://éé", "t://%C3%A9%C3%A9", "t://é", "t://%C3%A9x", "t://日本"] {
+        let found = values("t://{a}{b}", uri);
+        for value in found.iter().flat_map(|values| values.values()) {
+            assert!(!value.contains('\u{fffd}') && !value.is_empty(), "{uri}: {value}");
+        }
+    }
+    assert_eq!(values("t://{a}{b}", "t://éé"), of([("a", "é"), ("b", "é")]));
+}
+
+#[test]
 fn a_template_that_makes_no_sense_is_refused() {
     for text in ["a{", "a}", "{}", "{!x}", "{a:0}", "{a:10000}", "x:/{a}/{a}", "{a b}"] {
         assert!(UriTemplate::parse(text).is_err(), "{text:?} was taken");
@@ -62,6 +80,18 @@ fn matching_stays_linear_where_backtracking_would_explode() {
 }
 
 proptest! {
+    #[test]
+    fn matching_anything_is_harmless(
+        template in "x:[a-z/é%]{0,3}(\\{[+#./;?&]?[ab](,[cd])?\\*?\\}){1,3}[a-z/]{0,2}",
+        rest in "[a-z/é日%,;=?&#.]{0,12}",
+    ) {
+        if let (Ok(template), Ok(uri)) =
+            (UriTemplate::parse(&template), Uri::parse(&format!("x:{rest}")))
+        {
+            let _ = template.matches(&uri);
+        }
+    }
+
     #[test]
     fn matching_undoes_expansion(
         a in "[a-zé日/ %&=?]{1,8}",

@@ -30,6 +30,7 @@ impl Opened {
     fn new(id: Id, mut terms: Terms, call: Call, meta: &Meta<'_>) -> Result<Self, Refusal> {
         // Whoever calls what SEP-2093 added knows of it.
         terms.aware |= call.is_extension();
+        terms.full |= call.is_extension();
         let (ctx, reports) = match meta.progress_token()? {
             Some(token) => {
                 let (ctx, reports) = Reports::under(token);

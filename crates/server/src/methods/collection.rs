@@ -46,7 +46,8 @@ pub(crate) async fn open(
 }
 
 fn listing(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
-    let mut text = format!("# {}\n", collection.title.as_ref().unwrap_or(&collection.name));
+    let heading = collection.title.as_ref().unwrap_or(&collection.name);
+    let mut text = format!("# {}\n", one_line(heading));
     if page.items.is_empty() {
         text.push_str("\nNothing lies in here.\n");
     }

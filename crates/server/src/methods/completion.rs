@@ -11,6 +11,9 @@ pub(crate) async fn complete(
     ctx: &Context,
     question: &Question<'_>,
 ) -> Result<Reply> {
+    if !server.completions.admits() {
+        return Err(Error::unavailable("too many completions are asked for; wait a little"));
+    }
     if !question.template.contains('{') {
         let unknown = |_| Error::invalid("ref: no such resource or template");
         let uri = Uri::parse(question.template).map_err(unknown)?;

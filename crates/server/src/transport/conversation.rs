@@ -1,10 +1,10 @@
 //! What happens to a message on a connection that lasts, such as a pipe?
 //!
 //! Both eras may be spoken on one such connection, message by message. Answers go out through
-//! one channel, each as soon as it is ready.
+//! one channel, each as soon as it is ready. A request counts as under way until its answer is
+//! in that channel, so that a client which does not read cannot pile answers up.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -17,6 +17,9 @@ use tokio::task::{AbortHandle, JoinSet};
 use crate::lifecycle::{Opened, handshake, stateless};
 use crate::server::Server;
 
+/// How many answers may wait for the writer.
+pub(crate) const WAITING: usize = 4;
+
 /// One lasting connection.
 pub(crate) struct Conversation {
     server: Arc<Server>,
@@ -28,6 +31,7 @@ pub(crate) struct Conversation {
 struct State {
     /// What was agreed on, once it was.
     terms: Option<Terms>,
+    /// Requests that are not answered yet, and how to stop them where that is allowed.
     under_way: HashMap<Id, Option<AbortHandle>>,
     tasks: JoinSet<()>,
 }
@@ -40,15 +44,16 @@ impl Conversation {
 
     /// Takes one line or body. Returns once it is under way, not once it is answered.
     pub(crate) async fn hear(self: &Arc<Self>, bytes: &Bytes) {
-        let refusal = match frame::parse(bytes, self.server.bounds()) {
-            Ok(Incoming::One(message)) => return self.take(message).await,
+        match frame::parse(bytes, self.server.bounds()) {
+            Ok(Incoming::One(message)) => self.take(message).await,
             Ok(Incoming::Batch(messages)) if self.takes_batches() => {
-                return self.take_batch(messages);
+                self.take_batch(messages).await;
             }
-            Ok(Incoming::Batch(_)) => Refusal::not_a_message("a batch in this revision"),
-            Err(refusal) => refusal,
-        };
-        self.say(refusal.encode(None)).await;
+            Ok(Incoming::Batch(_)) => {
+                self.say(Refusal::not_a_message("a batch in this revision").encode(None)).await;
+            }
+            Err(refusal) => self.say(refusal.encode(None)).await,
+        }
     }
 
     /// Waits until nothing is under way any more.
@@ -59,10 +64,13 @@ impl Conversation {
 
     async fn take(self: &Arc<Self>, message: Message<'_>) {
         match message {
-            Message::Request { id, method, params } => match self.open(&id, &method, params) {
-                Ok(opened) => self.start(opened).await,
-                Err(refusal) => self.say(refusal.encode(Some(&id))).await,
-            },
+            Message::Request { id, method, params } => {
+                let opened = self.open(&id, &method, params);
+                match opened.and_then(|one| self.enter(&[&id]).map(|()| one)) {
+                    Ok(opened) => self.start(opened),
+                    Err(refusal) => self.say(refusal.encode(Some(&id))).await,
+                }
+            }
             Message::Notification { method, params } => self.note(&method, params),
             Message::Response => {}
         }
@@ -88,22 +96,19 @@ impl Conversation {
         }
     }
 
-    /// Answers a request in a task of its own, which may be cancelled.
-    async fn start(self: &Arc<Self>, opened: Opened) {
+    /// Answers a request in a task of its own, which may be cancelled unless it is the opening.
+    fn start(self: &Arc<Self>, opened: Opened) {
         let id = opened.exchange.id.clone();
-        if let Err(refusal) = self.enter(&id) {
-            return self.say(refusal.encode(Some(&id))).await;
-        }
+        let lasting = opened.settles();
         let this = Arc::clone(self);
-        let mut state = self.state();
-        while state.tasks.try_join_next().is_some() {}
-        let handle = state.tasks.spawn(async move {
+        let handle = self.spawn(async move {
             let id = opened.exchange.id.clone();
             let answer = this.answer(opened).await;
-            this.state().under_way.remove(&id);
             this.say(answer).await;
+            this.state().under_way.remove(&id);
         });
-        if let Some(entry) = state.under_way.get_mut(&id) {
+        // The task may be done already; then there is no entry any more.
+        if let Some(entry) = self.state().under_way.get_mut(&id).filter(|_| !lasting) {
             *entry = Some(handle);
         }
     }
@@ -122,16 +127,14 @@ impl Conversation {
         }
     }
 
-    fn take_batch(self: &Arc<Self>, messages: Vec<Result<Message<'_>, Refusal>>) {
+    /// Answers several messages by one, which counts as one request under way.
+    async fn take_batch(self: &Arc<Self>, messages: Vec<Result<Message<'_>, Refusal>>) {
         let mut ready = Vec::new();
         let mut opened = Vec::new();
         for message in messages {
             match message {
                 Ok(Message::Request { id, method, params }) => {
-                    match self
-                        .open(&id, &method, params)
-                        .and_then(|one| self.enter(&id).map(|()| one))
-                    {
+                    match self.open(&id, &method, params) {
                         Ok(one) => opened.push(one),
                         Err(refusal) => ready.push(refusal.encode(Some(&id))),
                     }
@@ -141,16 +144,25 @@ impl Conversation {
                 Err(refusal) => ready.push(refusal.encode(None)),
             }
         }
-        let this = Arc::clone(self);
-        self.state().tasks.spawn(async move {
-            for one in opened {
-                let id = one.exchange.id.clone();
-                ready.push(this.answer(one).await);
-                this.state().under_way.remove(&id);
-            }
+        let ids: Vec<Id> = opened.iter().map(|one| one.exchange.id.clone()).collect();
+        if let Err(refusal) = self.enter(&ids.iter().collect::<Vec<_>>()) {
+            ready.extend(ids.iter().map(|id| refusal.encode(Some(id))));
+            opened.clear();
+        }
+        if opened.is_empty() {
             if !ready.is_empty() {
-                this.say(Outgoing::array(ready)).await;
+                self.say(Outgoing::array(ready)).await;
             }
+            return;
+        }
+        let this = Arc::clone(self);
+        self.spawn(async move {
+            for one in opened {
+                ready.push(this.answer(one).await);
+            }
+            this.say(Outgoing::array(ready)).await;
+            let under_way = &mut this.state().under_way;
+            ids.iter().for_each(|id| drop(under_way.remove(id)));
         });
     }
 
@@ -158,21 +170,20 @@ impl Conversation {
         self.state().terms.is_some_and(|terms| terms.revision.takes_batches())
     }
 
-    /// Notes that `id` is under way, unless it already is or there are too many.
-    fn enter(&self, id: &Id) -> Result<(), Refusal> {
+    /// Notes that requests are under way, unless one already is or there are too many.
+    fn enter(&self, ids: &[&Id]) -> Result<(), Refusal> {
         let most = self.server.limits.in_flight;
         let under_way = &mut self.state().under_way;
         if under_way.len() >= most {
             let why = format!("more than {most} requests are under way; wait for an answer");
             return Err(Refusal::busy(why));
         }
-        match under_way.entry(id.clone()) {
-            Entry::Vacant(entry) => {
-                entry.insert(None);
-                Ok(())
-            }
-            Entry::Occupied(_) => Err(Refusal::not_a_message("an id that is already in use")),
+        let twice = |at: usize| ids[..at].contains(&ids[at]) || under_way.contains_key(ids[at]);
+        if (0..ids.len()).any(twice) {
+            return Err(Refusal::not_a_message("an id that is already in use"));
         }
+        under_way.extend(ids.iter().map(|id| ((*id).clone(), None)));
+        Ok(())
     }
 
     /// A cancelled request is dropped where it stands, and is never answered.
@@ -184,6 +195,12 @@ impl Conversation {
                 state.under_way.remove(&id);
             }
         }
+    }
+
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        let mut state = self.state();
+        while state.tasks.try_join_next().is_some() {}
+        state.tasks.spawn(work)
     }
 
     /// Sends `message` out; if nobody listens any more, nobody misses it.

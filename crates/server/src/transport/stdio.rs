@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time;
 
 use crate::server::Server;
-use crate::transport::conversation::Conversation;
+use crate::transport::conversation::{Conversation, WAITING};
 
 /// Serves until the input ends or `shutdown` does; answers what is under way, then returns.
 pub async fn serve(
@@ -20,12 +20,14 @@ pub async fn serve(
     output: impl AsyncWrite + Unpin + Send + 'static,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let (out, messages) = mpsc::channel(server.limits.in_flight);
-    let writer = tokio::spawn(write(messages, output));
+    let (out, messages) = mpsc::channel(WAITING);
+    let mut writer = tokio::spawn(write(messages, output));
     let conversation = Conversation::new(Arc::clone(&server), out.clone());
     let listened = tokio::select! {
         listened = listen(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),
+        // Whoever has closed our output cannot be answered any more.
+        written = &mut writer => return written.map_err(io::Error::other)?,
     };
     // Whoever does not read its answers by then does not want them.
     let farewell = time::timeout(server.limits.farewell, async {
@@ -46,16 +48,27 @@ async fn listen(
     out: &mpsc::Sender<Outgoing>,
 ) -> io::Result<()> {
     let mut lines = Lines { most: server.limits.message, ..Lines::default() };
-    while input.read_buf(&mut lines.buffer).await? > 0 {
+    loop {
+        let read = input.read_buf(&mut lines.buffer).await?;
+        if read == 0 {
+            // The last line need not end.
+            lines.buffer.extend_from_slice(b"\n");
+        }
         while let Some(line) = lines.next() {
-            match line {
-                Ok(line) if line.trim_ascii().is_empty() => {}
-                Ok(line) => conversation.hear(&line).await,
-                Err(refusal) => drop(out.send(refusal.encode(None)).await),
-            }
+            let heard = async {
+                match line {
+                    Ok(line) if line.trim_ascii().is_empty() => {}
+                    Ok(line) => conversation.hear(&line).await,
+                    Err(refusal) => drop(out.send(refusal.encode(None)).await),
+                }
+            };
+            // Only a client that reads none of its answers makes us wait here.
+            time::timeout(server.limits.arrival, heard).await?;
+        }
+        if read == 0 {
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 async fn write(
@@ -90,10 +103,10 @@ async fn write_stream(
                 // read, and the request is answered by a line that every client can.
                 tracing::warn!(cause = ?error, "a body failed halfway");
                 output.write_all(b"\n").await?;
-                return match message.apology().map(Outgoing::into_bytes) {
-                    Some(Ok(bytes)) => write_line(output, bytes).await,
-                    _ => Ok(()),
-                };
+                for apology in message.apologies().filter_map(|told| told.into_bytes().ok()) {
+                    write_line(output, apology).await?;
+                }
+                return Ok(());
             }
         }
     }
@@ -136,7 +149,7 @@ impl Lines {
     }
 
     fn too_long(&self) -> Refusal {
-        Refusal::unreadable(format!("the message is longer than {} bytes", self.most))
+        Refusal::not_a_message(&format!("a message of more than {} bytes", self.most))
     }
 }
 
@@ -166,7 +179,7 @@ mod tests {
     #[test]
     fn a_line_is_taken_at_the_bound_and_refused_once_past_it() {
         assert_eq!(lines(3, &["abc\n"]), [Ok("abc".to_owned())]);
-        let refused = [Err(-32700), Ok("ok".to_owned())];
+        let refused = [Err(-32600), Ok("ok".to_owned())];
         assert_eq!(lines(3, &["abcd\nok\n"]), refused);
         assert_eq!(lines(3, &["abcd", "efgh", "ijkl\nok\n"]), refused);
     }

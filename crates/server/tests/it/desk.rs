@@ -104,16 +104,29 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     pub(crate) fn open(server: Arc<Server>) -> Self {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        Self::over(server, 1 << 20)
+    }
+
+    /// A pipe that holds less than one answer.
+    pub(crate) fn narrow(server: Arc<Server>) -> Self {
+        Self::over(server, 4 << 10)
+    }
+
+    fn over(server: Arc<Server>, width: usize) -> Self {
+        let (ours, theirs) = tokio::io::duplex(width);
         let (input, output) = tokio::io::split(theirs);
         let serving = tokio::spawn(stdio::serve(server, input, output, std::future::pending()));
         let (read, write) = tokio::io::split(ours);
         Self { write, read: BufReader::new(read), serving }
     }
 
+    pub(crate) async fn say_raw(&mut self, bytes: &[u8]) {
+        self.write.write_all(bytes).await.unwrap();
+    }
+
     pub(crate) async fn say_line(&mut self, line: &str) {
-        self.write.write_all(line.as_bytes()).await.unwrap();
-        self.write.write_all(b"\n").await.unwrap();
+        self.say_raw(line.as_bytes()).await;
+        self.say_raw(b"\n").await;
     }
 
     pub(crate) async fn say(&mut self, message: &Value) {

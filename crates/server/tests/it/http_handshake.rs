@@ -110,10 +110,30 @@ async fn a_request_can_be_cancelled_from_another_connection() {
     assert_eq!(site.within(&id, &read).await.refusal(), (200, -32600), "L-08: its id is in use");
     let cancel = |id: Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     assert_eq!(site.within(&id, &cancel(json!("7"))).await.status, 202);
+    assert_eq!(site.within(&id, &request(8, "ping", json!({}))).await.status, 200);
     assert_eq!(memory.counts().running(), 1, "\"7\" is not 7");
     assert_eq!(site.within(&id, &cancel(json!(7))).await.status, 202);
     let answer = asking.await.unwrap();
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
+    assert_eq!(memory.counts().running(), 0);
+}
+
+/// A session that is ended takes its requests and streams with it.
+#[tokio::test]
+async fn ending_a_session_ends_what_is_under_way_in_it() {
+    let memory = Arc::new(memory());
+    memory.fault(Spot::Read(resource::Uri::parse("test://static-text").unwrap()), Fault::Hangs);
+    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
+    let site = Arc::new(Site::open(server).await);
+    let id = site.session("2025-06-18").await;
+    let read = request(7, "resources/read", json!({ "uri": "test://static-text" }));
+    let asking = tokio::spawn({
+        let (site, id) = (Arc::clone(&site), id.clone());
+        async move { site.within(&id, &read).await.status }
+    });
+    desk::until(|| memory.counts().running() == 1).await;
+    assert_eq!(site.send("DELETE", &[("mcp-session-id", &id)], "").await.status, 204);
+    assert_eq!(asking.await.unwrap(), 202);
     assert_eq!(memory.counts().running(), 0);
 }
 

@@ -96,6 +96,9 @@ async fn headers_that_repeat_the_body_must_agree_with_it() {
         vec![VERSION, ("mcp-method", "resources/list"), name],
         vec![VERSION, method, ("mcp-name", "test://static-binary")],
         vec![VERSION, method, ("mcp-name", "=?base64?%%%?=")],
+        vec![VERSION, VERSION, method, name],
+        vec![VERSION, method, method, name],
+        vec![VERSION, method, name, ("mcp-name", "test://static-binary")],
     ] {
         assert_eq!(post(&site, &headers, &read).await, (400, -32020), "{headers:?}");
     }

@@ -33,7 +33,7 @@ async fn a_message_has_a_length() {
     pipe.say_line(&sized(1000)).await;
     assert!(pipe.hear().await["result"].is_object());
     pipe.say_line(&sized(1001)).await;
-    assert_eq!(pipe.hear().await["error"]["code"], -32700);
+    assert_eq!(pipe.hear().await["error"]["code"], -32600);
     pipe.say_line(&sized(999)).await;
     assert!(pipe.hear().await["result"].is_object());
 }
@@ -126,6 +126,62 @@ async fn only_so_many_sessions_are_open_and_silent_ones_end() {
     assert_eq!(site.within(&third, &ping).await.status, 404, "it was silent for too long");
 }
 
+/// Clients that never say good-bye do not lock all others out.
+#[tokio::test]
+async fn a_session_that_has_been_silent_for_a_minute_makes_room() {
+    let site = Site::open(with(Limits { sessions: 2, ..Limits::default() })).await;
+    let (first, second) = (site.session("2025-06-18").await, site.session("2025-06-18").await);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(61)).await;
+    tokio::time::resume();
+    let ping = request(1, "ping", json!({}));
+    assert_eq!(site.within(&second, &ping).await.status, 200);
+    site.session("2025-06-18").await;
+    assert_eq!(site.within(&first, &ping).await.status, 404, "the longest silent has gone");
+    assert_eq!(site.within(&second, &ping).await.status, 200);
+}
+
+#[tokio::test]
+async fn completions_have_a_pace() {
+    let mut pipe = Pipe::open(with(Limits { completions: 2, ..Limits::default() }));
+    let question = json!({ "ref": { "type": "ref/resource", "uri": "test://template/{id}/data" },
+                           "argument": { "name": "id", "value": "a" } });
+    tokio::time::pause();
+    let mut codes = Vec::new();
+    for id in 0..3 {
+        let answer = pipe.ask(&stateless(id, "completion/complete", question.clone())).await;
+        codes.push(answer["error"]["code"].as_i64());
+    }
+    assert_eq!(codes, [None, None, Some(-32603)]);
+}
+
+#[tokio::test]
+async fn only_so_many_connections_are_served_at_once() {
+    let site = Site::open(with(Limits { connections: 1, ..Limits::default() })).await;
+    let idle = tokio::net::TcpStream::connect(("127.0.0.1", site.port)).await.unwrap();
+    let body = sized(800);
+    let waiting = site.send("POST", &HEADERS, &body);
+    tokio::pin!(waiting);
+    let early = tokio::select! {
+        biased;
+        answer = &mut waiting => Some(answer),
+        () = async { for _ in 0..1000 { tokio::task::yield_now().await } } => None,
+    };
+    assert!(early.is_none(), "a second connection was served beside the first");
+    drop(idle);
+    assert_eq!(waiting.await.status, 200);
+}
+
+/// A peer that never sends its request, or never reads its answer, is let go.
+#[tokio::test]
+async fn a_request_has_a_time_to_arrive() {
+    let limits = Limits { arrival: Duration::from_millis(50), ..Limits::default() };
+    let site = Site::open(with(limits)).await;
+    let slow = [HEADERS[0], HEADERS[1], ("content-length", "5000")];
+    let answer = site.send("POST", &slow, "{").await;
+    assert_eq!(answer.status, 408);
+}
+
 #[tokio::test]
 async fn a_batch_has_a_length() {
     let mut pipe = Pipe::open(with(Limits { batch: 2, ..Limits::default() }));
@@ -146,4 +202,18 @@ async fn nesting_has_a_depth() {
     };
     assert!(pipe.ask(&nested(6)).await["result"].is_object());
     assert_eq!(pipe.ask(&nested(7)).await["error"]["code"], -32700);
+}
+
+/// Whoever stops reading its answer loses its connection, and others get its place.
+#[tokio::test]
+async fn an_answer_has_a_time_to_be_read() {
+    let arrival = Duration::from_millis(50);
+    let limits = Limits { connections: 1, arrival, ..Limits::default() };
+    let memory = testkit::Memory::new().text("test://large", &"x".repeat(32 << 20));
+    let site = Site::open(desk::server(Arc::new(memory), limits, Collections::Always)).await;
+    let read = stateless(1, "resources/read", json!({ "uri": "test://large" })).to_string();
+    let headers = [HEADERS[0], ("mcp-method", "resources/read"), ("mcp-name", "test://large")];
+    let unread = site.connect("POST", &headers, &read).await;
+    assert_eq!(site.send("POST", &HEADERS, &sized(800)).await.status, 200);
+    drop(unread);
 }

@@ -1,5 +1,11 @@
 //! How does a server answer strangers? As conversations, over pipes and over HTTP.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    reason = "a test that fails may say so by panicking"
+)]
+
 mod conversations;
 mod desk;
 mod http_handshake;

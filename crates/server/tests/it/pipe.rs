@@ -146,3 +146,88 @@ async fn a_failing_source_is_an_internal_error_and_the_server_lives_on() {
     memory.mend();
     assert!(pipe.ask(&read).await["result"].is_object());
 }
+
+/// L-04.
+#[tokio::test]
+async fn an_opening_cannot_be_cancelled() {
+    let mut pipe = Pipe::open(usual());
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "open" } });
+    pipe.say_line(&format!("{}\n{cancel}", initialize("2025-06-18"))).await;
+    assert_eq!(pipe.hear().await["result"]["protocolVersion"], "2025-06-18");
+}
+
+/// A request that can be told by its id is answered, however it is malformed.
+#[tokio::test]
+async fn a_malformed_request_is_answered_by_its_id() {
+    let mut pipe = Pipe::open(usual());
+    for line in [
+        r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":"x"}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":5}"#,
+        r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":7}"#,
+    ] {
+        pipe.say_line(line).await;
+        let answer = pipe.hear().await;
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&json!(7), &json!(-32600)),
+            "{line}"
+        );
+    }
+}
+
+/// Nothing piles up behind a client that asks and does not read.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_is_not_read_from_either() {
+    let memory = Arc::new(Memory::new().text("test://large", &"x".repeat(100_000)));
+    let limits = Limits { in_flight: 8, ..Limits::default() };
+    let server = desk::server(Arc::clone(&memory), limits, Collections::Always);
+    let mut pipe = Pipe::narrow(server);
+    let flood = async {
+        for id in 0..1000 {
+            pipe.say(&stateless(id, "resources/read", json!({ "uri": "test://large" }))).await;
+        }
+    };
+    // The clock stands still until everybody waits, and then jumps.
+    let flooded = tokio::time::timeout(std::time::Duration::from_secs(5), flood).await;
+    assert!(flooded.is_err(), "a thousand requests were taken unread");
+    assert!(memory.counts().reads() < 40, "{} answers were made", memory.counts().reads());
+}
+
+/// D-03: whoever has closed our output cannot be answered, and is not waited for.
+#[tokio::test]
+async fn the_end_of_output_is_the_end() {
+    let (ours, theirs) = tokio::io::duplex(64);
+    let (_open, input) = tokio::io::duplex(64);
+    drop(ours);
+    let (out, serving) = (theirs, usual());
+    let (mut say, hear) = tokio::io::duplex(1024);
+    let served =
+        tokio::spawn(server::transport::stdio::serve(serving, hear, out, std::future::pending()));
+    let ping = request(1, "ping", json!({})).to_string() + "\n";
+    tokio::io::AsyncWriteExt::write_all(&mut say, ping.as_bytes()).await.unwrap();
+    drop(input);
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(60), served).await;
+    assert!(ended.expect("an end in time").unwrap().is_err());
+}
+
+/// The last line need not end.
+#[tokio::test]
+async fn a_last_line_without_an_end_is_heard() {
+    let mut pipe = Pipe::open(usual());
+    pipe.say_raw(request(1, "ping", json!({})).to_string().as_bytes()).await;
+    assert_eq!(pipe.close().await.len(), 1);
+}
+
+/// A batch counts as one request under way, whatever is in it.
+#[tokio::test]
+async fn a_batch_may_be_longer_than_what_may_be_under_way() {
+    let limits = Limits { in_flight: 2, ..Limits::default() };
+    let mut pipe = Pipe::open(desk::server(Arc::new(memory()), limits, Collections::Always));
+    pipe.ask(&initialize("2025-03-26")).await;
+    let batch: Vec<_> = (0..50).map(|id| request(id, "ping", json!({}))).collect();
+    let answers = pipe.ask(&Value::from(batch)).await;
+    assert!(answers.as_array().unwrap().iter().all(|answer| answer["result"].is_object()));
+    let twice = json!([request(1, "ping", json!({})), request(1, "ping", json!({}))]);
+    assert_eq!(pipe.ask(&twice).await[0]["error"]["code"], -32600);
+}

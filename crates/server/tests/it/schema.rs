@@ -36,7 +36,7 @@ fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value
         let message = error["message"].as_str().ok_or("an error without a message")?;
         let known = [-32700, -32600, -32601, -32602, -32603, -32002, -32022].contains(&code);
         return (known && !message.is_empty())
-            .then(|| (Value::Null, Value::Null))
+            .then_some((Value::Null, Value::Null))
             .ok_or_else(|| format!("not an error of the protocol: {error}"));
     }
     let result = answer.get("result").ok_or("neither a result nor an error")?;

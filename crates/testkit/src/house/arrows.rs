@@ -48,7 +48,7 @@ pub const TABLE: &[Row] = &[
             "json-escape-simd",
             "serde",
             "serde_json",
-            "thiserror",
+            "simdutf8",
         ]),
     },
     Row {

@@ -129,6 +129,7 @@ pub const RULES: &[Rule] = &[
             "crates/*/src/transport",
             "crates/catalog/src/layers/timed",
             "crates/catalog/src/layers/cached",
+            "crates/server/src/pace",
             "crates/cli",
         ],
     },

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use resource::{Content, Window};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 
-use super::{Listing, Tree, bytes};
+use super::{Desk, Listing, Tree, bytes};
+use crate::fs::{Fs, Options};
 
 const CANARY: &str = "the canary sings";
 
@@ -122,6 +123,42 @@ async fn links_that_stay_inside_are_followed() {
         assert_eq!(desk.text(&format!("file:///{path}")).await, "real/deep/file.txt");
     }
     assert_eq!(desk.stat("file:///link").await.unwrap().mime.as_deref(), Some("inode/directory"));
+}
+
+#[tokio::test]
+async fn links_by_a_path_of_the_machine_are_followed_if_they_stay_inside() {
+    let tree = tree_beside_a_canary();
+    let root = tree.root();
+    fs::create_dir(tree.home.path().join("root-beside")).unwrap();
+    fs::write(tree.home.path().join("root-beside/canary.txt"), CANARY).unwrap();
+    symlink(&root, tree.home.path().join("alias")).unwrap();
+    tree.link("file", root.join("a.txt"));
+    tree.link("folder", root.join("./sub//"));
+    tree.link("by-link", root.join("folder/../a.txt"));
+    tree.link("sub/up", root.join("sub/../a.txt"));
+    for (name, target) in [
+        ("out", "outside"),
+        ("out-file", "canary.txt"),
+        ("beside", "root-beside"),
+        ("through", "root/../outside"),
+        ("again", "root/../root/sub"),
+        ("alias", "alias/sub"),
+        ("dotted", "../root/sub"),
+    ] {
+        tree.link(name, tree.home.path().join(target));
+    }
+    tree.link("top", &root);
+    let desk = tree.serve(Listing::Flat);
+    let expected = ["a.txt", "by-link", "file", "folder/b.txt", "folder/up", "sub/b.txt", "sub/up"];
+    assert_eq!(desk.paths(None).await, expected);
+    assert_eq!(desk.text("file:///by-link").await, "a.txt");
+    assert_eq!(desk.text("file:///folder/b.txt").await, "sub/b.txt");
+    for name in ["out", "out-file", "beside", "through", "again", "alias", "dotted", "top"] {
+        assert!(desk.lacks(&format!("file:///{name}")).await, "{name}");
+        assert!(desk.lacks(&format!("file:///{name}/canary.txt")).await, "{name}");
+    }
+    let aliased = Options { root: tree.home.path().join("alias"), ..tree.options(Listing::Flat) };
+    assert_eq!(Desk(Fs::open(aliased).unwrap()).paths(None).await, expected);
 }
 
 #[tokio::test]

@@ -132,6 +132,36 @@ async fn the_template_is_listed_once() {
     assert!(page.items[0].uri.matches(&uri("file:///a/b.txt")).is_some());
 }
 
+#[tokio::test]
+async fn what_did_not_change_is_the_very_same_description_again() {
+    let tree = Tree::of(["a.txt", "b.txt", "sub/c.txt"]);
+    tree.write(OsStr::from_bytes(b"c\xff"), "");
+    tree.link("link", "a.txt");
+    tree.link("way", "sub");
+    for listing in [Listing::Flat, Listing::Tree] {
+        tree.write("b.txt", "as it was");
+        let desk = tree.serve(listing);
+        let items = async |parent| desk.page(parent, None, 10).await.unwrap().items;
+        let first = items(None).await;
+        let again = items(None).await;
+        assert!(first.len() > 4 && first.len() == again.len());
+        assert!(first.iter().zip(&again).all(|(one, other)| Arc::ptr_eq(one, other)));
+        tree.write("b.txt", "another content");
+        tree.write("z.txt", "new");
+        let changed = items(None).await;
+        for (one, other) in first.iter().zip(&changed) {
+            assert_eq!(one.uri, other.uri);
+            assert_eq!(Arc::ptr_eq(one, other), one.name != "b.txt", "{}", one.name);
+        }
+        assert_eq!(changed[1].size, Some(15));
+        let (by_link, direct) =
+            (items(Some("file:///way")).await, items(Some("file:///sub")).await);
+        assert_eq!(by_link[0].uri.as_str(), "file:///way/c.txt");
+        assert_eq!(direct[0].uri.as_str(), "file:///sub/c.txt");
+        tree.remove("z.txt");
+    }
+}
+
 #[derive(Default)]
 struct Heard(AtomicU64);
 

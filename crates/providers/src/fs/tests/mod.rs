@@ -3,6 +3,8 @@
 mod completing;
 mod confinement;
 mod contract;
+mod hiding;
+mod leaving;
 mod listing;
 mod pages;
 mod reading;
@@ -72,8 +74,21 @@ impl Tree {
     }
 
     fn serve_with(&self, listing: Listing, hidden: bool) -> Desk {
+        Desk(Fs::open(Options { hidden, ..self.options(listing) }).unwrap())
+    }
+
+    /// Serves what `hide` does not hide.
+    fn serve_hiding(
+        &self,
+        listing: Listing,
+        hide: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Desk {
+        Desk(Fs::open(Options { hide: Some(Arc::new(hide)), ..self.options(listing) }).unwrap())
+    }
+
+    fn options(&self, listing: Listing) -> Options {
         let ttl = Duration::from_secs(1);
-        Desk(Fs::open(Options { root: self.root(), listing, hidden, ttl }).unwrap())
+        Options { root: self.root(), listing, hidden: false, ttl, hide: None }
     }
 }
 

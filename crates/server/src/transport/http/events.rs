@@ -13,7 +13,7 @@ use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::body::Body;
 use super::{PATH, Site, over};
-use crate::transport::conversation::Conversation;
+use crate::transport::conversation::{Conversation, WAITING};
 
 /// How often a silent stream says that it is still there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -56,22 +56,22 @@ pub(crate) fn idle(
     ended: watch::Receiver<bool>,
     closing: watch::Receiver<bool>,
 ) -> Response<Body> {
-    let feed = Feed { messages: None, beat: beat(), ends: [ended, closing], kept: place };
+    let feed = Feed { messages: None, beat: beat(), ended: Some(ended), closing, _kept: place };
     respond(feed.stream())
 }
 
 /// Opens a session over one lasting stream, whose messages are posted to another address
 /// (HTTP+SSE, 2024-11-05).
 pub(crate) fn open(site: &Arc<Site>) -> Response<Body> {
-    let (out, messages) = mpsc::channel(site.server.limits.in_flight);
+    let (out, messages) = mpsc::channel(WAITING);
     let conversation = Conversation::new(Arc::clone(&site.server), out);
     let Some(id) = site.sessions.begin(None, Some(conversation)) else {
         return Body::refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let endpoint = format!("{PATH}?sessionId={id}");
     let open = Open { site: Arc::clone(site), id };
-    let ends = [site.closing.clone(), site.closing.clone()];
-    let feed = Feed { messages: Some(messages), beat: beat(), ends, kept: open };
+    let closing = site.closing.clone();
+    let feed = Feed { messages: Some(messages), beat: beat(), ended: None, closing, _kept: open };
     respond(stream::iter([Event::Endpoint(endpoint)]).chain(feed.stream()))
 }
 
@@ -91,10 +91,11 @@ impl Drop for Open {
 struct Feed<K> {
     messages: Option<mpsc::Receiver<Outgoing>>,
     beat: Interval,
-    /// Whichever turns true ends the stream.
-    ends: [watch::Receiver<bool>; 2],
+    /// Turns true with the end of a session that may outlive the stream.
+    ended: Option<watch::Receiver<bool>>,
+    closing: watch::Receiver<bool>,
     /// What is let go of when the stream ends.
-    kept: K,
+    _kept: K,
 }
 
 impl<K: Send + 'static> Feed<K> {
@@ -103,20 +104,24 @@ impl<K: Send + 'static> Feed<K> {
     }
 
     async fn next(&mut self) -> Option<Event> {
-        let _ = &self.kept;
-        let [one, other] = &mut self.ends;
-        let messages = &mut self.messages;
+        let Self { messages, beat, ended, closing, .. } = self;
         let message = async {
             match messages {
                 Some(messages) => messages.recv().await,
                 None => std::future::pending().await,
             }
         };
+        let ended = async {
+            match ended {
+                Some(ended) => over(ended).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             message = message => message.map(Event::Message),
-            _ = self.beat.tick() => Some(Event::Comment),
-            () = over(one) => None,
-            () = over(other) => None,
+            _ = beat.tick() => Some(Event::Comment),
+            () = ended => None,
+            () = over(closing) => None,
         }
     }
 }

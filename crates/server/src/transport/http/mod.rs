@@ -3,18 +3,20 @@
 mod body;
 mod events;
 mod guard;
+mod impatient;
 mod post;
 mod sessions;
 
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, ALLOW, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use protocol::header::{self, Era};
 use tokio::net::{TcpListener, TcpStream};
@@ -25,6 +27,7 @@ use tokio::time;
 use crate::server::Server;
 use body::Body;
 pub use guard::Guard;
+use impatient::Impatient;
 use sessions::Sessions;
 
 /// Where messages are taken.
@@ -71,7 +74,7 @@ pub async fn serve(
             // Out of descriptors, or a client that left in between: the next one may do better.
             (_, Err(error)) => {
                 tracing::warn!(%error, "a connection was not accepted");
-                tokio::task::yield_now().await;
+                time::sleep(Duration::from_millis(100)).await;
             }
         }
     }
@@ -96,6 +99,7 @@ async fn converse(site: Arc<Site>, stream: TcpStream) {
         let site = Arc::clone(&site);
         async move { Ok::<_, Infallible>(site.answer(request).await) }
     });
+    let stream = Impatient::new(stream, limits.arrival);
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
@@ -129,7 +133,7 @@ impl Site {
         match (request.method(), session) {
             (&Method::POST, session) => post::answer(&self, request, session).await,
             (&Method::GET, Some(session)) if !alone => self.stream(&request, &session),
-            (&Method::GET, None) if !alone && takes_events(&request) => events::open(&self),
+            (&Method::GET, None) if !alone && asks_for_events(&request) => events::open(&self),
             (&Method::DELETE, Some(session)) if !alone => {
                 if self.sessions.end(&session) {
                     Body::status(StatusCode::NO_CONTENT)
@@ -144,7 +148,7 @@ impl Site {
     /// The stream of one session, over which its notices go.
     fn stream(&self, request: &Request<Incoming>, session: &str) -> Response<Body> {
         let Some(session) = self.sessions.find(session) else { return post::no_such_session() };
-        if !takes_events(request) {
+        if !takes_events(request.headers()) {
             return Body::refused(StatusCode::NOT_ACCEPTABLE, "only text/event-stream is given");
         }
         match session.stream() {
@@ -168,11 +172,16 @@ fn text<'a>(request: &'a Request<Incoming>, name: &'static str) -> Option<&'a st
     request.headers().get(HeaderName::from_static(name)).and_then(|value| value.to_str().ok())
 }
 
-fn takes_events(request: &Request<Incoming>) -> bool {
-    let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
+/// Whether events may be given.
+fn takes_events(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| {
-        accepts.contains("text/event-stream")
-            || accepts.contains("*/*")
-            || accepts.contains("text/*")
+        ["text/event-stream", "text/*", "*/*"].iter().any(|kind| accepts.contains(kind))
     })
+}
+
+/// Whether events are what is wanted, and not just anything.
+fn asks_for_events(request: &Request<Incoming>) -> bool {
+    let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
+    accepts.is_some_and(|accepts| accepts.contains("text/event-stream"))
 }

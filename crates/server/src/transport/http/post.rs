@@ -17,10 +17,10 @@ use protocol::header::{self, Era};
 use protocol::{Id, Message, Meta, Outgoing, Refusal};
 use tokio::time;
 
-use super::Site;
 use super::body::Body;
 use super::events::{self, Event};
 use super::sessions::{Session, Stay};
+use super::{Site, takes_events};
 use crate::lifecycle::{Opened, handshake, stateless};
 use crate::progress::Reports;
 
@@ -46,7 +46,8 @@ pub(crate) async fn answer(
         Ok(bytes) => bytes,
         Err(response) => return response,
     };
-    let piped = head.uri.query().and_then(|query| query.strip_prefix("sessionId="));
+    let mut query = head.uri.query().unwrap_or_default().split('&');
+    let piped = query.find_map(|pair| pair.strip_prefix("sessionId="));
     if let Some(id) = piped {
         return relay(site, id, &bytes).await;
     }
@@ -63,7 +64,7 @@ pub(crate) async fn answer(
         }
         Message::Notification { method, params } => take_note(&head, session, &method, params),
         Message::Response => match session {
-            Ok(Some(_)) => Body::status(StatusCode::ACCEPTED),
+            Ok(Some(_)) if !names_alone(&head) => Body::status(StatusCode::ACCEPTED),
             _ => Body::refused(StatusCode::BAD_REQUEST, "a response to no request of ours"),
         },
     }
@@ -105,13 +106,16 @@ impl Asked<'_> {
         session: Result<Option<Arc<Session>>, ()>,
     ) -> Response<Body> {
         let turned = match Meta::of(self.params) {
+            Err(refusal) if matches!(session, Ok(Some(_))) && !names_alone(self.head) => {
+                (StatusCode::OK, refusal)
+            }
             Err(refusal) => (StatusCode::BAD_REQUEST, refusal),
             Ok(meta) => {
                 let known = matches!(session, Ok(Some(_)));
-                let era = Era::of(self.header(header::REVISION));
+                let era = Era::of(text(self.head, header::REVISION));
                 if header::stands_alone(era, self.method, meta.names_revision(), known) {
                     match self.alone(site, &meta) {
-                        Ok(opened) => return run(site, opened, None).await,
+                        Ok(opened) => return run(site, self.patient(opened), None).await,
                         Err(turned) => turned,
                     }
                 } else if protocol::Method::named(self.method) == Some(protocol::Method::Initialize)
@@ -126,7 +130,9 @@ impl Asked<'_> {
                         Err(()) => return no_such_session(),
                         Ok(None) => (StatusCode::BAD_REQUEST, Refusal::unopened()),
                         Ok(Some(session)) => match self.within(site, &session) {
-                            Ok((opened, stay)) => return run(site, opened, Some(stay)).await,
+                            Ok((opened, stay)) => {
+                                return run(site, self.patient(opened), Some(stay)).await;
+                            }
                             Err(refusal) => (StatusCode::OK, refusal),
                         },
                     }
@@ -140,10 +146,12 @@ impl Asked<'_> {
     fn alone(&self, site: &Site, meta: &Meta<'_>) -> Result<Opened, Turned> {
         let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
         let date = meta.date().map_err(bad)?;
-        header::check_revision(self.header(header::REVISION), &date).map_err(bad)?;
+        let [revision, method, name] =
+            [header::REVISION, header::METHOD, header::NAME].map(|name| text(self.head, name));
+        header::check_revision(revision, &date).map_err(bad)?;
         let terms = stateless::terms(&site.server, meta).map_err(bad)?;
-        header::check_method(self.header(header::METHOD), self.method).map_err(bad)?;
-        header::check_name(self.header(header::NAME), self.method, self.params).map_err(bad)?;
+        header::check_method(method, self.method).map_err(bad)?;
+        header::check_name(name, self.method, meta).map_err(bad)?;
         let asked = (self.method, self.params);
         stateless::open(&site.server, terms, &self.id, asked, meta).map_err(|refusal| {
             let unknown = refusal.is_about_method() && terms.revision.tells_status();
@@ -164,11 +172,23 @@ impl Asked<'_> {
         Ok((opened, (stay, registration)))
     }
 
-    fn header(&self, name: &'static str) -> Option<&str> {
-        let value = self.head.headers.get(HeaderName::from_static(name))?;
-        // What is not text cannot agree with the body, and must not count as absent either.
-        Some(value.to_str().unwrap_or("\u{0}"))
+    /// Drops reports that the client could not read.
+    fn patient(&self, mut opened: Opened) -> Opened {
+        opened.reports.take_if(|_| !takes_events(&self.head.headers));
+        opened
     }
+}
+
+/// A header. What is not text, or is said twice, agrees with nothing and is not absent either.
+fn text<'a>(head: &'a Parts, name: &'static str) -> Option<&'a str> {
+    let mut values = head.headers.get_all(HeaderName::from_static(name)).iter();
+    let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
+    Some(value.unwrap_or("\u{0}"))
+}
+
+/// Whether the headers say that the message stands alone.
+fn names_alone(head: &Parts) -> bool {
+    Era::of(text(head, header::REVISION)) == Era::Alone
 }
 
 type Abort = futures_util::future::AbortRegistration;
@@ -218,7 +238,9 @@ async fn report(
         let (mut answer, mut reports) = state?;
         tokio::select! {
             biased;
-            answer = &mut answer => Some((Event::Message(answer), None)),
+            answer = &mut answer => {
+                (!answer.is_empty()).then_some((Event::Message(answer), None))
+            }
             report = reports.next() => Some((Event::Message(report), Some((answer, reports)))),
         }
     });
@@ -239,14 +261,10 @@ fn take_note(
     method: &str,
     params: Option<&Raw>,
 ) -> Response<Body> {
-    let text = |name| {
-        head.headers.get(HeaderName::from_static(name)).and_then(|value| value.to_str().ok())
-    };
-    let alone = Era::of(text(header::REVISION)) == Era::Alone
-        || Meta::of(params).is_ok_and(|meta| meta.names_revision());
+    let alone = names_alone(head) || Meta::of(params).is_ok_and(|meta| meta.names_revision());
     match session {
         _ if alone => {
-            match text(header::METHOD).map(|told| header::check_method(Some(told), method)) {
+            match text(head, header::METHOD).map(|told| header::check_method(Some(told), method)) {
                 Some(Err(refusal)) => Body::message(StatusCode::BAD_REQUEST, refusal.encode(None)),
                 _ => Body::status(StatusCode::ACCEPTED),
             }

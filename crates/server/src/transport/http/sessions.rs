@@ -13,6 +13,9 @@ use tokio::time::Instant;
 use crate::limits::Limits;
 use crate::transport::conversation::Conversation;
 
+/// How long a session must have been silent to make room for another.
+const YIELDS: Duration = Duration::from_secs(60);
+
 /// All open sessions, by id.
 pub(crate) struct Sessions {
     open: Mutex<HashMap<Box<str>, Arc<Session>>>,
@@ -69,7 +72,11 @@ impl Sessions {
             open.retain(|_, session| !session.is_stale(self.idle));
         }
         if open.len() >= self.most {
-            return None;
+            // Clients that never say good-bye must not lock all others out.
+            let silent = open.iter().filter(|(_, session)| session.is_stale(YIELDS));
+            let oldest = silent.min_by_key(|(_, session)| *lock(&session.seen));
+            let oldest = oldest.map(|(id, _)| id.clone())?;
+            open.remove(&oldest);
         }
         open.insert(id.clone().into(), Arc::new(session));
         Some(id)
@@ -89,7 +96,12 @@ impl Sessions {
 
     /// Ends a session; tells whether there was one.
     pub(crate) fn end(&self, id: &str) -> bool {
-        lock(&self.open).remove(id).is_some()
+        let session = lock(&self.open).remove(id);
+        if let Some(session) = &session {
+            session.over.send_replace(true);
+            lock(&session.under_way).drain().for_each(|(_, handle)| handle.abort());
+        }
+        session.is_some()
     }
 }
 

@@ -1,0 +1,166 @@
+//! What is there to serve, on disk and in settings?
+
+use std::{
+    fmt::Write as _,
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+
+use crate::{
+    content::{self, Body, PAGE},
+    options::TreeSize,
+};
+
+/// The mount's name in every settings file of the bench.
+const MOUNT: &str = "bench";
+
+/// The bytes of the large sparse file a window is read from.
+pub(crate) const LARGE: u64 = 2 << 30;
+/// The bytes of the small file a window is read from.
+pub(crate) const SMALL: u64 = 64 << 10;
+
+/// How an `fs` mount is asked to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    Flat,
+    Default,
+}
+
+/// The public URI of a file right under a mount's root.
+pub(crate) fn file_uri(name: &str) -> String {
+    format!("file:///{MOUNT}/{name}")
+}
+
+/// The whole catalogue as files; made anew in every run, since it is small and its words may change.
+pub(crate) fn catalogue(scratch: &Path) -> anyhow::Result<PathBuf> {
+    let root = scratch.join("catalogue");
+    fs::create_dir_all(&root).context("make the scratch folder")?;
+    for number in content::entries() {
+        let path = root.join(content::entry_name(number));
+        fs::write(path, content::entry_text(number)).context("make a file")?;
+    }
+    for body in Body::ALL {
+        fs::write(root.join(body.name()), body.bytes()).context("make a file")?;
+    }
+    Ok(root)
+}
+
+/// Settings of a `static` mount that declares the whole catalogue.
+pub(crate) fn static_settings(scratch: &Path, catalogue: &Path) -> anyhow::Result<PathBuf> {
+    let mut settings = head(PAGE);
+    settings.push_str("kind = \"static\"\n");
+    for number in content::entries() {
+        let text = format!("text = {}", quoted(&content::entry_text(number)));
+        let name = content::entry_name(number);
+        declare(&mut settings, [&content::entry_uri(number), &name, "text/plain", &text])?;
+    }
+    for body in Body::ALL {
+        let source = match body {
+            Body::Kib | Body::Mib => {
+                format!("text = {}", quoted(&content::text(body.size())))
+            }
+            // Nobody writes ten megabytes of base64 into a settings file.
+            Body::Blob => format!("file = {}", quoted_path(&catalogue.join(body.name()))),
+        };
+        declare(&mut settings, [&body.uri(), body.name(), body.mime(), &source])?;
+    }
+    written(&scratch.join("static.toml"), &settings)
+}
+
+fn declare(
+    settings: &mut String,
+    [uri, name, mime, source]: [&str; 4],
+) -> Result<(), std::fmt::Error> {
+    writeln!(settings, "\n[[mounts.{MOUNT}.resources]]")?;
+    writeln!(settings, "uri = \"{uri}\"\nname = \"{name}\"\nmime = \"{mime}\"\n{source}")
+}
+
+/// Settings of an `fs` mount of a folder that holds the whole catalogue as files.
+pub(crate) fn folder_settings(scratch: &Path, catalogue: &Path) -> anyhow::Result<PathBuf> {
+    fs_settings(&scratch.join("folder.toml"), catalogue, Listing::Flat, PAGE)
+}
+
+/// Settings of an `fs` mount.
+pub(crate) fn fs_settings(
+    path: &Path,
+    folder: &Path,
+    listing: Listing,
+    page_size: usize,
+) -> anyhow::Result<PathBuf> {
+    let mut settings = head(page_size);
+    let folder = quoted_path(folder);
+    writeln!(settings, "kind = \"fs\"\npath = {folder}\nmax_read = \"16 MiB\"")?;
+    if listing == Listing::Flat {
+        settings.push_str("listing = \"flat\"\n");
+    }
+    written(path, &settings)
+}
+
+/// A tree of empty files, `folders` times `files`.
+pub(crate) fn tree(scratch: &Path, size: TreeSize) -> anyhow::Result<PathBuf> {
+    let name = format!("tree-{}x{}", size.folders, size.files);
+    made_once(scratch, &name, |root| {
+        for folder in 0..size.folders {
+            let folder = root.join(format!("folder-{folder:04}"));
+            fs::create_dir(&folder).context("make a folder")?;
+            for file in 0..size.files {
+                File::create(folder.join(format!("file-{file:04}.txt"))).context("make a file")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The names of the two files that windows are read from: large, then small.
+pub(crate) const WINDOWED: [(&str, u64); 2] = [("large.bin", LARGE), ("small.bin", SMALL)];
+
+/// A folder with a large and a small file; both are holes, so that only their sizes differ.
+pub(crate) fn windowed_folder(scratch: &Path) -> anyhow::Result<PathBuf> {
+    made_once(scratch, "windowed", |root| {
+        for (name, size) in WINDOWED {
+            let file = File::create(root.join(name)).context("make a file")?;
+            file.set_len(size).context("give a file its size")?;
+        }
+        Ok(())
+    })
+}
+
+/// Makes a folder unless an earlier run made it to the end.
+fn made_once(
+    scratch: &Path,
+    name: &str,
+    make: impl FnOnce(&Path) -> anyhow::Result<()>,
+) -> anyhow::Result<PathBuf> {
+    let root = scratch.join(name);
+    let complete = scratch.join(format!("{name}.complete"));
+    if complete.exists() && root.is_dir() {
+        return Ok(root);
+    }
+    if root.exists() {
+        fs::remove_dir_all(&root).context("remove an unfinished folder")?;
+    }
+    fs::create_dir_all(&root).context("make the scratch folder")?;
+    make(&root)?;
+    File::create(complete).context("mark a folder as complete")?;
+    Ok(root)
+}
+
+fn head(page_size: usize) -> String {
+    format!("[server]\npage_size = {page_size}\n\n[mounts.{MOUNT}]\n")
+}
+
+fn written(path: &Path, settings: &str) -> anyhow::Result<PathBuf> {
+    fs::write(path, settings).context("write the settings")?;
+    Ok(path.to_owned())
+}
+
+/// A TOML string; every escape of a JSON string is one of TOML's too.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn quoted_path(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
+}

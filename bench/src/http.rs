@@ -1,0 +1,168 @@
+//! How is one request asked over HTTP/1.1 at the least cost to the one who asks?
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, bail, ensure};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+const BUFFER: usize = 256 << 10;
+
+/// One kept-alive connection, which asks one request at a time.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).await.context("connect to the server")?;
+        stream.set_nodelay(true).context("turn Nagle's delay off")?;
+        Ok(Self { stream, buffer: vec![0; BUFFER], start: 0, end: 0 })
+    }
+
+    /// Asks, throws the answer's body away and gives its length.
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> anyhow::Result<usize> {
+        self.exchange(request, None).await
+    }
+
+    /// Asks and gives the answer's body.
+    pub(crate) async fn fetch(&mut self, request: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        self.exchange(request, Some(&mut body)).await?;
+        Ok(body)
+    }
+
+    async fn exchange(
+        &mut self,
+        request: &[u8],
+        mut keep: Option<&mut Vec<u8>>,
+    ) -> anyhow::Result<usize> {
+        self.stream.write_all(request).await.context("send a request")?;
+        let head = self.head().await?;
+        if head.status != 200 {
+            let mut body = Vec::new();
+            self.body(head.framing, Some(&mut body)).await?;
+            let words = String::from_utf8_lossy(body.get(..400).unwrap_or(&body)).into_owned();
+            bail!("the server answered with status {}: {words}", head.status);
+        }
+        ensure!(head.json, "the server did not answer with application/json");
+        self.body(head.framing, keep.take()).await
+    }
+
+    async fn head(&mut self) -> anyhow::Result<Head> {
+        loop {
+            let unread = &self.buffer[self.start..self.end];
+            if let Some(length) = memchr::memmem::find(unread, b"\r\n\r\n") {
+                let head = Head::parse(&unread[..length])?;
+                self.start += length + 4;
+                return Ok(head);
+            }
+            self.more().await?;
+        }
+    }
+
+    async fn body(
+        &mut self,
+        framing: Framing,
+        mut keep: Option<&mut Vec<u8>>,
+    ) -> anyhow::Result<usize> {
+        if let Framing::Length(length) = framing {
+            self.take(length, keep).await?;
+            return Ok(length);
+        }
+        let mut total = 0;
+        loop {
+            let size = self.chunk_size().await?;
+            self.take(size, keep.as_deref_mut()).await?;
+            self.take(2, None).await?;
+            total += size;
+            if size == 0 {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn chunk_size(&mut self) -> anyhow::Result<usize> {
+        loop {
+            let unread = &self.buffer[self.start..self.end];
+            if let Some(length) = memchr::memmem::find(unread, b"\r\n") {
+                let line = std::str::from_utf8(&unread[..length]).context("read a chunk's size")?;
+                let digits = line.split(';').next().unwrap_or(line).trim();
+                let size = usize::from_str_radix(digits, 16).context("read a chunk's size")?;
+                self.start += length + 2;
+                return Ok(size);
+            }
+            self.more().await?;
+        }
+    }
+
+    async fn take(&mut self, length: usize, mut keep: Option<&mut Vec<u8>>) -> anyhow::Result<()> {
+        let mut left = length;
+        while left > 0 {
+            if self.start == self.end {
+                self.more().await?;
+            }
+            let part = left.min(self.end - self.start);
+            if let Some(keep) = keep.as_deref_mut() {
+                keep.extend_from_slice(&self.buffer[self.start..self.start + part]);
+            }
+            self.start += part;
+            left -= part;
+        }
+        Ok(())
+    }
+
+    async fn more(&mut self) -> anyhow::Result<()> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.end == self.buffer.len() {
+            ensure!(self.start > 0, "a header or chunk line is longer than the buffer");
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        let count = self.stream.read(&mut self.buffer[self.end..]).await.context("read")?;
+        ensure!(count > 0, "the server closed the connection in the middle of an answer");
+        self.end += count;
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Framing {
+    Length(usize),
+    Chunked,
+}
+
+struct Head {
+    status: u16,
+    framing: Framing,
+    json: bool,
+}
+
+impl Head {
+    fn parse(bytes: &[u8]) -> anyhow::Result<Self> {
+        let text = std::str::from_utf8(bytes).context("read the answer's head")?;
+        let mut lines = text.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1));
+        let status = status.and_then(|code| code.parse().ok()).context("read the status line")?;
+        let mut framing = Framing::Length(0);
+        let mut json = false;
+        for line in lines {
+            let Some((name, value)) = line.split_once(':') else { continue };
+            let value = value.trim();
+            if name.eq_ignore_ascii_case("content-length") {
+                framing = Framing::Length(value.parse().context("read content-length")?);
+            } else if name.eq_ignore_ascii_case("transfer-encoding") {
+                framing = Framing::Chunked;
+            } else if name.eq_ignore_ascii_case("content-type") {
+                json = value.starts_with("application/json");
+            }
+        }
+        Ok(Self { status, framing, json })
+    }
+}

@@ -1,0 +1,219 @@
+//! Does refdesk's cost stay the same where only the size of what it serves grows?
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+
+use crate::{
+    child::{self, Launch, Server},
+    dirwatch::DirWatch,
+    fixture::{self, Listing},
+    load::{Client, HttpClient},
+    measure::{Contender, Figures, measure, median, ratio},
+    message::Message,
+    options::{Options, TreeSize},
+    report::{bytes, count, progress, time},
+    usage,
+    verify::{self, Inquirer},
+};
+
+const WALK_PAGE: usize = 1_000;
+const MOST_MEMORY: u64 = 100_000_000;
+const WINDOW: u64 = 4 << 10;
+const STARTS: usize = 5;
+
+/// One line of the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What was done.
+    pub work: String,
+    /// What it cost.
+    pub figure: String,
+    /// What that is held against.
+    pub against: String,
+    /// The one over the other, where both are costs.
+    pub ratio: Option<f64>,
+    /// What is asked.
+    pub bar: &'static str,
+    /// Whether it is so.
+    pub met: bool,
+}
+
+/// Measures every work that is wanted.
+///
+/// # Errors
+/// When refdesk does not start, or answers wrongly.
+pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
+    let scratch = options.scratch()?;
+    std::fs::create_dir_all(&scratch).context("make the scratch folder")?;
+    let bench = Bench { options, scratch: &scratch, refdesk: &options.refdesk()? };
+    let mut rows = Vec::new();
+    if options.wants("walk") {
+        rows.extend(bench.walk().await.context("measure: walk a tree")?);
+    }
+    if options.wants("window") {
+        rows.push(bench.window().await.context("measure: read a window")?);
+    }
+    if options.wants("first answer") {
+        for listing in [Listing::Flat, Listing::Default] {
+            rows.push(bench.first_answer(listing).await.context("measure: first answer")?);
+        }
+    }
+    Ok(rows)
+}
+
+struct Bench<'a> {
+    options: &'a Options,
+    scratch: &'a Path,
+    refdesk: &'a Path,
+}
+
+impl Bench<'_> {
+    fn launch(&self, folder: &Path, listing: Listing, page_size: usize) -> anyhow::Result<Launch> {
+        let path = self.scratch.join("itself.toml");
+        let settings = fixture::fs_settings(&path, folder, listing, page_size)?;
+        Ok(Launch::refdesk(self.refdesk, &settings))
+    }
+
+    async fn client(
+        &self,
+        server: &Server,
+        address: std::net::SocketAddr,
+        (message, length): (Message, usize),
+    ) -> anyhow::Result<Contender> {
+        let at_once = self.options.plan().at_once;
+        let client = HttpClient::open(address, at_once, &[message], length).await?;
+        Ok(Contender { pid: server.pid, client: Client::Http(client) })
+    }
+
+    async fn walk(&self) -> anyhow::Result<[Row; 2]> {
+        let size = self.options.wide_tree();
+        progress(&format!("walk a tree of {} files", count(size.total())));
+        let folder = fixture::tree(self.scratch, size)?;
+        let launch = self.launch(&folder, Listing::Flat, WALK_PAGE)?;
+        let (server, address) = child::over_http(&launch).await?;
+        let start = Instant::now();
+        let walked = walk(&mut Inquirer::open(address).await?, size).await?;
+        let elapsed = start.elapsed();
+        let peak = usage::peak_memory(server.pid)?;
+        let last = self.client(&server, address, walked.last).await?;
+        let first = self.client(&server, address, walked.first).await?;
+        let figures = measure(&mut [last, first], self.options.plan()).await?;
+        let memory = Row {
+            work: format!("walk a tree of {} files", count(size.total())),
+            figure: format!("peak memory {}", bytes(peak)),
+            against: format!("{} pages in {}", count(walked.pages), time(elapsed)),
+            ratio: None,
+            bar: "under 100 MB",
+            met: peak < MOST_MEMORY,
+        };
+        let work = format!("last page of {} files", count(size.total()));
+        Ok([compared(work, "first page", &figures, "CPU under 2"), memory])
+    }
+
+    async fn window(&self) -> anyhow::Result<Row> {
+        progress("read a window of 4 KiB");
+        let folder = fixture::windowed_folder(self.scratch)?;
+        let launch = self.launch(&folder, Listing::Flat, WALK_PAGE)?;
+        let (server, address) = child::over_http(&launch).await?;
+        let mut inquirer = Inquirer::open(address).await?;
+        let mut contenders = Vec::new();
+        for (name, size) in fixture::WINDOWED {
+            let message = Message::window(&fixture::file_uri(name), size / 2, WINDOW);
+            let answer = inquirer.ask(&message).await?;
+            verify::reading(&answer, &vec![0; usize::try_from(WINDOW)?])?;
+            contenders.push(self.client(&server, address, (message, answer.len())).await?);
+        }
+        let figures = measure(&mut contenders, self.options.plan()).await?;
+        let work = "window of 4 KiB out of 2 GiB".to_owned();
+        Ok(compared(work, "out of 64 KiB", &figures, "CPU within 2"))
+    }
+
+    async fn first_answer(&self, listing: Listing) -> anyhow::Result<Row> {
+        let size = TreeSize::START;
+        let kind = if listing == Listing::Flat { "flat" } else { "default" };
+        let work = format!("first answer on {} files, {kind} listing", count(size.total()));
+        progress(&work);
+        let folder = fixture::tree(self.scratch, size)?;
+        let launch = self.launch(&folder, listing, crate::content::PAGE)?;
+        let (mut times, mut cpus) = (Vec::new(), Vec::new());
+        let (mut most, mut all) = (0, 0);
+        for _ in 0..STARTS {
+            let watch = DirWatch::start(&folder)?;
+            let (elapsed, cpu) = start_and_list(&launch).await?;
+            times.push(elapsed.as_secs_f64());
+            cpus.push(cpu.as_secs_f64());
+            (most, all) = (watch.looked_into()?.max(most), watch.folders());
+        }
+        let seconds = |values: &mut [f64]| time(Duration::from_secs_f64(median(values)));
+        Ok(Row {
+            work,
+            figure: format!("{}, CPU {}", seconds(&mut times), seconds(&mut cpus)),
+            against: format!("{} of {} folders read", count(most), count(all)),
+            ratio: None,
+            bar: "under 1/20 of the folders",
+            met: most * 20 < all,
+        })
+    }
+}
+
+struct Walked {
+    first: (Message, usize),
+    last: (Message, usize),
+    pages: usize,
+}
+
+/// Follows the cursors to the end and keeps the first and the last full page.
+async fn walk(inquirer: &mut Inquirer, size: TreeSize) -> anyhow::Result<Walked> {
+    let mut message = Message::list(None);
+    let (mut first, mut last) = (None, None);
+    let (mut pages, mut listed) = (0, 0);
+    loop {
+        let page = verify::page(&inquirer.ask(&message).await?)?;
+        pages += 1;
+        listed += page.count;
+        if page.count == WALK_PAGE {
+            first.get_or_insert_with(|| (message.clone(), page.length));
+            last = Some((message, page.length));
+        }
+        let Some(cursor) = page.next else { break };
+        message = Message::list(Some(&cursor));
+    }
+    // Folders may be listed beside the files, and the root beside them.
+    let most = size.total() + size.folders + 1;
+    ensure!(
+        (size.total()..=most).contains(&listed),
+        "{listed} resources were listed in a tree of {}",
+        size.total()
+    );
+    let (first, last) = (first.context("no full page")?, last.context("no full page")?);
+    Ok(Walked { first, last, pages })
+}
+
+/// The time from the start of the process to its first list, and the processor time in it.
+async fn start_and_list(launch: &Launch) -> anyhow::Result<(Duration, Duration)> {
+    let start = Instant::now();
+    let (server, address) = child::over_http(launch).await?;
+    let answer = Inquirer::open(address).await?.ask(&Message::list(None)).await?;
+    let elapsed = start.elapsed();
+    let cpu = usage::fine_cpu(server.pid)?;
+    ensure!(verify::page(&answer)?.count > 0, "the first list was empty");
+    Ok((elapsed, cpu))
+}
+
+fn compared(work: String, other: &str, figures: &[Figures], bar: &'static str) -> Row {
+    let nanos = |figures: &Figures| u64::try_from(figures.cpu.as_nanos()).unwrap_or(u64::MAX);
+    let [one, two] = [&figures[0], &figures[1]];
+    let ratio = ratio(nanos(one), nanos(two));
+    Row {
+        work,
+        figure: format!("CPU {} a request", time(one.cpu)),
+        against: format!("{other}: {}", time(two.cpu)),
+        ratio: Some(ratio),
+        bar,
+        met: ratio < 2.0,
+    }
+}

@@ -1,0 +1,18 @@
+//! How does refdesk stand beside a server that answers from memory, and beside itself?
+
+pub mod content;
+pub mod itself;
+pub mod options;
+pub mod report;
+pub mod versus;
+
+mod child;
+mod dirwatch;
+mod fixture;
+mod http;
+mod load;
+mod measure;
+mod message;
+mod pipe;
+mod usage;
+mod verify;

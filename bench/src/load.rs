@@ -1,0 +1,169 @@
+//! How is a server kept busy for a bounded time, and what does a client notice?
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use tokio::task::JoinSet;
+
+use crate::{
+    http::Connection,
+    message::Message,
+    pipe::{Pipe, answer_id},
+};
+
+/// When a round ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub(crate) time: Duration,
+    pub(crate) requests: u64,
+}
+
+/// What one round was like for the client.
+pub(crate) struct Round {
+    pub(crate) requests: u64,
+    pub(crate) elapsed: Duration,
+    pub(crate) latencies: Vec<Duration>,
+}
+
+/// A client that keeps a fixed number of requests under way.
+pub(crate) enum Client {
+    Http(HttpClient),
+    Pipe(PipeClient),
+}
+
+impl Client {
+    /// Runs one round; every answer must be about as long as the one that was verified.
+    pub(crate) async fn round(&mut self, bound: Bound) -> anyhow::Result<Round> {
+        match self {
+            Self::Http(client) => client.round(bound).await,
+            Self::Pipe(client) => client.round(bound).await,
+        }
+    }
+}
+
+/// Several kept-alive connections, each with one request under way.
+pub(crate) struct HttpClient {
+    connections: Vec<Connection>,
+    requests: Arc<[Vec<u8>]>,
+    length: usize,
+}
+
+impl HttpClient {
+    /// Opens the connections; the requests are asked in turn, each answered by about `length` bytes.
+    pub(crate) async fn open(
+        address: SocketAddr,
+        at_once: usize,
+        messages: &[Message],
+        length: usize,
+    ) -> anyhow::Result<Self> {
+        let mut connections = Vec::new();
+        for _ in 0..at_once {
+            connections.push(Connection::open(address).await?);
+        }
+        let host = address.to_string();
+        let requests = messages.iter().map(|message| message.over_http(&host)).collect();
+        Ok(Self { connections, requests, length })
+    }
+
+    async fn round(&mut self, bound: Bound) -> anyhow::Result<Round> {
+        let asked = Arc::new(AtomicU64::new(0));
+        let start = Instant::now();
+        let mut tasks = JoinSet::new();
+        for connection in self.connections.drain(..) {
+            let requests = Arc::clone(&self.requests);
+            let asked = Arc::clone(&asked);
+            tasks.spawn(ask_in_turn(connection, requests, asked, (start, bound, self.length)));
+        }
+        let mut latencies = Vec::new();
+        while let Some(task) = tasks.join_next().await {
+            let (connection, own) = task.context("a connection's task failed")??;
+            self.connections.push(connection);
+            latencies.extend(own);
+        }
+        Ok(Round { requests: latencies.len() as u64, elapsed: start.elapsed(), latencies })
+    }
+}
+
+async fn ask_in_turn(
+    mut connection: Connection,
+    requests: Arc<[Vec<u8>]>,
+    asked: Arc<AtomicU64>,
+    (start, bound, length): (Instant, Bound, usize),
+) -> anyhow::Result<(Connection, Vec<Duration>)> {
+    let mut latencies = Vec::new();
+    let mut before = Instant::now();
+    while before - start < bound.time {
+        let turn = asked.fetch_add(1, Ordering::Relaxed);
+        if turn >= bound.requests {
+            break;
+        }
+        let which = usize::try_from(turn).unwrap_or_default() % requests.len();
+        let received = connection.ask(&requests[which]).await?;
+        let after = Instant::now();
+        alike(received, length)?;
+        latencies.push(after - before);
+        before = after;
+    }
+    Ok((connection, latencies))
+}
+
+/// One pair of pipes with several requests under way, told apart by their ids.
+pub(crate) struct PipeClient {
+    pipe: Pipe,
+    lines: Vec<Vec<u8>>,
+    length: usize,
+}
+
+impl PipeClient {
+    /// Prepares `at_once` copies of one request, each under its own id.
+    pub(crate) fn new(pipe: Pipe, at_once: usize, message: &Message, length: usize) -> Self {
+        let lines = (0..at_once).map(|id| message.line(id)).collect();
+        Self { pipe, lines, length }
+    }
+
+    async fn round(&mut self, bound: Bound) -> anyhow::Result<Round> {
+        let start = Instant::now();
+        let mut sent = vec![start; self.lines.len()];
+        let mut under_way = 0_usize;
+        for line in &self.lines {
+            self.pipe.send(line).await?;
+            under_way += 1;
+        }
+        let mut asked = under_way as u64;
+        let mut latencies = Vec::new();
+        while under_way > 0 {
+            let answer = self.pipe.receive().await?;
+            let id = answer_id(answer).filter(|id| *id < sent.len());
+            let id = id.context("an answer without one of our ids")?;
+            let received = answer.len();
+            alike(received, self.length)?;
+            let now = Instant::now();
+            latencies.push(now - sent[id]);
+            under_way -= 1;
+            if now - start < bound.time && asked < bound.requests {
+                sent[id] = now;
+                self.pipe.send(&self.lines[id]).await?;
+                asked += 1;
+                under_way += 1;
+            }
+        }
+        Ok(Round { requests: latencies.len() as u64, elapsed: start.elapsed(), latencies })
+    }
+}
+
+/// An error is short and a wrong page is shorter or longer; neither may count as a quick answer.
+fn alike(received: usize, verified: usize) -> anyhow::Result<()> {
+    let slack = 64 + verified / 8;
+    ensure!(
+        received.abs_diff(verified) <= slack,
+        "an answer of {received} bytes came where {verified} were verified"
+    );
+    Ok(())
+}

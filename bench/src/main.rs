@@ -1,0 +1,19 @@
+//! Which tables does `just bench` print?
+
+use anyhow::Context;
+use bench::{itself, options::Options, report, versus};
+use clap::Parser;
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    // One thread asks, so that on a small machine the servers have the other cores to themselves.
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build().context("start the runtime")?;
+    runtime.block_on(run(&options))
+}
+
+async fn run(options: &Options) -> anyhow::Result<()> {
+    let beside_the_peer = versus::run(options).await?;
+    let beside_itself = if options.noise { Vec::new() } else { itself::run(options).await? };
+    report::print(&beside_the_peer, &beside_itself, options.markdown).context("print the tables")
+}

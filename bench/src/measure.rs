@@ -1,0 +1,124 @@
+//! How are several contenders measured so that the machine's moods hit all of them?
+
+use std::time::Duration;
+
+use crate::{
+    load::{Bound, Client, Round},
+    options::Plan,
+    usage,
+};
+
+/// One of those that are compared.
+pub(crate) struct Contender {
+    pub(crate) pid: u32,
+    pub(crate) client: Client,
+}
+
+/// What was measured of one contender.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// Requests a second, the median of the rounds.
+    pub rate: f64,
+    /// The latency half of the requests stay under.
+    pub p50: Duration,
+    /// The latency all but one in a hundred stay under.
+    pub p99: Duration,
+    /// Processor time of the server for one request, the median of the rounds.
+    pub cpu: Duration,
+    /// The server's peak memory in bytes.
+    pub peak: u64,
+}
+
+/// Warms all contenders up, then lets them take turns.
+pub(crate) async fn measure(
+    contenders: &mut [Contender],
+    plan: Plan,
+) -> anyhow::Result<Vec<Figures>> {
+    let warm_up = Bound { time: plan.warm_up, requests: plan.requests };
+    let bound = Bound { time: plan.round, requests: plan.requests };
+    for contender in contenders.iter_mut() {
+        contender.client.round(warm_up).await?;
+    }
+    let mut tallies: Vec<Tally> = contenders.iter().map(|_| Tally::default()).collect();
+    for _ in 0..plan.rounds {
+        for (contender, tally) in contenders.iter_mut().zip(&mut tallies) {
+            let before = usage::cpu(contender.pid)?;
+            let round = contender.client.round(bound).await?;
+            tally.add(round, usage::cpu(contender.pid)?.saturating_sub(before));
+        }
+    }
+    let figures = contenders.iter().zip(tallies);
+    figures.map(|(contender, tally)| tally.figures(contender.pid)).collect()
+}
+
+#[derive(Default)]
+struct Tally {
+    rates: Vec<f64>,
+    cpus: Vec<f64>,
+    latencies: Vec<Duration>,
+}
+
+impl Tally {
+    fn add(&mut self, round: Round, cpu: Duration) {
+        let requests = round.requests.max(1);
+        self.rates.push(ratio(requests, 1) / round.elapsed.as_secs_f64());
+        self.cpus.push(cpu.as_secs_f64() / ratio(requests, 1));
+        self.latencies.extend(round.latencies);
+    }
+
+    fn figures(mut self, pid: u32) -> anyhow::Result<Figures> {
+        self.latencies.sort_unstable();
+        Ok(Figures {
+            rate: median(&mut self.rates),
+            p50: percentile(&self.latencies, 50),
+            p99: percentile(&self.latencies, 99),
+            cpu: Duration::from_secs_f64(median(&mut self.cpus)),
+            peak: usage::peak_memory(pid)?,
+        })
+    }
+}
+
+/// One count over another, as a number to print.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
+pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// The middle of the values, or the mean of the two middle ones.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values {
+        [] => 0.0,
+        _ if values.len().is_multiple_of(2) => f64::midpoint(values[middle - 1], values[middle]),
+        _ => values[middle],
+    }
+}
+
+fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{median, percentile};
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert!((median(&mut [3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(&mut [4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < f64::EPSILON);
+        assert!(median(&mut []).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn percentiles_are_values_that_were_measured() {
+        let values: Vec<Duration> = (1..=200).map(Duration::from_millis).collect();
+        assert_eq!(percentile(&values, 50), Duration::from_millis(100));
+        assert_eq!(percentile(&values, 99), Duration::from_millis(198));
+        assert_eq!(percentile(&[], 50), Duration::ZERO);
+    }
+}

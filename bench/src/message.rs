@@ -1,0 +1,100 @@
+//! What does a client of 2026-07-28 send?
+
+use serde_json::{Value, json};
+
+/// The revision every request of the bench is made in.
+pub(crate) const REVISION: &str = "2026-07-28";
+
+/// One request, not yet bound to a transport.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    method: &'static str,
+    name: Option<String>,
+    params: Value,
+}
+
+impl Message {
+    /// Asks who is there.
+    pub(crate) fn discover() -> Self {
+        Self::new("server/discover", None, json!({}))
+    }
+
+    /// Asks for one page of the list.
+    pub(crate) fn list(cursor: Option<&str>) -> Self {
+        let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+        Self::new("resources/list", None, params)
+    }
+
+    /// Asks for the whole of a resource.
+    pub(crate) fn read(uri: &str) -> Self {
+        Self::new("resources/read", Some(uri.to_owned()), json!({ "uri": uri }))
+    }
+
+    /// Asks for `length` bytes of a resource from `offset` on.
+    pub(crate) fn window(uri: &str, offset: u64, length: u64) -> Self {
+        let mut message = Self::read(uri);
+        message.params["_meta"]["dev.refdesk/window"] =
+            json!({ "offset": offset, "length": length });
+        message
+    }
+
+    fn new(method: &'static str, name: Option<String>, mut params: Value) -> Self {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": REVISION,
+            "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1.0.0" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        Self { method, name, params }
+    }
+
+    /// The body, under an id of the caller's choice.
+    pub(crate) fn body(&self, id: usize) -> String {
+        json!({ "jsonrpc": "2.0", "id": id, "method": self.method, "params": self.params })
+            .to_string()
+    }
+
+    /// The body as one line for a pipe.
+    pub(crate) fn line(&self, id: usize) -> Vec<u8> {
+        let mut line = self.body(id).into_bytes();
+        line.push(b'\n');
+        line
+    }
+
+    /// The whole HTTP request, headers included.
+    pub(crate) fn over_http(&self, host: &str) -> Vec<u8> {
+        let body = self.body(1);
+        // Every URI of the bench is plain ASCII, so none needs the header's base64 form.
+        let name =
+            self.name.as_ref().map_or_else(String::new, |name| format!("Mcp-Name: {name}\r\n"));
+        format!(
+            "POST /mcp HTTP/1.1\r\n\
+             Host: {host}\r\n\
+             Content-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n\
+             MCP-Protocol-Version: {REVISION}\r\n\
+             Mcp-Method: {method}\r\n\
+             {name}Content-Length: {length}\r\n\r\n{body}",
+            method = self.method,
+            length = body.len(),
+        )
+        .into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Message;
+
+    #[test]
+    fn a_window_keeps_the_metadata_every_request_needs() {
+        let body = Message::window("file:///a/b", 7, 4096).body(1);
+        assert!(body.contains("io.modelcontextprotocol/protocolVersion"));
+        assert!(body.contains(r#""dev.refdesk/window":{"length":4096,"offset":7}"#));
+    }
+
+    #[test]
+    fn a_read_names_its_resource_in_the_header() {
+        let request = String::from_utf8(Message::read("note://a").over_http("127.0.0.1:1"));
+        assert!(request.unwrap().contains("\r\nMcp-Name: note://a\r\n"));
+    }
+}

@@ -1,0 +1,53 @@
+//! What has a process cost so far, by the kernel's own counters?
+
+use std::{fs, time::Duration};
+
+use anyhow::Context;
+
+/// Processor time of a process, user and system together.
+pub(crate) fn cpu(pid: u32) -> anyhow::Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("read /proc/PID/stat")?;
+    // The second field is the program's name and may hold spaces, so count from its end.
+    let (_, rest) = stat.rsplit_once(')').context("read /proc/PID/stat")?;
+    let mut fields = rest.split_whitespace().skip(11);
+    let mut ticks = 0;
+    for name in ["utime", "stime"] {
+        let field = fields.next().with_context(|| format!("read {name}"))?;
+        ticks += field.parse::<u64>().with_context(|| format!("read {name}"))?;
+    }
+    let nanos = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    Ok(Duration::from_nanos(ticks * nanos))
+}
+
+/// Processor time of a process that is too young for `cpu`, which counts in hundredths of a second.
+pub(crate) fn fine_cpu(pid: u32) -> anyhow::Result<Duration> {
+    let mut nanos = 0;
+    for task in fs::read_dir(format!("/proc/{pid}/task")).context("read /proc/PID/task")? {
+        let path = task.context("read /proc/PID/task")?.path().join("schedstat");
+        // A thread may end between the two reads; what it cost is then in `cpu` alone.
+        let Ok(text) = fs::read_to_string(path) else { continue };
+        let field = text.split_whitespace().next().unwrap_or("0");
+        nanos += field.parse::<u64>().context("read schedstat")?;
+    }
+    Ok(Duration::from_nanos(nanos).max(cpu(pid)?))
+}
+
+/// The most memory a process has held at once, in bytes.
+pub(crate) fn peak_memory(pid: u32) -> anyhow::Result<u64> {
+    let status =
+        fs::read_to_string(format!("/proc/{pid}/status")).context("read /proc/PID/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).context("read VmHWM")?;
+    Ok(kib.parse::<u64>().context("read VmHWM")? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_counters_of_this_process_are_readable() {
+        let pid = std::process::id();
+        let before = super::cpu(pid).unwrap();
+        assert!(super::fine_cpu(pid).unwrap() >= before);
+        assert!(super::peak_memory(pid).unwrap() > 100_000);
+    }
+}

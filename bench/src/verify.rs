@@ -1,0 +1,124 @@
+//! Is an answer right, so that its cost means anything?
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, de::IgnoredAny};
+
+use crate::{
+    http::Connection,
+    message::{Message, REVISION},
+};
+
+#[derive(Deserialize)]
+struct Answer<T> {
+    result: Option<T>,
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listing {
+    resources: Vec<IgnoredAny>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Reading {
+    contents: Vec<Element>,
+}
+
+#[derive(Deserialize)]
+struct Element {
+    text: Option<String>,
+    blob: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Discovery {
+    supported_versions: Vec<String>,
+}
+
+/// One page of a list, as far as the bench looks at it.
+pub(crate) struct Page {
+    pub(crate) count: usize,
+    pub(crate) next: Option<String>,
+    pub(crate) length: usize,
+}
+
+fn result<'a, T: Deserialize<'a>>(body: &'a [u8]) -> anyhow::Result<T> {
+    let answer: Answer<T> = serde_json::from_slice(body).context("decode an answer")?;
+    if let Some(error) = answer.error {
+        bail!("the server refused: {error}");
+    }
+    answer.result.context("an answer without a result")
+}
+
+/// Checks that an answer holds a page and gives what is needed to go on.
+pub(crate) fn page(body: &[u8]) -> anyhow::Result<Page> {
+    let listing: Listing = result(body).context("list a page")?;
+    Ok(Page { count: listing.resources.len(), next: listing.next_cursor, length: body.len() })
+}
+
+/// Checks that an answer holds exactly these bytes, as text or as a blob.
+pub(crate) fn reading(body: &[u8], expected: &[u8]) -> anyhow::Result<()> {
+    let reading: Reading = result(body).context("read a resource")?;
+    let element = reading.contents.first().context("a reading without contents")?;
+    let bytes = match (&element.text, &element.blob) {
+        (Some(text), None) => text.clone().into_bytes(),
+        (None, Some(blob)) => {
+            base64_simd::STANDARD.decode_to_vec(blob).context("decode the blob")?
+        }
+        _ => bail!("contents must hold either text or a blob"),
+    };
+    ensure!(
+        bytes == expected,
+        "the server gave {} bytes that are not the {} expected",
+        bytes.len(),
+        expected.len()
+    );
+    Ok(())
+}
+
+/// Checks that a server speaks the revision the bench speaks.
+pub(crate) fn discovery(body: &[u8]) -> anyhow::Result<()> {
+    let discovery: Discovery = result(body).context("discover the server")?;
+    let speaks = discovery.supported_versions.iter().any(|version| version == REVISION);
+    ensure!(speaks, "the server does not speak {REVISION}");
+    Ok(())
+}
+
+/// A client for questions whose answers are looked at.
+pub(crate) struct Inquirer {
+    connection: Connection,
+    host: String,
+}
+
+impl Inquirer {
+    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+        Ok(Self { connection: Connection::open(address).await?, host: address.to_string() })
+    }
+
+    pub(crate) async fn ask(&mut self, message: &Message) -> anyhow::Result<Vec<u8>> {
+        self.connection.fetch(&message.over_http(&self.host)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{page, reading};
+
+    #[test]
+    fn a_refusal_is_not_a_result() {
+        let body = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+        assert!(page(body).is_err());
+    }
+
+    #[test]
+    fn other_bytes_are_not_a_reading() {
+        let body = br#"{"jsonrpc":"2.0","id":1,"result":{"contents":[{"text":"ab"}]}}"#;
+        assert!(reading(body, b"ab").is_ok());
+        assert!(reading(body, b"abc").is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! Which descriptions were given before, and still hold?
+//!
+//! A description in a list follows from its path and stamp alone. As long as the stamp is the
+//! same the very same description is given again, so that nobody has to look at it twice.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hasher};
+use std::sync::Arc;
+
+use resource::Resource;
+
+use super::describe::describe;
+use super::path::{Local, uri_in};
+use super::shelf::Shelf;
+use super::stamp::Stamp;
+
+/// How much descriptions may take in memory.
+const KEPT: usize = 16 * 1024 * 1024;
+
+/// What one takes beside its own texts: itself, its place on the shelf, and what the parts of
+/// memory cost that it is made of.
+const FRAME: usize = size_of::<Resource>() + 2 * size_of::<(u64, Entry)>() + 128;
+
+/// The descriptions given last.
+pub(super) struct Entries {
+    shelf: Shelf<u64, Entry, BuildHasherDefault<Marked>>,
+    marks: RandomState,
+}
+
+#[derive(Clone)]
+struct Entry {
+    stamp: Stamp,
+    resource: Arc<Resource>,
+}
+
+/// Those of what lies in one folder.
+pub(super) struct Series<'a> {
+    entries: &'a Entries,
+    folder: Local,
+    mark: DefaultHasher,
+    prefix: Option<String>,
+}
+
+impl Entries {
+    pub(super) fn new() -> Self {
+        Self { shelf: Shelf::new(KEPT), marks: RandomState::new() }
+    }
+
+    /// Those of what lies in `folder`, which is written as the caller writes it.
+    pub(super) fn series(&self, folder: &Local) -> Series<'_> {
+        let mut mark = self.marks.build_hasher();
+        mark.write(folder.as_bytes());
+        mark.write_u8(b'/');
+        Series { entries: self, folder: folder.clone(), mark, prefix: None }
+    }
+
+    #[cfg(test)]
+    pub(super) fn weight(&self) -> usize {
+        self.shelf.weight()
+    }
+}
+
+impl Series<'_> {
+    /// The description of `name`, of which the file system says `stamp`.
+    pub(super) fn entry(&mut self, name: &[u8], stamp: &Stamp) -> Arc<Resource> {
+        let mut mark = self.mark.clone();
+        mark.write(name);
+        let mark = mark.finish();
+        // Two paths of one mark are next to impossible; of one name and inode too, even more so.
+        if let Some(kept) = self.entries.shelf.get(&mark)
+            && kept.stamp == *stamp
+            && (kept.resource.name.as_bytes() == name
+                || kept.resource.name == String::from_utf8_lossy(name))
+        {
+            return kept.resource;
+        }
+        let prefix = self.prefix.get_or_insert_with(|| self.folder.uri_prefix());
+        let resource = Arc::new(describe(uri_in(prefix, name), Some(name), stamp));
+        let weight = FRAME + resource.uri.as_str().len() + resource.name.len();
+        let entry = Entry { stamp: *stamp, resource: resource.clone() };
+        self.entries.shelf.keep(&mark, entry, weight);
+        resource
+    }
+}
+
+/// Takes a mark for its own hash.
+#[derive(Default)]
+struct Marked(u64);
+
+impl Hasher for Marked {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, mark: u64) {
+        self.0 = mark;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rustix::fs::fstat;
+
+    use super::{Entries, KEPT};
+    use crate::fs::path::Local;
+    use crate::fs::stamp::Stamp;
+
+    #[test]
+    fn memory_is_bounded_however_many_are_given() {
+        let entries = Entries::new();
+        let stamp = Stamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
+        let mut series = entries.series(&Local::default());
+        let first = series.entry(b"0", &stamp);
+        assert!(Arc::ptr_eq(&first, &series.entry(b"0", &stamp)));
+        for number in 0..100_000 {
+            series.entry(number.to_string().as_bytes(), &stamp);
+        }
+        assert!((KEPT / 2..=KEPT).contains(&entries.weight()));
+        assert!(!Arc::ptr_eq(&first, &series.entry(b"0", &stamp)));
+    }
+}

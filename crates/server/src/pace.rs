@@ -1,0 +1,55 @@
+//! How often may something be asked?
+
+use std::sync::{Mutex, PoisonError};
+
+use tokio::time::Instant;
+
+/// Lets so many through in a second, and as many at once.
+pub(crate) struct Pace {
+    rate: f64,
+    state: Mutex<State>,
+}
+
+struct State {
+    left: f64,
+    seen: Instant,
+}
+
+impl Pace {
+    pub(crate) fn new(rate: u32) -> Self {
+        let rate = f64::from(rate);
+        Self { rate, state: Mutex::new(State { left: rate, seen: Instant::now() }) }
+    }
+
+    /// Whether one more may pass now.
+    pub(crate) fn admits(&self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let since = now.duration_since(state.seen).as_secs_f64();
+        state.left = self.rate.min(state.left + since * self.rate);
+        state.seen = now;
+        let admits = state.left >= 1.0;
+        if admits {
+            state.left -= 1.0;
+        }
+        admits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Pace;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_second_brings_as_many_again() {
+        let pace = Pace::new(3);
+        let admitted = |tries: usize| (0..tries).filter(|_| pace.admits()).count();
+        assert_eq!(admitted(5), 3);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(admitted(5), 3);
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert_eq!(admitted(5), 3, "patience is not saved up");
+    }
+}
