@@ -63,8 +63,13 @@ impl Chunks {
 
     /// The next piece; nothing at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Bytes>> {
-        let room = self.room();
-        self.next_in(room)
+        loop {
+            let room = self.room();
+            match self.next_in(room)? {
+                Some(piece) if piece.is_empty() => {}
+                piece => return Ok(piece),
+            }
+        }
     }
 
     /// Memory for the next piece.
@@ -76,6 +81,7 @@ impl Chunks {
         }
     }
 
+    /// One step towards the next piece, which is empty if it is not reached yet.
     fn next_in(&mut self, room: Vec<u8>) -> io::Result<Option<Bytes>> {
         match self {
             Self::Raw(raw) => Ok(raw.next(CHUNK, room)?.map(Bytes::from)),
@@ -104,19 +110,26 @@ impl Chunks {
     pub(super) fn stream(self) -> Source {
         Source::Stream(Box::pin(stream::unfold(Some(self), |chunks| async {
             let mut chunks = chunks?;
-            // Taken here and not there: threads that come and go would each keep memory back.
-            let room = chunks.room();
-            let work = move || chunks.next_in(room).map(|chunk| chunk.map(|chunk| (chunk, chunks)));
-            match tokio::task::spawn_blocking(work).await {
-                Ok(Ok(next)) => next.map(|(chunk, chunks)| (Ok(chunk), Some(chunks))),
-                Ok(Err(error)) => Some((Err(translate(error)), None)),
-                Err(error) => {
-                    let error: Result<Bytes> =
-                        Err(Error::internal("reading stopped").caused_by(error));
-                    Some((error, None))
+            loop {
+                let (piece, rest) = chunks.step().await;
+                match piece {
+                    Ok(Some(piece)) if piece.is_empty() => chunks = rest?,
+                    Ok(piece) => return Some((Ok(piece?), rest)),
+                    Err(error) => return Some((Err(error), None)),
                 }
             }
         })))
+    }
+
+    /// One step on a thread that may wait, and what is left after it.
+    async fn step(mut self) -> (Result<Option<Bytes>>, Option<Self>) {
+        // Taken here and not there: threads that come and go would each keep memory back.
+        let room = self.room();
+        let work = tokio::task::spawn_blocking(move || (self.next_in(room), self));
+        match work.await {
+            Ok((piece, rest)) => (piece.map_err(translate), Some(rest)),
+            Err(error) => (Err(Error::internal("reading stopped").caused_by(error)), None),
+        }
     }
 }
 
@@ -205,16 +218,16 @@ fn next_text(raw: &mut Raw, carry: &mut Vec<u8>, mut room: Vec<u8>) -> io::Resul
     Ok(Some(Bytes::from(text)))
 }
 
-fn next_coded(decoding: &mut Decoding, wanted: &mut Range<u64>) -> io::Result<Option<Bytes>> {
-    while decoding.given < wanted.end {
-        let start = decoding.given;
-        let Some(text) = decoding.next()? else { break };
-        let inside = |at: u64| text.floor_char_boundary((at - start) as usize);
-        let from = inside(wanted.start.clamp(start, decoding.given));
-        let to = inside(wanted.end.clamp(start, decoding.given));
-        if from < to {
-            return Ok(Some(Bytes::from(text).slice(from..to)));
-        }
+fn next_coded(decoding: &mut Decoding, wanted: &Range<u64>) -> io::Result<Option<Bytes>> {
+    let start = decoding.given;
+    if start >= wanted.end {
+        return Ok(None);
     }
-    Ok(None)
+    let Some(text) = decoding.next()? else { return Ok(None) };
+    let inside = |at: u64| text.floor_char_boundary((at - start) as usize);
+    let from = inside(wanted.start.clamp(start, decoding.given));
+    let to = inside(wanted.end.clamp(start, decoding.given));
+    // What lies before the stretch is passed over, each time so little that dropping the stream
+    // soon ends it.
+    Ok(Some(Bytes::from(text).slice(from..to)))
 }

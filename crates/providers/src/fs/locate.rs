@@ -127,9 +127,9 @@ impl Site {
 
     /// What was `found` at `path`, unless that is hidden.
     fn judged(&self, path: &Local, found: io::Result<Found>) -> io::Result<Found> {
-        // What lies there without links on the way is judged already.
+        // What lies there without links on the way is judged already, and the root never is.
         let is_judged = found.as_ref().is_ok_and(|found| found.is_at(path));
-        if !is_judged && self.hides(path.as_bytes()) {
+        if !is_judged && path.last().is_some() && self.hides(path.as_bytes()) {
             return Err(missing());
         }
         found

@@ -65,18 +65,28 @@ impl Signs {
 
     pub(super) fn of(bytes: &[u8]) -> Self {
         // Without branches, so that many bytes are looked at in one step.
-        let sign = |byte: u8| {
-            let is_blank = byte.wrapping_sub(0x8) < 6 || byte.wrapping_sub(0x1a) < 2;
-            (byte & Self::HIGH)
-                | u8::from(byte == 0)
-                | u8::from(byte == 0x1b) << 1
-                | u8::from((byte < 0x20) & !is_blank) << 2
-        };
-        Self(bytes.iter().fold(0, |signs, byte| signs | sign(*byte)))
+        let (mut any, mut is_rare) = (0, false);
+        for byte in bytes {
+            any |= byte;
+            is_rare |= (*byte < 0x9) | (byte.wrapping_sub(0xe) < 0x12);
+        }
+        let controls =
+            if is_rare { bytes.iter().fold(0, |signs, byte| signs | sign(*byte)) } else { 0 };
+        Self(any & Self::HIGH | controls)
     }
 
     pub(super) fn has(self, sign: u8) -> bool {
         self.0 & sign != 0
+    }
+}
+
+/// The sign that a control character gives.
+fn sign(byte: u8) -> u8 {
+    match byte {
+        0 => Signs::ZERO | Signs::ODD,
+        0x1b => Signs::ESCAPE,
+        0x8..=0xd | 0x1a | 0x20.. => 0,
+        _ => Signs::ODD,
     }
 }
 
@@ -139,9 +149,12 @@ pub(super) fn has_escapes(bytes: &[u8]) -> bool {
 
 /// Whether `bytes` are UTF-8.
 pub(super) fn is_utf8(bytes: &[u8], share: Share) -> bool {
-    match simdutf8::compat::from_utf8(bytes) {
-        Ok(_) => true,
-        Err(error) => share == Share::Head && error.error_len().is_none(),
+    match share {
+        Share::Whole => simdutf8::basic::from_utf8(bytes).is_ok(),
+        Share::Head => match simdutf8::compat::from_utf8(bytes) {
+            Ok(_) => true,
+            Err(error) => error.error_len().is_none(),
+        },
     }
 }
 

@@ -153,6 +153,9 @@ impl<'a> Walk<'a> {
     fn descend(&mut self, name: &[u8], kind: Kind) -> io::Result<bool> {
         self.effort.spend(FOLDER_COST)?;
         let Some(level) = self.levels.last() else { return Ok(false) };
+        if self.site.conceals(&level.folder, &level.shown, name) {
+            return Ok(false);
+        }
         let shown = level.shown.join(name);
         if self.levels.len() >= DEEPEST {
             self.absent.push(absence(&shown, "it lies too deep"));

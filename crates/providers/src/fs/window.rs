@@ -14,7 +14,7 @@ use resource::{Part, Slice, Source};
 use super::chunks::{Chunks, Decoding, read_at};
 use super::effort::Effort;
 use super::read::{AT_HAND, Opened};
-use super::text::{Form, Share, is_utf8, recognise, whole_characters};
+use super::text::{Form, Share, Signs, is_utf8, recognise, whole_characters};
 
 /// Files up to this are looked at as a whole to know what they are.
 const SMALL: u64 = 64 * 1024;
@@ -63,7 +63,7 @@ impl Opened {
             return Ok(self.give(Form::Utf8, source, head, slice));
         }
         let bytes = Chunks::raw(&self.file, range).collect()?;
-        if bytes.contains(&0) || !is_utf8(&bytes, Share::Whole) {
+        if Signs::of(&bytes).has(Signs::ZERO) || !is_utf8(&bytes, Share::Whole) {
             return self.blob(offset, length, head);
         }
         Ok(self.give(Form::Utf8, Source::Bytes(bytes), head, slice))
@@ -167,7 +167,7 @@ fn is_text(mut chunks: Chunks, effort: &Effort) -> io::Result<bool> {
         effort.attended()?;
         carry.extend_from_slice(&chunk);
         let whole = whole_characters(&carry);
-        if carry.contains(&0) || !is_utf8(&carry[..whole], Share::Whole) {
+        if Signs::of(&carry).has(Signs::ZERO) || !is_utf8(&carry[..whole], Share::Whole) {
             return Ok(false);
         }
         carry.drain(..whole);

@@ -21,8 +21,8 @@ use super::window::{begins_character, cut, stretch};
 /// Up to this size a file is read at once.
 pub(super) const AT_ONCE: u64 = 1024 * 1024;
 
-/// How much of a larger file is in memory at a time.
-const CHUNK: u64 = 256 * 1024;
+/// How much of a larger file is in memory at a time. A multiple of three, as base64 likes it.
+const CHUNK: u64 = 192 * 1024;
 
 /// A file that is opened anew at every read.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Opened {
                 let slice = large_slice(&file, is_text, size, window).map_err(|e| torn(&e))?;
                 let span = slice.as_ref().map_or((0, size), |s| (s.offset, s.offset + s.length));
                 let source = if span.1 - span.0 <= CHUNK {
-                    Source::Bytes(chunk(&file, span, is_text)?)
+                    Source::Bytes(chunk(&file, room(span.1 - span.0)?, span, is_text)?)
                 } else {
                     Source::Stream(chunks(file, span, is_text))
                 };
@@ -149,16 +149,24 @@ fn chunks(
             if at >= end {
                 return Ok(None);
             }
-            let bytes = blocking(move || chunk(&file, (at, end), is_text)).await?;
+            // Taken here and not there: threads that come and go would each keep memory back.
+            let room = room(CHUNK.min(end - at))?;
+            let bytes = blocking(move || chunk(&file, room, (at, end), is_text)).await?;
             let next = at + bytes.len() as u64;
             Ok(Some((bytes, (next, end))))
         }
     }))
 }
 
-/// The first bytes of a span, ending between characters if it is text.
-fn chunk(file: &File, (at, end): (u64, u64), is_text: bool) -> Result<Bytes> {
-    let bytes = read_at(file, at, CHUNK.min(end - at)).map_err(|error| torn(&error))?;
+/// Room for so many bytes.
+fn room(length: u64) -> Result<Vec<u8>> {
+    Ok(vec![0; usize::try_from(length).map_err(|error| torn(&error))?])
+}
+
+/// The first bytes of a span, as far as there is `room`, ending between characters if it is text.
+fn chunk(file: &File, mut room: Vec<u8>, (at, end): (u64, u64), is_text: bool) -> Result<Bytes> {
+    file.read_exact_at(&mut room, at).map_err(|error| torn(&error))?;
+    let bytes = Bytes::from(room);
     let is_last = at + bytes.len() as u64 == end;
     if !is_text {
         return Ok(bytes);

@@ -4,6 +4,7 @@ mod completing;
 mod confinement;
 mod contract;
 mod hiding;
+mod keeping;
 mod leaving;
 mod listing;
 mod pages;

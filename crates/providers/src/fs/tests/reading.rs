@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
 use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, WINDOWS_1252};
+use futures_util::StreamExt as _;
 use resource::{Body, ErrorKind, Source, Window};
 
 use super::{Listing, Tree, bytes, chunks, is_text};
@@ -166,6 +167,50 @@ async fn a_stream_keeps_to_the_size_seen_at_first_and_survives_any_change() {
     for chunk in chunks(part.body).await {
         assert!(std::str::from_utf8(&chunk).is_ok());
     }
+}
+
+/// How many reads this thread has made so far.
+fn reads_so_far() -> u64 {
+    let counters = fs::read_to_string("/proc/thread-self/io").unwrap();
+    let line = counters.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap();
+    line.parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_file_at_hand_is_read_in_one_go() {
+    for (size, text) in [(1_024, "a"), (MIB - 1, "日本語")] {
+        let tree = tree("a", &text.repeat(MIB)[..size / 3 * 3]);
+        let mut desk = tree.serve(Listing::Flat);
+        desk.set_local(true);
+        let own = reads_so_far();
+        let own = reads_so_far() - own;
+        let before = reads_so_far();
+        let part = desk.whole("file:///a").await.unwrap();
+        assert_eq!(reads_so_far() - before - own, 1);
+        assert!(
+            matches!(part.body, Body::Text(Source::Bytes(bytes)) if bytes.len() == size / 3 * 3)
+        );
+    }
+}
+
+#[tokio::test]
+async fn pieces_can_be_encoded_one_by_one_and_none_is_read_before_it_is_asked_for() {
+    let mut content = vec![0xfe_u8; MIB + 100];
+    content[0] = 0;
+    let tree = tree("a", &content);
+    let desk = tree.serve(Listing::Flat);
+    let blob = async || match desk.whole("file:///a").await.unwrap().body {
+        Body::Blob(Source::Stream(stream)) => stream,
+        _ => panic!("no stream"),
+    };
+    let pieces: Vec<_> = blob().await.map(Result::unwrap).collect().await;
+    let (last, full) = pieces.split_last().unwrap();
+    assert!(full.iter().all(|piece| piece.len() == 192 * 1024 && piece.len() % 3 == 0));
+    assert_eq!(last.len(), content.len() - 192 * 1024 * full.len());
+    let mut stream = blob().await;
+    let first = stream.next().await.unwrap().unwrap();
+    OpenOptions::new().write(true).open(tree.at("a")).unwrap().set_len(first.len() as u64).unwrap();
+    assert!(stream.next().await.is_none());
 }
 
 #[tokio::test]

@@ -123,7 +123,7 @@ async fn too_large_a_read_names_the_window_to_ask_for() {
     let statics = statics(vec![text("note://a", "12345")], vec![]);
     let error = try_read(&statics, "note://a", &Window::Whole { limit: 4 }).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::TooLarge);
-    assert!(error.message.contains("offset 0 and length 4"), "{}", error.message);
+    assert!(error.message.contains("offset 0, length 4"), "{}", error.message);
     assert_eq!(error.uri, Some(uri("note://a")));
     assert!(try_read(&statics, "note://a", &Window::Whole { limit: 5 }).await.is_ok());
 }

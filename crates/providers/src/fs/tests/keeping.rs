@@ -1,0 +1,119 @@
+//! Does what is kept open serve only as long as it is what its name stands for?
+
+use std::fs;
+use std::sync::Arc;
+
+use resource::{Content, Window};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use super::{Desk, Listing, Tree};
+use crate::fs::locate::{Folder, Found};
+use crate::fs::path::Local;
+
+const FILE: &str = "file:///sub/deep/a.txt";
+
+fn tree() -> Tree {
+    let tree = Tree::of(["sub/deep/a.txt", "b.txt"]);
+    fs::create_dir_all(tree.home.path().join("outside/deep")).unwrap();
+    fs::write(tree.home.path().join("outside/deep/a.txt"), "the canary sings").unwrap();
+    tree
+}
+
+/// Asks until the folder is kept open and its file is known, as they are when nothing has changed
+/// for a while.
+async fn kept(desk: &Desk) -> Arc<Folder> {
+    let path = Local::from_bytes(b"sub/deep").unwrap();
+    let find = || match desk.0.site.find(&path).unwrap() {
+        Found::Folder(folder) => folder,
+        Found::File(_) => panic!("no folder"),
+    };
+    loop {
+        let folder = find();
+        assert!(desk.whole(FILE).await.is_ok());
+        if Arc::ptr_eq(&folder, &find()) {
+            return folder;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_is_kept_open_until_it_changes() {
+    let tree = tree();
+    let desk = tree.serve(Listing::Tree);
+    let folder = kept(&desk).await;
+    assert!(Arc::ptr_eq(&folder, &kept(&desk).await));
+    tree.write("sub/deep/b.txt", "");
+    assert!(desk.stat("file:///sub/deep/b.txt").await.is_ok());
+    assert!(!Arc::ptr_eq(&folder, &kept(&desk).await));
+}
+
+#[tokio::test]
+async fn a_kept_folder_that_became_a_link_or_another_folder_serves_no_more() {
+    let tree = tree();
+    let desk = tree.serve(Listing::Tree);
+    for (folder, target) in [("sub", "../outside"), ("sub/deep", "../../outside/deep")] {
+        kept(&desk).await;
+        fs::rename(tree.at(folder), tree.at("away")).unwrap();
+        tree.link(folder, target);
+        assert!(desk.lacks(FILE).await, "{folder}");
+        tree.remove(folder);
+        fs::rename(tree.at("away"), tree.at(folder)).unwrap();
+    }
+    kept(&desk).await;
+    fs::rename(tree.at("sub"), tree.at("away")).unwrap();
+    assert!(desk.lacks(FILE).await);
+    tree.write("sub/deep/a.txt", "another");
+    assert_eq!(desk.text(FILE).await, "another");
+}
+
+#[tokio::test]
+async fn a_known_file_that_became_something_else_is_that() {
+    let tree = tree();
+    let desk = tree.serve(Listing::Tree);
+    let path = "sub/deep/a.txt";
+    let replace = || {
+        tree.remove(path);
+        path
+    };
+    kept(&desk).await;
+    tree.write(path, "rewritten in place");
+    assert_eq!(desk.text(FILE).await, "rewritten in place");
+    kept(&desk).await;
+    tree.link(replace(), "../../../outside/deep/a.txt");
+    assert!(desk.lacks(FILE).await);
+    tree.write(replace(), "back");
+    kept(&desk).await;
+    tree.link(replace(), "../../b.txt");
+    assert_eq!(desk.text(FILE).await, "b.txt");
+    tree.write(replace(), "back");
+    kept(&desk).await;
+    mknodat(CWD, tree.at(replace()), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    assert!(desk.lacks(FILE).await);
+    tree.write(replace(), "back");
+    kept(&desk).await;
+    tree.folder(replace());
+    let folder = desk.content(FILE, Window::Whole { limit: 100 }).await.unwrap();
+    assert!(matches!(folder, Content::Collection(_)));
+}
+
+#[tokio::test]
+async fn rules_that_come_change_or_go_are_seen_at_once() {
+    let tree = tree();
+    let desk = tree.serve(Listing::Tree);
+    for (file, rule, other) in [
+        (".gitignore", "*.txt\n", "*.tmp\n"),
+        ("sub/.ignore", "deep/\n", "/deep\n!deep\n"),
+        ("sub/deep/.refdeskignore", "/a.txt\n", "/b.txt\n"),
+    ] {
+        kept(&desk).await;
+        tree.write(file, rule);
+        assert!(desk.lacks(FILE).await, "{file} came");
+        tree.write(file, other);
+        kept(&desk).await;
+        // In place, so that only the file's own date tells.
+        tree.write(file, rule);
+        assert!(desk.lacks(FILE).await, "{file} changed");
+        tree.remove(file);
+        assert!(desk.stat(FILE).await.is_ok(), "{file} went");
+    }
+}
