@@ -47,6 +47,8 @@ pub(super) fn is_missing(error: &io::Error) -> bool {
     match error.raw_os_error() {
         Some(code) => [
             Errno::NOENT,
+            // A link that was none any more when it was read.
+            Errno::INVAL,
             Errno::NOTDIR,
             Errno::LOOP,
             Errno::NAMETOOLONG,
