@@ -81,6 +81,7 @@ pub const TABLE: &[Row] = &[
         ours: &["resource", "protocol", "watch", "search"],
         others: Others::AllBut(&["anyhow", "cap-std", "clap", "rmcp", "toml"]),
     },
+    Row { package: "bench", ours: &[], others: Others::AllBut(&[]) },
     Row {
         package: "refdesk",
         ours: &[
