@@ -14,7 +14,7 @@ use hyper::{Request, Response, StatusCode};
 use protocol::call::Told;
 use protocol::frame::{self, Raw};
 use protocol::header::{self, Era};
-use protocol::{Id, Message, Meta, Outgoing, Refusal};
+use protocol::{Id, Message, Meta, Method, Outgoing, Refusal};
 use tokio::time;
 
 use super::body::Body;
@@ -23,6 +23,8 @@ use super::sessions::{Session, Stay};
 use super::{Site, takes_events};
 use crate::lifecycle::{Opened, handshake, stateless};
 use crate::progress::Reports;
+
+const NO_SESSION: &str = "a session that is not open; open one by initialize";
 
 /// A refusal and the status it travels under.
 type Turned = (StatusCode, Refusal);
@@ -72,7 +74,7 @@ pub(crate) async fn answer(
 
 /// The answer to a request whose session is gone.
 pub(crate) fn no_such_session() -> Response<Body> {
-    Body::refused(StatusCode::NOT_FOUND, "a session that is not open; open one by initialize")
+    Body::refused(StatusCode::NOT_FOUND, NO_SESSION)
 }
 
 async fn collect(site: &Site, body: Incoming) -> Result<Bytes, Response<Body>> {
@@ -99,47 +101,54 @@ async fn relay(site: &Site, id: &str, bytes: &Bytes) -> Response<Body> {
     Body::status(StatusCode::ACCEPTED)
 }
 
+/// A request, read as one of its era.
+enum Sorted {
+    Alone(Opened),
+    Opening(Opened),
+    Within(Opened, (Stay, Abort)),
+}
+
 impl Asked<'_> {
     async fn answer(
         self,
         site: &Arc<Site>,
         session: Result<Option<Arc<Session>>, ()>,
     ) -> Response<Body> {
-        let turned = match Meta::of(self.params) {
-            Err(refusal) if matches!(session, Ok(Some(_))) && !names_alone(self.head) => {
-                (StatusCode::OK, refusal)
+        match self.sort(site, session) {
+            Ok(Sorted::Alone(opened)) => run(site, self.patient(opened), None).await,
+            Ok(Sorted::Opening(opened)) => begin(site, opened).await,
+            Ok(Sorted::Within(opened, stay)) => run(site, self.patient(opened), Some(stay)).await,
+            Err((status, refusal)) => Body::message(status, refusal.encode(Some(&self.id))),
+        }
+    }
+
+    /// Finds out of which era a request is, and reads it as such.
+    fn sort(
+        &self,
+        site: &Site,
+        session: Result<Option<Arc<Session>>, ()>,
+    ) -> Result<Sorted, Turned> {
+        let ok = |refusal| (StatusCode::OK, refusal);
+        let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
+        let known = matches!(session, Ok(Some(_)));
+        let settled = known && !names_alone(self.head);
+        let meta = Meta::of(self.params).map_err(if settled { ok } else { bad })?;
+        let era = Era::of(text(self.head, header::REVISION));
+        if header::stands_alone(era, self.method, meta.names_revision(), known) {
+            return self.alone(site, &meta).map(Sorted::Alone);
+        }
+        if Method::named(self.method) == Some(Method::Initialize) && !known {
+            let opened = handshake::initialize(&site.server, &self.id, self.params, &meta);
+            return opened.map(Sorted::Opening).map_err(ok);
+        }
+        match session {
+            Err(()) => Err((StatusCode::NOT_FOUND, Refusal::not_a_message(NO_SESSION))),
+            Ok(None) => Err(bad(Refusal::unopened())),
+            Ok(Some(session)) => {
+                let within = self.within(site, &session);
+                within.map(|(opened, stay)| Sorted::Within(opened, stay)).map_err(ok)
             }
-            Err(refusal) => (StatusCode::BAD_REQUEST, refusal),
-            Ok(meta) => {
-                let known = matches!(session, Ok(Some(_)));
-                let era = Era::of(text(self.head, header::REVISION));
-                if header::stands_alone(era, self.method, meta.names_revision(), known) {
-                    match self.alone(site, &meta) {
-                        Ok(opened) => return run(site, self.patient(opened), None).await,
-                        Err(turned) => turned,
-                    }
-                } else if protocol::Method::named(self.method) == Some(protocol::Method::Initialize)
-                    && !known
-                {
-                    match handshake::initialize(&site.server, &self.id, self.params, &meta) {
-                        Ok(opened) => return begin(site, opened).await,
-                        Err(refusal) => (StatusCode::OK, refusal),
-                    }
-                } else {
-                    match session {
-                        Err(()) => return no_such_session(),
-                        Ok(None) => (StatusCode::BAD_REQUEST, Refusal::unopened()),
-                        Ok(Some(session)) => match self.within(site, &session) {
-                            Ok((opened, stay)) => {
-                                return run(site, self.patient(opened), Some(stay)).await;
-                            }
-                            Err(refusal) => (StatusCode::OK, refusal),
-                        },
-                    }
-                }
-            }
-        };
-        Body::message(turned.0, turned.1.encode(Some(&self.id)))
+        }
     }
 
     /// A request that stands alone. The order of the checks is part of the protocol.
