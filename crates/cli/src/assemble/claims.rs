@@ -1,5 +1,7 @@
 //! Does every URI belong to one mount only?
 
+use std::collections::HashMap;
+
 use catalog::Address;
 use resource::{Uri, UriTemplate};
 use toml::Spanned;
@@ -21,18 +23,22 @@ enum Stands {
 /// Refuses a URI that two mounts, or two entries of one, would answer for.
 pub(super) fn check(settings: &Settings) -> Result<(), Flaw> {
     let claims = claims(settings)?;
-    for (at, claim) in claims.iter().enumerate() {
+    let is_many = |claim: &&Claim<'_>| matches!(claim.stands_for, Stands::Many(_));
+    let templates: Vec<&Claim<'_>> = claims.iter().filter(is_many).collect();
+    let mut seen = HashMap::new();
+    for claim in &claims {
+        let (uri, mount) = (claim.written.get_ref(), claim.mount);
         if let Some(folder) = folder_of(settings, claim) {
-            let (uri, mount) = (claim.written.get_ref(), claim.mount);
             let message =
                 format!("`{uri}` of mount `{mount}` lies in the folder of mount `{folder}`");
             let hint = "use a scheme of your own".to_owned();
             return Err(settings.flaw(claim.written.span(), message, Some(hint)));
         }
-        if let Some(other) = claims[..at].iter().find(|other| collide(other, claim)) {
-            let uri = claim.written.get_ref();
-            let (one, two) = (other.mount, claim.mount);
-            let message = format!("`{uri}` is declared by mount `{one}` and by mount `{two}`");
+        let same = seen.insert(uri.as_str(), claim);
+        let overlapping = || templates.iter().find(|template| overlap(template, claim)).copied();
+        if let Some(other) = same.or_else(overlapping) {
+            let other = other.mount;
+            let message = format!("`{uri}` is declared by mount `{other}` and by mount `{mount}`");
             let hint = Some("give one of them another URI".to_owned());
             return Err(settings.flaw(claim.written.span(), message, hint));
         }
@@ -65,16 +71,14 @@ pub(super) fn template(settings: &Settings, text: &Spanned<String>) -> Result<Ur
     Ok(template)
 }
 
-/// Whether both would answer for one URI. Two entries of one mount may overlap by template: there
-/// the order of the file decides.
-fn collide(one: &Claim<'_>, other: &Claim<'_>) -> bool {
-    let same_mount = one.mount == other.mount;
-    match (&one.stands_for, &other.stands_for) {
-        (Stands::One(one), Stands::One(other)) => one == other,
-        (Stands::Many(one), Stands::Many(other)) => one.as_str() == other.as_str(),
-        (Stands::One(uri), Stands::Many(template)) | (Stands::Many(template), Stands::One(uri)) => {
-            !same_mount && template.matches(uri).is_some()
+/// Whether `template` answers for the `one` URI of another mount. Inside one mount the resource,
+/// and then the order of the file, decides.
+fn overlap(template: &Claim<'_>, one: &Claim<'_>) -> bool {
+    match (&template.stands_for, &one.stands_for) {
+        (Stands::Many(template_uri), Stands::One(uri)) => {
+            template.mount != one.mount && template_uri.matches(uri).is_some()
         }
+        _ => false,
     }
 }
 
