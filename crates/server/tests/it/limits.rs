@@ -175,7 +175,7 @@ async fn only_so_many_connections_are_served_at_once() {
 /// A peer that never sends its request, or never reads its answer, is let go.
 #[tokio::test]
 async fn a_request_has_a_time_to_arrive() {
-    let limits = Limits { arrival: Duration::from_millis(50), ..Limits::default() };
+    let limits = Limits { arrival: Duration::from_secs(1), ..Limits::default() };
     let site = Site::open(with(limits)).await;
     let slow = [HEADERS[0], HEADERS[1], ("content-length", "5000")];
     let answer = site.send("POST", &slow, "{").await;
@@ -207,7 +207,7 @@ async fn nesting_has_a_depth() {
 /// Whoever stops reading its answer loses its connection, and others get its place.
 #[tokio::test]
 async fn an_answer_has_a_time_to_be_read() {
-    let arrival = Duration::from_millis(50);
+    let arrival = Duration::from_secs(1);
     let limits = Limits { connections: 1, arrival, ..Limits::default() };
     let memory = testkit::Memory::new().text("test://large", &"x".repeat(32 << 20));
     let site = Site::open(desk::server(Arc::new(memory), limits, Collections::Always)).await;
