@@ -177,8 +177,6 @@ impl Method {
 /// What a peer tells us unasked, as far as we act on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// It is ready.
-    Initialized,
     /// It no longer wants an answer to this request.
     Cancelled(Id),
     /// Something that we may ignore.
@@ -195,7 +193,6 @@ impl Told {
             request_id: &'a RawValue,
         }
         match method {
-            "notifications/initialized" => Self::Initialized,
             "notifications/cancelled" => params
                 .and_then(|raw| serde_json::from_str::<Cancelled<'_>>(raw.get()).ok())
                 .and_then(|cancelled| Id::parse(cancelled.request_id))

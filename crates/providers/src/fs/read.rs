@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use encoding_rs::{Encoding, ISO_2022_JP};
-use resource::{Body, Content, Error, ErrorKind, Part, Resource, Slice, Source, Uri, Window};
+use resource::{Body, Content, Error, Part, Resource, Slice, Source, Uri, Window};
 
 use super::chunks::{CHUNK, Chunks, Decoding, read_at};
 use super::describe::{describe, outline};
@@ -71,22 +71,13 @@ impl Opened {
         if etag.is_none_or(|etag| etag == now) {
             return Ok(());
         }
-        let message = "the resource has changed and is no longer the version asked for";
-        Err(Error::new(ErrorKind::Changed, message).with("etag", now))
+        Err(Error::changed(now))
     }
 
     fn whole(self, limit: u64, effort: &Effort) -> Result<Part, Fault> {
         let size = self.stamp.size;
         if size > limit {
-            let message = format!(
-                "this resource is {size} bytes, more than the {limit} that may be read at once; \
-                 read it in windows, the first being offset 0, length {limit}"
-            );
-            let error = Error::new(ErrorKind::TooLarge, message);
-            return Err(error
-                .with("size", size.to_string())
-                .with("limit", limit.to_string())
-                .into());
+            return Err(Error::too_large(size, limit).into());
         }
         let mut head = Vec::new();
         if size <= AT_HAND {

@@ -40,6 +40,8 @@ async fn a_session_must_be_named_and_open() {
     let list = request(1, "resources/list", json!({}));
     assert_eq!(site.send("POST", &[], &list.to_string()).await.status, 400);
     assert_eq!(site.within("unknown", &list).await.status, 404);
+    let twice = [("mcp-session-id", "one"), ("mcp-session-id", "other")];
+    assert_eq!(site.send("POST", &twice, &list.to_string()).await.status, 404);
     let id = site.session("2025-06-18").await;
     let bad = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", "2099-01-01")];
     assert_eq!(site.send("POST", &bad, &list.to_string()).await.status, 400);

@@ -128,8 +128,8 @@ impl Site {
         if request.uri().path() != PATH {
             return Body::refused(StatusCode::NOT_FOUND, "messages are taken at /mcp");
         }
-        let session = text(&request, header::SESSION).map(str::to_owned);
-        let alone = Era::of(text(&request, header::REVISION)) == Era::Alone;
+        let session = text(request.headers(), header::SESSION).map(str::to_owned);
+        let alone = Era::of(text(request.headers(), header::REVISION)) == Era::Alone;
         match (request.method(), session) {
             (&Method::POST, session) => post::answer(&self, request, session).await,
             (&Method::GET, Some(session)) if !alone => self.stream(&request, &session),
@@ -167,9 +167,11 @@ fn not_allowed() -> Response<Body> {
     response
 }
 
-/// A header as text; one that is not ASCII is as good as absent.
-fn text<'a>(request: &'a Request<Incoming>, name: &'static str) -> Option<&'a str> {
-    request.headers().get(HeaderName::from_static(name)).and_then(|value| value.to_str().ok())
+/// A header. What is not text, or is said twice, agrees with nothing and is not absent either.
+fn text<'a>(headers: &'a HeaderMap, name: &'static str) -> Option<&'a str> {
+    let mut values = headers.get_all(HeaderName::from_static(name)).iter();
+    let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
+    Some(value.unwrap_or("\u{0}"))
 }
 
 /// Whether events may be given.

@@ -20,7 +20,7 @@ use tokio::time;
 use super::body::Body;
 use super::events::{self, Event};
 use super::sessions::{Session, Stay};
-use super::{Site, takes_events};
+use super::{Site, takes_events, text};
 use crate::lifecycle::{Opened, handshake, stateless};
 use crate::progress::Reports;
 
@@ -133,7 +133,7 @@ impl Asked<'_> {
         let known = matches!(session, Ok(Some(_)));
         let settled = known && !names_alone(self.head);
         let meta = Meta::of(self.params).map_err(if settled { ok } else { bad })?;
-        let era = Era::of(text(self.head, header::REVISION));
+        let era = Era::of(text(&self.head.headers, header::REVISION));
         if header::stands_alone(era, self.method, meta.names_revision(), known) {
             return self.alone(site, &meta).map(Sorted::Alone);
         }
@@ -155,8 +155,8 @@ impl Asked<'_> {
     fn alone(&self, site: &Site, meta: &Meta<'_>) -> Result<Opened, Turned> {
         let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
         let date = meta.date().map_err(bad)?;
-        let [revision, method, name] =
-            [header::REVISION, header::METHOD, header::NAME].map(|name| text(self.head, name));
+        let [revision, method, name] = [header::REVISION, header::METHOD, header::NAME]
+            .map(|name| text(&self.head.headers, name));
         header::check_revision(revision, &date).map_err(bad)?;
         let terms = stateless::terms(&site.server, meta).map_err(bad)?;
         header::check_method(method, self.method).map_err(bad)?;
@@ -188,16 +188,9 @@ impl Asked<'_> {
     }
 }
 
-/// A header. What is not text, or is said twice, agrees with nothing and is not absent either.
-fn text<'a>(head: &'a Parts, name: &'static str) -> Option<&'a str> {
-    let mut values = head.headers.get_all(HeaderName::from_static(name)).iter();
-    let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
-    Some(value.unwrap_or("\u{0}"))
-}
-
 /// Whether the headers say that the message stands alone.
 fn names_alone(head: &Parts) -> bool {
-    Era::of(text(head, header::REVISION)) == Era::Alone
+    Era::of(text(&head.headers, header::REVISION)) == Era::Alone
 }
 
 type Abort = futures_util::future::AbortRegistration;
@@ -273,7 +266,9 @@ fn take_note(
     let alone = names_alone(head) || Meta::of(params).is_ok_and(|meta| meta.names_revision());
     match session {
         _ if alone => {
-            match text(head, header::METHOD).map(|told| header::check_method(Some(told), method)) {
+            match text(&head.headers, header::METHOD)
+                .map(|told| header::check_method(Some(told), method))
+            {
                 Some(Err(refusal)) => Body::message(StatusCode::BAD_REQUEST, refusal.encode(None)),
                 _ => Body::status(StatusCode::ACCEPTED),
             }
