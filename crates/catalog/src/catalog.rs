@@ -129,7 +129,7 @@ impl Provider for Catalog {
 
     fn facets(&self) -> Facets<'_> {
         let completes = self.mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
-        Facets { watch: None, complete: completes.then_some(self as &dyn Complete) }
+        Facets { watch: None, complete: completes.then_some(self as &dyn Complete), health: None }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::change::{Change, Interest};
 use crate::context::Context;
 use crate::description::{Resource, Template};
 use crate::error::Result;
+use crate::health::Health;
 use crate::page::{Ask, Page};
 use crate::reading::{Reading, Window};
 use crate::uri::Uri;
@@ -69,12 +70,22 @@ pub struct Facets<'a> {
     pub watch: Option<&'a dyn Watch>,
     /// Completing the variables of templates.
     pub complete: Option<&'a dyn Complete>,
+    /// Saying how one is.
+    pub health: Option<&'a dyn Health>,
 }
 
 /// The ability to tell of changes.
 #[async_trait]
 pub trait Watch: Send + Sync {
-    /// Changes that touch `interest`, from now on. Dropping the stream ends it.
+    /// Changes that touch `interest`, from when this returns. Dropping the stream ends it.
+    ///
+    /// An interest in one resource hears of that resource, under the very URI it was asked by,
+    /// and if it is a collection, of what lies directly in it. One that cannot be heard of is
+    /// refused: what does not exist as not found, what never tells as unsupported. A resource
+    /// that goes and comes back is still heard of.
+    ///
+    /// A change is told only once whoever reads on hearing of it gets the new content. A stream
+    /// that is not polled holds each URI at most once; it ends only with its source.
     async fn watch(
         &self,
         ctx: &Context,

@@ -272,6 +272,7 @@ impl Provider for Memory {
         Facets {
             watch: self.changes.is_some().then_some(self as _),
             complete: has_values.then_some(self as _),
+            health: None,
         }
     }
 }

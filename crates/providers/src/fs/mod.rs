@@ -164,7 +164,7 @@ impl Provider for Fs {
     }
 
     fn facets(&self) -> Facets<'_> {
-        Facets { watch: None, complete: Some(self) }
+        Facets { watch: None, complete: Some(self), health: None }
     }
 }
 

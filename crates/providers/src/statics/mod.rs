@@ -96,7 +96,8 @@ impl Provider for Statics {
     }
 
     fn facets(&self) -> Facets<'_> {
-        Facets { watch: None, complete: self.patterns.have_values().then_some(self as _) }
+        let completes = self.patterns.have_values();
+        Facets { watch: None, complete: completes.then_some(self as _), health: None }
     }
 }
 
