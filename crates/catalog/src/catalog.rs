@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use resource::{
     Ask, Complete, Completion, Content, Context, Error, Facets, Page, Provider, Question, Reading,
-    Resource, Result, Template, Uri, UriTemplate, Window,
+    Resource, Result, Template, Uri, UriTemplate, Watch, Window,
 };
 
 use crate::address::Address;
@@ -25,7 +25,11 @@ impl Catalog {
         Self { mounts }
     }
 
-    fn owner(&self, uri: &Uri) -> Result<(&Mount, Uri)> {
+    pub(crate) fn mounts(&self) -> &[Mount] {
+        &self.mounts
+    }
+
+    pub(crate) fn owner(&self, uri: &Uri) -> Result<(&Mount, Uri)> {
         let claim = |mount| Mount::claim(mount, uri);
         self.mounts.iter().find_map(claim).ok_or_else(|| Error::not_found(uri))
     }
@@ -66,7 +70,7 @@ impl Mount {
     }
 
     fn publish_all(&self, page: &mut Page<Resource>) -> Result<()> {
-        if !matches!(self.address, Address::Own { .. }) {
+        if !matches!(*self.address, Address::Own { .. }) {
             page.items = self.published.map(std::mem::take(&mut page.items), |mut item| {
                 self.publish(&mut item, None)?;
                 Ok(Some(item))
@@ -129,7 +133,12 @@ impl Provider for Catalog {
 
     fn facets(&self) -> Facets<'_> {
         let completes = self.mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
-        Facets { watch: None, complete: completes.then_some(self as &dyn Complete), health: None }
+        let watches = self.mounts.iter().any(Mount::watches);
+        Facets {
+            watch: watches.then_some(self as &dyn Watch),
+            complete: completes.then_some(self as &dyn Complete),
+            health: None,
+        }
     }
 }
 
@@ -158,6 +167,6 @@ fn nothing_to_suggest(question: &Question<'_>) -> Result<Completion> {
 }
 
 /// An error that names the provider's own URI names the public one instead.
-fn renamed(error: Error, uri: &Uri) -> Error {
+pub(crate) fn renamed(error: Error, uri: &Uri) -> Error {
     if error.uri.is_some() { error.about(uri) } else { error }
 }

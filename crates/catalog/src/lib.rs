@@ -7,6 +7,7 @@
 
 pub mod address;
 mod catalog;
+mod changes;
 pub mod layers;
 mod memo;
 mod merge;

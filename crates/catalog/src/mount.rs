@@ -16,7 +16,7 @@ pub struct Mount {
     /// What the settings call it.
     pub name: String,
     /// How its URIs are told from others'.
-    pub address: Address,
+    pub address: Arc<Address>,
     /// Whether a list that lacks it is no list at all.
     pub required: bool,
     pub(crate) provider: Arc<dyn Provider>,
@@ -46,7 +46,7 @@ impl Mount {
         } else {
             Arc::new(Timed::new(Ruled::new(bounded, terms.rules), terms.timeout))
         };
-        let published = Memo::default();
+        let (address, published) = (Arc::new(address), Memo::default());
         Self { name: name.to_owned(), address, required: terms.required, provider, published }
     }
 }

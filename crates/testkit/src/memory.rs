@@ -4,9 +4,10 @@
 
 mod answer;
 mod count;
+mod live;
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -18,24 +19,27 @@ use resource::{
 use answer::{page, part};
 pub use count::Counts;
 use count::Running;
+use live::Live;
 
 /// A provider in memory, built up entry by entry.
 ///
 /// What no collection holds is the top level. Everything is listed in the order it was put in.
 #[derive(Default)]
 pub struct Memory {
-    entries: Vec<Entry>,
-    patterns: Vec<Pattern>,
-    changes: Option<Vec<Change>>,
+    entries: RwLock<Vec<Arc<Entry>>>,
+    patterns: RwLock<Vec<Arc<Pattern>>>,
+    live: Option<Live>,
     faults: Mutex<Vec<(Spot, Fault)>>,
     counts: Counts,
 }
 
+#[derive(Clone)]
 struct Entry {
     resource: Resource,
     holding: Holding,
 }
 
+#[derive(Clone)]
 enum Holding {
     Text(Bytes),
     Blob(Bytes),
@@ -59,6 +63,8 @@ pub enum Spot {
     Stat(Uri),
     /// Reading one resource.
     Read(Uri),
+    /// Watching anything.
+    Watch,
 }
 
 /// What goes wrong there.
@@ -99,11 +105,16 @@ impl Memory {
 
     /// Adds a template: `text` with values in place of `{name}`, and values to suggest.
     #[must_use]
-    pub fn template(mut self, uri: &str, text: &str, values: &[(&str, &[&str])]) -> Self {
+    pub fn template(self, uri: &str, text: &str, values: &[(&str, &[&str])]) -> Self {
         let values = values.iter().map(|(name, values)| {
             let values = values.iter().copied().map(str::to_owned).collect();
             ((*name).to_owned(), values)
         });
+        self.pattern(uri, text, values.collect());
+        self
+    }
+
+    fn pattern(&self, uri: &str, text: &str, values: BTreeMap<String, Vec<String>>) {
         let template = Template {
             uri: UriTemplate::parse(uri).expect("a test's template is valid"),
             name: uri.to_owned(),
@@ -113,24 +124,85 @@ impl Memory {
             icons: Vec::new(),
             annotations: Annotations::default(),
         };
-        let values = values.collect();
-        self.patterns.push(Pattern { template, text: text.to_owned(), values });
-        self
+        let mut patterns = self.patterns.write().unwrap_or_else(PoisonError::into_inner);
+        patterns.push(Arc::new(Pattern { template, text: text.to_owned(), values }));
     }
 
     /// Alters the description of what was added last.
     #[must_use]
     pub fn described(mut self, alter: impl FnOnce(&mut Resource)) -> Self {
-        let last = self.entries.last_mut().expect("something was added to describe");
-        alter(&mut last.resource);
+        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let last = entries.last_mut().expect("something was added to describe");
+        alter(&mut Arc::make_mut(last).resource);
         self
     }
 
-    /// Tells every watcher of these changes, and then of nothing more.
+    /// Lets everything that is there, and whatever comes, be heard of when it changes.
     #[must_use]
-    pub fn changing(mut self, changes: Vec<Change>) -> Self {
-        self.changes = Some(changes);
+    pub fn live(mut self) -> Self {
+        self.live = Some(Live::default());
+        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for entry in entries {
+            Arc::make_mut(entry).resource.watchable = Truth::Yes;
+        }
         self
+    }
+
+    /// Puts a text in place of what is there, or adds it, and tells.
+    pub fn write(&self, uri: &str, text: &str) {
+        let mut entry = made(uri, Some("text/plain"), Holding::Text(text.to_owned().into()));
+        entry.resource.watchable = self.watchable();
+        let entry = Arc::new(entry);
+        let uri = parsed(uri);
+        let known = {
+            let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+            match entries.iter_mut().find(|known| known.resource.uri == uri) {
+                Some(known) => {
+                    *known = entry;
+                    true
+                }
+                None => {
+                    entries.push(entry);
+                    false
+                }
+            }
+        };
+        self.tell(&Change::Updated(uri));
+        if !known {
+            self.tell(&Change::Listing);
+        }
+    }
+
+    /// Takes a resource away, and tells.
+    pub fn remove(&self, uri: &str) {
+        let uri = parsed(uri);
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|entry| entry.resource.uri != uri);
+        drop(entries);
+        self.tell(&Change::Removed(uri));
+        self.tell(&Change::Listing);
+    }
+
+    /// Adds a template of which nothing is suggested, and tells.
+    pub fn add_template(&self, uri: &str, text: &str) {
+        self.pattern(uri, text, BTreeMap::new());
+        self.tell(&Change::Listing);
+    }
+
+    /// Tells everybody who listens, whether or not it is true.
+    pub fn tell(&self, change: &Change) {
+        let parents = match change {
+            Change::Updated(uri) | Change::Removed(uri) => self.parents(uri),
+            Change::Listing => Vec::new(),
+        };
+        if let Some(live) = &self.live {
+            live.tell(change, &parents);
+        }
+    }
+
+    /// How many listen.
+    pub fn watchers(&self) -> usize {
+        self.live.as_ref().map_or(0, Live::count)
     }
 
     /// Lets something go wrong from now on.
@@ -151,27 +223,34 @@ impl Memory {
     }
 
     fn entry(mut self, uri: &str, mime: Option<&str>, holding: Holding) -> Self {
-        let uri = parsed(uri);
-        let name = uri.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let mut resource = Resource::new(uri.clone(), name);
-        resource.mime = mime.map(str::to_owned);
-        match &holding {
-            Holding::Text(bytes) | Holding::Blob(bytes) => {
-                resource.size = Some(bytes.len() as u64);
-                resource.etag = Some(etag(bytes));
-            }
-            Holding::Children(_) => resource.listable = Truth::Yes,
-        }
-        self.entries.push(Entry { resource, holding });
+        let mut entry = made(uri, mime, holding);
+        entry.resource.watchable = self.watchable();
+        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        entries.push(Arc::new(entry));
         self
     }
 
-    fn find(&self, uri: &Uri) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.resource.uri == *uri)
+    fn watchable(&self) -> Truth {
+        if self.live.is_some() { Truth::Yes } else { Truth::No }
     }
 
-    fn is_child(&self, uri: &Uri) -> bool {
-        self.entries.iter().any(|entry| entry.children().contains(uri))
+    fn entries(&self) -> Vec<Arc<Entry>> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn patterns(&self) -> Vec<Arc<Pattern>> {
+        self.patterns.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn find(&self, uri: &Uri) -> Option<Arc<Entry>> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        entries.iter().find(|entry| entry.resource.uri == *uri).cloned()
+    }
+
+    fn parents(&self, uri: &Uri) -> Vec<Uri> {
+        let entries = self.entries();
+        let parents = entries.iter().filter(|entry| entry.children().contains(uri));
+        parents.map(|entry| entry.resource.uri.clone()).collect()
     }
 
     async fn meet(&self, spot: &Spot) -> Result<()> {
@@ -188,7 +267,7 @@ impl Memory {
 
     /// The description and text of a template's resource.
     fn expand(&self, uri: &Uri) -> Option<(Resource, Bytes)> {
-        self.patterns.iter().find_map(|pattern| {
+        self.patterns().iter().find_map(|pattern| {
             let values = pattern.template.uri.matches(uri)?;
             let mut text = pattern.text.clone();
             for (name, value) in &values {
@@ -217,8 +296,10 @@ impl Provider for Memory {
     async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
         let _running = Running::list(&self.counts);
         self.meet(&Spot::List).await?;
+        let entries = self.entries();
         let Some(parent) = parent else {
-            let top = self.entries.iter().filter(|entry| !self.is_child(&entry.resource.uri));
+            let held: HashSet<&Uri> = entries.iter().flat_map(|entry| entry.children()).collect();
+            let top = entries.iter().filter(|entry| !held.contains(&entry.resource.uri));
             return page(top.map(|entry| &entry.resource), |r| r.uri.as_str(), ask);
         };
         let Some(entry) = self.find(parent) else {
@@ -229,7 +310,8 @@ impl Provider for Memory {
         };
         match &entry.holding {
             Holding::Children(children) => {
-                let children = children.iter().filter_map(|child| self.find(child));
+                let find = |uri: &Uri| entries.iter().find(|entry| entry.resource.uri == *uri);
+                let children = children.iter().filter_map(find);
                 page(children.map(|entry| &entry.resource), |r| r.uri.as_str(), ask)
             }
             Holding::Text(_) | Holding::Blob(_) => {
@@ -240,7 +322,8 @@ impl Provider for Memory {
 
     async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
         self.meet(&Spot::Templates).await?;
-        let templates = self.patterns.iter().map(|pattern| &pattern.template);
+        let patterns = self.patterns();
+        let templates = patterns.iter().map(|pattern| &pattern.template);
         page(templates, |template| template.uri.as_str(), ask)
     }
 
@@ -256,7 +339,8 @@ impl Provider for Memory {
     async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
         let _running = Running::read(&self.counts);
         self.meet(&Spot::Read(uri.clone())).await?;
-        match self.find(uri).map(|entry| (&entry.resource, &entry.holding)) {
+        let entry = self.find(uri);
+        match entry.as_ref().map(|entry| (&entry.resource, &entry.holding)) {
             Some((resource, Holding::Text(bytes))) => part(resource, bytes, true, window),
             Some((resource, Holding::Blob(bytes))) => part(resource, bytes, false, window),
             Some((resource, Holding::Children(_))) => Ok(answer::collection(resource)),
@@ -268,13 +352,28 @@ impl Provider for Memory {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let has_values = self.patterns.iter().any(|pattern| !pattern.values.is_empty());
+        let has_values = self.patterns().iter().any(|pattern| !pattern.values.is_empty());
         Facets {
-            watch: self.changes.is_some().then_some(self as _),
+            watch: self.live.is_some().then_some(self as _),
             complete: has_values.then_some(self as _),
             health: None,
         }
     }
+}
+
+fn made(uri: &str, mime: Option<&str>, holding: Holding) -> Entry {
+    let uri = parsed(uri);
+    let name = uri.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let mut resource = Resource::new(uri.clone(), name);
+    resource.mime = mime.map(str::to_owned);
+    match &holding {
+        Holding::Text(bytes) | Holding::Blob(bytes) => {
+            resource.size = Some(bytes.len() as u64);
+            resource.etag = Some(etag(bytes));
+        }
+        Holding::Children(_) => resource.listable = Truth::Yes,
+    }
+    Entry { resource, holding }
 }
 
 fn parsed(uri: &str) -> Uri {

@@ -1,14 +1,20 @@
 //! What waits for one subscriber?
 //!
 //! A set, not a queue: a notice is a hint to read again, so ten changes of one resource are one
-//! notice, and a subscriber that does not read costs at most one entry for each resource it
-//! asked for. Whoever posts never waits.
+//! letter, and a subscriber that does not read costs at most one for each resource it asked for.
+//! Whoever puts something in never waits. What came first is given first, so that a busy
+//! resource does not keep the others back.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use resource::{Change, Uri};
+use resource::Uri;
 use tokio::sync::Notify;
+
+/// So many children of one collection are told one by one; more are told as the collection.
+const CROWD: usize = 1024;
 
 /// A subscriber's end: what has changed since it last looked.
 #[derive(Clone, Default)]
@@ -18,78 +24,217 @@ pub struct Mailbox {
 
 #[derive(Default)]
 struct Shared {
-    post: Mutex<Post>,
+    waiting: Mutex<Waiting>,
     arrived: Notify,
 }
 
-/// What has changed, each thing once.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Post {
-    /// Resources to read again.
-    pub resources: BTreeSet<Uri>,
-    /// Whether lists are to be fetched again.
-    pub listing: bool,
+/// What has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Letter {
+    /// This resource is to be read again.
+    Resource(Uri),
+    /// Lists are to be fetched again.
+    Lists,
+    /// More has changed than can be told one by one.
+    Everything,
+}
+
+/// On account of which subscription something is put in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    pub(crate) number: u64,
+    /// What to tell instead, once too much has changed.
+    pub(crate) sum: Letter,
+}
+
+#[derive(Default)]
+struct Waiting {
+    order: VecDeque<Letter>,
+    /// Each letter in `order`, and the subscriptions on whose account it lies there.
+    tickets: HashMap<Letter, Vec<u64>>,
+    /// How much lies there on account of a subscription.
+    crowds: HashMap<u64, Crowd>,
+}
+
+#[derive(Default)]
+struct Crowd {
+    letters: usize,
+    /// Whether all of it is told by one letter.
+    summed: bool,
 }
 
 impl Mailbox {
-    /// Puts a change in.
-    pub fn put(&self, change: Change) {
-        let mut post = self.shared.post.lock().unwrap_or_else(PoisonError::into_inner);
-        match change {
-            Change::Updated(uri) | Change::Removed(uri) => drop(post.resources.insert(uri)),
-            Change::Listing => post.listing = true,
-        }
-        drop(post);
-        self.shared.arrived.notify_one();
-    }
-
-    /// Everything that has come since the last look; waits until there is something.
-    pub async fn empty(&self) -> Post {
+    /// The next thing to tell; waits until there is something.
+    pub async fn next(&self) -> Letter {
         loop {
             let arrived = self.shared.arrived.notified();
-            let post = self.take();
-            if post != Post::default() {
-                return post;
+            if let Some(letter) = self.take() {
+                return letter;
             }
             arrived.await;
         }
     }
 
-    fn take(&self) -> Post {
-        std::mem::take(&mut *self.shared.post.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The next thing to tell, if there is any.
+    pub fn take(&self) -> Option<Letter> {
+        self.waiting().take()
+    }
+
+    pub(crate) fn put<'a>(&self, letter: &Letter, tickets: impl Iterator<Item = &'a Ticket>) {
+        let mut waiting = self.waiting();
+        for ticket in tickets {
+            waiting.put(letter, ticket);
+        }
+        drop(waiting);
+        self.shared.arrived.notify_one();
+    }
+
+    /// Takes out what lies there on account of `ticket` alone.
+    pub(crate) fn forget(&self, ticket: &Ticket) {
+        self.waiting().forget(ticket.number);
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Two are the same if what goes into one goes into the other.
+impl PartialEq for Mailbox {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for Mailbox {}
+
+impl Hash for Mailbox {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.shared).hash(state);
+    }
+}
+
+impl Waiting {
+    fn put(&mut self, letter: &Letter, ticket: &Ticket) {
+        let number = ticket.number;
+        let crowd = self.crowds.entry(number).or_default();
+        if !crowd.summed && crowd.letters >= CROWD {
+            self.forget(number);
+            self.crowds.entry(number).or_default().summed = true;
+        }
+        let summed = self.crowds.get(&number).is_some_and(|crowd| crowd.summed);
+        let letter = if summed { &ticket.sum } else { letter };
+        let numbers = match self.tickets.get_mut(letter) {
+            Some(numbers) if numbers.contains(&number) => return,
+            Some(numbers) => numbers,
+            None => {
+                self.order.push_back(letter.clone());
+                self.tickets.entry(letter.clone()).or_default()
+            }
+        };
+        numbers.push(number);
+        self.crowds.entry(number).or_default().letters += 1;
+    }
+
+    fn take(&mut self) -> Option<Letter> {
+        let letter = self.order.pop_front()?;
+        for number in self.tickets.remove(&letter).unwrap_or_default() {
+            if let Entry::Occupied(mut crowd) = self.crowds.entry(number) {
+                crowd.get_mut().letters -= 1;
+                if crowd.get().letters == 0 {
+                    crowd.remove();
+                }
+            }
+        }
+        Some(letter)
+    }
+
+    fn forget(&mut self, number: u64) {
+        self.crowds.remove(&number);
+        self.tickets.retain(|_, numbers| {
+            numbers.retain(|other| *other != number);
+            !numbers.is_empty()
+        });
+        self.order.retain(|letter| self.tickets.contains_key(letter));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use resource::{Change, Uri};
+    use resource::Uri;
 
-    use super::Mailbox;
+    use super::{CROWD, Letter, Mailbox, Ticket};
 
     fn uri(text: &str) -> Uri {
         Uri::parse(text).unwrap()
     }
 
+    fn letter(text: &str) -> Letter {
+        Letter::Resource(uri(text))
+    }
+
+    fn ticket(number: u64) -> Ticket {
+        Ticket { number, sum: letter("a:folder") }
+    }
+
+    fn all(mailbox: &Mailbox) -> Vec<Letter> {
+        std::iter::from_fn(|| mailbox.take()).collect()
+    }
+
     #[tokio::test]
-    async fn many_changes_of_one_resource_are_one_notice() {
+    async fn many_changes_of_one_resource_are_one_letter() {
         let mailbox = Mailbox::default();
         for _ in 0..10_000 {
-            mailbox.put(Change::Updated(uri("a:1")));
-            mailbox.put(Change::Removed(uri("a:2")));
-            mailbox.put(Change::Listing);
+            for letter in [letter("a:2"), letter("a:1"), Letter::Lists] {
+                mailbox.put(&letter, [ticket(1), ticket(2)].iter());
+            }
         }
-        let post = mailbox.empty().await;
-        assert_eq!(post.resources.into_iter().collect::<Vec<_>>(), [uri("a:1"), uri("a:2")]);
-        assert!(post.listing);
+        assert_eq!(all(&mailbox), [letter("a:2"), letter("a:1"), Letter::Lists]);
     }
 
     #[tokio::test]
     async fn whoever_waits_is_woken_by_the_next_change() {
         let mailbox = Mailbox::default();
         let reader = mailbox.clone();
-        let waiting = tokio::spawn(async move { reader.empty().await });
+        let waiting = tokio::spawn(async move { reader.next().await });
         tokio::task::yield_now().await;
-        mailbox.put(Change::Updated(uri("a:1")));
-        assert!(waiting.await.unwrap().resources.contains(&uri("a:1")));
+        mailbox.put(&letter("a:1"), [ticket(1)].iter());
+        assert_eq!(waiting.await.unwrap(), letter("a:1"));
+    }
+
+    #[test]
+    fn a_busy_resource_does_not_keep_the_others_back() {
+        let mailbox = Mailbox::default();
+        for other in ["a:x", "a:y", "a:z"] {
+            mailbox.put(&letter("a:busy"), [ticket(1)].iter());
+            mailbox.put(&letter(other), [ticket(1)].iter());
+            assert_eq!(mailbox.take(), Some(letter("a:busy")));
+            mailbox.put(&letter("a:busy"), [ticket(1)].iter());
+            assert_eq!(mailbox.take(), Some(letter(other)));
+            assert_eq!(mailbox.take(), Some(letter("a:busy")));
+        }
+    }
+
+    #[test]
+    fn what_only_an_ended_subscription_asked_for_is_taken_out() {
+        let mailbox = Mailbox::default();
+        mailbox.put(&letter("a:1"), [ticket(1)].iter());
+        mailbox.put(&letter("a:2"), [ticket(1), ticket(2)].iter());
+        mailbox.forget(&ticket(1));
+        assert_eq!(all(&mailbox), [letter("a:2")]);
+    }
+
+    #[test]
+    fn a_crowd_of_children_is_told_as_their_collection() {
+        let mailbox = Mailbox::default();
+        mailbox.put(&letter("a:own"), [ticket(2)].iter());
+        for child in 0..100_000 {
+            mailbox.put(&letter(&format!("a:folder/{child}")), [ticket(1)].iter());
+        }
+        assert_eq!(all(&mailbox), [letter("a:own"), letter("a:folder")]);
+        for child in 0..CROWD {
+            mailbox.put(&letter(&format!("a:folder/{child}")), [ticket(1)].iter());
+        }
+        assert_eq!(all(&mailbox).len(), CROWD, "one by one again, once it was told");
     }
 }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::StreamExt;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use resource::{
-    Ask, Complete, Completion, Content, Context, Error, Facets, Icon, Page, Provider, Question,
-    Reading, Resource, Result, Role, Template, Uri, Window, uri,
+    Ask, Change, Complete, Completion, Content, Context, Error, Facets, Icon, Interest, Page,
+    Provider, Question, Reading, Resource, Result, Role, Template, Uri, Watch, Window, uri,
 };
 
+use crate::changes::{Changes, silent};
 use crate::memo::Memo;
 
 /// How many pages in a row may be hidden whole before a short one is given.
@@ -199,7 +201,11 @@ impl<P: Provider> Provider for Ruled<P> {
 
     fn facets(&self) -> Facets<'_> {
         let inner = self.inner.facets();
-        Facets { complete: inner.complete.map(|_| self as &dyn Complete), ..inner }
+        Facets {
+            complete: inner.complete.map(|_| self as &dyn Complete),
+            watch: inner.watch.map(|_| self as &dyn Watch),
+            ..inner
+        }
     }
 }
 
@@ -215,6 +221,28 @@ impl<P: Provider> Complete for Ruled<P> {
         });
         completion.total -= found - completion.values.len();
         Ok(completion)
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Watch for Ruled<P> {
+    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<Changes> {
+        if let Interest::Resource(uri) = &interest {
+            self.seen(uri)?;
+        }
+        let inner = self.inner.facets().watch.ok_or_else(silent)?;
+        let changes = inner.watch(ctx, interest).await?;
+        if !self.rules.hides {
+            return Ok(changes);
+        }
+        let rules = self.rules.clone();
+        Ok(Box::pin(changes.filter(move |change| {
+            let seen = match change {
+                Change::Updated(uri) | Change::Removed(uri) => !rules.hide(&Self::path(uri)),
+                Change::Listing => true,
+            };
+            std::future::ready(seen)
+        })))
     }
 }
 

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Complete, Completion, Context, Error, Facets, Page, Provider, Question, Reading, Resource,
-    Result, Template, Uri, Window,
+    Ask, Complete, Completion, Context, Error, Facets, Interest, Page, Provider, Question, Reading,
+    Resource, Result, Template, Uri, Watch, Window,
 };
 use tokio::time;
+
+use crate::changes::{Changes, silent};
 
 /// Gives up on a call that takes too long. A stream that has begun is not cut off.
 pub struct Timed<P> {
@@ -49,7 +51,11 @@ impl<P: Provider> Provider for Timed<P> {
 
     fn facets(&self) -> Facets<'_> {
         let inner = self.inner.facets();
-        Facets { complete: inner.complete.map(|_| self as &dyn Complete), ..inner }
+        Facets {
+            complete: inner.complete.map(|_| self as &dyn Complete),
+            watch: inner.watch.map(|_| self as &dyn Watch),
+            ..inner
+        }
     }
 }
 
@@ -59,6 +65,16 @@ impl<P: Provider> Complete for Timed<P> {
         match self.inner.facets().complete {
             Some(inner) => self.within(inner.complete(ctx, question)).await,
             None => Ok(Completion::default()),
+        }
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Watch for Timed<P> {
+    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<Changes> {
+        match self.inner.facets().watch {
+            Some(inner) => self.within(inner.watch(ctx, interest)).await,
+            None => Err(silent()),
         }
     }
 }

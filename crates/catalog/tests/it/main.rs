@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
 mod catalog;
+mod changes;
 mod layers;

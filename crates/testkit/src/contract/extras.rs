@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use resource::{Ask, Completion, Context, ErrorKind, Interest, Provider, Question, Template};
+use resource::{
+    Ask, Completion, Context, ErrorKind, Interest, Provider, Question, Template, Truth, Uri,
+};
 
 use super::walk::expect;
 
@@ -45,6 +47,29 @@ pub async fn completions_answer(provider: &dyn Provider) {
         Question { template: "x-none://{a}", variable: "a", typed: "", settled: &settled };
     let kind = complete.complete(&ctx, &unknown).await.err().map(|error| error.kind);
     assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown template");
+}
+
+/// What is said to be heard of can be, and nothing else.
+pub async fn watching_is_as_told(provider: &dyn Provider, missing: &[Uri]) {
+    let Some(watch) = provider.facets().watch else { return };
+    let ctx = Context::default();
+    let page = expect(provider.list(&ctx, None, &Ask::first(100)).await, "listing");
+    for resource in &page.items {
+        let opened = watch.watch(&ctx, Interest::Resource(resource.uri.clone())).await;
+        let told = opened.as_ref().map_or_else(|error| Some(error.kind), |_| None);
+        let right = match resource.watchable {
+            Truth::Yes => told.is_none(),
+            Truth::No => told == Some(ErrorKind::Unsupported),
+            Truth::Unknown => true,
+        };
+        assert!(right, "{} is said to be {:?}: {told:?}", resource.uri, resource.watchable);
+    }
+    for uri in missing {
+        let told = watch.watch(&ctx, Interest::Resource(uri.clone())).await;
+        let told = told.err().map(|error| error.kind);
+        assert_eq!(told, Some(ErrorKind::NotFound), "watching {uri}");
+    }
+    drop(expect(watch.watch(&ctx, Interest::Listing).await, "watching lists"));
 }
 
 /// An ability that is told of is there: it can be used.

@@ -16,7 +16,7 @@ pub use content::{
     known_content_is_given, pinned_versions_are_kept, reading_names_what_was_asked,
     whole_has_a_limit, windows_join,
 };
-pub use extras::{completions_answer, facets_are_real, templates_join};
+pub use extras::{completions_answer, facets_are_real, templates_join, watching_is_as_told};
 pub use paging::{order_holds, pages_join};
 pub use tree::{
     collections_hold_direct_children, known_collections_are_given, leaves_are_not_listable,
@@ -59,6 +59,7 @@ pub async fn contract(provider: &dyn Provider, known: &Known) {
     templates_join(provider).await;
     completions_answer(provider).await;
     facets_are_real(provider).await;
+    watching_is_as_told(provider, &known.missing).await;
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod crooked;
 
-use resource::{Change, ErrorKind, Uri};
+use resource::{ErrorKind, Uri};
 
 use self::crooked::{Crook, Crooked};
 use super::{Known, contract};
@@ -24,7 +24,7 @@ fn memory() -> Memory {
         .text("mem:///shelf/inner/b", "b")
         .template("mem:///person/{id}", "I am {id}", &[("id", &["ada", "grace"])])
         .template("mem:///plain/{name}", "{name}", &[])
-        .changing(vec![Change::Listing])
+        .live()
 }
 
 fn known() -> Known {

@@ -9,7 +9,7 @@ use resource::{
     Interest, Page, Part, Question, Reading, Resource, Result, Slice, Source, Uri, Watch, Window,
 };
 
-use super::Memory;
+use super::{Memory, Spot};
 
 /// The piece of a list that is asked for, by the `key` of what stands in it.
 pub(super) fn page<'a, T: Clone + 'a>(
@@ -83,8 +83,8 @@ fn stretch(bytes: &[u8], is_text: bool, offset: u64, length: u64) -> (usize, usi
 impl Complete for Memory {
     async fn complete(&self, _: &Context, question: &Question<'_>) -> Result<Completion> {
         let asked = |template: &resource::UriTemplate| template.as_str() == question.template;
-        let Some(pattern) = self.patterns.iter().find(|pattern| asked(&pattern.template.uri))
-        else {
+        let patterns = self.patterns();
+        let Some(pattern) = patterns.iter().find(|pattern| asked(&pattern.template.uri)) else {
             return match Uri::parse(question.template) {
                 Ok(uri) if self.find(&uri).is_some() => Ok(Completion::default()),
                 _ => Err(Error::invalid("no such template")),
@@ -107,17 +107,15 @@ impl Watch for Memory {
         _: &Context,
         interest: Interest,
     ) -> Result<std::pin::Pin<Box<dyn futures_core::Stream<Item = Change> + Send>>> {
-        let changes = self.changes.iter().flatten().filter(|change| touches(change, &interest));
-        let changes: Vec<Change> = changes.cloned().collect();
-        Ok(Box::pin(futures_util::stream::iter(changes)))
-    }
-}
-
-fn touches(change: &Change, interest: &Interest) -> bool {
-    match (interest, change) {
-        (Interest::Everything, _) => true,
-        (Interest::Listing, change) => *change == Change::Listing,
-        (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => wanted == uri,
-        (Interest::Resource(_), Change::Listing) => false,
+        self.meet(&Spot::Watch).await?;
+        let silent = || Error::new(ErrorKind::Unsupported, "nothing here changes");
+        let live = self.live.as_ref().ok_or_else(silent)?;
+        if let Interest::Resource(uri) = &interest
+            && self.find(uri).is_none()
+            && self.expand(uri).is_none()
+        {
+            return Err(Error::not_found(uri));
+        }
+        Ok(Box::pin(live.join(interest)))
     }
 }

@@ -53,15 +53,25 @@ async fn a_request_that_hangs_runs_until_it_is_dropped() {
 #[tokio::test]
 async fn watchers_hear_what_touches_their_interest() {
     let (a, b) = (uri("mem:///a"), uri("mem:///b"));
-    let changes = vec![Change::Updated(a.clone()), Change::Listing, Change::Removed(b.clone())];
-    let memory = Memory::new().text("mem:///a", "a").changing(changes.clone());
-    let heard = async |interest| {
+    let memory = Memory::new()
+        .text("mem:///a", "a")
+        .collection("mem:///folder", &["mem:///b"])
+        .text("mem:///b", "b")
+        .live();
+    let watch = async |interest| {
         let watch = memory.facets().watch.unwrap();
-        let stream = watch.watch(&Context::default(), interest).await.unwrap();
-        stream.collect::<Vec<Change>>().await
+        watch.watch(&Context::default(), interest).await.unwrap()
     };
-    assert_eq!(heard(Interest::Everything).await, changes);
-    assert_eq!(heard(Interest::Listing).await, [Change::Listing]);
-    assert_eq!(heard(Interest::Resource(b.clone())).await, [Change::Removed(b)]);
+    let all = watch(Interest::Everything).await;
+    let lists = watch(Interest::Listing).await;
+    let folder = watch(Interest::Resource(uri("mem:///folder"))).await;
+    assert_eq!(memory.watchers(), 3);
+    memory.write("mem:///a", "new");
+    memory.remove("mem:///b");
+    let (updated, removed) = (Change::Updated(a), Change::Removed(b));
+    assert_eq!(all.take(3).collect::<Vec<_>>().await, [updated, removed.clone(), Change::Listing]);
+    assert_eq!(lists.take(1).collect::<Vec<_>>().await, [Change::Listing]);
+    assert_eq!(folder.take(1).collect::<Vec<_>>().await, [removed]);
+    assert_eq!(memory.watchers(), 0);
     assert!(Memory::new().facets().watch.is_none());
 }

@@ -1,0 +1,126 @@
+//! What happens in one mount is heard of through the catalog, under public names.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use catalog::{Address, Catalog, Effect, Mount, Rule, Rules, Terms};
+use futures_util::StreamExt;
+use resource::{Change, Context, ErrorKind, Interest, Provider, Result, Uri};
+use testkit::Memory;
+use testkit::memory::{Fault, Spot};
+
+fn uri(text: &str) -> Uri {
+    Uri::parse(text).unwrap()
+}
+
+fn terms(rules: Vec<Rule>) -> Terms {
+    Terms {
+        rules: Rules::new(rules).unwrap(),
+        max_read: 1000,
+        timeout: Duration::from_secs(1),
+        required: false,
+    }
+}
+
+fn memory() -> Arc<Memory> {
+    let memory = Memory::new()
+        .collection("file:///docs", &["file:///docs/a", "file:///docs/secret"])
+        .text("file:///docs/a", "")
+        .text("file:///docs/secret", "");
+    Arc::new(memory.live())
+}
+
+fn folder(name: &str, memory: &Arc<Memory>, rules: Vec<Rule>) -> Mount {
+    let address = Address::Path { scheme: "file", name: name.to_owned() };
+    Mount::new(name, address, Arc::clone(memory), terms(rules))
+}
+
+async fn heard(catalog: &Catalog, interest: Interest) -> Result<Vec<Change>> {
+    let watch = catalog.facets().watch.expect("a mount tells of changes");
+    let mut stream = watch.watch(&Context::default(), interest).await?;
+    let mut heard = Vec::new();
+    while let Ok(change) = tokio::time::timeout(Duration::from_millis(10), stream.next()).await {
+        heard.push(change.unwrap());
+    }
+    Ok(heard)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_told_under_the_uri_it_was_asked_by() {
+    let memory = memory();
+    let catalog = Catalog::new(vec![folder("one", &memory, Vec::new())]);
+    for asked in ["file:///one/docs/a", "file://localhost/one/docs/a"] {
+        let listening = heard(&catalog, Interest::Resource(uri(asked)));
+        let (heard, ()) = tokio::join!(listening, async {
+            memory.write("file:///docs/a", "new");
+        });
+        assert_eq!(heard.unwrap(), [Change::Updated(uri(asked))]);
+    }
+    let listening = heard(&catalog, Interest::Resource(uri("file:///one/docs")));
+    let (heard, ()) = tokio::join!(listening, async {
+        memory.remove("file:///docs/a");
+    });
+    assert_eq!(heard.unwrap(), [Change::Removed(uri("file:///one/docs/a"))], "R-24-18");
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_mounts_are_heard_of_and_one_that_is_silent_keeps_nobody_back() {
+    let (one, other, broken) = (memory(), memory(), memory());
+    let deaf = Arc::new(Memory::new().text("note:a", ""));
+    let own = Address::Own { uris: HashSet::from([uri("note:a")]), templates: Vec::new() };
+    let catalog = Catalog::new(vec![
+        folder("one", &one, Vec::new()),
+        folder("two", &other, Vec::new()),
+        folder("broken", &broken, Vec::new()),
+        Mount::new("deaf", own, deaf, terms(Vec::new())),
+    ]);
+    broken.fault(Spot::Watch, Fault::Fails(ErrorKind::Unavailable));
+    let listening = heard(&catalog, Interest::Everything);
+    let (heard, ()) = tokio::join!(listening, async {
+        tokio::task::yield_now().await;
+        one.write("file:///docs/a", "new");
+        other.write("file:///docs/a", "new");
+    });
+    let [first, second] = ["file:///one/docs/a", "file:///two/docs/a"].map(uri);
+    let mut heard = heard.unwrap();
+    heard.sort_by_key(|change| format!("{change:?}"));
+    assert_eq!(heard, [Change::Updated(first), Change::Updated(second)]);
+    let kind = async |text| {
+        let heard = heard_of(&catalog, text).await;
+        heard.err().map(|error| (error.kind, error.uri))
+    };
+    assert_eq!(kind("note:a").await, Some((ErrorKind::Unsupported, None)));
+    let missing = uri("file:///one/none");
+    assert_eq!(kind("file:///one/none").await, Some((ErrorKind::NotFound, Some(missing))));
+}
+
+async fn heard_of(catalog: &Catalog, text: &str) -> Result<Vec<Change>> {
+    heard(catalog, Interest::Resource(uri(text))).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_hidden_is_never_told_of() {
+    let memory = memory();
+    let hide = Effect { hide: Some(true), ..Effect::default() };
+    let rule = Rule { glob: "secret".to_owned(), effect: hide };
+    let catalog = Catalog::new(vec![folder("one", &memory, vec![rule])]);
+    let refused = heard_of(&catalog, "file:///one/docs/secret").await.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::NotFound);
+    let listening = heard_of(&catalog, "file:///one/docs");
+    let (heard, ()) = tokio::join!(listening, async {
+        memory.write("file:///docs/secret", "new");
+        memory.write("file:///docs/a", "new");
+    });
+    assert_eq!(heard.unwrap(), [Change::Updated(uri("file:///one/docs/a"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mount_that_never_answers_is_given_up_on() {
+    let memory = memory();
+    let catalog = Catalog::new(vec![folder("one", &memory, Vec::new())]);
+    memory.fault(Spot::Watch, Fault::Hangs);
+    let refused = heard_of(&catalog, "file:///one/docs").await.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::Unavailable);
+    assert_eq!(heard(&catalog, Interest::Listing).await.unwrap(), []);
+}

@@ -1,0 +1,81 @@
+//! Who hears of what happens to a provider in memory?
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use resource::{Change, Interest, Uri};
+
+/// Everybody who listens.
+#[derive(Default)]
+pub(super) struct Live(Mutex<Vec<Weak<Watcher>>>);
+
+struct Watcher {
+    interest: Interest,
+    heard: Mutex<(VecDeque<Change>, Option<Waker>)>,
+}
+
+/// What one of them hears.
+pub(super) struct Heard(Arc<Watcher>);
+
+impl Live {
+    pub(super) fn join(&self, interest: Interest) -> Heard {
+        let watcher = Arc::new(Watcher { interest, heard: Mutex::default() });
+        lock(&self.0).push(Arc::downgrade(&watcher));
+        Heard(watcher)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        lock(&self.0).iter().filter(|watcher| watcher.strong_count() > 0).count()
+    }
+
+    /// Tells everybody whom `change` touches; `parents` are the collections that it lies in.
+    pub(super) fn tell(&self, change: &Change, parents: &[Uri]) {
+        let mut all = lock(&self.0);
+        all.retain(|watcher| watcher.strong_count() > 0);
+        for watcher in all.iter().filter_map(Weak::upgrade) {
+            if !touches(change, &watcher.interest, parents) {
+                continue;
+            }
+            let mut heard = lock(&watcher.heard);
+            if !heard.0.contains(change) {
+                heard.0.push_back(change.clone());
+            }
+            if let Some(waker) = heard.1.take() {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl Stream for Heard {
+    type Item = Change;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+        let mut heard = lock(&self.0.heard);
+        match heard.0.pop_front() {
+            Some(change) => Poll::Ready(Some(change)),
+            None => {
+                heard.1 = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+fn touches(change: &Change, interest: &Interest, parents: &[Uri]) -> bool {
+    match (interest, change) {
+        (Interest::Everything, _) => true,
+        (Interest::Listing, change) => *change == Change::Listing,
+        (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
+            wanted == uri || parents.contains(wanted)
+        }
+        (Interest::Resource(_), Change::Listing) => false,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,205 @@
+//! Who asked for which changes?
+//!
+//! However many share an interest, the provider is asked once: by the first, and let go of with
+//! the last.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use futures_util::StreamExt;
+use resource::{Change, Context, Error, ErrorKind, Interest, Provider, Result};
+use tokio::sync::OnceCell;
+use tokio::task::AbortHandle;
+use tokio::time::{self, Instant};
+
+use crate::mailbox::{Letter, Mailbox, Ticket};
+use crate::settle::{Calm, Settle};
+
+/// The changes of one provider, for everybody who asks.
+#[derive(Clone)]
+pub struct Hub {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    provider: Arc<dyn Provider>,
+    lines: Mutex<HashMap<Interest, Weak<Line>>>,
+    open: Mutex<Settle<Letter, Vec<Weak<Line>>>>,
+    tickets: AtomicU64,
+}
+
+/// One interest, and everybody who has it.
+struct Line {
+    interest: Interest,
+    boxes: Mutex<Vec<(Ticket, Mailbox)>>,
+    listening: OnceCell<Listening>,
+    hub: Weak<Shared>,
+}
+
+/// The task that listens to a provider's stream, and ends when this is dropped.
+struct Listening(AbortHandle);
+
+/// One subscriber's share in an interest, for as long as it is held.
+pub struct Subscription {
+    line: Arc<Line>,
+    ticket: Ticket,
+    mailbox: Mailbox,
+}
+
+impl Hub {
+    /// The changes of `provider`, each told when its burst is over.
+    pub fn new(provider: Arc<dyn Provider>, calm: Calm) -> Self {
+        let (lines, open) = (Mutex::default(), Mutex::new(Settle::new(calm)));
+        Self { shared: Arc::new(Shared { provider, lines, open, tickets: AtomicU64::new(0) }) }
+    }
+
+    /// Whether there is anything to ask for at all.
+    pub fn has_changes(&self) -> bool {
+        self.shared.provider.facets().watch.is_some()
+    }
+
+    /// From when this returns on, whatever touches `interest` goes to `mailbox`.
+    pub async fn subscribe(&self, interest: Interest, mailbox: &Mailbox) -> Result<Subscription> {
+        let line = self.shared.line(&interest);
+        let number = self.shared.tickets.fetch_add(1, Ordering::Relaxed);
+        let sum = match interest {
+            Interest::Resource(uri) => Letter::Resource(uri),
+            Interest::Listing => Letter::Lists,
+            Interest::Everything => Letter::Everything,
+        };
+        let ticket = Ticket { number, sum };
+        lock(&line.boxes).push((ticket.clone(), mailbox.clone()));
+        let subscription = Subscription { line, ticket, mailbox: mailbox.clone() };
+        let line = &subscription.line;
+        line.listening.get_or_try_init(|| self.shared.listen(line)).await?;
+        Ok(subscription)
+    }
+
+    /// How many interests are listened to.
+    pub fn interests(&self) -> usize {
+        lock(&self.shared.lines).len()
+    }
+}
+
+impl Shared {
+    fn line(self: &Arc<Self>, interest: &Interest) -> Arc<Line> {
+        let mut lines = lock(&self.lines);
+        if let Some(line) = lines.get(interest).and_then(Weak::upgrade) {
+            return line;
+        }
+        let line = Arc::new(Line {
+            interest: interest.clone(),
+            boxes: Mutex::default(),
+            listening: OnceCell::new(),
+            hub: Arc::downgrade(self),
+        });
+        lines.insert(interest.clone(), Arc::downgrade(&line));
+        line
+    }
+
+    async fn listen(self: &Arc<Self>, line: &Arc<Line>) -> Result<Listening> {
+        let silent = || Error::new(ErrorKind::Unsupported, "its changes cannot be heard of");
+        let watch = self.provider.facets().watch.ok_or_else(silent)?;
+        let mut changes = watch.watch(&Context::default(), line.interest.clone()).await?;
+        let (hub, line) = (Arc::downgrade(self), Arc::downgrade(line));
+        let task = tokio::spawn(async move {
+            while let Some(change) = changes.next().await {
+                let Some(hub) = hub.upgrade() else { return };
+                hub.note(change, &line);
+            }
+            // The source is gone. Whoever asks next asks a new one.
+            if let (Some(hub), Some(line)) = (hub.upgrade(), line.upgrade()) {
+                hub.forget(&line);
+            }
+        });
+        Ok(Listening(task.abort_handle()))
+    }
+
+    /// Opens a burst, or goes on with one.
+    fn note(self: &Arc<Self>, change: Change, line: &Weak<Line>) {
+        let letter = match change {
+            Change::Updated(uri) | Change::Removed(uri) => Letter::Resource(uri),
+            Change::Listing => Letter::Lists,
+        };
+        let mut open = lock(&self.open);
+        let idle = open.due().is_none();
+        let lines = open.note(letter, Instant::now());
+        if !lines.iter().any(|known| known.ptr_eq(line)) {
+            lines.push(line.clone());
+        }
+        drop(open);
+        if idle {
+            tokio::spawn(Arc::clone(self).tell());
+        }
+    }
+
+    /// Tells of what has settled, until nothing is open any more.
+    async fn tell(self: Arc<Self>) {
+        loop {
+            // Nothing that comes in between is due earlier.
+            let Some(due) = lock(&self.open).due() else { return };
+            time::sleep_until(due).await;
+            let now = Instant::now();
+            loop {
+                let settled = lock(&self.open).take(now);
+                let Some((letter, lines)) = settled else { break };
+                deliver(&letter, &lines);
+            }
+        }
+    }
+
+    fn forget(&self, line: &Line) {
+        let mut lines = lock(&self.lines);
+        let ours = |known: &Weak<Line>| std::ptr::eq(known.as_ptr(), line);
+        if lines.get(&line.interest).is_some_and(ours) {
+            lines.remove(&line.interest);
+        }
+    }
+}
+
+/// Puts a letter into every box on these lines, once into each.
+fn deliver(letter: &Letter, lines: &[Weak<Line>]) {
+    let lines: Vec<_> = lines.iter().filter_map(Weak::upgrade).collect();
+    if let [line] = &lines[..] {
+        for (ticket, mailbox) in lock(&line.boxes).iter() {
+            mailbox.put(letter, [ticket].into_iter());
+        }
+        return;
+    }
+    let mut boxes: HashMap<Mailbox, Vec<Ticket>> = HashMap::new();
+    for line in &lines {
+        for (ticket, mailbox) in lock(&line.boxes).iter() {
+            boxes.entry(mailbox.clone()).or_default().push(ticket.clone());
+        }
+    }
+    for (mailbox, tickets) in &boxes {
+        mailbox.put(letter, tickets.iter());
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let number = self.ticket.number;
+        lock(&self.line.boxes).retain(|(ticket, _)| ticket.number != number);
+        self.mailbox.forget(&self.ticket);
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if let Some(hub) = self.hub.upgrade() {
+            hub.forget(self);
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,164 @@
+//! When is a burst of changes over?
+//!
+//! A change is told once its subject has been quiet for a while, or has waited long enough: what
+//! never rests must not be kept from whoever asked.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::hash_map::{Entry, HashMap};
+use std::hash::Hash;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// How long a burst is waited out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Calm {
+    /// So long nothing must happen.
+    pub quiet: Duration,
+    /// So long a change is held back at the most.
+    pub most: Duration,
+}
+
+impl Default for Calm {
+    fn default() -> Self {
+        Self { quiet: Duration::from_millis(50), most: Duration::from_millis(500) }
+    }
+}
+
+/// What has changed and is not told yet, each thing once, with whatever is kept about it.
+pub(crate) struct Settle<K, V> {
+    calm: Calm,
+    open: HashMap<K, Burst<V>>,
+    /// When to look at each of them. It may have moved on by then, never back.
+    looks: BinaryHeap<Reverse<(Instant, K)>>,
+}
+
+struct Burst<V> {
+    first: Instant,
+    last: Instant,
+    kept: V,
+}
+
+impl<K: Hash + Ord + Clone, V: Default> Settle<K, V> {
+    pub(crate) fn new(calm: Calm) -> Self {
+        Self { calm, open: HashMap::new(), looks: BinaryHeap::new() }
+    }
+
+    /// Notes that something happened to `key`; gives what is kept about it.
+    pub(crate) fn note(&mut self, key: K, now: Instant) -> &mut V {
+        match self.open.entry(key) {
+            Entry::Occupied(burst) => {
+                let burst = burst.into_mut();
+                burst.last = now;
+                &mut burst.kept
+            }
+            Entry::Vacant(place) => {
+                self.looks.push(Reverse((now + self.calm.quiet, place.key().clone())));
+                &mut place.insert(Burst { first: now, last: now, kept: V::default() }).kept
+            }
+        }
+    }
+
+    /// When to call [`take`](Self::take) next, if anything is open.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.looks.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// The next thing whose burst is over.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<(K, V)> {
+        while self.due().is_some_and(|at| at <= now) {
+            let Reverse((_, key)) = self.looks.pop()?;
+            let Entry::Occupied(burst) = self.open.entry(key) else { continue };
+            let end = burst.get().last + self.calm.quiet;
+            let end = end.min(burst.get().first + self.calm.most);
+            if end > now {
+                self.looks.push(Reverse((end, burst.key().clone())));
+                continue;
+            }
+            let (key, burst) = burst.remove_entry();
+            return Some((key, burst.kept));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
+    use tokio::time::Instant;
+
+    use super::{Calm, Settle};
+
+    const CALM: Calm = Calm { quiet: Duration::from_millis(50), most: Duration::from_millis(500) };
+
+    fn ms(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    #[test]
+    fn a_burst_is_told_once_when_it_is_over() {
+        let (start, mut settle) = (Instant::now(), Settle::<_, ()>::new(CALM));
+        for step in 0..10 {
+            settle.note("a", start + ms(step * 20));
+            assert_eq!(settle.take(start + ms(step * 20)), None);
+        }
+        assert_eq!(settle.take(start + ms(229)), None);
+        assert_eq!(settle.take(start + ms(230)), Some(("a", ())));
+        assert_eq!((settle.take(start + ms(9000)), settle.due()), (None, None));
+    }
+
+    #[test]
+    fn what_never_rests_is_told_all_the_same() {
+        let (start, mut settle) = (Instant::now(), Settle::<_, ()>::new(CALM));
+        let told = (0..2000).filter(|step| {
+            let now = start + ms(*step);
+            settle.note("log", now);
+            settle.take(now).is_some()
+        });
+        assert_eq!(told.count(), 3);
+    }
+
+    #[test]
+    fn a_quiet_thing_does_not_wait_for_a_busy_one() {
+        let (start, mut settle) = (Instant::now(), Settle::<_, ()>::new(CALM));
+        settle.note("quiet", start);
+        for step in 0..=50 {
+            settle.note("busy", start + ms(step));
+        }
+        assert_eq!(settle.take(start + ms(50)), Some(("quiet", ())));
+        assert_eq!(settle.take(start + ms(50)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_nothing_waits_too_long(
+            steps in prop::collection::vec((0_u64..90, 0_u8..5), 1..200),
+        ) {
+            let start = Instant::now();
+            let mut now = start;
+            let mut settle = Settle::<u8, ()>::new(CALM);
+            let mut waiting = std::collections::BTreeMap::new();
+            for (pause, key) in steps {
+                let next = now + ms(pause);
+                while let Some(due) = settle.due().filter(|due| *due <= next) {
+                    while let Some((key, ())) = settle.take(due) {
+                        let first = waiting.remove(&key);
+                        prop_assert!(first.is_some_and(|first| due - first <= CALM.most));
+                    }
+                }
+                now = next;
+                settle.note(key, now);
+                waiting.entry(key).or_insert(now);
+            }
+            while let Some(due) = settle.due() {
+                while let Some((key, ())) = settle.take(due) {
+                    waiting.remove(&key);
+                }
+            }
+            prop_assert_eq!(waiting.len(), 0);
+        }
+    }
+}

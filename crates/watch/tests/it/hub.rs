@@ -1,0 +1,146 @@
+//! Everybody who asked hears, once, and nobody else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use resource::{ErrorKind, Interest, Uri};
+use testkit::Memory;
+use testkit::memory::{Fault, Spot};
+use tokio::time;
+use watch::{Calm, Hub, Letter, Mailbox};
+
+fn interest(uri: &str) -> Interest {
+    Interest::Resource(Uri::parse(uri).unwrap())
+}
+
+fn letter(uri: &str) -> Letter {
+    Letter::Resource(Uri::parse(uri).unwrap())
+}
+
+fn hub() -> (Arc<Memory>, Hub) {
+    let memory = Memory::new()
+        .collection("mem:///folder", &["mem:///folder/a", "mem:///folder/b"])
+        .text("mem:///folder/a", "")
+        .text("mem:///folder/b", "")
+        .text("mem:///other", "")
+        .live();
+    let memory = Arc::new(memory);
+    (Arc::clone(&memory), Hub::new(memory, Calm::default()))
+}
+
+fn all(mailbox: &Mailbox) -> Vec<Letter> {
+    std::iter::from_fn(|| mailbox.take()).collect()
+}
+
+/// Lets every burst that is open end.
+async fn settled() {
+    time::sleep(Duration::from_secs(2)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_stream_serves_all_who_share_an_interest() {
+    let (memory, hub) = hub();
+    let mailboxes: Vec<Mailbox> = (0..100).map(|_| Mailbox::default()).collect();
+    let asked = mailboxes.iter().map(|mailbox| hub.subscribe(interest("mem:///other"), mailbox));
+    let subscriptions = futures_util::future::join_all(asked).await;
+    assert!(subscriptions.iter().all(Result::is_ok));
+    assert_eq!((memory.watchers(), hub.interests()), (1, 1));
+    memory.write("mem:///other", "new");
+    for mailbox in &mailboxes {
+        assert_eq!(mailbox.next().await, letter("mem:///other"));
+    }
+    drop(subscriptions);
+    settled().await;
+    assert_eq!((memory.watchers(), hub.interests()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_is_one_letter_and_comes_soon() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let _subscription = hub.subscribe(interest("mem:///other"), &mailbox).await.unwrap();
+    for version in 0..1000 {
+        memory.write("mem:///other", &version.to_string());
+        tokio::task::yield_now().await;
+    }
+    let start = time::Instant::now();
+    assert_eq!(mailbox.next().await, letter("mem:///other"));
+    assert!(start.elapsed() <= Calm::default().quiet + Duration::from_millis(2));
+    settled().await;
+    assert_eq!(all(&mailbox), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_asked_twice_hears_once() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let _folder = hub.subscribe(interest("mem:///folder"), &mailbox).await.unwrap();
+    let child = hub.subscribe(interest("mem:///folder/a"), &mailbox).await.unwrap();
+    memory.write("mem:///folder/a", "new");
+    settled().await;
+    assert_eq!(all(&mailbox), [letter("mem:///folder/a")]);
+    memory.write("mem:///folder/a", "newer");
+    settled().await;
+    drop(child);
+    assert_eq!(all(&mailbox), [letter("mem:///folder/a")], "the folder still asks for it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_hears_what_others_asked_for() {
+    let (memory, hub) = hub();
+    let [one, other] = [Mailbox::default(), Mailbox::default()];
+    let first = hub.subscribe(interest("mem:///folder/a"), &one).await.unwrap();
+    let _second = hub.subscribe(interest("mem:///folder/b"), &other).await.unwrap();
+    memory.write("mem:///folder/a", "new");
+    memory.write("mem:///other", "new");
+    settled().await;
+    assert_eq!(all(&other), []);
+    drop(first);
+    assert_eq!(all(&one), [], "an ended subscription is silent at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_are_heard_of_by_whoever_asked_for_lists() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let _lists = hub.subscribe(Interest::Listing, &mailbox).await.unwrap();
+    memory.write("mem:///other", "no list changes");
+    memory.write("mem:///fresh", "one does");
+    memory.remove("mem:///folder/a");
+    settled().await;
+    assert_eq!(all(&mailbox), [Letter::Lists]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_heard_of_is_refused_and_leaves_nothing_behind() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let missing = hub.subscribe(interest("mem:///none"), &mailbox).await.err().unwrap();
+    assert_eq!(missing.kind, ErrorKind::NotFound);
+    memory.fault(Spot::Watch, Fault::Hangs);
+    assert!(hub.subscribe(interest("mem:///other"), &mailbox).now_or_never().is_none());
+    assert_eq!((memory.watchers(), hub.interests()), (0, 0));
+    memory.mend();
+    assert!(hub.subscribe(interest("mem:///other"), &mailbox).await.is_ok());
+    let deaf = Hub::new(Arc::new(Memory::new().text("mem:///a", "")), Calm::default());
+    assert!(!deaf.has_changes());
+    let refused = deaf.subscribe(interest("mem:///a"), &mailbox).await.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::Unsupported);
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscribers_that_come_and_go_leave_nothing_behind() {
+    let (memory, hub) = hub();
+    let tasks = tokio::runtime::Handle::current().metrics();
+    let before = tasks.num_alive_tasks();
+    for _ in 0..1000 {
+        let mailbox = Mailbox::default();
+        let _one = hub.subscribe(interest("mem:///other"), &mailbox).await.unwrap();
+        let _two = hub.subscribe(Interest::Listing, &mailbox).await.unwrap();
+        memory.write("mem:///other", "new");
+    }
+    settled().await;
+    assert_eq!((memory.watchers(), hub.interests()), (0, 0));
+    assert_eq!(tasks.num_alive_tasks(), before);
+}
