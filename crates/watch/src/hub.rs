@@ -167,13 +167,15 @@ fn deliver(letter: &Letter, lines: &[Weak<Line>]) {
         }
         return;
     }
-    let mut boxes: HashMap<Mailbox, Vec<Ticket>> = HashMap::new();
+    let mut boxes: HashMap<usize, (Mailbox, Vec<Ticket>)> = HashMap::new();
     for line in &lines {
         for (ticket, mailbox) in lock(&line.boxes).iter() {
-            boxes.entry(mailbox.clone()).or_default().push(ticket.clone());
+            let known = boxes.entry(mailbox.id());
+            let (_, tickets) = known.or_insert_with(|| (mailbox.clone(), Vec::new()));
+            tickets.push(ticket.clone());
         }
     }
-    for (mailbox, tickets) in &boxes {
+    for (mailbox, tickets) in boxes.values() {
         mailbox.put(letter, tickets.iter());
     }
 }
