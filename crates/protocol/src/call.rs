@@ -13,6 +13,7 @@ use crate::frame::Id;
 use crate::meta::{self, Meta};
 use crate::refusal::Refusal;
 use crate::revision::Revision;
+use crate::wish::Wishes;
 
 /// A request of a kind that we serve.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +60,18 @@ pub enum Call {
         /// The resource.
         uri: Uri,
     },
+    /// Asks to hear of the changes of a resource, through 2025-11-25.
+    Subscribe {
+        /// The resource.
+        uri: Uri,
+    },
+    /// Asks to hear of them no more.
+    Unsubscribe {
+        /// The resource.
+        uri: Uri,
+    },
+    /// Asks to hear of changes for as long as the answer lasts.
+    Listen(Wishes),
     /// Asks how a variable might go on.
     Complete {
         /// The template, as it was listed, or a plain URI.
@@ -104,6 +117,10 @@ pub enum Method {
     Read,
     /// `resources/metadata`
     Metadata,
+    /// `resources/subscribe`
+    Subscribe,
+    /// `resources/unsubscribe`
+    Unsubscribe,
     /// `completion/complete`
     Complete,
     /// `subscriptions/listen`
@@ -133,6 +150,8 @@ impl Method {
             "resources/templates/list" => Self::Templates,
             "resources/read" => Self::Read,
             "resources/metadata" => Self::Metadata,
+            "resources/subscribe" => Self::Subscribe,
+            "resources/unsubscribe" => Self::Unsubscribe,
             "completion/complete" => Self::Complete,
             "subscriptions/listen" => Self::Listen,
             _ => return None,
@@ -142,9 +161,10 @@ impl Method {
     /// Whether `revision` has it and we serve it there.
     pub fn is_served_in(self, revision: Revision) -> bool {
         match self {
-            Self::Initialize | Self::Ping => revision.has_handshake(),
-            Self::Discover => !revision.has_handshake(),
-            Self::Listen => false,
+            Self::Initialize | Self::Ping | Self::Subscribe | Self::Unsubscribe => {
+                revision.has_handshake()
+            }
+            Self::Discover | Self::Listen => !revision.has_handshake(),
             Self::List
             | Self::Directory
             | Self::Templates
@@ -157,6 +177,11 @@ impl Method {
     /// Whether only requests that stand alone may call it.
     pub fn stands_alone(self) -> bool {
         matches!(self, Self::Discover | Self::Listen)
+    }
+
+    /// Whether it is about hearing of changes.
+    pub fn watches(self) -> bool {
+        matches!(self, Self::Subscribe | Self::Unsubscribe | Self::Listen)
     }
 
     /// Whether it is one of SEP-2093 and its relatives.
@@ -179,6 +204,8 @@ impl Method {
 pub enum Told {
     /// It no longer wants an answer to this request.
     Cancelled(Id),
+    /// It is ready to be told things, through 2025-11-25.
+    Ready,
     /// Something that we may ignore.
     Other,
 }
@@ -197,6 +224,7 @@ impl Told {
                 .and_then(|raw| serde_json::from_str::<Cancelled<'_>>(raw.get()).ok())
                 .and_then(|cancelled| Id::parse(cancelled.request_id))
                 .map_or(Self::Other, Self::Cancelled),
+            "notifications/initialized" => Self::Ready,
             _ => Self::Other,
         }
     }
@@ -224,7 +252,9 @@ impl Call {
             Method::Read => Self::Read { uri: uri()?, window: stretch(meta)? },
             Method::Metadata => Self::Metadata { uri: uri()? },
             Method::Complete => complete(params, most)?,
-            Method::Listen => return Err(Refusal::no_such_method("subscriptions/listen")),
+            Method::Subscribe => Self::Subscribe { uri: uri()? },
+            Method::Unsubscribe => Self::Unsubscribe { uri: uri()? },
+            Method::Listen => Self::Listen(Wishes::decode(params, most)?),
         })
     }
 

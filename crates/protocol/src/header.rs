@@ -11,6 +11,9 @@ use crate::revision::Revision;
 pub const REVISION: &str = "mcp-protocol-version";
 /// The session that a request belongs to, through 2025-11-25.
 pub const SESSION: &str = "mcp-session-id";
+
+/// Which event a client has seen last, where streams can be gone back to.
+pub const LAST_EVENT: &str = "last-event-id";
 /// The method, from 2026-07-28 on.
 pub const METHOD: &str = "mcp-method";
 /// What the parameters name, from 2026-07-28 on.

@@ -17,6 +17,7 @@ pub mod refusal;
 pub mod reply;
 pub mod revision;
 pub mod shape;
+pub mod wish;
 
 pub use call::{Call, Method};
 pub use cursor::Seal;
@@ -28,3 +29,4 @@ pub use press::Press;
 pub use refusal::Refusal;
 pub use reply::{Reply, Welcome};
 pub use revision::{Revision, Terms};
+pub use wish::Wishes;

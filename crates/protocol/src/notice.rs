@@ -1,9 +1,11 @@
 //! What do we tell a peer unasked?
 
+use resource::Uri;
 use serde::Serialize;
 
 use crate::frame::Id;
 use crate::outgoing::Outgoing;
+use crate::wish::Wishes;
 
 /// A notification on its way out.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,31 +19,82 @@ pub enum Notice {
         /// Of how much, where that is known.
         total: Option<u64>,
     },
+    /// What will be told on this subscription.
+    Acknowledged(Wishes),
+    /// A resource is to be read again.
+    Updated(Uri),
+    /// Lists are to be fetched again.
+    ListChanged,
+}
+
+#[derive(Serialize)]
+struct Notification<P> {
+    jsonrpc: &'static str,
+    method: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<P>,
+}
+
+/// The subscription that a notice belongs to, with its id as the client wrote it.
+#[derive(Serialize)]
+struct Tag<'a> {
+    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+    subscription: &'a Id,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Progress<'a> {
+    progress_token: &'a Id,
+    progress: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+}
+
+#[derive(Default, Serialize)]
+struct Told<'a> {
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    tag: Option<Tag<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notifications: Option<&'a Wishes>,
 }
 
 impl Notice {
-    /// The message.
+    /// The message, to a peer that agreed on it once and for all.
     pub fn encode(&self) -> Outgoing {
-        #[derive(Serialize)]
-        struct Notification<P> {
-            jsonrpc: &'static str,
-            method: &'static str,
-            params: P,
-        }
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Progress<'a> {
-            progress_token: &'a Id,
-            progress: u64,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            total: Option<u64>,
-        }
-        match self {
-            Self::Progress { token, done, total } => Outgoing::json(&Notification {
-                jsonrpc: "2.0",
-                method: "notifications/progress",
-                params: Progress { progress_token: token, progress: *done, total: *total },
-            }),
-        }
+        self.tagged(None)
     }
+
+    /// The message, on the subscription that the request `id` opened.
+    pub fn on(&self, id: &Id) -> Outgoing {
+        self.tagged(Some(Tag { subscription: id }))
+    }
+
+    fn tagged(&self, tag: Option<Tag<'_>>) -> Outgoing {
+        let (method, told) = match self {
+            Self::Progress { token, done, total } => {
+                let params = Progress { progress_token: token, progress: *done, total: *total };
+                return message("notifications/progress", Some(params));
+            }
+            Self::Acknowledged(granted) => {
+                let told = Told { tag, notifications: Some(granted), uri: None };
+                ("notifications/subscriptions/acknowledged", told)
+            }
+            Self::Updated(uri) => {
+                let told = Told { tag, uri: Some(uri.as_str()), notifications: None };
+                ("notifications/resources/updated", told)
+            }
+            Self::ListChanged => {
+                ("notifications/resources/list_changed", Told { tag, ..Told::default() })
+            }
+        };
+        let says_something = told.tag.is_some() || told.uri.is_some();
+        message(method, says_something.then_some(told))
+    }
+}
+
+fn message(method: &'static str, params: Option<impl Serialize>) -> Outgoing {
+    Outgoing::json(&Notification { jsonrpc: "2.0", method, params })
 }

@@ -24,6 +24,8 @@ pub enum Reply {
     Discovery,
     /// Nothing to say but yes.
     Done,
+    /// Nothing more is told on the subscription that the request opened.
+    Ended,
     /// A page of resources.
     Resources(Listing<Resource>),
     /// A page of templates.
@@ -78,7 +80,7 @@ struct Common<'a> {
     meta: Option<Meta<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Meta<'a> {
     #[serde(
         rename = "io.modelcontextprotocol/serverInfo",
@@ -87,6 +89,11 @@ struct Meta<'a> {
     server: Option<ServerInfo>,
     #[serde(rename = "dev.refdesk/absent", skip_serializing_if = "Option::is_none")]
     absent: Option<Vec<AbsenceShape<'a>>>,
+    #[serde(
+        rename = "io.modelcontextprotocol/subscriptionId",
+        skip_serializing_if = "Option::is_none"
+    )]
+    subscription: Option<&'a Id>,
 }
 
 #[derive(Serialize)]
@@ -109,6 +116,13 @@ impl Reply {
             Self::Resources(listing) => {
                 let rows = press.rows(&listing.page.items, terms);
                 resources(&listing, rows, Common::of(&listing.page, terms, welcome), head)
+            }
+            Self::Ended => {
+                let mut common = Common::new(None, &[], terms, welcome);
+                common.meta.get_or_insert_default().subscription = Some(id);
+                write(&mut head, &common);
+                head.push(b'}');
+                Outgoing::ready(head)
             }
             other => {
                 other.write(terms, welcome, &mut head);
@@ -150,7 +164,7 @@ impl Reply {
                     common: plain(),
                 },
             ),
-            Self::Read(..) | Self::Resources(..) => {}
+            Self::Read(..) | Self::Resources(..) | Self::Ended => {}
         }
     }
 }
@@ -260,7 +274,11 @@ impl<'a> Common<'a> {
         let absent = (!absent.is_empty()).then(|| {
             absent.iter().map(|gap| AbsenceShape { what: &gap.what, why: &gap.why }).collect()
         });
-        let meta = (server.is_some() || absent.is_some()).then_some(Meta { server, absent });
+        let meta = (server.is_some() || absent.is_some()).then_some(Meta {
+            server,
+            absent,
+            subscription: None,
+        });
         Self {
             result_type: revision.tags_results().then_some("complete"),
             ttl_ms: kept.map(|kept| u64::try_from(kept.ttl.as_millis()).unwrap_or(u64::MAX)),

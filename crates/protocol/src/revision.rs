@@ -109,6 +109,11 @@ impl Revision {
         self.has_handshake()
     }
 
+    /// Whether a stream begins with an empty event, so that it can be gone back to at once.
+    pub fn primes_streams(self) -> bool {
+        self == Self::V2025_11_25
+    }
+
     /// Whether an unknown method is also told by the status of HTTP.
     pub fn tells_status(self) -> bool {
         !self.has_handshake()

@@ -1,9 +1,10 @@
 //! Which method answers which request?
 
 use protocol::{Call, Reply};
-use resource::Result;
+use resource::{Error, Result};
 
 use crate::exchange::Exchange;
+use crate::methods::subscriptions::Subscriber;
 use crate::methods::{completion, resources};
 use crate::server::Server;
 
@@ -21,6 +22,10 @@ pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> 
         Call::Templates { cursor } => resources::templates(server, ctx, cursor).await,
         Call::Read { uri, window } => resources::read(server, ctx, &uri, window).await,
         Call::Metadata { uri } => resources::metadata(server, ctx, &uri).await,
+        Call::Subscribe { uri } => subscriber(exchange)?.subscribe(uri).await,
+        Call::Unsubscribe { uri } => Ok(subscriber(exchange)?.unsubscribe(&uri)),
+        // A transport gives it as many answers as it has time.
+        Call::Listen(_) => Err(Error::invalid("listening is not possible here")),
         Call::Complete { template, variable, typed, settled } => {
             let question = resource::Question {
                 template: &template,
@@ -31,4 +36,9 @@ pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> 
             completion::complete(server, ctx, &question).await
         }
     }
+}
+
+fn subscriber(exchange: &Exchange) -> Result<&Subscriber> {
+    let nobody = || Error::invalid("there is no session to tell of changes");
+    exchange.subscriber.as_deref().ok_or_else(nobody)
 }

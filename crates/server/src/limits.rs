@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use watch::Calm;
+
 /// Every bound of the server, each of which a setting may move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -27,6 +29,12 @@ pub struct Limits {
     pub session_idle: Duration,
     /// Streams that one session may have open.
     pub streams: usize,
+    /// Resources that one session, or one listener, may hear of.
+    pub subscriptions: usize,
+    /// Listeners that one pipe may have.
+    pub listeners: usize,
+    /// How long a burst of changes is waited out.
+    pub calm: Calm,
     /// Connections at once.
     pub connections: usize,
     /// How long a request may take to arrive.
@@ -49,6 +57,9 @@ impl Default for Limits {
             sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
             streams: 4,
+            subscriptions: 1024,
+            listeners: 64,
+            calm: Calm::default(),
             connections: 1024,
             arrival: Duration::from_secs(75),
             farewell: Duration::from_secs(2),

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::FutureExt;
 use protocol::frame::Bounds;
 use protocol::shape::capability::Abilities;
-use protocol::{Call, Method, Outgoing, Press, Refusal, Revision, Seal, Terms, Welcome};
+use protocol::{Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Welcome};
 use resource::{Error, ErrorKind, Provider};
+use watch::Hub;
 
 use crate::dispatch;
 use crate::exchange::Exchange;
@@ -27,6 +28,7 @@ pub struct Server {
     collections: Collections,
     pub(crate) completions: Pace,
     press: Press,
+    pub(crate) hub: Hub,
     failures: AtomicU64,
 }
 
@@ -52,8 +54,9 @@ impl Server {
     ) -> Self {
         let seal = Seal::new(key);
         let completions = Pace::new(limits.completions);
+        let hub = Hub::new(Arc::clone(&provider), limits.calm);
         let (press, failures) = (Press::default(), AtomicU64::new(0));
-        Self { provider, limits, seal, collections, completions, press, failures }
+        Self { provider, limits, seal, collections, completions, press, hub, failures }
     }
 
     pub(crate) fn bounds(&self) -> Bounds {
@@ -81,6 +84,7 @@ impl Server {
             instructions: INSTRUCTIONS,
             abilities: Abilities {
                 completes: self.provider.facets().complete.is_some(),
+                watches: self.hub.has_changes(),
                 collections: self.has_collections(),
             },
         }
@@ -91,6 +95,7 @@ impl Server {
         let served = |method: &Method| {
             method.is_served_in(revision)
                 && (self.has_collections() || !method.is_extension())
+                && (self.hub.has_changes() || !method.watches())
                 && (*method != Method::Complete || self.provider.facets().complete.is_some())
         };
         let method = Method::named(name).filter(served);
@@ -108,6 +113,11 @@ impl Server {
             // A panic ends its own request, and nothing else.
             Err(_) => self.refuse(exchange, &Error::internal("a request panicked")),
         }
+    }
+
+    /// The answer to a request that listened, once it is told nothing more.
+    pub(crate) fn end(&self, exchange: &Exchange) -> Outgoing {
+        Reply::Ended.encode(&exchange.id, exchange.terms, &self.welcome(), &self.press)
     }
 
     fn refuse(&self, exchange: &Exchange, error: &Error) -> Outgoing {

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use resource::{Change, Context, Error, ErrorKind, Interest, Provider, Result};
@@ -15,6 +16,9 @@ use tokio::time::{self, Instant};
 
 use crate::mailbox::{Letter, Mailbox, Ticket};
 use crate::settle::{Calm, Settle};
+
+/// How long a source may take to say whether it tells.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The changes of one provider, for everybody who asks.
 #[derive(Clone)]
@@ -72,7 +76,11 @@ impl Hub {
         lock(&line.boxes).push((ticket.clone(), mailbox.clone()));
         let subscription = Subscription { line, ticket, mailbox: mailbox.clone() };
         let line = &subscription.line;
-        line.listening.get_or_try_init(|| self.shared.listen(line)).await?;
+        let opened = line.listening.get_or_try_init(|| self.shared.listen(line));
+        time::timeout(PATIENCE, opened).await.unwrap_or_else(|_| {
+            let why = format!("the source did not say within {PATIENCE:?} whether it tells");
+            Err(Error::unavailable(why))
+        })?;
         Ok(subscription)
     }
 
@@ -177,6 +185,13 @@ fn deliver(letter: &Letter, lines: &[Weak<Line>]) {
     }
     for (mailbox, tickets) in boxes.values() {
         mailbox.put(letter, tickets.iter());
+    }
+}
+
+impl Subscription {
+    /// Tells its subscriber of it, whether or not anything happened.
+    pub fn recall(&self) {
+        self.mailbox.put(&self.ticket.sum, [&self.ticket].into_iter());
     }
 }
 

@@ -10,6 +10,8 @@ use crate::revision::Revision;
 pub struct Abilities {
     /// Variables of templates can be completed.
     pub completes: bool,
+    /// Changes can be heard of.
+    pub watches: bool,
     /// SEP-2093 is served.
     pub collections: bool,
 }
@@ -27,7 +29,13 @@ pub(crate) struct Capabilities {
 }
 
 #[derive(Serialize)]
-struct Resources {}
+#[serde(rename_all = "camelCase")]
+struct Resources {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    subscribe: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    list_changed: bool,
+}
 
 #[derive(Serialize)]
 struct Empty {}
@@ -63,9 +71,10 @@ impl Serialize for Extensions {
 impl Capabilities {
     pub(crate) fn new(abilities: Abilities, revision: Revision) -> Self {
         let completes = abilities.completes && revision.declares_completions();
+        let watches = abilities.watches;
         let extensions = abilities.collections.then_some(Extensions);
         Self {
-            resources: Resources {},
+            resources: Resources { subscribe: watches, list_changed: watches },
             completions: completes.then_some(Empty {}),
             extensions,
             experimental: extensions,

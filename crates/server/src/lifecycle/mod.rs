@@ -6,11 +6,14 @@
 pub(crate) mod handshake;
 pub(crate) mod stateless;
 
+use std::sync::Arc;
+
 use protocol::meta::Meta;
-use protocol::{Call, Id, Refusal, Terms};
+use protocol::{Call, Id, Refusal, Terms, Wishes};
 use resource::Context;
 
 use crate::exchange::Exchange;
+use crate::methods::subscriptions::Subscriber;
 use crate::progress::Reports;
 
 /// A request that is ready to be answered.
@@ -27,6 +30,20 @@ impl Opened {
         matches!(self.call, Call::Initialize { .. })
     }
 
+    /// What it wants to hear of, if it is answered for as long as anybody listens.
+    pub(crate) fn listens(&self) -> Option<&Wishes> {
+        match &self.call {
+            Call::Listen(wishes) => Some(wishes),
+            _ => None,
+        }
+    }
+
+    /// The same, for a session that hears of changes.
+    pub(crate) fn within(mut self, subscriber: &Arc<Subscriber>) -> Self {
+        self.exchange.subscriber = Some(Arc::clone(subscriber));
+        self
+    }
+
     fn new(id: Id, mut terms: Terms, call: Call, meta: &Meta<'_>) -> Result<Self, Refusal> {
         // Whoever calls what SEP-2093 added knows of it.
         terms.aware |= call.is_extension();
@@ -38,6 +55,6 @@ impl Opened {
             }
             None => (Context::default(), None),
         };
-        Ok(Self { exchange: Exchange { id, terms, ctx }, call, reports })
+        Ok(Self { exchange: Exchange { id, terms, ctx, subscriber: None }, call, reports })
     }
 }

@@ -3,3 +3,4 @@
 pub(crate) mod collection;
 pub(crate) mod completion;
 pub(crate) mod resources;
+pub(crate) mod subscriptions;

@@ -10,20 +10,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use protocol::call::Told;
 use protocol::frame::{self, Raw};
-use protocol::{Id, Incoming, Message, Meta, Outgoing, Refusal, Terms};
-use tokio::sync::mpsc;
+use protocol::{Call, Id, Incoming, Message, Meta, Outgoing, Refusal, Terms, Wishes};
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::exchange::Exchange;
 use crate::lifecycle::{Opened, handshake, stateless};
+use crate::methods::subscriptions::{Listening, Subscriber};
 use crate::server::Server;
+use crate::transport::over;
 
 /// How many answers may wait for the writer.
 pub(crate) const WAITING: usize = 4;
+
+const LISTENS: &str = "a listener in a batch";
 
 /// One lasting connection.
 pub(crate) struct Conversation {
     server: Arc<Server>,
     out: mpsc::Sender<Outgoing>,
+    subscriber: Arc<Subscriber>,
+    /// Turns true when nothing more is to be begun.
+    closing: watch::Sender<bool>,
     state: Mutex<State>,
 }
 
@@ -31,15 +39,28 @@ pub(crate) struct Conversation {
 struct State {
     /// What was agreed on, once it was.
     terms: Option<Terms>,
-    /// Requests that are not answered yet, and how to stop them where that is allowed.
-    under_way: HashMap<Id, Option<AbortHandle>>,
+    /// Requests that are not answered yet.
+    under_way: HashMap<Id, Work>,
+    /// Whether changes are being told.
+    tells: bool,
     tasks: JoinSet<()>,
+}
+
+/// One request under way.
+#[derive(Default)]
+struct Work {
+    /// How to stop it, where that is allowed.
+    handle: Option<AbortHandle>,
+    /// Whether it lasts for as long as its client likes.
+    listens: bool,
 }
 
 impl Conversation {
     /// A connection whose answers go to `out`.
     pub(crate) fn new(server: Arc<Server>, out: mpsc::Sender<Outgoing>) -> Arc<Self> {
-        Arc::new(Self { server, out, state: Mutex::default() })
+        let subscriber = Arc::new(Subscriber::new(&server));
+        let closing = watch::Sender::new(false);
+        Arc::new(Self { server, out, subscriber, closing, state: Mutex::default() })
     }
 
     /// Takes one line or body. Returns once it is under way, not once it is answered.
@@ -56,8 +77,9 @@ impl Conversation {
         }
     }
 
-    /// Waits until nothing is under way any more.
+    /// Ends what lasts, and waits until nothing is under way any more.
     pub(crate) async fn finish(&self) {
+        self.closing.send_replace(true);
         let mut tasks = std::mem::take(&mut self.state().tasks);
         while tasks.join_next().await.is_some() {}
     }
@@ -66,12 +88,19 @@ impl Conversation {
         match message {
             Message::Request { id, method, params } => {
                 let opened = self.open(&id, &method, params);
-                match opened.and_then(|one| self.enter(&[&id]).map(|()| one)) {
+                let entered = opened.and_then(|one| {
+                    self.enter(&[&id], one.listens().is_some())?;
+                    Ok(one)
+                });
+                match entered {
+                    Ok(Opened { exchange, call: Call::Listen(wishes), .. }) => {
+                        self.listen(exchange, wishes);
+                    }
                     Ok(opened) => self.start(opened),
                     Err(refusal) => self.say(refusal.encode(Some(&id))).await,
                 }
             }
-            Message::Notification { method, params } => self.note(&method, params),
+            Message::Notification { method, params } => self.note(&method, params).await,
             Message::Response => {}
         }
     }
@@ -85,7 +114,10 @@ impl Conversation {
         }
         let agreed = self.state().terms;
         match agreed {
-            Some(terms) => handshake::open(server, terms, id, (method, params)),
+            Some(terms) => {
+                let opened = handshake::open(server, terms, id, (method, params))?;
+                Ok(opened.within(&self.subscriber))
+            }
             None => {
                 let opened = handshake::before(server, id, method, params)?;
                 if opened.settles() {
@@ -99,7 +131,10 @@ impl Conversation {
     /// Answers a request in a task of its own, which may be cancelled unless it is the opening.
     fn start(self: &Arc<Self>, opened: Opened) {
         let id = opened.exchange.id.clone();
-        let lasting = opened.settles();
+        let stoppable = !opened.settles();
+        if matches!(opened.call, Call::Subscribe { .. }) {
+            self.tell();
+        }
         let this = Arc::clone(self);
         let handle = self.spawn(async move {
             let id = opened.exchange.id.clone();
@@ -107,10 +142,59 @@ impl Conversation {
             this.say(answer).await;
             this.state().under_way.remove(&id);
         });
-        // The task may be done already; then there is no entry any more.
-        if let Some(entry) = self.state().under_way.get_mut(&id).filter(|_| !lasting) {
-            *entry = Some(handle);
+        if stoppable {
+            self.make_stoppable(&id, handle);
         }
+    }
+
+    fn make_stoppable(&self, id: &Id, handle: AbortHandle) {
+        // The task may be done already; then there is no entry any more.
+        if let Some(work) = self.state().under_way.get_mut(id) {
+            work.handle = Some(handle);
+        }
+    }
+
+    /// Tells of changes for as long as the client listens. Holds no more of the connection than
+    /// it needs to be heard, so that it does not outlive it.
+    fn listen(&self, exchange: Exchange, wishes: Wishes) {
+        let id = exchange.id.clone();
+        let (server, out) = (Arc::clone(&self.server), self.out.clone());
+        let mut closing = self.closing.subscribe();
+        let handle = self.spawn(async move {
+            let mut listening = Listening::begin(&server, exchange.id.clone(), wishes).await;
+            loop {
+                let message = tokio::select! {
+                    biased;
+                    message = listening.next() => message,
+                    () = over(&mut closing) => break,
+                };
+                if out.send(message).await.is_err() {
+                    return;
+                }
+            }
+            let _ = out.send(server.end(&exchange)).await;
+        });
+        self.make_stoppable(&id, handle);
+    }
+
+    /// Begins to tell of what the session has subscribed to.
+    fn tell(&self) {
+        if std::mem::replace(&mut self.state().tells, true) {
+            return;
+        }
+        let (subscriber, out) = (Arc::clone(&self.subscriber), self.out.clone());
+        let mut closing = self.closing.subscribe();
+        self.spawn(async move {
+            loop {
+                let notice = tokio::select! {
+                    notice = subscriber.next() => notice,
+                    () = over(&mut closing) => return,
+                };
+                if out.send(notice.encode()).await.is_err() {
+                    return;
+                }
+            }
+        });
     }
 
     async fn answer(&self, opened: Opened) -> Outgoing {
@@ -135,17 +219,20 @@ impl Conversation {
             match message {
                 Ok(Message::Request { id, method, params }) => {
                     match self.open(&id, &method, params) {
+                        Ok(one) if one.listens().is_some() => {
+                            ready.push(Refusal::not_a_message(LISTENS).encode(Some(&id)));
+                        }
                         Ok(one) => opened.push(one),
                         Err(refusal) => ready.push(refusal.encode(Some(&id))),
                     }
                 }
-                Ok(Message::Notification { method, params }) => self.note(&method, params),
+                Ok(Message::Notification { method, params }) => self.note(&method, params).await,
                 Ok(Message::Response) => {}
                 Err(refusal) => ready.push(refusal.encode(None)),
             }
         }
         let ids: Vec<Id> = opened.iter().map(|one| one.exchange.id.clone()).collect();
-        if let Err(refusal) = self.enter(&ids.iter().collect::<Vec<_>>()) {
+        if let Err(refusal) = self.enter(&ids.iter().collect::<Vec<_>>(), false) {
             ready.extend(ids.iter().map(|id| refusal.encode(Some(id))));
             opened.clear();
         }
@@ -171,29 +258,43 @@ impl Conversation {
     }
 
     /// Notes that requests are under way, unless one already is or there are too many.
-    fn enter(&self, ids: &[&Id]) -> Result<(), Refusal> {
-        let most = self.server.limits.in_flight;
+    fn enter(&self, ids: &[&Id], listens: bool) -> Result<(), Refusal> {
+        let limits = &self.server.limits;
         let under_way = &mut self.state().under_way;
-        if under_way.len() >= most {
-            let why = format!("more than {most} requests are under way; wait for an answer");
-            return Err(Refusal::busy(why));
+        let alike = under_way.values().filter(|work| work.listens == listens).count();
+        let (most, why) = if listens {
+            (limits.listeners, "listeners are open; cancel one")
+        } else {
+            (limits.in_flight, "requests are under way; wait for an answer")
+        };
+        if alike >= most {
+            return Err(Refusal::busy(format!("more than {most} {why}")));
         }
         let twice = |at: usize| ids[..at].contains(&ids[at]) || under_way.contains_key(ids[at]);
         if (0..ids.len()).any(twice) {
             return Err(Refusal::not_a_message("an id that is already in use"));
         }
-        under_way.extend(ids.iter().map(|id| ((*id).clone(), None)));
+        let work = || Work { handle: None, listens };
+        under_way.extend(ids.iter().map(|id| ((*id).clone(), work())));
         Ok(())
     }
 
-    /// A cancelled request is dropped where it stands, and is never answered.
-    fn note(&self, method: &str, params: Option<&Raw>) {
-        if let Told::Cancelled(id) = Told::decode(method, params) {
-            let mut state = self.state();
-            if let Some(Some(handle)) = state.under_way.get(&id) {
-                handle.abort();
-                state.under_way.remove(&id);
+    async fn note(&self, method: &str, params: Option<&Raw>) {
+        match Told::decode(method, params) {
+            // A cancelled request is dropped where it stands, and is never answered.
+            Told::Cancelled(id) => {
+                let mut state = self.state();
+                if let Some(handle) = state.under_way.get(&id).and_then(|work| work.handle.clone())
+                {
+                    handle.abort();
+                    state.under_way.remove(&id);
+                }
             }
+            Told::Ready if self.state().terms.is_some() => {
+                self.subscriber.hear_of_lists().await;
+                self.tell();
+            }
+            Told::Ready | Told::Other => {}
         }
     }
 

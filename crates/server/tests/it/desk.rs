@@ -12,6 +12,7 @@ use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf,
 };
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -47,6 +48,7 @@ pub(crate) fn memory() -> Memory {
         .collection("test://folder/in", &["test://folder/in/c"])
         .text("test://folder/in/c", "ccc")
         .template("test://template/{id}/data", "{\"id\": \"{id}\"}", &[("id", &["ada", "alan"])])
+        .live()
 }
 
 pub(crate) fn server(memory: Arc<Memory>, limits: Limits, collections: Collections) -> Arc<Server> {
@@ -159,6 +161,7 @@ impl Pipe {
 /// A server on a port of this machine, stopped when it is dropped.
 pub(crate) struct Site {
     pub(crate) port: u16,
+    stop: watch::Sender<bool>,
     serving: JoinHandle<std::io::Result<()>>,
 }
 
@@ -197,8 +200,21 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let guard = http::Guard { loopback: true, ..http::Guard::default() };
-        let serving = tokio::spawn(http::serve(server, listener, guard, std::future::pending()));
-        Self { port, serving }
+        let stop = watch::Sender::new(false);
+        let mut stopped = stop.subscribe();
+        let shutdown = async move { drop(stopped.wait_for(|stopped| *stopped).await) };
+        let serving = tokio::spawn(http::serve(server, listener, guard, shutdown));
+        Self { port, stop, serving }
+    }
+
+    /// Tells the server to stop.
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Waits until it has.
+    pub(crate) async fn stopped(&mut self) {
+        timeout(BOUND, &mut self.serving).await.expect("an end in time").unwrap().unwrap();
     }
 
     /// Sends one request on a connection of its own. Later headers replace earlier ones.

@@ -120,7 +120,6 @@ async fn unknown_and_removed_methods_are_not_found() {
         "logging/setLevel",
         "resources/subscribe",
         "resources/unsubscribe",
-        "subscriptions/listen",
         "tools/list",
         "no/such",
     ] {

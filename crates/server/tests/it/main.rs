@@ -8,9 +8,11 @@
 
 mod conversations;
 mod desk;
+mod events;
 mod http_handshake;
 mod http_stateless;
 mod limits;
+mod listening;
 mod pipe;
 mod schema;
 mod sep2093;

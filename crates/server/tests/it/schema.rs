@@ -56,7 +56,9 @@ fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value
                 "resources/read" => both::<$schema::ReadResourceResult>(result),
                 "completion/complete" => both::<$schema::CompleteResult>(result),
                 "resources/metadata" => both::<$schema::Resource>(&result["resource"]),
-                "ping" => both::<serde_json::Map<String, Value>>(result),
+                "ping" | "resources/subscribe" | "resources/unsubscribe" => {
+                    both::<serde_json::Map<String, Value>>(result)
+                }
                 other => Err(format!("no type for the result of {other}")),
             }
         };

@@ -1,5 +1,6 @@
 //! How do messages travel as events?
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,20 +9,31 @@ use futures_util::{Stream, StreamExt, stream};
 use hyper::{Response, StatusCode};
 use protocol::Outgoing;
 use resource::Error;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::body::Body;
-use super::{PATH, Site, over};
+use super::replay::Mark;
+use super::{PATH, Site};
 use crate::transport::conversation::{Conversation, WAITING};
+use crate::transport::over;
 
 /// How often a silent stream says that it is still there.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: Duration = Duration::from_secs(25);
+
+/// How soon a client whose stream broke should come back.
+const RETRY_MS: u32 = 1000;
+
+const MESSAGE: &str = "event: message\ndata: ";
 
 /// What a stream of events may carry.
 pub(crate) enum Event {
     /// A message.
     Message(Outgoing),
+    /// A message that can be asked for again.
+    Marked(Mark, Outgoing),
+    /// Nothing but where to go on from, and how soon.
+    Prime(Mark),
     /// Where messages are to be posted (2024-11-05).
     Endpoint(String),
     /// A sign of life.
@@ -31,33 +43,38 @@ pub(crate) enum Event {
 /// A response that carries `events` until they end.
 pub(crate) fn respond(events: impl Stream<Item = Event> + Send + 'static) -> Response<Body> {
     Body::events(events.flat_map(|event| match event {
-        Event::Message(message) => {
-            framed("event: message\ndata: ", message).left_stream().left_stream()
-        }
-        Event::Endpoint(uri) => {
-            let text = format!("event: endpoint\ndata: {uri}\n\n");
-            stream::iter([Ok(Bytes::from(text))]).right_stream().left_stream()
-        }
-        Event::Comment => stream::iter([Ok(Bytes::from_static(b":\n\n"))]).right_stream(),
+        Event::Message(message) => framed(Bytes::from_static(MESSAGE.as_bytes()), message),
+        Event::Marked(mark, message) => framed(format!("id: {mark}\n{MESSAGE}").into(), message),
+        Event::Prime(mark) => plain(format!("id: {mark}\nretry: {RETRY_MS}\ndata: \n\n").into()),
+        Event::Endpoint(uri) => plain(format!("event: endpoint\ndata: {uri}\n\n").into()),
+        Event::Comment => plain(Bytes::from_static(b":\n\n")),
     }))
 }
 
-fn framed(
-    head: &'static str,
-    message: Outgoing,
-) -> impl Stream<Item = Result<Bytes, Error>> + Send {
-    let head = stream::iter([Ok(Bytes::from_static(head.as_bytes()))]);
-    head.chain(message).chain(stream::iter([Ok(Bytes::from_static(b"\n\n"))]))
+type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>;
+
+fn plain(bytes: Bytes) -> Chunks {
+    Box::pin(stream::iter([Ok(bytes)]))
 }
 
-/// The stream of a session that has nothing to say but that it lives.
-pub(crate) fn idle(
-    place: OwnedSemaphorePermit,
-    ended: watch::Receiver<bool>,
-    closing: watch::Receiver<bool>,
-) -> Response<Body> {
-    let feed = Feed { messages: None, beat: beat(), ended: Some(ended), closing, _kept: place };
-    respond(feed.stream())
+/// A small message is one chunk, so that it is written at once.
+fn framed(head: Bytes, message: Outgoing) -> Chunks {
+    let tail = Bytes::from_static(b"\n\n");
+    match message.into_bytes() {
+        Ok(bytes) => plain([head, bytes, tail].concat().into()),
+        Err(message) => {
+            let (head, tail) = (stream::iter([Ok(head)]), stream::iter([Ok(tail)]));
+            Box::pin(head.chain(message).chain(tail))
+        }
+    }
+}
+
+/// The same events, after one that says where they begin.
+pub(crate) fn primed(
+    prime: Option<Mark>,
+    events: impl Stream<Item = Event> + Send,
+) -> impl Stream<Item = Event> + Send {
+    stream::iter(prime.map(Event::Prime)).chain(events)
 }
 
 /// Opens a session over one lasting stream, whose messages are posted to another address
@@ -65,13 +82,13 @@ pub(crate) fn idle(
 pub(crate) fn open(site: &Arc<Site>) -> Response<Body> {
     let (out, messages) = mpsc::channel(WAITING);
     let conversation = Conversation::new(Arc::clone(&site.server), out);
-    let Some(id) = site.sessions.begin(None, Some(conversation)) else {
+    let Some(id) = site.sessions.begin(&site.server, None, Some(conversation)) else {
         return Body::refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let endpoint = format!("{PATH}?sessionId={id}");
     let open = Open { site: Arc::clone(site), id };
     let closing = site.closing.clone();
-    let feed = Feed { messages: Some(messages), beat: beat(), ended: None, closing, _kept: open };
+    let feed = Feed { messages, beat: beat(), closing, _open: open };
     respond(stream::iter([Event::Endpoint(endpoint)]).chain(feed.stream()))
 }
 
@@ -88,45 +105,30 @@ impl Drop for Open {
 }
 
 /// Messages as they come, and signs of life in between.
-struct Feed<K> {
-    messages: Option<mpsc::Receiver<Outgoing>>,
+struct Feed {
+    messages: mpsc::Receiver<Outgoing>,
     beat: Interval,
-    /// Turns true with the end of a session that may outlive the stream.
-    ended: Option<watch::Receiver<bool>>,
     closing: watch::Receiver<bool>,
     /// What is let go of when the stream ends.
-    _kept: K,
+    _open: Open,
 }
 
-impl<K: Send + 'static> Feed<K> {
+impl Feed {
     fn stream(self) -> impl Stream<Item = Event> + Send {
         stream::unfold(self, |mut feed| async move { feed.next().await.map(|event| (event, feed)) })
     }
 
     async fn next(&mut self) -> Option<Event> {
-        let Self { messages, beat, ended, closing, .. } = self;
-        let message = async {
-            match messages {
-                Some(messages) => messages.recv().await,
-                None => std::future::pending().await,
-            }
-        };
-        let ended = async {
-            match ended {
-                Some(ended) => over(ended).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
-            message = message => message.map(Event::Message),
-            _ = beat.tick() => Some(Event::Comment),
-            () = ended => None,
-            () = over(closing) => None,
+            message = self.messages.recv() => message.map(Event::Message),
+            _ = self.beat.tick() => Some(Event::Comment),
+            () = over(&mut self.closing) => None,
         }
     }
 }
 
-fn beat() -> Interval {
+/// The pace of signs of life.
+pub(crate) fn beat() -> Interval {
     let mut beat = time::interval_at(time::Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beat

@@ -4,8 +4,12 @@ mod body;
 mod events;
 mod guard;
 mod impatient;
+mod listen;
 mod post;
+mod replay;
+mod running;
 mod sessions;
+mod stream;
 
 use std::convert::Infallible;
 use std::io;
@@ -25,9 +29,11 @@ use tokio::task::JoinSet;
 use tokio::time;
 
 use crate::server::Server;
+use crate::transport::over;
 use body::Body;
 pub use guard::Guard;
 use impatient::Impatient;
+use replay::Mark;
 use sessions::Sessions;
 
 /// Where messages are taken.
@@ -114,11 +120,6 @@ async fn converse(site: Arc<Site>, stream: TcpStream) {
     }
 }
 
-/// Waits until `signal` is true, or can no longer become so.
-async fn over(signal: &mut watch::Receiver<bool>) {
-    let _ = signal.wait_for(|over| *over).await;
-}
-
 impl Site {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         if let Err(why) = self.guard.check(request.headers()) {
@@ -132,7 +133,7 @@ impl Site {
         let alone = Era::of(text(request.headers(), header::REVISION)) == Era::Alone;
         match (request.method(), session) {
             (&Method::POST, session) => post::answer(&self, request, session).await,
-            (&Method::GET, Some(session)) if !alone => self.stream(&request, &session),
+            (&Method::GET, Some(session)) if !alone => self.stream(&request, &session).await,
             (&Method::GET, None) if !alone && asks_for_events(&request) => events::open(&self),
             (&Method::DELETE, Some(session)) if !alone => {
                 if self.sessions.end(&session) {
@@ -146,13 +147,16 @@ impl Site {
     }
 
     /// The stream of one session, over which its notices go.
-    fn stream(&self, request: &Request<Incoming>, session: &str) -> Response<Body> {
+    async fn stream(&self, request: &Request<Incoming>, session: &str) -> Response<Body> {
         let Some(session) = self.sessions.find(session) else { return post::no_such_session() };
         if !takes_events(request.headers()) {
             return Body::refused(StatusCode::NOT_ACCEPTABLE, "only text/event-stream is given");
         }
         match session.stream() {
-            Some(place) => events::idle(place, session.ended(), self.closing.clone()),
+            Some(place) => {
+                let last = text(request.headers(), header::LAST_EVENT).and_then(Mark::parse);
+                stream::open(self, session, place, last).await
+            }
             None => Body::refused(
                 StatusCode::TOO_MANY_REQUESTS,
                 "this session has as many streams as it may",

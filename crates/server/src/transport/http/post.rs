@@ -1,11 +1,9 @@
 //! What happens to a message that is posted?
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::future::{AbortHandle, Abortable};
-use futures_util::{StreamExt, stream};
+use futures_util::future::AbortHandle;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
@@ -14,15 +12,14 @@ use hyper::{Request, Response, StatusCode};
 use protocol::call::Told;
 use protocol::frame::{self, Raw};
 use protocol::header::{self, Era};
-use protocol::{Id, Message, Meta, Method, Outgoing, Refusal};
+use protocol::{Call, Id, Message, Meta, Method, Outgoing, Refusal};
 use tokio::time;
 
 use super::body::Body;
-use super::events::{self, Event};
-use super::sessions::{Session, Stay};
-use super::{Site, takes_events, text};
+use super::running::{Tied, run};
+use super::sessions::Session;
+use super::{Site, listen, takes_events, text};
 use crate::lifecycle::{Opened, handshake, stateless};
-use crate::progress::Reports;
 
 const NO_SESSION: &str = "a session that is not open; open one by initialize";
 
@@ -105,7 +102,7 @@ async fn relay(site: &Site, id: &str, bytes: &Bytes) -> Response<Body> {
 enum Sorted {
     Alone(Opened),
     Opening(Opened),
-    Within(Opened, (Stay, Abort)),
+    Within(Opened, Tied),
 }
 
 impl Asked<'_> {
@@ -115,9 +112,16 @@ impl Asked<'_> {
         session: Result<Option<Arc<Session>>, ()>,
     ) -> Response<Body> {
         match self.sort(site, session) {
+            Ok(Sorted::Alone(Opened { exchange, call: Call::Listen(wishes), .. })) => {
+                if !takes_events(&self.head.headers) {
+                    let why = "listening is answered by text/event-stream; accept it";
+                    return Body::refused(StatusCode::NOT_ACCEPTABLE, why);
+                }
+                listen::respond(site, exchange, wishes).await
+            }
             Ok(Sorted::Alone(opened)) => run(site, self.patient(opened), None).await,
             Ok(Sorted::Opening(opened)) => begin(site, opened).await,
-            Ok(Sorted::Within(opened, stay)) => run(site, self.patient(opened), Some(stay)).await,
+            Ok(Sorted::Within(opened, tied)) => run(site, self.patient(opened), Some(tied)).await,
             Err((status, refusal)) => Body::message(status, refusal.encode(Some(&self.id))),
         }
     }
@@ -146,7 +150,7 @@ impl Asked<'_> {
             Ok(None) => Err(bad(Refusal::unopened())),
             Ok(Some(session)) => {
                 let within = self.within(site, &session);
-                within.map(|(opened, stay)| Sorted::Within(opened, stay)).map_err(ok)
+                within.map(|(opened, tied)| Sorted::Within(opened, tied)).map_err(ok)
             }
         }
     }
@@ -169,16 +173,13 @@ impl Asked<'_> {
     }
 
     /// A request inside a session.
-    fn within(
-        &self,
-        site: &Site,
-        session: &Arc<Session>,
-    ) -> Result<(Opened, (Stay, Abort)), Refusal> {
+    fn within(&self, site: &Site, session: &Arc<Session>) -> Result<(Opened, Tied), Refusal> {
         let terms = session.terms.ok_or_else(Refusal::unopened)?;
         let opened = handshake::open(&site.server, terms, &self.id, (self.method, self.params))?;
+        let opened = opened.within(&session.subscriber);
         let (handle, registration) = AbortHandle::new_pair();
         let stay = session.enter(&self.id, handle)?;
-        Ok((opened, (stay, registration)))
+        Ok((opened, Tied { session: Arc::clone(session), stay, registration }))
     }
 
     /// Drops reports that the client could not read.
@@ -193,11 +194,9 @@ fn names_alone(head: &Parts) -> bool {
     Era::of(text(&head.headers, header::REVISION)) == Era::Alone
 }
 
-type Abort = futures_util::future::AbortRegistration;
-
 /// Opens a session.
 async fn begin(site: &Arc<Site>, opened: Opened) -> Response<Body> {
-    let Some(id) = site.sessions.begin(Some(opened.exchange.terms), None) else {
+    let Some(id) = site.sessions.begin(&site.server, Some(opened.exchange.terms), None) else {
         return Body::refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let mut response = run(site, opened, None).await;
@@ -205,56 +204,6 @@ async fn begin(site: &Arc<Site>, opened: Opened) -> Response<Body> {
         response.headers_mut().insert(HeaderName::from_static(header::SESSION), value);
     }
     response
-}
-
-/// Answers a request; as events, if it runs long enough to have something to report.
-async fn run(site: &Arc<Site>, opened: Opened, stay: Option<(Stay, Abort)>) -> Response<Body> {
-    let Opened { exchange, call, reports } = opened;
-    let server = Arc::clone(&site.server);
-    let answer = async move { server.answer(&exchange, call).await };
-    let Some((stay, registration)) = stay else { return report(answer, reports).await };
-    let answer = Abortable::new(answer, registration);
-    let answer = async move {
-        let answer = answer.await;
-        drop(stay);
-        // A request that was cancelled is not answered.
-        answer.unwrap_or_default()
-    };
-    report(answer, reports).await
-}
-
-async fn report(
-    answer: impl Future<Output = Outgoing> + Send + 'static,
-    reports: Option<Reports>,
-) -> Response<Body> {
-    let Some(mut reports) = reports else {
-        return finished(answer.await);
-    };
-    let mut answer: Pin<Box<dyn Future<Output = Outgoing> + Send>> = Box::pin(answer);
-    let first = tokio::select! {
-        biased;
-        answer = &mut answer => return finished(answer),
-        report = reports.next() => report,
-    };
-    let rest = stream::unfold(Some((answer, reports)), |state| async move {
-        let (mut answer, mut reports) = state?;
-        tokio::select! {
-            biased;
-            answer = &mut answer => {
-                (!answer.is_empty()).then_some((Event::Message(answer), None))
-            }
-            report = reports.next() => Some((Event::Message(report), Some((answer, reports)))),
-        }
-    });
-    events::respond(stream::iter([Event::Message(first)]).chain(rest))
-}
-
-fn finished(answer: Outgoing) -> Response<Body> {
-    if answer.is_empty() {
-        Body::status(StatusCode::ACCEPTED)
-    } else {
-        Body::message(StatusCode::OK, answer)
-    }
 }
 
 fn take_note(
@@ -303,7 +252,12 @@ async fn answer_batch(
         match message {
             Ok(Message::Request { id, method, params }) => {
                 answers.push(match handshake::open(&site.server, terms, &id, (&method, params)) {
-                    Ok(opened) => site.server.answer(&opened.exchange, opened.call).await,
+                    Ok(mut opened) => {
+                        if let Some(session) = &session {
+                            opened = opened.within(&session.subscriber);
+                        }
+                        site.server.answer(&opened.exchange, opened.call).await
+                    }
                     Err(refusal) => refusal.encode(Some(&id)),
                 });
             }

@@ -10,7 +10,11 @@ use protocol::{Id, Refusal, Terms};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
+use super::replay::Replay;
+use super::stream::Turns;
 use crate::limits::Limits;
+use crate::methods::subscriptions::Subscriber;
+use crate::server::Server;
 use crate::transport::conversation::Conversation;
 
 /// How long a session must have been silent to make room for another.
@@ -31,6 +35,12 @@ pub(crate) struct Session {
     pub(crate) terms: Option<Terms>,
     /// The lasting connection it goes over, where it has one (2024-11-05).
     pub(crate) pipe: Option<Arc<Conversation>>,
+    /// What it wants to hear of.
+    pub(crate) subscriber: Arc<Subscriber>,
+    /// What was sent on its streams.
+    pub(crate) replay: Replay,
+    /// Which of its streams tells of changes.
+    pub(crate) turns: Turns,
     seen: Mutex<Instant>,
     streams: Arc<Semaphore>,
     in_flight: usize,
@@ -52,6 +62,7 @@ impl Sessions {
     /// Opens a session, unless there are too many, and returns its id.
     pub(crate) fn begin(
         &self,
+        server: &Server,
         terms: Option<Terms>,
         pipe: Option<Arc<Conversation>>,
     ) -> Option<String> {
@@ -61,6 +72,9 @@ impl Sessions {
         let session = Session {
             terms,
             pipe,
+            subscriber: Arc::new(Subscriber::new(server)),
+            replay: Replay::default(),
+            turns: Turns::default(),
             seen: Mutex::new(Instant::now()),
             streams: Arc::new(Semaphore::new(self.streams)),
             in_flight: self.in_flight,

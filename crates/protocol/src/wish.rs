@@ -1,0 +1,117 @@
+//! What does a client want to hear of, and what of that will it be told?
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use resource::Uri;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::refusal::Refusal;
+
+/// Kinds of changes: as a client asks for them, or as far as they are granted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Lists that come to hold something else.
+    pub lists: bool,
+    /// Resources whose content changes, each once.
+    pub resources: Vec<Uri>,
+}
+
+impl Wishes {
+    /// Reads what `subscriptions/listen` asks for. Kinds that we do not know are no wishes of
+    /// ours, and what cannot be a URI, or is longer than `most` bytes, is never granted.
+    pub(crate) fn decode(params: Option<&RawValue>, most: usize) -> Result<Self, Refusal> {
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(borrow)]
+            notifications: &'a RawValue,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Asked<'a> {
+            #[serde(default)]
+            resources_list_changed: Option<bool>,
+            #[serde(borrow, default)]
+            resource_subscriptions: Option<Vec<Cow<'a, str>>>,
+        }
+        let bad = |flaw| Refusal::bad_params(format!("params: {flaw}"));
+        let params = params.map_or("{}", RawValue::get);
+        let Params { notifications } = serde_json::from_str(params)
+            .map_err(|flaw: serde_json::Error| bad(flaw.to_string()))?;
+        if !notifications.get().starts_with('{') {
+            return Err(bad("notifications is not an object".to_owned()));
+        }
+        let notifications: Asked<'_> = serde_json::from_str(notifications.get())
+            .map_err(|flaw| bad(format!("notifications: {flaw}")))?;
+        let mut seen = HashSet::new();
+        let asked = notifications.resource_subscriptions.unwrap_or_default();
+        let fits = asked.iter().filter(|text| text.len() <= most);
+        let resources = fits.filter_map(|text| Uri::parse(text).ok());
+        let resources = resources.filter(|uri| seen.insert(uri.clone())).collect();
+        Ok(Self { lists: notifications.resources_list_changed.unwrap_or(false), resources })
+    }
+}
+
+/// What is granted, as it is acknowledged.
+impl Serialize for Wishes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Granted<'a> {
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            resources_list_changed: bool,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            resource_subscriptions: Vec<&'a str>,
+        }
+        let resources = self.resources.iter().map(Uri::as_str).collect();
+        let granted =
+            Granted { resources_list_changed: self.lists, resource_subscriptions: resources };
+        granted.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::Wishes;
+    use crate::refusal::Refusal;
+
+    fn decode(params: &str) -> Result<Wishes, Refusal> {
+        let raw: &RawValue = serde_json::from_str(params).unwrap();
+        Wishes::decode(Some(raw), 20)
+    }
+
+    /// S-13: kinds that nobody knows are ignored. S-14: the filter itself must be there.
+    #[test]
+    fn what_we_know_is_read_and_the_rest_is_no_wish() {
+        let wishes = decode(
+            r#"{"notifications":{"resourcesListChanged":true,"toolsListChanged":true,"new":{},
+               "resourceSubscriptions":["a:1","a:2","a:1","no uri","a:3456789012345678901"]}}"#,
+        );
+        let wishes = wishes.unwrap();
+        assert!(wishes.lists);
+        let granted = serde_json::to_string(&wishes).unwrap();
+        assert_eq!(
+            granted,
+            r#"{"resourcesListChanged":true,"resourceSubscriptions":["a:1","a:2"]}"#
+        );
+        let nothing = decode(r#"{"notifications":{"promptsListChanged":true}}"#).unwrap();
+        assert_eq!(
+            (serde_json::to_string(&nothing).unwrap().as_str(), nothing.lists),
+            ("{}", false)
+        );
+        for params in [
+            "{}",
+            r#"{"notifications":null}"#,
+            r#"{"notifications":[]}"#,
+            r#"{"notifications":{"resourceSubscriptions":"a:1"}}"#,
+            r#"{"notifications":{"resourceSubscriptions":[1]}}"#,
+            r#"{"notifications":{"resourcesListChanged":1}}"#,
+        ] {
+            assert_eq!(decode(params).unwrap_err().code(), -32602, "{params}");
+        }
+        assert_eq!(Wishes::decode(None, 20).unwrap_err().code(), -32602);
+    }
+}

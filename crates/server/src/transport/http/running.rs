@@ -1,0 +1,180 @@
+//! How is a request answered, and what if its client leaves before?
+//!
+//! A request that stands alone ends with its connection. One of a session goes on: a broken
+//! connection is no cancellation, and the client may come back for the rest.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::future::{AbortRegistration, Abortable};
+use futures_util::stream;
+use hyper::{Response, StatusCode};
+use protocol::Outgoing;
+
+use super::Site;
+use super::body::Body;
+use super::events::{self, Event};
+use super::replay::Strand;
+use super::sessions::{Session, Stay};
+use crate::lifecycle::Opened;
+use crate::progress::Reports;
+
+/// A request of a session, which may be cancelled.
+pub(crate) struct Tied {
+    pub(crate) session: Arc<Session>,
+    pub(crate) stay: Stay,
+    pub(crate) registration: AbortRegistration,
+}
+
+/// Answers a request; as events, if it runs long enough to have something to report.
+pub(crate) async fn run(site: &Arc<Site>, opened: Opened, tied: Option<Tied>) -> Response<Body> {
+    let Opened { exchange, call, reports } = opened;
+    let server = Arc::clone(&site.server);
+    let answer = async move { server.answer(&exchange, call).await };
+    let Some(Tied { session, stay, registration }) = tied else {
+        return report(Running { work: Some(Work::new(answer, reports)), kept: None }).await;
+    };
+    let answer = Abortable::new(answer, registration);
+    let answer = async move {
+        let answer = answer.await;
+        drop(stay);
+        // A request that was cancelled is not answered.
+        answer.unwrap_or_default()
+    };
+    let kept = Some(Kept { session, strand: None });
+    report(Running { work: Some(Work::new(answer, reports)), kept }).await
+}
+
+/// A request under way, with whatever outlives its connection.
+struct Running {
+    work: Option<Work>,
+    kept: Option<Kept>,
+}
+
+struct Work {
+    answer: Pin<Box<dyn Future<Output = Outgoing> + Send>>,
+    reports: Option<Reports>,
+}
+
+/// Where a session finds what it has missed.
+struct Kept {
+    session: Arc<Session>,
+    /// Its stream, once there is one.
+    strand: Option<Strand>,
+}
+
+enum Step {
+    Report(Outgoing),
+    Answer(Outgoing),
+}
+
+async fn report(mut running: Running) -> Response<Body> {
+    let first = match running.step().await {
+        None => return finished(Outgoing::default()),
+        Some(Step::Answer(answer)) => return finished(answer),
+        Some(Step::Report(report)) => report,
+    };
+    let prime = running.kept.as_mut().and_then(Kept::begin);
+    let state = (running, Some(Step::Report(first)));
+    let rest = stream::unfold(state, |(mut running, ready)| async move {
+        let step = match ready {
+            Some(step) => step,
+            None => running.step().await?,
+        };
+        let event = running.event(step)?;
+        Some((event, (running, None)))
+    });
+    events::respond(events::primed(prime, rest))
+}
+
+fn finished(answer: Outgoing) -> Response<Body> {
+    if answer.is_empty() {
+        Body::status(StatusCode::ACCEPTED)
+    } else {
+        Body::message(StatusCode::OK, answer)
+    }
+}
+
+impl Work {
+    fn new(
+        answer: impl Future<Output = Outgoing> + Send + 'static,
+        reports: Option<Reports>,
+    ) -> Self {
+        Self { answer: Box::pin(answer), reports }
+    }
+
+    async fn step(&mut self) -> Step {
+        let Self { answer, reports } = self;
+        let Some(reports) = reports else { return Step::Answer(answer.await) };
+        tokio::select! {
+            biased;
+            answer = answer => Step::Answer(answer),
+            report = reports.next() => Step::Report(report),
+        }
+    }
+}
+
+impl Running {
+    /// What happens next; nothing after the answer.
+    async fn step(&mut self) -> Option<Step> {
+        let step = self.work.as_mut()?.step().await;
+        if matches!(step, Step::Answer(_)) {
+            self.work = None;
+        }
+        Some(step)
+    }
+
+    /// The event that tells of it, unless the request was cancelled.
+    fn event(&mut self, step: Step) -> Option<Event> {
+        let (message, last) = match step {
+            Step::Report(message) => (message, false),
+            Step::Answer(message) => (message, true),
+        };
+        let event = match &self.kept {
+            _ if message.is_empty() => None,
+            Some(Kept { session, strand: Some(strand) }) => Some(match message.into_bytes() {
+                Ok(bytes) => {
+                    let mark = session.replay.mark(*strand, Some(&bytes));
+                    Event::Marked(mark, Outgoing::ready(bytes))
+                }
+                Err(message) => Event::Marked(session.replay.mark(*strand, None), message),
+            }),
+            _ => Some(Event::Message(message)),
+        };
+        if last {
+            self.kept = None;
+        }
+        event
+    }
+}
+
+impl Kept {
+    /// Begins a stream; where to go on from, if its client is told so.
+    fn begin(&mut self) -> Option<super::replay::Mark> {
+        let strand = *self.strand.insert(self.session.replay.answer());
+        let primes = self.session.terms.is_some_and(|terms| terms.revision.primes_streams());
+        primes.then(|| self.session.replay.mark(strand, None))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(strand) = self.strand {
+            self.session.replay.end(strand);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let (Some(work), Some(kept)) = (self.work.take(), self.kept.take()) else { return };
+        let mut rest = Self { work: Some(work), kept: Some(kept) };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                while let Some(step) = rest.step().await {
+                    rest.event(step);
+                }
+            });
+        }
+    }
+}
