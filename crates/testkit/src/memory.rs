@@ -8,6 +8,7 @@ mod live;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::task::Poll;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -74,6 +75,8 @@ pub enum Fault {
     Fails(ErrorKind),
     /// It never answers.
     Hangs,
+    /// It reports that it waits, and answers once all is mended.
+    Waits,
 }
 
 impl Memory {
@@ -253,12 +256,20 @@ impl Memory {
         parents.map(|entry| entry.resource.uri.clone()).collect()
     }
 
-    async fn meet(&self, spot: &Spot) -> Result<()> {
-        let fault = {
+    async fn meet(&self, ctx: &Context, spot: &Spot) -> Result<()> {
+        let fault = || {
             let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
             faults.iter().find(|(other, _)| other == spot).map(|(_, fault)| *fault)
         };
-        match fault {
+        match fault() {
+            Some(Fault::Waits) => {
+                ctx.report(1, None);
+                std::future::poll_fn(|cx| {
+                    cx.waker().wake_by_ref();
+                    if fault().is_some() { Poll::Pending } else { Poll::Ready(Ok(())) }
+                })
+                .await
+            }
             None => Ok(()),
             Some(Fault::Fails(kind)) => Err(Error::new(kind, "failing as told")),
             Some(Fault::Hangs) => std::future::pending().await,
@@ -293,9 +304,9 @@ impl Entry {
 
 #[async_trait]
 impl Provider for Memory {
-    async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
         let _running = Running::list(&self.counts);
-        self.meet(&Spot::List).await?;
+        self.meet(ctx, &Spot::List).await?;
         let entries = self.entries();
         let Some(parent) = parent else {
             let held: HashSet<&Uri> = entries.iter().flat_map(|entry| entry.children()).collect();
@@ -320,25 +331,25 @@ impl Provider for Memory {
         }
     }
 
-    async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
-        self.meet(&Spot::Templates).await?;
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.meet(ctx, &Spot::Templates).await?;
         let patterns = self.patterns();
         let templates = patterns.iter().map(|pattern| &pattern.template);
         page(templates, |template| template.uri.as_str(), ask)
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
         let _running = Running::stat(&self.counts);
-        self.meet(&Spot::Stat(uri.clone())).await?;
+        self.meet(ctx, &Spot::Stat(uri.clone())).await?;
         let found = self.find(uri).map(|entry| entry.resource.clone());
         found
             .or_else(|| self.expand(uri).map(|(resource, _)| resource))
             .ok_or_else(|| Error::not_found(uri))
     }
 
-    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
         let _running = Running::read(&self.counts);
-        self.meet(&Spot::Read(uri.clone())).await?;
+        self.meet(ctx, &Spot::Read(uri.clone())).await?;
         let entry = self.find(uri);
         match entry.as_ref().map(|entry| (&entry.resource, &entry.holding)) {
             Some((resource, Holding::Text(bytes))) => part(resource, bytes, true, window),

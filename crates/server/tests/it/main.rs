@@ -16,3 +16,4 @@ mod listening;
 mod pipe;
 mod schema;
 mod sep2093;
+mod subscribing;

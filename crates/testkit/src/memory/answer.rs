@@ -104,10 +104,10 @@ impl Complete for Memory {
 impl Watch for Memory {
     async fn watch(
         &self,
-        _: &Context,
+        ctx: &Context,
         interest: Interest,
     ) -> Result<std::pin::Pin<Box<dyn futures_core::Stream<Item = Change> + Send>>> {
-        self.meet(&Spot::Watch).await?;
+        self.meet(ctx, &Spot::Watch).await?;
         let silent = || Error::new(ErrorKind::Unsupported, "nothing here changes");
         let live = self.live.as_ref().ok_or_else(silent)?;
         if let Interest::Resource(uri) = &interest

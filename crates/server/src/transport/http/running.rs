@@ -132,14 +132,8 @@ impl Running {
         };
         let event = match &self.kept {
             _ if message.is_empty() => None,
-            Some(Kept { session, strand: Some(strand) }) => Some(match message.into_bytes() {
-                Ok(bytes) => {
-                    let mark = session.replay.mark(*strand, Some(&bytes));
-                    Event::Marked(mark, Outgoing::ready(bytes))
-                }
-                Err(message) => Event::Marked(session.replay.mark(*strand, None), message),
-            }),
-            _ => Some(Event::Message(message)),
+            Some(kept) => Some(kept.event(message)),
+            None => Some(Event::Message(message)),
         };
         if last {
             self.kept = None;
@@ -155,6 +149,31 @@ impl Kept {
         let primes = self.session.terms.is_some_and(|terms| terms.revision.primes_streams());
         primes.then(|| self.session.replay.mark(strand, None))
     }
+
+    fn event(&self, message: Outgoing) -> Event {
+        let Some(strand) = self.strand else { return Event::Message(message) };
+        let replay = &self.session.replay;
+        match message.into_bytes() {
+            Ok(bytes) => Event::Marked(replay.mark(strand, Some(&bytes)), Outgoing::ready(bytes)),
+            Err(message) => Event::Marked(replay.mark(strand, None), message),
+        }
+    }
+
+    /// Does the rest of the work, for a client that may come back.
+    async fn go_on(self, mut work: Work) {
+        loop {
+            let (message, last) = match work.step().await {
+                Step::Report(message) => (message, false),
+                Step::Answer(message) => (message, true),
+            };
+            if !message.is_empty() {
+                self.event(message);
+            }
+            if last {
+                return;
+            }
+        }
+    }
 }
 
 impl Drop for Kept {
@@ -168,13 +187,8 @@ impl Drop for Kept {
 impl Drop for Running {
     fn drop(&mut self) {
         let (Some(work), Some(kept)) = (self.work.take(), self.kept.take()) else { return };
-        let mut rest = Self { work: Some(work), kept: Some(kept) };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                while let Some(step) = rest.step().await {
-                    rest.event(step);
-                }
-            });
+            runtime.spawn(kept.go_on(work));
         }
     }
 }

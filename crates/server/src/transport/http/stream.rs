@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use hyper::Response;
-use protocol::Outgoing;
+use protocol::{Notice, Outgoing};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Interval;
 
@@ -18,6 +18,7 @@ use super::body::Body;
 use super::events::{self, Event};
 use super::replay::{Mark, Missed, Strand};
 use super::sessions::Session;
+use crate::methods::subscriptions::Subscriber;
 use crate::transport::over;
 
 /// Opens a stream, or goes on with one whose last message seen was `last`.
@@ -100,10 +101,7 @@ impl Feed {
             biased;
             () = over(ended) => return None,
             () = over(closing) => return None,
-            notice = async {
-                turn.ours().await;
-                session.subscriber.next().await
-            } => notice,
+            notice = turn.next(&session.subscriber) => notice,
             _ = beat.tick() => return Some(Event::Comment),
         };
         let message = notice.encode();
@@ -145,10 +143,21 @@ impl Turns {
 }
 
 impl Turn {
-    /// Waits until no newer stream is open.
-    async fn ours(&mut self) {
+    /// The next thing to tell, while no newer stream is open.
+    async fn next(&mut self, subscriber: &Subscriber) -> Notice {
+        loop {
+            self.is_ours(true).await;
+            tokio::select! {
+                biased;
+                () = self.is_ours(false) => {}
+                notice = subscriber.next() => return notice,
+            }
+        }
+    }
+
+    async fn is_ours(&mut self, ours: bool) {
         let number = self.number;
-        let _ = self.turns.wait_for(|newest| *newest == number).await;
+        let _ = self.turns.wait_for(|newest| (*newest == number) == ours).await;
     }
 }
 
@@ -162,4 +171,25 @@ impl Drop for Turn {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::Turns;
+
+    #[tokio::test]
+    async fn the_newest_stream_tells_and_the_one_before_takes_over() {
+        let turns = Turns::default();
+        let (mut first, mut second) = (turns.begin(), turns.begin());
+        assert!(first.is_ours(true).now_or_never().is_none());
+        assert!(second.is_ours(true).now_or_never().is_some());
+        let third = turns.begin();
+        assert!(second.is_ours(true).now_or_never().is_none());
+        drop(second);
+        assert!(first.is_ours(true).now_or_never().is_none());
+        drop(third);
+        assert!(first.is_ours(true).now_or_never().is_some());
+    }
 }
