@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::{Address, Catalog, Effect, Mount, Rule, Rules, Terms};
-use providers::fs::{Count, Fs, Hide, Listing, Options};
+use providers::fs::{Count, Fs, Hide, Listing, Options, POLL, WATCHES, Watching};
 use providers::statics::Statics;
 use resource::{Icon, Provider, Role, Uri};
 use toml::Spanned;
@@ -96,6 +96,13 @@ fn folder(
         hidden: files.hidden,
         hide,
         ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),
+        watch: match files.watch {
+            settings::Watch::Auto => Watching::Auto,
+            settings::Watch::Poll => Watching::Poll,
+            settings::Watch::Off => Watching::Off,
+        },
+        poll: files.poll.map_or(POLL, |span| span.0),
+        watches: files.watches.unwrap_or(WATCHES),
     };
     let fs = Fs::open(options).map_err(|error| {
         let shown = files.path.get_ref().display().to_string();

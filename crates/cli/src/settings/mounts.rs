@@ -43,6 +43,10 @@ pub(crate) struct Files {
     #[serde(default = "yes")]
     pub(crate) builtin_rules: bool,
     pub(crate) ttl: Option<Span>,
+    #[serde(default)]
+    pub(crate) watch: Watch,
+    pub(crate) poll: Option<Span>,
+    pub(crate) watches: Option<usize>,
     max_read: Option<Size>,
     timeout: Option<Span>,
     #[serde(default)]
@@ -75,6 +79,15 @@ pub(crate) enum Listing {
     Auto,
     Flat,
     Tree,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Watch {
+    #[default]
+    Auto,
+    Poll,
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -167,6 +180,9 @@ impl Mount {
             hidden: false,
             builtin_rules: true,
             ttl: None,
+            watch: Watch::Auto,
+            poll: None,
+            watches: None,
             max_read: None,
             timeout: None,
             required: false,

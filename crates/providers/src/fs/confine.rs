@@ -6,16 +6,17 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, fstatfs, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, readlinkat, statat};
 
 use super::fault::missing;
 use super::path::Local;
 use super::stamp::{Kind, Stamp};
+use crate::vigil::is_local;
 
 /// How many links are followed for one path; as many as the kernel follows.
 const MOST_LINKS: usize = 40;
@@ -25,6 +26,8 @@ pub(super) struct Root {
     top: Handle,
     /// The path of the machine that links inside may begin with.
     home: Vec<u8>,
+    /// What the file system said of it at first.
+    pub(super) stamp: Stamp,
     /// Whether its disk is in this machine, so that asking it takes no thread.
     ///
     /// Other file systems mounted further down are not looked for.
@@ -35,15 +38,23 @@ pub(super) struct Root {
 #[derive(Clone)]
 pub(super) struct Handle(Arc<OwnedFd>);
 
+/// A name that is looked up in a folder.
+pub(super) struct Lookup {
+    pub(super) folder: Local,
+    pub(super) handle: Handle,
+    pub(super) name: Vec<u8>,
+}
+
 impl Root {
     /// Opens the folder at `path`, the only time that a path of the machine is used.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let home = path.canonicalize()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let top = openat(CWD, &home, flags, Mode::empty())?;
-        let local = is_local(fstatfs(&top)?.f_type as u64);
+        let local = is_local(&top)?;
+        let stamp = Stamp::of(&fstat(&top)?);
         let home = home.into_os_string().into_vec();
-        Ok(Self { top: Handle(Arc::new(top)), home, local })
+        Ok(Self { top: Handle(Arc::new(top)), home, stamp, local })
     }
 
     /// The root itself.
@@ -53,6 +64,27 @@ impl Root {
 
     /// Where `path` leads when every link in it is followed; an error if that is outside.
     pub(super) fn real(&self, path: &Local) -> io::Result<Local> {
+        self.resolve(path, |_, _, _| {})
+    }
+
+    /// Every folder in which a name is looked up on the way to `path`, links followed, with that
+    /// name, as far as there is a way.
+    pub(super) fn trail(&self, path: &Local) -> Vec<Lookup> {
+        let mut trail = Vec::new();
+        // Where the way ends before the path does, so does what there is to say of it.
+        let _real = self.resolve(path, |folder, way, name| {
+            if let Ok(path) = joined(way, None) {
+                trail.push(Lookup { folder: path, handle: folder.clone(), name: name.to_vec() });
+            }
+        });
+        trail
+    }
+
+    fn resolve(
+        &self,
+        path: &Local,
+        mut visit: impl FnMut(&Handle, &[(Handle, Vec<u8>)], &[u8]),
+    ) -> io::Result<Local> {
         let mut trail: Vec<(Handle, Vec<u8>)> = Vec::new();
         let mut ahead = reversed(path.as_bytes());
         let mut links = 0;
@@ -64,6 +96,7 @@ impl Root {
                 continue;
             }
             let folder = trail.last().map_or(&self.top, |(folder, _)| folder);
+            visit(folder, &trail, &name);
             match folder.stamp_of(&name)?.kind {
                 Kind::Folder => trail.push((folder.folder(&name)?, name)),
                 Kind::Link if links < MOST_LINKS => {
@@ -174,23 +207,8 @@ impl Handle {
     }
 }
 
-/// Whether a file system of this `kind`, by its magic number, is neither remote nor a program.
-fn is_local(kind: u64) -> bool {
-    const ELSEWHERE: [u64; 14] = [
-        0x6969,      // NFS
-        0x517b,      // SMB
-        0xff53_4d42, // CIFS
-        0xfe53_4d42, // SMB 2
-        0x6573_5546, // FUSE
-        0x0102_1997, // 9P
-        0x00c3_6400, // Ceph
-        0x5346_414f, // AFS
-        0x7375_7245, // Coda
-        0x564c,      // NCP
-        0x0bd0_0bd0, // Lustre
-        0x4750_4653, // GPFS
-        0x7461_636f, // OCFS2
-        0x0116_1970, // GFS2
-    ];
-    !ELSEWHERE.contains(&(kind & 0xffff_ffff))
+impl AsFd for Handle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }

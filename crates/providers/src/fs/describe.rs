@@ -8,9 +8,10 @@ use super::stamp::{Kind, Stamp};
 /// The format of folders.
 const FOLDER: &str = "inode/directory";
 
-/// The file or folder `name` as a listing shows it. The root has no name.
-pub(super) fn describe(uri: Uri, name: Option<&[u8]>, stamp: &Stamp) -> Resource {
-    let mut resource = outline(uri, name, stamp);
+/// The file or folder `name` as a listing shows it, in a folder whose changes are told or not. The
+/// root has no name.
+pub(super) fn describe(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: Truth) -> Resource {
+    let mut resource = outline(uri, name, stamp, watchable);
     if stamp.kind == Kind::Folder {
         resource.listable = Truth::Yes;
         resource.mime = Some(FOLDER.to_owned());
@@ -21,11 +22,12 @@ pub(super) fn describe(uri: Uri, name: Option<&[u8]>, stamp: &Stamp) -> Resource
 }
 
 /// The same without what it holds.
-pub(super) fn outline(uri: Uri, name: Option<&[u8]>, stamp: &Stamp) -> Resource {
+pub(super) fn outline(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: Truth) -> Resource {
     let mut resource = Resource::new(uri, String::from_utf8_lossy(name.unwrap_or(b"/")));
     resource.annotations =
         Annotations { modified: Some(stamp.modified()), ..Annotations::default() };
     resource.etag = Some(stamp.etag());
+    resource.watchable = watchable;
     resource.size = (stamp.kind == Kind::File).then_some(stamp.size);
     resource
 }

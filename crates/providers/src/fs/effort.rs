@@ -64,6 +64,11 @@ impl Effort {
         }
     }
 
+    /// As much as it takes, without waiting for others.
+    pub(super) fn steady() -> Self {
+        Self { left: Cell::new(None), ..Self::brief() }
+    }
+
     pub(super) fn is_long(&self) -> bool {
         self.left.get().is_none()
     }

@@ -7,12 +7,13 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hasher};
 use std::sync::Arc;
 
-use resource::Resource;
+use resource::{Resource, Truth};
 
 use super::describe::describe;
 use super::path::{Local, uri_in};
 use super::shelf::Shelf;
 use super::stamp::Stamp;
+use crate::vigil::{Look, Trust};
 
 /// How much descriptions may take in memory.
 const KEPT: usize = 16 * 1024 * 1024;
@@ -25,12 +26,15 @@ const FRAME: usize = size_of::<Resource>() + 2 * size_of::<(u64, Entry)>() + 128
 pub(super) struct Entries {
     shelf: Shelf<u64, Entry, BuildHasherDefault<Marked>>,
     marks: RandomState,
+    watchable: Truth,
 }
 
 #[derive(Clone)]
 struct Entry {
     stamp: Stamp,
     resource: Arc<Resource>,
+    /// When it was last looked at, if its folder was guarded then.
+    look: Option<Look>,
 }
 
 /// Those of what lies in one folder.
@@ -42,8 +46,9 @@ pub(super) struct Series<'a> {
 }
 
 impl Entries {
-    pub(super) fn new() -> Self {
-        Self { shelf: Shelf::new(KEPT), marks: RandomState::new() }
+    /// None yet, of what is `watchable` or not.
+    pub(super) fn new(watchable: Truth) -> Self {
+        Self { shelf: Shelf::new(KEPT), marks: RandomState::new(), watchable }
     }
 
     /// Those of what lies in `folder`, which is written as the caller writes it.
@@ -62,25 +67,56 @@ impl Entries {
 
 impl Series<'_> {
     /// The description of `name`, of which the file system says `stamp`.
-    pub(super) fn entry(&mut self, name: &[u8], stamp: &Stamp) -> Arc<Resource> {
-        let mut mark = self.mark.clone();
-        mark.write(name);
-        let mark = mark.finish();
-        // Two paths of one mark are next to impossible; of one name and inode too, even more so.
-        if let Some(kept) = self.entries.shelf.get(&mark)
+    /// A look that is taken under `trust` is remembered.
+    pub(super) fn entry(
+        &mut self,
+        name: &[u8],
+        stamp: &Stamp,
+        trust: Option<&Trust>,
+    ) -> Arc<Resource> {
+        let mark = self.mark(name);
+        let look = trust.map(Trust::look);
+        if let Some(kept) = self.kept(mark, name)
             && kept.stamp == *stamp
-            && (kept.resource.name.as_bytes() == name
-                || kept.resource.name == String::from_utf8_lossy(name))
         {
-            return kept.resource;
+            let resource = kept.resource.clone();
+            if look.is_some() {
+                let weight = weight(&resource);
+                self.entries.shelf.keep(&mark, Entry { look, ..kept }, weight);
+            }
+            return resource;
         }
         let prefix = self.prefix.get_or_insert_with(|| self.folder.uri_prefix());
-        let resource = Arc::new(describe(uri_in(prefix, name), Some(name), stamp));
-        let weight = FRAME + resource.uri.as_str().len() + resource.name.len();
-        let entry = Entry { stamp: *stamp, resource: resource.clone() };
-        self.entries.shelf.keep(&mark, entry, weight);
+        let resource =
+            Arc::new(describe(uri_in(prefix, name), Some(name), stamp, self.entries.watchable));
+        let entry = Entry { stamp: *stamp, resource: resource.clone(), look };
+        self.entries.shelf.keep(&mark, entry, weight(&resource));
         resource
     }
+
+    /// The description of `name`, if that can be given without looking at it.
+    pub(super) fn trusted(&mut self, name: &[u8], trust: &Trust) -> Option<Arc<Resource>> {
+        let kept = self.kept(self.mark(name), name)?;
+        trust.covers(kept.look?, name).then_some(kept.resource)
+    }
+
+    fn kept(&self, mark: u64, name: &[u8]) -> Option<Entry> {
+        // Two paths of one mark are next to impossible; of one name and inode too, even more so.
+        self.entries.shelf.get(&mark).filter(|kept| {
+            kept.resource.name.as_bytes() == name
+                || kept.resource.name == String::from_utf8_lossy(name)
+        })
+    }
+
+    fn mark(&self, name: &[u8]) -> u64 {
+        let mut mark = self.mark.clone();
+        mark.write(name);
+        mark.finish()
+    }
+}
+
+fn weight(resource: &Resource) -> usize {
+    FRAME + resource.uri.as_str().len() + resource.name.len()
 }
 
 /// Takes a mark for its own hash.
@@ -107,6 +143,7 @@ impl Hasher for Marked {
 mod tests {
     use std::sync::Arc;
 
+    use resource::Truth;
     use rustix::fs::fstat;
 
     use super::{Entries, KEPT};
@@ -115,15 +152,15 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_however_many_are_given() {
-        let entries = Entries::new();
+        let entries = Entries::new(Truth::Yes);
         let stamp = Stamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
         let mut series = entries.series(&Local::default());
-        let first = series.entry(b"0", &stamp);
-        assert!(Arc::ptr_eq(&first, &series.entry(b"0", &stamp)));
+        let first = series.entry(b"0", &stamp, None);
+        assert!(Arc::ptr_eq(&first, &series.entry(b"0", &stamp, None)));
         for number in 0..100_000 {
-            series.entry(number.to_string().as_bytes(), &stamp);
+            series.entry(number.to_string().as_bytes(), &stamp, None);
         }
         assert!((KEPT / 2..=KEPT).contains(&entries.weight()));
-        assert!(!Arc::ptr_eq(&first, &series.entry(b"0", &stamp)));
+        assert!(!Arc::ptr_eq(&first, &series.entry(b"0", &stamp, None)));
     }
 }

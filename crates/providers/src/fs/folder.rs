@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use rustix::fs::{FileType, RawDir};
@@ -24,6 +25,8 @@ pub(super) struct Names {
     pub(super) plain: usize,
     stamp: Stamp,
     sight: Vec<u64>,
+    /// Whether they were asked for again since they were read.
+    known: AtomicBool,
 }
 
 /// How much of a folder is wanted.
@@ -52,6 +55,11 @@ impl Names {
     /// Where the first name that is not before `name` stands.
     pub(super) fn from(&self, name: &[u8]) -> usize {
         self.order.partition_point(|start| self.entry(*start).0 < name)
+    }
+
+    /// Whether they were asked for again since they were read.
+    pub(super) fn is_known(&self) -> bool {
+        self.known.load(Ordering::Relaxed)
     }
 
     fn weight(&self) -> usize {
@@ -92,6 +100,7 @@ impl Names {
             plain: 0,
             stamp: folder.stamp,
             sight: folder.sight.id(),
+            known: AtomicBool::new(false),
         };
         names.fill(folder, extent, effort)?;
         let mut order = std::mem::take(&mut names.order);
@@ -159,7 +168,9 @@ impl Site {
 
     fn kept(&self, folder: &Folder) -> Option<Arc<Names>> {
         let names = self.names.get(folder.path.as_bytes())?;
-        (names.stamp == folder.stamp && folder.sight.has_id(&names.sight)).then_some(names)
+        let holds = names.stamp == folder.stamp && folder.sight.has_id(&names.sight);
+        names.known.fetch_or(holds, Ordering::Relaxed);
+        holds.then_some(names)
     }
 }
 

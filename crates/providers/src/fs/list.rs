@@ -7,6 +7,7 @@ use resource::{Ask, Error, Page, Resource, Result};
 
 use super::cursor::{Mode, Place};
 use super::effort::Effort;
+use super::entries::Series;
 use super::fault::{Fault, missing};
 use super::folder::Extent;
 use super::locate::{Folder, Found};
@@ -15,6 +16,7 @@ use super::path::{Asked, Local};
 use super::site::Site;
 use super::stamp::{Kind, Stamp};
 use super::walk::{Step, Walk};
+use crate::vigil::Trust;
 
 /// Up to so many files and folders a plain list shows them all by itself.
 const SMALL: usize = 1_000;
@@ -75,7 +77,8 @@ impl Site {
         Ok(Count { leaves, all: false })
     }
 
-    fn mode(&self, top: &Arc<Folder>, effort: &Effort) -> io::Result<Mode> {
+    /// What a plain list shows.
+    pub(super) fn mode(&self, top: &Arc<Folder>, effort: &Effort) -> io::Result<Mode> {
         Ok(match self.listing {
             Listing::Flat => Mode::Flat,
             Listing::Tree => Mode::Tree,
@@ -94,7 +97,9 @@ impl Site {
         (place, limit): (Option<Place>, usize),
         effort: &Effort,
     ) -> Result<Page<Resource>, Fault> {
+        self.heed(folder, effort)?;
         let names = self.names(folder, Extent::All, effort)?;
+        let trust = self.trust(folder, &names);
         let mut next = match &place {
             None => 0,
             Some(Place { mode: Mode::Tree, path, .. }) => match path.last() {
@@ -114,9 +119,7 @@ impl Site {
             if self.conceals(folder, shown, name) {
                 continue;
             }
-            if let Some(stamp) = self.member(folder, name, kind) {
-                page.items.push(series.entry(name, &stamp));
-            }
+            page.items.extend(self.entry(folder, (name, kind), &mut series, trust.as_ref()));
         }
         if next < names.len()
             && let Some((last, _)) = names.get(next - 1)
@@ -148,12 +151,13 @@ impl Site {
                 Some(Step::Folder) => opened += 1,
                 Some(Step::Leaf(stamp)) => {
                     passed += 1;
-                    let Some((folder, name, series)) = walk.here() else { break };
-                    let stamp = stamp.or_else(|| self.member(folder, name, Kind::File));
-                    if let Some(stamp) = stamp {
-                        page.items.push(series.entry(name, &stamp));
-                        passed -= 1;
-                    }
+                    let Some((folder, name, series, trust)) = walk.here() else { break };
+                    let entry = match stamp {
+                        Some(stamp) => Some(series.entry(name, &stamp, None)),
+                        None => self.entry(folder, (name, Kind::File), series, trust),
+                    };
+                    passed -= usize::from(entry.is_some());
+                    page.items.extend(entry);
                 }
             }
         }
@@ -164,9 +168,27 @@ impl Site {
         Ok(page)
     }
 
+    /// What a list says of `name` in `folder`, which is not looked at if that can be trusted.
+    fn entry(
+        &self,
+        folder: &Arc<Folder>,
+        (name, kind): (&[u8], Kind),
+        series: &mut Series<'_>,
+        trust: Option<&Trust>,
+    ) -> Option<Arc<Resource>> {
+        let trust = trust.filter(|_| kind == Kind::File);
+        if let Some(resource) = trust.and_then(|trust| series.trusted(name, trust)) {
+            return Some(resource);
+        }
+        #[cfg(test)]
+        self.looked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let stamp = self.member(folder, name, kind)?;
+        Some(series.entry(name, &stamp, trust))
+    }
+
     /// What `name` in `folder` is now; nothing if it is gone, or was just replaced by something of
     /// another kind, for which other rules may hold.
-    fn member(&self, folder: &Arc<Folder>, name: &[u8], kind: Kind) -> Option<Stamp> {
+    pub(super) fn member(&self, folder: &Arc<Folder>, name: &[u8], kind: Kind) -> Option<Stamp> {
         if kind == Kind::Link {
             return self.look(folder, name).ok().map(|found| *found.stamp());
         }

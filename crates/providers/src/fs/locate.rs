@@ -74,6 +74,11 @@ impl Folder {
         self.stamp == *stamp && self.rules.still_hold(&self.handle, stamp)
     }
 
+    /// Whether links led to it.
+    pub(super) fn came_by_links(&self) -> bool {
+        !self.links.is_empty()
+    }
+
     /// Whether `name` is known to be a file that may be seen.
     ///
     /// What a name stands for cannot change without the folder's stamp, and then this folder

@@ -22,9 +22,11 @@ mod shelf;
 mod site;
 mod stamp;
 mod text;
+mod trust;
 mod turns;
 mod visible;
 mod walk;
+mod watch;
 mod window;
 
 use std::io;
@@ -43,7 +45,7 @@ use self::locate::Found;
 use self::path::Asked;
 use self::site::Site;
 
-pub use self::options::{Count, Hide, Listing, Options};
+pub use self::options::{Count, Hide, Listing, Options, POLL, WATCHES, Watching};
 
 /// The pattern of all files.
 const TEMPLATE: &str = "file:///{+path}";
@@ -151,7 +153,10 @@ impl Provider for Fs {
         let (asked, named) = (asked(uri)?, uri.clone());
         let stat = move |site: &Site, _: &Effort| match site.find(&asked.path)? {
             Found::File(_) if asked.folder => Err(missing().into()),
-            found => Ok(describe(named.clone(), asked.path.last(), found.stamp())),
+            found => {
+                let (name, stamp) = (asked.path.last(), found.stamp());
+                Ok(describe(named.clone(), name, stamp, site.watchable))
+            }
         };
         self.work(ctx, stat).await.map_err(|fault| fault.about(uri))
     }
@@ -164,7 +169,8 @@ impl Provider for Fs {
     }
 
     fn facets(&self) -> Facets<'_> {
-        Facets { watch: None, complete: Some(self), health: None }
+        let watch = (self.site.watch != Watching::Off).then_some(self as _);
+        Facets { watch, complete: Some(self), health: Some(self) }
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::vigil::{POLL, WATCHES, Watching};
+
 /// How one folder is served.
 #[derive(Clone)]
 pub struct Options {
@@ -18,6 +20,28 @@ pub struct Options {
     pub ttl: Duration,
     /// What is as if it were not there, beside what ignore files leave out.
     pub hide: Option<Hide>,
+    /// How changes are noticed.
+    pub watch: Watching,
+    /// How often they are looked for where the kernel does not tell.
+    pub poll: Duration,
+    /// How many folders are watched at most.
+    pub watches: usize,
+}
+
+impl Options {
+    /// What holds for the folder `root` if nothing is said about it.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            listing: Listing::default(),
+            hidden: false,
+            ttl: Duration::ZERO,
+            hide: None,
+            watch: Watching::default(),
+            poll: POLL,
+            watches: WATCHES,
+        }
+    }
 }
 
 /// Says of a path below the root, such as `docs/a.md` or the folder `docs`, whether it and all
@@ -29,13 +53,16 @@ pub type Hide = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { root, listing, hidden, ttl, hide } = self;
+        let Self { root, listing, hidden, ttl, hide, watch, poll, watches } = self;
         f.debug_struct("Options")
             .field("root", root)
             .field("listing", listing)
             .field("hidden", hidden)
             .field("ttl", ttl)
             .field("hide", &hide.is_some())
+            .field("watch", watch)
+            .field("poll", poll)
+            .field("watches", watches)
             .finish()
     }
 }

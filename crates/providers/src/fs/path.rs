@@ -114,6 +114,21 @@ impl Local {
             || self.0.strip_prefix(&other.0[..]).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
     }
 
+    /// The folder it lies in, and its name there; nothing for the root.
+    pub(super) fn split(&self) -> Option<(Self, &[u8])> {
+        let name = self.last()?;
+        let folder = self.0.len().saturating_sub(name.len() + 1);
+        Some((Self(self.0[..folder].to_vec()), name))
+    }
+
+    /// The URI that listings give it.
+    pub(super) fn uri(&self) -> Uri {
+        match self.split() {
+            Some((folder, name)) => uri_in(&folder.uri_prefix(), name),
+            None => Uri::parse(ROOT).expect("the root has a URI"),
+        }
+    }
+
     /// What the URIs of all that lies in this folder begin with.
     pub(super) fn uri_prefix(&self) -> String {
         let mut text = String::from(ROOT);

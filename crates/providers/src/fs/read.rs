@@ -45,13 +45,14 @@ impl Site {
     ) -> Result<Content, Fault> {
         let leaf = match self.find_open(&asked.path)? {
             Found::Folder(folder) => {
-                let resource = describe(uri.clone(), asked.path.last(), &folder.stamp);
+                let (name, stamp) = (asked.path.last(), &folder.stamp);
+                let resource = describe(uri.clone(), name, stamp, self.watchable);
                 return Ok(Content::Collection(Arc::new(resource)));
             }
             Found::File(_) if asked.folder => return Err(missing().into()),
             Found::File(leaf) => leaf,
         };
-        let resource = outline(uri.clone(), asked.path.last(), &leaf.stamp);
+        let resource = outline(uri.clone(), asked.path.last(), &leaf.stamp, self.watchable);
         let file = leaf.file.ok_or_else(missing)?;
         let opened = Opened { file: Arc::new(file), stamp: leaf.stamp, resource };
         let part = match window {

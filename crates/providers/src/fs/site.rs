@@ -4,17 +4,20 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use resource::{Freshness, Scope};
+use resource::{Freshness, Scope, Truth};
 use tokio::sync::Semaphore;
 
 use super::confine::Root;
 use super::entries::Entries;
 use super::folder::Names;
 use super::locate::Folder;
-use super::options::{Hide, Listing, Options};
+use super::options::{Hide, Listing, Options, Watching};
 use super::shelf::Shelf;
+use super::trust::Guards;
 use super::turns::Turns;
 use super::visible::Rulebook;
+use super::watch::{Memory, Readers};
+use crate::vigil::Desk;
 
 /// How much the names of folders may take in memory.
 const KEPT_NAMES: usize = 32 * 1024 * 1024;
@@ -44,15 +47,24 @@ pub(super) struct Site {
     pub(super) turns: Turns,
     /// Places for work that takes a thread of its own.
     pub(super) places: Arc<Semaphore>,
+    pub(super) watch: Watching,
+    pub(super) watchable: Truth,
+    pub(super) desk: Desk<Memory>,
+    pub(super) readers: Readers,
+    pub(super) guards: Guards,
+    /// How often a file was looked at for a list.
+    #[cfg(test)]
+    pub(super) looked: std::sync::atomic::AtomicUsize,
 }
 
 impl Site {
     pub(super) fn open(options: Options) -> io::Result<Self> {
-        let Options { root, listing, hidden, ttl, hide } = options;
+        let Options { root, listing, hidden, ttl, hide, watch, poll, watches } = options;
         let root = Root::open(&root)?;
         // A server's clock and ours may differ, and its ticks may be whole seconds.
         let margin = Duration::from_millis(if root.local { 50 } else { 2_000 });
         let places = if root.local { PLACES } else { PLACES_ELSEWHERE };
+        let watchable = if watch == Watching::Off { Truth::No } else { Truth::Yes };
         Ok(Self {
             root,
             hidden,
@@ -62,10 +74,22 @@ impl Site {
             hide,
             folders: Shelf::new(KEPT_FOLDERS),
             names: Shelf::new(KEPT_NAMES),
-            entries: Entries::new(),
+            entries: Entries::new(watchable),
+            watchable,
             margin,
             turns: Turns::default(),
             places: Arc::new(Semaphore::new(places)),
+            watch,
+            desk: Desk::new(poll, watches),
+            readers: Readers::default(),
+            guards: Guards::new(watches),
+            #[cfg(test)]
+            looked: std::sync::atomic::AtomicUsize::new(0),
         })
+    }
+    /// How often a file was looked at for a list.
+    #[cfg(test)]
+    pub(super) fn looks(&self) -> usize {
+        self.looked.load(std::sync::atomic::Ordering::Relaxed)
     }
 }

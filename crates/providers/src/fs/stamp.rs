@@ -64,6 +64,16 @@ impl Stamp {
         now.duration_since(time(self.changed)).is_ok_and(|age| age > margin)
     }
 
+    /// Whether this and `other` lie on one file system.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        self.device == other.device
+    }
+
+    /// What tells this file or folder from others, whatever it holds.
+    pub(super) fn identity(&self) -> u64 {
+        self.inode ^ self.device.rotate_left(32)
+    }
+
     /// A mark that differs whenever the content does.
     ///
     /// It sees every write, rename over the file and restored date, since none of them leaves the
@@ -71,13 +81,18 @@ impl Stamp {
     /// clock, nor a write through a memory map that is not flushed yet; and it also differs where
     /// only the file's rights or links changed.
     pub(super) fn etag(&self) -> String {
+        format!("{:016x}", self.mark())
+    }
+
+    /// The same as a number.
+    pub(super) fn mark(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let nanos = |moment: Moment| (moment.0 as u64).rotate_left(30) ^ u64::from(moment.1);
         for word in [nanos(self.modified), nanos(self.changed), self.size, self.inode] {
             hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             hash ^= hash >> 29;
         }
-        format!("{hash:016x}")
+        hash
     }
 }
 

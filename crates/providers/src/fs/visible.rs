@@ -24,7 +24,7 @@ use super::shelf::Shelf;
 use super::stamp::{Kind, Stamp};
 
 /// The names of ignore files; a line in a later one outweighs those in the earlier ones.
-const FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refdeskignore"];
+pub(super) const FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refdeskignore"];
 
 /// An ignore file over this is not read, and its folder not served.
 const LONGEST_FILE: u64 = 1024 * 1024;

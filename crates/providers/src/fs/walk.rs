@@ -17,6 +17,7 @@ use super::locate::{Folder, Found};
 use super::path::Local;
 use super::site::Site;
 use super::stamp::{Kind, Stamp};
+use crate::vigil::Trust;
 
 /// How deep a walk goes; each level costs an open folder.
 const DEEPEST: usize = 128;
@@ -42,7 +43,11 @@ struct Level<'a> {
     /// As the caller writes it, links and all.
     shown: Local,
     series: Series<'a>,
+    trust: Option<Trust>,
 }
+
+/// Where a walk has come to.
+type Here<'w, 'a> = (&'w Arc<Folder>, &'w [u8], &'w mut Series<'a>, Option<&'w Trust>);
 
 /// What a step of the walk came upon.
 pub(super) enum Step {
@@ -124,11 +129,11 @@ impl<'a> Walk<'a> {
     }
 
     /// The folder that the walk is in, the name there that it has come to, and the descriptions
-    /// of all that lies there.
-    pub(super) fn here(&mut self) -> Option<(&Arc<Folder>, &[u8], &mut Series<'a>)> {
+    /// of all that lies there, with how far they can be trusted.
+    pub(super) fn here(&mut self) -> Option<Here<'_, 'a>> {
         let level = self.levels.last_mut()?;
         let (name, _) = level.names.get(level.next.checked_sub(1)?)?;
-        Some((&level.folder, name, &mut level.series))
+        Some((&level.folder, name, &mut level.series, level.trust.as_ref()))
     }
 
     /// The kind of what comes next.
@@ -178,7 +183,8 @@ impl<'a> Walk<'a> {
     fn open(&mut self, folder: Arc<Folder>, shown: Local) -> io::Result<()> {
         let names = self.site.names(&folder, self.extent, self.effort)?;
         let series = self.site.entries.series(&shown);
-        self.levels.push(Level { folder, names, next: 0, shown, series });
+        let trust = self.site.trust(&folder, &names);
+        self.levels.push(Level { folder, names, next: 0, shown, series, trust });
         Ok(())
     }
 

@@ -58,6 +58,11 @@ impl OnDisk {
         Self { path, may_be_text, judged: Mutex::new(None) }
     }
 
+    /// Where it lies.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// What is known of the file as it is now.
     pub(super) fn facts(&self) -> Result<Facts> {
         std::fs::metadata(&self.path)

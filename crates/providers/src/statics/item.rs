@@ -1,5 +1,6 @@
 //! What is one declared resource, in all its formats?
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -45,12 +46,13 @@ impl Item {
             entry.formats.into_iter().map(|form| Held::new(form, several)).collect();
         let mut declared = entry.resource;
         declared.listable = Truth::No;
-        declared.watchable = Truth::No;
+        let on_disk = forms.iter().any(Held::is_on_disk);
+        declared.watchable = if on_disk { Truth::Yes } else { Truth::No };
         if let Some(mime) = forms.first().and_then(|form| form.mime.clone()) {
             declared.mime = Some(mime);
         }
         let mut item = Self { declared: Arc::new(declared), forms, ready: Vec::new() };
-        if item.forms.iter().any(Held::is_on_disk) {
+        if on_disk {
             let listed = Arc::clone(&item.declared);
             return (item, listed);
         }
@@ -64,6 +66,14 @@ impl Item {
     /// Whether a file has a say in the description.
     pub(super) fn is_on_disk(&self) -> bool {
         self.ready.is_empty()
+    }
+
+    /// The files that hold its content.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.forms.iter().filter_map(|form| match &form.store {
+            Store::File(file) => Some(file.path()),
+            Store::Inline { .. } => None,
+        })
     }
 
     /// What a listing says of it now.

@@ -8,7 +8,10 @@ mod item;
 mod options;
 mod pattern;
 mod shelf;
+mod watch;
 mod window;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
@@ -19,6 +22,9 @@ use resource::{
 pub use options::{Entry, Form, Options, Origin, Pattern};
 use pattern::Patterns;
 use shelf::Shelf;
+use watch::Station;
+
+use crate::vigil::{POLL, WATCHES};
 
 /// Resources and templates that are declared rather than found.
 ///
@@ -28,13 +34,17 @@ pub struct Statics {
     shelf: Shelf,
     patterns: Patterns,
     freshness: Freshness,
+    station: Arc<Station>,
 }
 
 impl Statics {
     /// Takes what is declared. Of two resources with one URI, the first is kept.
     pub fn new(options: Options) -> Self {
+        let shelf = Shelf::new(options.resources);
+        let station = Arc::new(Station::new(shelf.files(), POLL, WATCHES));
         Self {
-            shelf: Shelf::new(options.resources),
+            shelf,
+            station,
             patterns: Patterns::new(options.templates),
             freshness: Freshness { ttl: options.ttl, scope: Scope::Public },
         }
@@ -97,7 +107,12 @@ impl Provider for Statics {
 
     fn facets(&self) -> Facets<'_> {
         let completes = self.patterns.have_values();
-        Facets { watch: None, complete: completes.then_some(self as _), health: None }
+        let watches = self.station.has_files();
+        Facets {
+            watch: watches.then_some(self as _),
+            complete: completes.then_some(self as _),
+            health: watches.then_some(self as _),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! In which order do the declared resources stand, and where is each?
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -55,6 +56,15 @@ impl Shelf {
 
     pub(super) fn claims(&self) -> Vec<Uri> {
         self.listing.iter().map(|resource| resource.uri.clone()).collect()
+    }
+
+    /// The files behind each resource that has some.
+    pub(super) fn files(&self) -> Vec<(Uri, Vec<PathBuf>)> {
+        let files = |place: &usize| {
+            let paths = self.items[*place].files().map(Path::to_owned).collect();
+            (self.listing[*place].uri.clone(), paths)
+        };
+        self.on_disk.iter().map(files).collect()
     }
 
     pub(super) fn find(&self, uri: &Uri) -> Option<&Arc<Item>> {

@@ -4,6 +4,7 @@ mod files;
 mod formats;
 mod listing;
 mod patterns;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -110,8 +110,8 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        sentence: "9: tasks, sleep and the time belong to watch, search/keeper, transports, \
-                   layers/timed, layers/cached and cli",
+        sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, search/keeper, \
+                   transports, layers/timed, layers/cached and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -125,6 +125,7 @@ pub const RULES: &[Rule] = &[
         ],
         rooms: &[
             "crates/watch",
+            "crates/providers/src/vigil",
             "crates/search/src/keeper",
             "crates/*/src/transport",
             "crates/catalog/src/layers/timed",

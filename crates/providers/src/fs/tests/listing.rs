@@ -22,7 +22,7 @@ async fn a_file_is_described_without_being_opened() {
     assert_eq!((stat.name.as_str(), stat.size), ("main.rs", Some(11)));
     assert_eq!(stat.mime.as_deref(), Some("text/x-rust"));
     assert_eq!(stat.annotations.modified, Some(when));
-    assert_eq!((stat.listable, stat.watchable), (Truth::No, Truth::No));
+    assert_eq!((stat.listable, stat.watchable), (Truth::No, Truth::Yes));
     let page = desk.page(None, None, 10).await.unwrap();
     assert_eq!(*page.items[0], stat);
     assert_eq!(page.freshness.ttl, Duration::from_secs(1));

@@ -10,6 +10,7 @@ mod listing;
 mod pages;
 mod reading;
 mod visibility;
+mod watching;
 mod windows;
 
 use std::fs;
@@ -89,7 +90,7 @@ impl Tree {
 
     fn options(&self, listing: Listing) -> Options {
         let ttl = Duration::from_secs(1);
-        Options { root: self.root(), listing, hidden: false, ttl, hide: None }
+        Options { listing, ttl, ..Options::new(self.root()) }
     }
 }
 

@@ -1,0 +1,77 @@
+//! Is every change of a resource heard, and nothing else?
+
+mod files;
+mod folders;
+mod limits;
+mod lists;
+mod rules;
+
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_core::Stream;
+use futures_util::StreamExt as _;
+use resource::{Change, Context, Error, Interest, Uri, Watch as _};
+
+use super::{Desk, uri};
+
+/// A stream of changes that is waited for, but not for ever.
+pub(super) struct Ear(Pin<Box<dyn Stream<Item = Change> + Send>>);
+
+impl Desk {
+    async fn try_hear(&self, interest: Interest) -> Result<Ear, Error> {
+        Ok(Ear(self.0.watch(&Context::default(), interest).await?))
+    }
+
+    async fn hear(&self, interest: Interest) -> Ear {
+        self.try_hear(interest).await.unwrap()
+    }
+
+    async fn hear_of(&self, text: &str) -> Ear {
+        self.hear(Interest::Resource(uri(text))).await
+    }
+}
+
+impl Ear {
+    async fn next(&mut self) -> Change {
+        let next = tokio::time::timeout(Duration::from_secs(10), self.0.next());
+        next.await.expect("nothing is heard for ten seconds").expect("the stream ended")
+    }
+
+    /// All that is heard until `last` is.
+    async fn until(&mut self, last: &Change) -> Vec<Change> {
+        let mut heard = Vec::new();
+        loop {
+            let change = self.next().await;
+            let is_last = change == *last;
+            heard.push(change);
+            if is_last {
+                return heard;
+            }
+        }
+    }
+
+    /// Waits until all of `changes` were heard, in any order.
+    async fn all_of(&mut self, changes: impl IntoIterator<Item = Change>) {
+        let mut missing: HashSet<Change> = changes.into_iter().collect();
+        while !missing.is_empty() {
+            missing.remove(&self.next().await);
+        }
+    }
+}
+
+fn updated(text: &str) -> Change {
+    Change::Updated(uri(text))
+}
+
+fn removed(text: &str) -> Change {
+    Change::Removed(uri(text))
+}
+
+fn about(change: &Change) -> Option<&Uri> {
+    match change {
+        Change::Updated(uri) | Change::Removed(uri) => Some(uri),
+        Change::Listing => None,
+    }
+}

@@ -1,0 +1,147 @@
+//! What happens where the kernel does not tell, or tells too much?
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use resource::{Change, ErrorKind, Health as _, Interest, Provider as _, State, Truth};
+
+use super::super::{Desk, Listing, Tree, uri};
+use super::{removed, updated};
+use crate::fs::{Fs, Options, Watching};
+
+fn serve(tree: &Tree, options: Options) -> Desk {
+    Desk(
+        Fs::open(Options { root: tree.root(), poll: Duration::from_millis(20), ..options })
+            .unwrap(),
+    )
+}
+
+async fn hears_everything(tree: &Tree, desk: &Desk) {
+    let mut all = desk.hear(Interest::Everything).await;
+    let mut one = desk.hear_of("file:///x/y/a").await;
+    let mut lists = desk.hear(Interest::Listing).await;
+    tree.write("x/y/a", "changed");
+    all.all_of([updated("file:///x/y/a")]).await;
+    assert_eq!(one.next().await, updated("file:///x/y/a"));
+    tree.write("new/er/b", "");
+    all.all_of([updated("file:///new/er/b"), Change::Listing]).await;
+    assert_eq!(lists.next().await, Change::Listing);
+    tree.remove("x/y/a");
+    all.all_of([removed("file:///x/y/a")]).await;
+    assert_eq!(one.next().await, removed("file:///x/y/a"));
+    tree.write("x/y/a", "back");
+    all.all_of([updated("file:///x/y/a")]).await;
+    assert_eq!(one.next().await, updated("file:///x/y/a"));
+}
+
+#[tokio::test]
+async fn beyond_the_limit_of_watches_changes_are_found_by_polling() {
+    let tree = Tree::of(["x/y/a", "z/b", "c"]);
+    let desk = serve(&tree, Options { watches: 2, ..tree.options(Listing::Flat) });
+    assert_eq!(desk.0.health().state, State::Ready);
+    hears_everything(&tree, &desk).await;
+    let stream = desk.hear(Interest::Everything).await;
+    let health = desk.0.health();
+    assert_eq!(health.state, State::Degraded);
+    let words = health.words.unwrap();
+    assert!(words.starts_with("changes are found by polling every 20ms: the kernel"), "{words}");
+    drop(stream);
+}
+
+#[tokio::test]
+async fn where_polling_is_asked_for_or_the_disk_is_elsewhere_nothing_is_amiss() {
+    for is_local in [true, false] {
+        let tree = Tree::of(["x/y/a", "z/b", "c"]);
+        let watch = if is_local { Watching::Poll } else { Watching::Auto };
+        let mut desk = serve(&tree, Options { watch, ..tree.options(Listing::Flat) });
+        desk.set_local(is_local);
+        hears_everything(&tree, &desk).await;
+        assert!(desk.0.site.desk.open_ears().is_none());
+        let health = desk.0.health();
+        assert_eq!(health.state, State::Ready);
+        assert_eq!(health.words.unwrap(), "changes are found by polling every 20ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn polling_goes_by_a_clock_that_can_be_stopped() {
+    let tree = Tree::of(["a"]);
+    let poll = Duration::from_secs(3_000);
+    let options = Options { watch: Watching::Poll, poll, ..tree.options(Listing::Flat) };
+    let desk = Desk(Fs::open(options).unwrap());
+    let mut stream = desk.hear(Interest::Everything).await;
+    tree.write("a", "changed");
+    assert_eq!(stream.0.next().await, Some(updated("file:///a")));
+}
+
+#[tokio::test]
+async fn where_changes_are_not_told_nobody_is_promised_any() {
+    let tree = Tree::of(["a"]);
+    let desk = serve(&tree, Options { watch: Watching::Off, ..tree.options(Listing::Flat) });
+    assert!(desk.0.facets().watch.is_none());
+    assert_eq!(desk.stat("file:///a").await.unwrap().watchable, Truth::No);
+    let error = desk.try_hear(Interest::Resource(uri("file:///a"))).await.err().unwrap();
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+}
+
+#[tokio::test]
+async fn when_the_kernel_lost_count_everything_is_looked_at() {
+    let tree = Tree::of(["x/y/a", "b"]);
+    let desk = tree.serve(Listing::Flat);
+    let mut ear = desk.hear(Interest::Everything).await;
+    let ears = desk.0.site.desk.open_ears().unwrap();
+    tree.write("x/y/a", "changed");
+    tree.write("x/new", "");
+    // What the kernel noted is lost.
+    ears.drain();
+    ears.take();
+    ears.overflow();
+    ear.all_of([updated("file:///x/y/a"), updated("file:///x/new"), Change::Listing]).await;
+}
+
+#[tokio::test]
+async fn when_the_last_stream_is_dropped_nothing_is_left() {
+    let tree = Tree::of(["x/y/a", "b"]);
+    let desk = tree.serve(Listing::Flat);
+    let site = desk.0.site.clone();
+    let first = desk.hear(Interest::Everything).await;
+    let second = desk.hear_of("file:///x/y/a").await;
+    assert_eq!(site.desk.open_ears().unwrap().len(), 3);
+    drop(first);
+    let ears = Arc::downgrade(&site.desk.open_ears().unwrap());
+    drop(second);
+    let over = async {
+        while site.desk.is_attended() || ears.strong_count() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), over).await.expect("it goes on");
+    assert!(site.desk.parties().is_empty() && site.desk.open_ears().is_none());
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_source() {
+    let tree = Tree::of(["a"]);
+    let desk = tree.serve(Listing::Flat);
+    let mut ear = desk.hear(Interest::Everything).await;
+    drop(desk);
+    let end = tokio::time::timeout(Duration::from_secs(10), ear.0.next()).await;
+    assert_eq!(end.expect("it does not end"), None);
+}
+
+#[tokio::test]
+async fn a_thousand_streams_are_one_task_and_few_watches() {
+    let tree = Tree::of(["x/y/a"]);
+    let desk = tree.serve(Listing::Flat);
+    let mut ears = Vec::new();
+    for _ in 0..1_000 {
+        ears.push(desk.hear_of("file:///x/y/a").await);
+    }
+    assert_eq!(desk.0.site.desk.open_ears().unwrap().len(), 3);
+    fs::write(tree.at("x/y/a"), "changed").unwrap();
+    for ear in &mut ears {
+        assert_eq!(ear.next().await, updated("file:///x/y/a"));
+    }
+}

@@ -1,0 +1,108 @@
+//! What is a file now, compared with what was known of it?
+
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use blake3::Hash;
+
+use crate::fs::confine::Handle;
+use crate::fs::locate::{Folder, Found};
+use crate::fs::site::Site;
+use crate::fs::stamp::{Kind, Stamp};
+use crate::vigil::{Deaf, HASHED, Hold, Version};
+
+impl Site {
+    /// The version of `name`, of which the file system says `stamp`; its content is looked at
+    /// unless it is sure to be that of `known`.
+    pub(super) fn version(
+        &self,
+        (folder, name): (&Folder, &[u8]),
+        stamp: &Stamp,
+        known: Option<&Version>,
+    ) -> Version {
+        if stamp.kind == Kind::Folder {
+            return Version::new(stamp.identity(), true, None);
+        }
+        if let Some(known) = known
+            && known.surely_has(stamp.mark())
+        {
+            return *known;
+        }
+        let now = SystemTime::now();
+        let (stamp, hash) = match hash(folder, name, stamp) {
+            Some((stamp, hash)) => (stamp, Some(hash)),
+            None => (*stamp, None),
+        };
+        Version::new(stamp.mark(), stamp.is_settled(now, self.margin), hash)
+    }
+
+    /// The same by the stamp alone.
+    pub(super) fn outward(&self, stamp: &Stamp) -> Version {
+        if stamp.kind == Kind::Folder {
+            return Version::new(stamp.identity(), true, None);
+        }
+        let settled = stamp.is_settled(SystemTime::now(), self.margin);
+        Version::new(stamp.mark(), settled, None)
+    }
+
+    /// What `name` in `folder` is now, or leads to, and where that really lies.
+    pub(super) fn target(
+        &self,
+        folder: &Arc<Folder>,
+        name: &[u8],
+    ) -> Option<(Arc<Folder>, Vec<u8>, Stamp)> {
+        match self.look(folder, name).ok()? {
+            Found::File(leaf) => Some((leaf.folder, leaf.name, leaf.stamp)),
+            Found::Folder(target) => {
+                let stamp = target.stamp;
+                Some((target, Vec::new(), stamp))
+            }
+        }
+    }
+
+    /// Listens to `folder`, if the kernel tells and there is room.
+    pub(super) fn listen(&self, key: &[u8], handle: &Handle) -> Option<Hold> {
+        if !self.is_told() {
+            return None;
+        }
+        self.noted(self.desk.ears().and_then(|ears| ears.listen(key, handle)))
+    }
+
+    /// What came of an attempt to listen; without it, changes are looked for.
+    pub(super) fn noted<T>(&self, attempt: Result<T, Deaf>) -> Option<T> {
+        match attempt {
+            Ok(done) => Some(done),
+            Err(Deaf::Full) => {
+                self.desk.start_polling();
+                None
+            }
+            Err(Deaf::Refused(error)) => {
+                tracing::debug!(%error, "a folder cannot be watched");
+                // One that may not be read shows nothing that could change.
+                if error.kind() != std::io::ErrorKind::PermissionDenied {
+                    self.desk.start_polling();
+                }
+                None
+            }
+        }
+    }
+}
+
+/// The hash of a small file, and what the file system says of what was read.
+fn hash(folder: &Folder, name: &[u8], stamp: &Stamp) -> Option<(Stamp, Hash)> {
+    if stamp.size > HASHED {
+        return None;
+    }
+    let (file, stamp) = folder.handle.file(name).ok()?;
+    let mut bytes = vec![0; usize::try_from(stamp.size.min(HASHED)).ok()? + 1];
+    let mut read = 0;
+    while read < bytes.len() {
+        match file.read_at(&mut bytes[read..], read as u64).ok()? {
+            0 => return Some((stamp, blake3::hash(&bytes[..read]))),
+            more => read += more,
+        }
+    }
+    // It grows while it is read; there will be more to hear of it.
+    None
+}

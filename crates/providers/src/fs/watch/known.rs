@@ -1,0 +1,193 @@
+//! What was known of a folder, and what is different now?
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+
+use crate::fs::effort::Effort;
+use crate::fs::folder::{Extent, Names};
+use crate::fs::locate::Folder;
+use crate::fs::path::Local;
+use crate::fs::site::Site;
+use crate::fs::stamp::Kind;
+use crate::vigil::{HASHED, Hold, Version};
+
+/// Of so many files that changed just now the content is remembered, for each folder.
+const MOST_RECENT: usize = 4_096;
+
+/// The names in one folder, and the version of each.
+pub(super) struct Known {
+    /// As whoever listens writes it.
+    pub(super) shown: Local,
+    pub(super) names: Arc<Names>,
+    /// The mark of each, zero where it may change unseen; nothing where only names matter.
+    marks: Option<Vec<u64>>,
+    /// What changed just now, so that it cannot be told by its mark yet.
+    recent: HashMap<Vec<u8>, Version>,
+    /// Where the kernel does not tell, there is none.
+    pub(super) hold: Option<Hold>,
+}
+
+/// How much is remembered of what lies in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    Names,
+    Versions,
+}
+
+/// One thing that is different.
+pub(super) struct Difference {
+    pub(super) name: Vec<u8>,
+    /// What it was, if it was there.
+    pub(super) was: Option<Kind>,
+    /// What it is, if it is there.
+    pub(super) is: Option<Kind>,
+}
+
+/// One name, in one folder, as it is now.
+struct Child<'a> {
+    folder: &'a Arc<Folder>,
+    name: &'a [u8],
+    kind: Kind,
+}
+
+impl Known {
+    /// What is in `folder`, shown as `shown`. It is to be held before this is called.
+    pub(super) fn first(
+        site: &Site,
+        folder: &Arc<Folder>,
+        (shown, detail): (Local, Detail),
+        hold: Option<Hold>,
+    ) -> io::Result<Self> {
+        let names = site.names(folder, Extent::All, &Effort::steady())?;
+        let marks = (detail == Detail::Versions).then(|| Vec::with_capacity(names.len()));
+        let mut known = Self { shown, names: names.clone(), marks, recent: HashMap::new(), hold };
+        if let Some(mut marks) = known.marks.take() {
+            let polls = known.hold.is_none();
+            for (name, kind) in (0..names.len()).filter_map(|index| names.get(index)) {
+                let child = Child { folder, name, kind };
+                // Where an event will name it, its content need not be known yet.
+                marks.push(known.look(site, &child, None, polls).map_or(0, |(mark, _)| mark));
+            }
+            known.marks = Some(marks);
+        }
+        Ok(known)
+    }
+
+    /// What is different in `folder` now: of all that is in it, or of these names `only`.
+    /// Names that came or went are always among it.
+    pub(super) fn update(
+        &mut self,
+        site: &Site,
+        folder: &Arc<Folder>,
+        only: Option<&HashSet<Vec<u8>>>,
+    ) -> io::Result<Vec<Difference>> {
+        let new = site.names(folder, Extent::All, &Effort::steady())?;
+        let old = std::mem::replace(&mut self.names, new.clone());
+        let Some(only) = only.filter(|_| Arc::ptr_eq(&old, &new)) else {
+            return Ok(self.merge(site, folder, (&old, &new), only));
+        };
+        let mut differences = Vec::new();
+        let Some(mut marks) = self.marks.take() else { return Ok(differences) };
+        for name in only {
+            let index = new.from(name);
+            if let Some((found, kind)) = new.get(index)
+                && found == name
+                && let Some(before) = marks.get_mut(index)
+                && let Some((mark, is_news)) =
+                    self.look(site, &Child { folder, name, kind }, Some(*before), true)
+            {
+                *before = mark;
+                if is_news {
+                    let name = name.clone();
+                    differences.push(Difference { name, was: Some(kind), is: Some(kind) });
+                }
+            }
+        }
+        self.marks = Some(marks);
+        Ok(differences)
+    }
+
+    fn merge(
+        &mut self,
+        site: &Site,
+        folder: &Arc<Folder>,
+        (old, new): (&Names, &Names),
+        only: Option<&HashSet<Vec<u8>>>,
+    ) -> Vec<Difference> {
+        let before = self.marks.take();
+        let mut marks = Vec::with_capacity(if before.is_some() { new.len() } else { 0 });
+        let mut differences = Vec::new();
+        let (mut left, mut right) = (0, 0);
+        loop {
+            let (was, is) = match (old.get(left), new.get(right)) {
+                (None, None) => break,
+                (Some(was), Some(is)) => match was.0.cmp(is.0) {
+                    Ordering::Less => (Some(was), None),
+                    Ordering::Equal => (Some(was), Some(is)),
+                    Ordering::Greater => (None, Some(is)),
+                },
+                one => one,
+            };
+            let mark = before.as_ref().and_then(|marks| marks.get(left).copied());
+            left += usize::from(was.is_some());
+            right += usize::from(is.is_some());
+            let Some((name, _)) = was.or(is) else { break };
+            let (was, is) = (was.map(|(_, kind)| kind), is.map(|(_, kind)| kind));
+            let mut is_news = was != is;
+            if is.is_none() {
+                self.recent.remove(name);
+            }
+            if let (Some(_), Some(kind)) = (&before, is) {
+                let mark = mark.filter(|_| was == is);
+                let is_asked = only.is_none_or(|only| only.contains(name));
+                marks.push(match mark {
+                    Some(mark) if !is_asked => mark,
+                    mark => {
+                        let seen = self.look(site, &Child { folder, name, kind }, mark, true);
+                        is_news |= seen.is_some_and(|(_, is_news)| is_news);
+                        seen.map_or(0, |(mark, _)| mark)
+                    }
+                });
+            }
+            if is_news {
+                differences.push(Difference { name: name.to_vec(), was, is });
+            }
+        }
+        self.marks = before.is_some().then_some(marks);
+        differences
+    }
+
+    /// The mark of `child` now, and whether it is other than what was known; nothing if it is gone
+    /// or became something else, of which there will be more to hear.
+    fn look(
+        &mut self,
+        site: &Site,
+        child: &Child<'_>,
+        before: Option<u64>,
+        reads: bool,
+    ) -> Option<(u64, bool)> {
+        let Child { folder, name, kind } = child;
+        let known = self.recent.get(*name).copied();
+        let known = known.or_else(|| before.map(|mark| Version::new(mark, mark != 0, None)));
+        let (place, target, stamp) = match kind {
+            Kind::Link => site.target(folder, name)?,
+            kind => ((*folder).clone(), name.to_vec(), site.member(folder, name, *kind)?),
+        };
+        let mut version = site.outward(&stamp);
+        if known.is_some_and(|known| known.surely_has(version.mark())) {
+            return Some((version.mark(), false));
+        }
+        let tells = known.is_some_and(|known| known.has_hash()) || !version.is_settled();
+        if reads && tells && stamp.size <= HASHED {
+            version = site.version((&place, &target), &stamp, None);
+        }
+        let is_news = known.is_none_or(|known| known.may_differ_from(&version));
+        self.recent.remove(*name);
+        if !version.is_settled() && reads && self.recent.len() < MOST_RECENT {
+            self.recent.insert(name.to_vec(), version);
+        }
+        Some((if version.is_settled() { version.mark() } else { 0 }, is_news))
+    }
+}

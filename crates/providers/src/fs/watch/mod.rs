@@ -1,0 +1,153 @@
+//! How does a folder tell of changes?
+//!
+//! An event only says where to look. What is told follows from comparing what is there with what
+//! was there, as whoever asks may see it.
+
+mod gaze;
+mod known;
+mod memory;
+mod one;
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use async_trait::async_trait;
+use futures_core::Stream;
+use resource::{
+    Change, Condition, Context, Error, ErrorKind, Health, Interest, Result, State, Watch,
+};
+
+pub(super) use self::memory::Memory;
+
+use super::effort::Effort;
+use super::fault::{Fault, missing};
+use super::locate::{Folder, Found};
+use super::options::Watching;
+use super::path::Local;
+use super::site::Site;
+use super::{Fs, asked};
+use crate::vigil::{Desk, Feed, Heard, Lookout, Party, enlist};
+
+/// How many folders that were listed by themselves are listened to.
+const MOST_LISTED: usize = 4_096;
+
+/// Those who want to hear that lists changed.
+#[derive(Default)]
+pub(super) struct Readers(Mutex<Vec<Weak<Party<Memory>>>>);
+
+#[async_trait]
+impl Watch for Fs {
+    async fn watch(
+        &self,
+        ctx: &Context,
+        interest: Interest,
+    ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
+        let (memory, uri) = match &interest {
+            Interest::Resource(uri) => (Memory::one(uri, asked(uri)?), Some(uri)),
+            Interest::Listing => (Memory::listing(), None),
+            Interest::Everything => (Memory::everything(), None),
+        };
+        if self.site.watch == Watching::Off {
+            return Err(Error::new(ErrorKind::Unsupported, "changes are not told here"));
+        }
+        // On the roll first: what is heard while the first look is taken is looked at after it.
+        let (party, stories) = enlist(&self.site, memory);
+        if !self.site.is_told() {
+            self.site.desk.start_polling();
+        }
+        if interest == Interest::Listing {
+            self.site.readers.add(&party);
+        }
+        let look = move |site: &Site, effort: &Effort| {
+            effort.must_be_long()?;
+            site.first_look(&party)
+        };
+        let done = self.labour(ctx, look).await;
+        self.site.desk.wake();
+        done.map_err(|fault| match (uri, fault) {
+            (Some(uri), fault) => fault.about(uri),
+            (None, Fault::Io(error)) => {
+                Error::unavailable("the folder served here cannot be read just now")
+                    .caused_by(error)
+            }
+            (None, Fault::Said(error)) => error,
+        })?;
+        Ok(Box::pin(stories))
+    }
+}
+
+impl Health for Fs {
+    fn health(&self) -> Condition {
+        let site = &self.site;
+        match site.desk.polls() {
+            Some(poll) if site.is_told() => Condition::degraded(format!(
+                "changes are found by polling every {poll:?}: the kernel's limit of watches is \
+                 reached"
+            )),
+            _ if site.watch == Watching::Off || site.is_told() => Condition::ready(),
+            _ => {
+                let words = format!("changes are found by polling every {:?}", site.desk.every());
+                Condition { state: State::Ready, words: Some(words) }
+            }
+        }
+    }
+}
+
+impl Lookout for Site {
+    type Memory = Memory;
+
+    fn desk(&self) -> &Desk<Memory> {
+        &self.desk
+    }
+
+    fn look(&self, memory: &mut Memory, heard: &Heard, feed: &Feed) -> bool {
+        memory.look(self, heard, feed)
+    }
+}
+
+impl Site {
+    /// Whether the kernel tells of changes here.
+    pub(super) fn is_told(&self) -> bool {
+        self.watch == Watching::Auto && self.root.local
+    }
+
+    fn first_look(&self, party: &Party<Memory>) -> Result<(), Fault> {
+        if party.memory().begin(self, &party.feed)? { Ok(()) } else { Err(missing().into()) }
+    }
+
+    /// Lets those who want to hear of lists know that `folder` is about to be listed.
+    pub(super) fn heed(&self, folder: &Folder, effort: &Effort) -> io::Result<()> {
+        for party in self.readers.present() {
+            let mut memory = match party.memory.try_lock() {
+                Ok(memory) => memory,
+                Err(_) => {
+                    effort.must_be_long()?;
+                    party.memory()
+                }
+            };
+            memory.heed(self, folder, &party.feed);
+        }
+        Ok(())
+    }
+
+    fn folder_at(&self, path: &Local) -> io::Result<Arc<Folder>> {
+        match self.find(path)? {
+            Found::Folder(folder) if folder.path == *path => Ok(folder),
+            Found::Folder(_) | Found::File(_) => Err(missing()),
+        }
+    }
+}
+
+impl Readers {
+    fn add(&self, party: &Arc<Party<Memory>>) {
+        let mut readers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        readers.retain(|party| party.strong_count() > 0);
+        readers.push(Arc::downgrade(party));
+    }
+
+    fn present(&self) -> Vec<Arc<Party<Memory>>> {
+        let readers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        readers.iter().filter_map(Weak::upgrade).collect()
+    }
+}

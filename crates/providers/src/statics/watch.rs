@@ -1,0 +1,243 @@
+//! How does a declared resource tell that its file changed?
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use futures_core::Stream;
+use resource::{
+    Change, Condition, Context, Error, ErrorKind, Health, Interest, Result, Uri, Watch,
+};
+use rustix::fs::{Mode, OFlags, open};
+
+use super::Statics;
+use super::file::blocking;
+use crate::vigil::{
+    Deaf, Desk, Feed, HASHED, Heard, Hold, Lookout, Version, enlist, is_local, way,
+};
+
+/// How old a change must be before its date is trusted.
+const MARGIN: Duration = Duration::from_millis(50);
+
+/// How often the way is gone again because it changed under our feet.
+const TRIES: usize = 8;
+
+/// All files behind declared resources, and who listens to them.
+pub(super) struct Station {
+    files: HashMap<Uri, Vec<PathBuf>>,
+    desk: Desk<Memory>,
+}
+
+/// What is remembered for one who listens.
+pub(super) struct Memory(Vec<Seen>);
+
+/// One file behind a resource.
+struct Seen {
+    uri: Uri,
+    path: PathBuf,
+    way: Vec<Step>,
+    /// Nothing if it is not there.
+    version: Option<Version>,
+}
+
+/// A folder on the way to a file, and the name that leads on from there.
+struct Step {
+    key: Vec<u8>,
+    name: Vec<u8>,
+    _hold: Option<Hold>,
+}
+
+impl Station {
+    pub(super) fn new(files: Vec<(Uri, Vec<PathBuf>)>, poll: Duration, most: usize) -> Self {
+        Self { files: files.into_iter().collect(), desk: Desk::new(poll, most) }
+    }
+
+    pub(super) fn has_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn desk(&self) -> &Desk<Memory> {
+        &self.desk
+    }
+
+    fn memory_of(&self, uri: &Uri) -> Vec<Seen> {
+        let paths = self.files.get(uri).into_iter().flatten();
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let seen =
+            |path| Seen { uri: uri.clone(), path: absolute(path), way: Vec::new(), version: None };
+        paths.map(seen).collect()
+    }
+
+    /// Listens to the folder at `path`; where that cannot be, changes are looked for.
+    fn listen(&self, path: &Path) -> Option<Hold> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = open(path, flags, Mode::empty()).ok()?;
+        if !is_local(&folder).unwrap_or(false) {
+            self.desk.start_polling();
+            return None;
+        }
+        let key = path.as_os_str().as_bytes();
+        match self.desk.ears().and_then(|ears| ears.listen(key, &folder)) {
+            Ok(hold) => Some(hold),
+            // A folder that may not be read need not be: its names are looked up all the same.
+            Err(Deaf::Refused(_) | Deaf::Full) => {
+                self.desk.start_polling();
+                None
+            }
+        }
+    }
+}
+
+impl Lookout for Station {
+    type Memory = Memory;
+
+    fn desk(&self) -> &Desk<Memory> {
+        &self.desk
+    }
+
+    fn look(&self, memory: &mut Memory, heard: &Heard, feed: &Feed) -> bool {
+        for seen in memory.0.iter_mut().filter(|seen| seen.may_be_meant(heard)) {
+            if seen.look(self) {
+                feed.tell(Change::Updated(seen.uri.clone()));
+            }
+        }
+        false
+    }
+}
+
+impl Seen {
+    fn may_be_meant(&self, heard: &Heard) -> bool {
+        let is_meant = |step: &Step| {
+            let touched = heard.folders.get(&step.key);
+            touched.is_some_and(|touched| touched.whole || touched.names.contains(&step.name))
+        };
+        heard.all || self.way.iter().any(is_meant)
+    }
+
+    /// Looks again; whether it is another version than before.
+    fn look(&mut self, station: &Station) -> bool {
+        self.go(station);
+        let version = version(&self.path, self.version.as_ref());
+        let is_news = match (&self.version, &version) {
+            (Some(old), Some(new)) => old.may_differ_from(new),
+            (None, None) => false,
+            _ => true,
+        };
+        self.version = version;
+        is_news
+    }
+
+    /// Listens to every folder on the way, as the way is now.
+    fn go(&mut self, station: &Station) {
+        for _ in 0..TRIES {
+            let now = way(&self.path);
+            let is_step = |((folder, name), step): (&(PathBuf, OsString), &Step)| {
+                folder.as_os_str().as_bytes() == step.key && name.as_bytes() == step.name
+            };
+            let is_same = now.len() == self.way.len() && now.iter().zip(&self.way).all(is_step);
+            let steps = now.into_iter().map(|(folder, name)| Step {
+                _hold: station.listen(&folder),
+                key: folder.into_os_string().into_vec(),
+                name: name.into_vec(),
+            });
+            // The old ones are let go after the new ones are held, so that none is lost between.
+            self.way = steps.collect();
+            if is_same {
+                return;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Watch for Statics {
+    async fn watch(
+        &self,
+        _: &Context,
+        interest: Interest,
+    ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
+        let station = &self.station;
+        let memory = match &interest {
+            Interest::Resource(uri) if !self.has(uri) => return Err(Error::not_found(uri)),
+            Interest::Resource(uri) if !station.files.contains_key(uri) => {
+                let words = "this resource changes only with the settings";
+                return Err(Error::new(ErrorKind::Unsupported, words).about(uri));
+            }
+            Interest::Resource(uri) => station.memory_of(uri),
+            Interest::Listing => Vec::new(),
+            Interest::Everything => {
+                station.files.keys().flat_map(|uri| station.memory_of(uri)).collect()
+            }
+        };
+        // On the roll first: what is heard while the first look is taken is looked at after it.
+        let (party, stories) = enlist(station, Memory(memory));
+        let station = station.clone();
+        blocking(move || {
+            for seen in &mut party.memory().0 {
+                seen.look(&station);
+            }
+            Ok(())
+        })
+        .await?;
+        self.station.desk.wake();
+        Ok(Box::pin(stories))
+    }
+}
+
+impl Health for Statics {
+    fn health(&self) -> Condition {
+        match self.station.desk.polls() {
+            Some(poll) => Condition::degraded(format!(
+                "changes are found by polling every {poll:?}: the kernel does not tell of some files"
+            )),
+            None => Condition::ready(),
+        }
+    }
+}
+
+/// The version of the file at `path`; its content is looked at unless it is sure to be that of
+/// `known`.
+fn version(path: &Path, known: Option<&Version>) -> Option<Version> {
+    let now = SystemTime::now();
+    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let mut hasher = blake3::Hasher::new();
+    for number in [
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.ctime(),
+        metadata.ctime_nsec(),
+        metadata.size() as i64,
+        metadata.ino() as i64,
+    ] {
+        hasher.update(&number.to_le_bytes());
+    }
+    let mark = hasher.finalize().as_bytes().first_chunk().copied().map_or(0, u64::from_le_bytes);
+    if let Some(known) = known
+        && known.surely_has(mark)
+    {
+        return Some(*known);
+    }
+    let seconds = u64::try_from(metadata.ctime()).unwrap_or(0);
+    let changed = Duration::new(seconds, u32::try_from(metadata.ctime_nsec()).unwrap_or(0));
+    let settled =
+        now.duration_since(SystemTime::UNIX_EPOCH + changed).is_ok_and(|age| age > MARGIN);
+    Some(Version::new(mark, settled, content(path, metadata.size())))
+}
+
+/// The hash of what a small file holds.
+fn content(path: &Path, size: u64) -> Option<blake3::Hash> {
+    if size > HASHED {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(HASHED + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= HASHED).then(|| blake3::hash(&bytes))
+}

@@ -1,0 +1,220 @@
+//! What does the kernel tell of the folders that are watched?
+//!
+//! The kernel notes a change before the call that makes it returns. So whoever empties its notes
+//! and finds nothing about a file knows that the file is as it was when it was last looked at
+//! under the same watch; only writes through memory maps and through names elsewhere go unnoted.
+
+mod heard;
+mod ledger;
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+use tokio::sync::Notify;
+
+pub(crate) use self::heard::{Heard, Touched};
+use self::ledger::Ledger;
+pub(crate) use self::ledger::{Look, Trust};
+
+/// How long a file that makes no events is believed to be unchanged.
+const BELIEVED: Duration = Duration::from_secs(2);
+
+/// So many events are read in one go; more count as a change of everything.
+const MOST_EVENTS: usize = 65_536;
+
+/// The kernel's notes about folders of one mount.
+pub(crate) struct Ears {
+    descriptor: OwnedFd,
+    most: usize,
+    begun: Instant,
+    ledger: Mutex<Ledger>,
+    news: Arc<Notify>,
+}
+
+/// Why a folder cannot be watched.
+#[derive(Debug)]
+pub(crate) enum Deaf {
+    /// No more folders can be watched.
+    Full,
+    /// Not this one, because of what was said of it.
+    Refused(io::Error),
+}
+
+/// A folder that somebody listens to, until this is dropped.
+pub(crate) struct Hold {
+    ears: Arc<Ears>,
+    key: Vec<u8>,
+}
+
+/// A folder whose files need not be looked at while the kernel says nothing of them.
+pub(crate) struct Guard {
+    ears: Arc<Ears>,
+    key: Vec<u8>,
+}
+
+impl Ears {
+    /// Ears for up to `most` folders. Whoever shares `serial` may compare what they heard.
+    pub(crate) fn open(
+        most: usize,
+        serial: Arc<AtomicU64>,
+        news: Arc<Notify>,
+    ) -> Result<Self, Deaf> {
+        let descriptor = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
+        let ledger = Mutex::new(Ledger::new(serial));
+        Ok(Self { descriptor, most, begun: Instant::now(), ledger, news })
+    }
+
+    /// Listens to the open `folder`, called `key` from now on.
+    pub(crate) fn listen(self: &Arc<Self>, key: &[u8], folder: impl AsFd) -> Result<Hold, Deaf> {
+        self.attach(key, folder.as_fd())?;
+        self.lock().entry(key).listeners += 1;
+        Ok(Hold { ears: self.clone(), key: key.to_vec() })
+    }
+
+    /// Guards the open `folder`, called `key` from now on.
+    pub(crate) fn guard(self: &Arc<Self>, key: &[u8], folder: impl AsFd) -> Result<Guard, Deaf> {
+        self.attach(key, folder.as_fd())?;
+        self.lock().guard(key);
+        Ok(Guard { ears: self.clone(), key: key.to_vec() })
+    }
+
+    /// Reads all that the kernel has noted.
+    pub(crate) fn drain(&self) {
+        let mut ledger = self.lock();
+        let mut room = [MaybeUninit::<u8>::uninit(); 4096];
+        let mut events = Reader::new(&self.descriptor, &mut room);
+        let mut read = 0;
+        loop {
+            match events.next() {
+                Ok(_) if read > MOST_EVENTS => {
+                    ledger.note_all();
+                    if events.is_buffer_empty() {
+                        break;
+                    }
+                }
+                Ok(event) => {
+                    read += 1;
+                    let name = event.file_name().map(std::ffi::CStr::to_bytes);
+                    ledger.note(event.wd(), event.events(), name);
+                }
+                Err(Errno::INTR) => {}
+                Err(_) => break,
+            }
+        }
+        if !ledger.heard.is_empty() {
+            self.news.notify_one();
+        }
+    }
+
+    /// What was heard since this was last asked.
+    pub(crate) fn take(&self) -> Heard {
+        std::mem::take(&mut self.lock().heard)
+    }
+
+    /// How many folders are watched.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().watched.len()
+    }
+
+    /// Takes it that everything may have changed.
+    #[cfg(test)]
+    pub(crate) fn overflow(&self) {
+        self.lock().note_all();
+        self.news.notify_one();
+    }
+
+    fn attach(&self, key: &[u8], folder: BorrowedFd<'_>) -> Result<(), Deaf> {
+        let mut ledger = self.lock();
+        if !ledger.watched.contains_key(key) && ledger.watched.len() >= self.most {
+            return Err(Deaf::Full);
+        }
+        // Through the handle, so that it is the very folder that was found, wherever it lies now.
+        let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+        let number = inotify::add_watch(&self.descriptor, path, of_interest())?;
+        if let Some(unused) = ledger.attach(key, number) {
+            self.forget(unused);
+        }
+        Ok(())
+    }
+
+    fn detach(&self, key: &[u8], part: impl FnOnce(&mut Ledger)) {
+        let mut ledger = self.lock();
+        part(&mut ledger);
+        if let Some(unused) = ledger.clear(key) {
+            self.forget(unused);
+        }
+    }
+
+    fn forget(&self, number: i32) {
+        // Of a folder that is gone the kernel has forgotten it already.
+        let _gone = inotify::remove_watch(&self.descriptor, number);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AsRawFd for Ears {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
+    }
+}
+
+impl Hold {
+    /// Listens to `folder` in the place of the one before, if it is another one.
+    pub(crate) fn renew(&self, folder: impl AsFd) -> Result<(), Deaf> {
+        self.ears.attach(&self.key, folder.as_fd())
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.ears.detach(&self.key, |ledger| ledger.entry(&self.key).listeners -= 1);
+    }
+}
+
+impl Guard {
+    /// What may be believed just now, once the kernel's notes are read; nothing if the folder is
+    /// watched no more.
+    pub(crate) fn trust(&self) -> Option<Trust> {
+        self.ears.drain();
+        let now = self.ears.begun.elapsed();
+        self.ears.lock().trust(&self.key, now, BELIEVED)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.ears.detach(&self.key, |ledger| ledger.entry(&self.key).marks = None);
+    }
+}
+
+impl From<Errno> for Deaf {
+    fn from(error: Errno) -> Self {
+        match error {
+            Errno::NOSPC | Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOSYS => Self::Full,
+            error => Self::Refused(error.into()),
+        }
+    }
+}
+
+/// Everything but reading.
+fn of_interest() -> WatchFlags {
+    WatchFlags::CREATE
+        | WatchFlags::DELETE
+        | WatchFlags::MOVE
+        | WatchFlags::MODIFY
+        | WatchFlags::CLOSE_WRITE
+        | WatchFlags::ATTRIB
+        | WatchFlags::DELETE_SELF
+        | WatchFlags::MOVE_SELF
+        | WatchFlags::ONLYDIR
+        | WatchFlags::EXCL_UNLINK
+}

@@ -1,0 +1,175 @@
+//! Which folder does the kernel mean by a number, and what has it said of each?
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::fs::inotify::ReadFlags;
+
+use super::heard::Heard;
+
+/// Of so many names in one guarded folder it is remembered when they changed.
+const MOST_MARKED: usize = 1_024;
+
+/// The number of a folder that is gone.
+const NONE: i32 = -1;
+
+/// All that is watched.
+pub(super) struct Ledger {
+    pub(super) watched: HashMap<Vec<u8>, Watched>,
+    /// One folder may be known by several names, where it is mounted twice or has just moved.
+    keys: HashMap<i32, Vec<Vec<u8>>>,
+    pub(super) heard: Heard,
+    /// Counts events, so that what was looked at before an event is told from what was after.
+    serial: Arc<AtomicU64>,
+}
+
+pub(super) struct Watched {
+    number: i32,
+    pub(super) listeners: usize,
+    pub(super) marks: Option<Marks>,
+}
+
+/// When what changed in a guarded folder.
+#[derive(Clone)]
+pub(super) struct Marks {
+    /// All of it.
+    floor: u64,
+    names: Arc<HashMap<Vec<u8>, u64>>,
+}
+
+/// What may be believed of the files in a guarded folder.
+#[derive(Clone)]
+pub(crate) struct Trust {
+    marks: Marks,
+    serial: u64,
+    now: Duration,
+    believed: Duration,
+}
+
+/// When a file was last looked at under a guard.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    serial: u64,
+    at: Duration,
+}
+
+impl Trust {
+    /// A look that is taken after this trust was given.
+    pub(crate) fn look(&self) -> Look {
+        Look { serial: self.serial, at: self.now }
+    }
+
+    /// Whether what was seen of `name` in `look` still holds.
+    pub(crate) fn covers(&self, look: Look, name: &[u8]) -> bool {
+        let changed = self.marks.names.get(name).copied().unwrap_or(0).max(self.marks.floor);
+        look.serial >= changed && self.now.saturating_sub(look.at) <= self.believed
+    }
+}
+
+impl Ledger {
+    pub(super) fn new(serial: Arc<AtomicU64>) -> Self {
+        Self { watched: HashMap::new(), keys: HashMap::new(), heard: Heard::default(), serial }
+    }
+
+    /// What is known of `key`.
+    pub(super) fn entry(&mut self, key: &[u8]) -> &mut Watched {
+        let fresh = || Watched { number: NONE, listeners: 0, marks: None };
+        self.watched.entry(key.to_vec()).or_insert_with(fresh)
+    }
+
+    /// Takes `number` for `key`; gives a number that stands for nothing any more.
+    pub(super) fn attach(&mut self, key: &[u8], number: i32) -> Option<i32> {
+        let before = std::mem::replace(&mut self.entry(key).number, number);
+        if before == number {
+            return None;
+        }
+        self.keys.entry(number).or_default().push(key.to_vec());
+        let floor = self.tick();
+        if let Some(marks) = &mut self.entry(key).marks {
+            *marks = Marks { floor, names: Arc::default() };
+        }
+        self.unname(before, key)
+    }
+
+    /// Forgets `key` if nobody is interested; gives a number that stands for nothing any more.
+    pub(super) fn clear(&mut self, key: &[u8]) -> Option<i32> {
+        let watched = self.watched.get(key)?;
+        if watched.listeners > 0 || watched.marks.is_some() {
+            return None;
+        }
+        let number = self.watched.remove(key)?.number;
+        self.unname(number, key)
+    }
+
+    pub(super) fn guard(&mut self, key: &[u8]) {
+        let floor = self.tick();
+        self.entry(key).marks = Some(Marks { floor, names: Arc::default() });
+    }
+
+    pub(super) fn trust(&self, key: &[u8], now: Duration, believed: Duration) -> Option<Trust> {
+        let watched = self.watched.get(key).filter(|watched| watched.number != NONE)?;
+        let serial = self.serial.load(Ordering::Relaxed);
+        Some(Trust { marks: watched.marks.clone()?, serial, now, believed })
+    }
+
+    /// Notes one event.
+    pub(super) fn note(&mut self, number: i32, events: ReadFlags, name: Option<&[u8]>) {
+        if events.contains(ReadFlags::QUEUE_OVERFLOW) {
+            return self.note_all();
+        }
+        let is_gone = events.contains(ReadFlags::IGNORED);
+        let keys =
+            if is_gone { self.keys.remove(&number) } else { self.keys.get(&number).cloned() };
+        for key in keys.unwrap_or_default() {
+            let serial = self.tick();
+            let Some(watched) = self.watched.get_mut(&key) else { continue };
+            if is_gone {
+                watched.number = NONE;
+            }
+            if let Some(marks) = &mut watched.marks {
+                marks.note(name, serial);
+            }
+            if watched.listeners > 0 {
+                self.heard.add(&key, name);
+            }
+        }
+    }
+
+    /// Notes that anything may have changed.
+    pub(super) fn note_all(&mut self) {
+        let serial = self.tick();
+        for watched in self.watched.values_mut() {
+            if let Some(marks) = &mut watched.marks {
+                marks.note(None, serial);
+            }
+        }
+        self.heard = Heard::anything();
+    }
+
+    fn unname(&mut self, number: i32, key: &[u8]) -> Option<i32> {
+        let keys = self.keys.get_mut(&number)?;
+        keys.retain(|known| known != key);
+        if !keys.is_empty() {
+            return None;
+        }
+        self.keys.remove(&number);
+        Some(number)
+    }
+
+    fn tick(&self) -> u64 {
+        self.serial.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Marks {
+    fn note(&mut self, name: Option<&[u8]>, serial: u64) {
+        match name {
+            Some(name) if self.names.len() < MOST_MARKED || self.names.contains_key(name) => {
+                Arc::make_mut(&mut self.names).insert(name.to_vec(), serial);
+            }
+            _ => *self = Self { floor: serial, names: Arc::default() },
+        }
+    }
+}

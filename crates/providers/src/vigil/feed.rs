@@ -1,0 +1,122 @@
+//! What waits for one stream of changes?
+//!
+//! A set, not a queue: each URI stands in it once, with what became of it last.
+
+use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use resource::{Change, Uri};
+
+/// The end at which changes are told. Dropping it ends the stream, once that is empty.
+pub(crate) struct Feed(Arc<Shared>);
+
+/// The end at which they are heard. Dropping it does what was to be done then.
+pub(crate) struct Stories {
+    shared: Arc<Shared>,
+    leave: Option<Box<dyn FnOnce() + Send>>,
+}
+
+#[derive(Default)]
+struct Shared(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    /// In the order in which they were told first; nothing stands for lists.
+    order: VecDeque<Option<Uri>>,
+    /// Whether each is there or gone.
+    there: HashMap<Option<Uri>, bool>,
+    waker: Option<Waker>,
+    ended: bool,
+}
+
+impl Feed {
+    /// Both ends; `leave` is called when the second is dropped.
+    pub(crate) fn new(leave: impl FnOnce() + Send + 'static) -> (Self, Stories) {
+        let shared = Arc::new(Shared::default());
+        (Self(shared.clone()), Stories { shared, leave: Some(Box::new(leave)) })
+    }
+
+    /// Tells of a change.
+    pub(crate) fn tell(&self, change: Change) {
+        let (about, is_there) = match change {
+            Change::Updated(uri) => (Some(uri), true),
+            Change::Removed(uri) => (Some(uri), false),
+            Change::Listing => (None, true),
+        };
+        let mut waiting = self.0.lock();
+        if waiting.there.insert(about.clone(), is_there).is_none() {
+            waiting.order.push_back(about);
+        }
+        waiting.wake();
+    }
+
+    /// Whether anybody still listens.
+    pub(crate) fn is_heard(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    /// How much waits.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().order.len()
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        let mut waiting = self.0.lock();
+        waiting.ended = true;
+        waiting.wake();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    fn next(&mut self) -> Option<Change> {
+        let about = self.order.pop_front()?;
+        let is_there = self.there.remove(&about).unwrap_or(true);
+        Some(match about {
+            Some(uri) if is_there => Change::Updated(uri),
+            Some(uri) => Change::Removed(uri),
+            None => Change::Listing,
+        })
+    }
+}
+
+impl Stream for Stories {
+    type Item = Change;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+        let mut waiting = self.shared.lock();
+        match waiting.next() {
+            Some(change) => Poll::Ready(Some(change)),
+            None if waiting.ended => Poll::Ready(None),
+            None => {
+                waiting.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Stories {
+    fn drop(&mut self) {
+        if let Some(leave) = self.leave.take() {
+            leave();
+        }
+    }
+}

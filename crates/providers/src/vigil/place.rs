@@ -1,0 +1,67 @@
+//! On which disk does a folder lie, and which folders lead to a file?
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::fstatfs;
+
+/// How many links are followed for one path.
+const MOST_LINKS: usize = 40;
+
+/// Whether the file system of `folder` is neither remote nor a program.
+pub(crate) fn is_local(folder: impl AsFd) -> io::Result<bool> {
+    const ELSEWHERE: [u64; 14] = [
+        0x6969,      // NFS
+        0x517b,      // SMB
+        0xff53_4d42, // CIFS
+        0xfe53_4d42, // SMB 2
+        0x6573_5546, // FUSE
+        0x0102_1997, // 9P
+        0x00c3_6400, // Ceph
+        0x5346_414f, // AFS
+        0x7375_7245, // Coda
+        0x564c,      // NCP
+        0x0bd0_0bd0, // Lustre
+        0x4750_4653, // GPFS
+        0x7461_636f, // OCFS2
+        0x0116_1970, // GFS2
+    ];
+    // By its magic number, as `man 2 statfs` has them.
+    let kind = fstatfs(folder)?.f_type as u64;
+    Ok(!ELSEWHERE.contains(&(kind & 0xffff_ffff)))
+}
+
+/// Every folder in which a name is looked up on the way to `path`, links followed, with that name,
+/// as far as there is a way. The path is one of the machine.
+pub(crate) fn way(path: &Path) -> Vec<(PathBuf, OsString)> {
+    let owned = |part: Component<'_>| part.as_os_str().to_owned();
+    let mut ahead: VecDeque<OsString> = path.components().map(owned).collect();
+    let (mut here, mut links, mut way) = (PathBuf::from("/"), 0, Vec::new());
+    while let Some(name) = ahead.pop_front() {
+        if name == OsStr::new("/") {
+            here = PathBuf::from("/");
+        } else if name == OsStr::new("..") {
+            here.pop();
+        } else if name != OsStr::new(".") {
+            way.push((here.clone(), name.clone()));
+            let next = here.join(&name);
+            match fs::read_link(&next) {
+                Ok(target) if links < MOST_LINKS => {
+                    links += 1;
+                    for part in target.components().rev() {
+                        ahead.push_front(owned(part));
+                    }
+                }
+                _ => here = next,
+            }
+            if !ahead.is_empty() && fs::symlink_metadata(&here).is_err() {
+                break;
+            }
+        }
+    }
+    way
+}

@@ -1,0 +1,73 @@
+//! Is this still the content that was known?
+
+use blake3::Hash;
+
+/// Content up to this size is compared byte for byte, by its hash.
+pub(crate) const HASHED: u64 = 1024 * 1024;
+
+/// What is remembered of the content of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// A mark of what the file system says of it.
+    mark: u64,
+    /// Whether a change after this was remembered was sure to show in the mark.
+    settled: bool,
+    hash: Option<Hash>,
+}
+
+impl Version {
+    /// A version of which the file system says `mark`.
+    pub(crate) fn new(mark: u64, settled: bool, hash: Option<Hash>) -> Self {
+        Self { mark, settled, hash }
+    }
+
+    /// Whether a file of which the file system says `mark` now is sure to be of this version.
+    pub(crate) fn surely_has(&self, mark: u64) -> bool {
+        self.settled && self.mark == mark
+    }
+
+    /// Whether `later` may hold other content.
+    pub(crate) fn may_differ_from(&self, later: &Self) -> bool {
+        match (&self.hash, &later.hash) {
+            _ if self.surely_has(later.mark) => false,
+            (Some(old), Some(new)) => old != new,
+            _ => true,
+        }
+    }
+
+    pub(crate) fn mark(&self) -> u64 {
+        self.mark
+    }
+
+    pub(crate) fn has_hash(&self) -> bool {
+        self.hash.is_some()
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.settled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Version;
+
+    #[test]
+    fn content_is_compared_where_it_is_known_and_marks_only_where_they_are_settled() {
+        let hash = |text: &str| Some(blake3::hash(text.as_bytes()));
+        let version =
+            |mark, settled, text: Option<&str>| Version::new(mark, settled, text.and_then(hash));
+        let cases = [
+            (version(1, true, None), version(1, true, None), false),
+            (version(1, true, None), version(2, true, None), true),
+            (version(1, false, None), version(1, true, None), true),
+            (version(1, false, Some("a")), version(1, true, Some("a")), false),
+            (version(1, false, Some("a")), version(1, true, Some("b")), true),
+            (version(1, true, Some("a")), version(2, false, Some("a")), false),
+            (version(1, true, Some("a")), version(2, false, None), true),
+        ];
+        for (old, new, differs) in cases {
+            assert_eq!(old.may_differ_from(&new), differs, "{old:?} {new:?}");
+        }
+    }
+}
