@@ -33,8 +33,10 @@ pub struct Limits {
     pub subscriptions: usize,
     /// Listeners that one pipe may have.
     pub listeners: usize,
-    /// How long a burst of changes is waited out.
-    pub calm: Calm,
+    /// How long a resource must be at rest before its change is told.
+    pub quiet: Duration,
+    /// How long a change is held back at the most.
+    pub hold: Duration,
     /// Connections at once.
     pub connections: usize,
     /// How long a request may take to arrive.
@@ -59,7 +61,8 @@ impl Default for Limits {
             streams: 4,
             subscriptions: 1024,
             listeners: 64,
-            calm: Calm::default(),
+            quiet: Calm::default().quiet,
+            hold: Calm::default().most,
             connections: 1024,
             arrival: Duration::from_secs(75),
             farewell: Duration::from_secs(2),

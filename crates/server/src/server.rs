@@ -9,7 +9,7 @@ use protocol::frame::Bounds;
 use protocol::shape::capability::Abilities;
 use protocol::{Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Welcome};
 use resource::{Error, ErrorKind, Provider};
-use watch::Hub;
+use watch::{Calm, Hub};
 
 use crate::dispatch;
 use crate::exchange::Exchange;
@@ -54,7 +54,7 @@ impl Server {
     ) -> Self {
         let seal = Seal::new(key);
         let completions = Pace::new(limits.completions);
-        let hub = Hub::new(Arc::clone(&provider), limits.calm);
+        let hub = Hub::new(Arc::clone(&provider), Calm { quiet: limits.quiet, most: limits.hold });
         let (press, failures) = (Press::default(), AtomicU64::new(0));
         Self { provider, limits, seal, collections, completions, press, hub, failures }
     }
