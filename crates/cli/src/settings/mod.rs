@@ -19,7 +19,7 @@ pub(crate) use flaw::Flaw;
 use flaw::Text;
 pub(crate) use mounts::{
     Files, FormatSource, Icon, Kind, Listing, Mount, Role, RuleSettings, StaticMount,
-    StaticResource, StaticTemplate,
+    StaticResource, StaticTemplate, Watch,
 };
 pub(crate) use server::ServerSettings;
 
