@@ -39,6 +39,12 @@ fn each_mistake_is_told_where_it_stands() {
         ("[mounts.a]\nkind = \"sf\"\n", "2:8: there is no kind", "did you mean `fs`?"),
         ("[mounts.a]\nkind = \"fs\"\n", "1:1: missing field `path`", ""),
         (
+            "[mounts.a]\nkind = \"fs\"\npath = \".\"\nwatch = \"atuo\"\n",
+            "4:9: unknown value `atuo`",
+            "`auto`",
+        ),
+        ("[mounts.a]\nkind = \"fs\"\npath = \".\"\npoll = \"soon\"\n", "4:8:", "a time such as"),
+        (
             "[mounts.a]\nkind = \"fs\"\npath = \"nowhere\"\n",
             "3:8: the folder `nowhere`",
             "a path is",

@@ -207,7 +207,15 @@ async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
             let more = round(&*strong, due);
             (more, strong.desk().open_ears(), strong.desk().polls())
         });
-        let Ok((more, ears, poll)) = looked.await else { return };
+        let (more, ears, poll) = match looked.await {
+            Ok(looked) => looked,
+            Err(error) if error.is_panic() => {
+                tracing::error!(%error, "looking for changes broke off");
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+            Err(_) => return,
+        };
         if let Some(poll) = poll.filter(|_| due) {
             polled = Instant::now() + (began.elapsed() * (SHARE - 1)).min(poll * (SHARE / 2));
         }

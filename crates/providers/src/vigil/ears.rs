@@ -46,6 +46,15 @@ pub(crate) enum Deaf {
     Refused(io::Error),
 }
 
+/// For whose sake a folder is watched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Listener,
+    Guard,
+    /// Of somebody who is counted already.
+    Renewal,
+}
+
 /// A folder that somebody listens to, until this is dropped.
 pub(crate) struct Hold {
     ears: Arc<Ears>,
@@ -65,6 +74,10 @@ impl Ears {
         serial: Arc<AtomicU64>,
         news: Arc<Notify>,
     ) -> Result<Self, Deaf> {
+        // Folders are named through it.
+        if std::fs::symlink_metadata("/proc/self/fd").is_err() {
+            return Err(Deaf::Full);
+        }
         let descriptor = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
         let ledger = Mutex::new(Ledger::new(serial));
         Ok(Self { descriptor, most, begun: Instant::now(), ledger, news })
@@ -72,15 +85,14 @@ impl Ears {
 
     /// Listens to the open `folder`, called `key` from now on.
     pub(crate) fn listen(self: &Arc<Self>, key: &[u8], folder: impl AsFd) -> Result<Hold, Deaf> {
-        self.attach(key, folder.as_fd())?;
-        self.lock().entry(key).listeners += 1;
+        self.attach(key, folder.as_fd(), Part::Listener)?;
         Ok(Hold { ears: self.clone(), key: key.to_vec() })
     }
 
-    /// Guards the open `folder`, called `key` from now on.
+    /// Guards the open `folder`, called `key` from now on; refused if somebody listens to another
+    /// folder by that name, who knows better.
     pub(crate) fn guard(self: &Arc<Self>, key: &[u8], folder: impl AsFd) -> Result<Guard, Deaf> {
-        self.attach(key, folder.as_fd())?;
-        self.lock().guard(key);
+        self.attach(key, folder.as_fd(), Part::Guard)?;
         Ok(Guard { ears: self.clone(), key: key.to_vec() })
     }
 
@@ -129,7 +141,8 @@ impl Ears {
         self.news.notify_one();
     }
 
-    fn attach(&self, key: &[u8], folder: BorrowedFd<'_>) -> Result<(), Deaf> {
+    /// Takes the folder for `key`, for the sake of `part`.
+    fn attach(&self, key: &[u8], folder: BorrowedFd<'_>, part: Part) -> Result<(), Deaf> {
         let mut ledger = self.lock();
         if !ledger.watched.contains_key(key) && ledger.watched.len() >= self.most {
             return Err(Deaf::Full);
@@ -137,8 +150,19 @@ impl Ears {
         // Through the handle, so that it is the very folder that was found, wherever it lies now.
         let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
         let number = inotify::add_watch(&self.descriptor, path, of_interest())?;
+        if part == Part::Guard && ledger.is_listened_to_as_another(key, number) {
+            if !ledger.is_used(number) {
+                self.forget(number);
+            }
+            return Err(Deaf::Refused(io::ErrorKind::NotFound.into()));
+        }
         if let Some(unused) = ledger.attach(key, number) {
             self.forget(unused);
+        }
+        match part {
+            Part::Listener => ledger.entry(key).listeners += 1,
+            Part::Guard => ledger.guard(key),
+            Part::Renewal => {}
         }
         Ok(())
     }
@@ -170,13 +194,16 @@ impl AsRawFd for Ears {
 impl Hold {
     /// Listens to `folder` in the place of the one before, if it is another one.
     pub(crate) fn renew(&self, folder: impl AsFd) -> Result<(), Deaf> {
-        self.ears.attach(&self.key, folder.as_fd())
+        self.ears.attach(&self.key, folder.as_fd(), Part::Renewal)
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.ears.detach(&self.key, |ledger| ledger.entry(&self.key).listeners -= 1);
+        self.ears.detach(&self.key, |ledger| {
+            let listeners = &mut ledger.entry(&self.key).listeners;
+            *listeners = listeners.saturating_sub(1);
+        });
     }
 }
 

@@ -34,3 +34,6 @@ pub const POLL: Duration = Duration::from_secs(2);
 
 /// How many folders are watched at most.
 pub const WATCHES: usize = 65_536;
+
+#[cfg(test)]
+mod tests;

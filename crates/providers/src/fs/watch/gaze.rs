@@ -1,5 +1,6 @@
 //! What is a file now, compared with what was known of it?
 
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -7,6 +8,7 @@ use std::time::SystemTime;
 use blake3::Hash;
 
 use crate::fs::confine::Handle;
+use crate::fs::fault::is_missing;
 use crate::fs::locate::{Folder, Found};
 use crate::fs::site::Site;
 use crate::fs::stamp::{Kind, Stamp};
@@ -79,8 +81,9 @@ impl Site {
             }
             Err(Deaf::Refused(error)) => {
                 tracing::debug!(%error, "a folder cannot be watched");
-                // One that may not be read shows nothing that could change.
-                if error.kind() != std::io::ErrorKind::PermissionDenied {
+                // One that is gone is heard of where it lay, and one that may not be read shows
+                // nothing that could change.
+                if error.kind() != io::ErrorKind::PermissionDenied && !is_missing(&error) {
                     self.desk.start_polling();
                 }
                 None

@@ -100,8 +100,10 @@ impl Memory {
         if let Subject::One(one) = &mut self.subject
             && one.may_be_meant(heard)
         {
-            let folder = one.look(site, Some(feed));
-            self.follow(site, folder.ok().flatten(), feed);
+            // One that cannot be read just now is neither gone nor changed.
+            if let Ok(folder) = one.look(site, Some(feed)) {
+                self.follow(site, folder, feed);
+            }
         }
         if heard.all {
             self.refresh(site, b"", feed);
@@ -114,13 +116,16 @@ impl Memory {
         self.walk_on(site, feed)
     }
 
+    /// Whether `folder` is to be remembered when it is listed by itself.
+    pub(super) fn lacks(&self, folder: &Folder) -> bool {
+        let is_known = self.folders.contains_key(folder.path.as_bytes());
+        !is_known && self.folders.len() < MOST_LISTED
+    }
+
     /// Remembers a folder that is about to be listed by itself.
     pub(super) fn heed(&mut self, site: &Site, folder: &Folder, feed: &Feed) {
-        let key = folder.path.as_bytes();
-        if !self.folders.contains_key(key) && self.folders.len() < MOST_LISTED {
-            self.ahead.push((folder.path.clone(), false));
-            self.walk_on(site, feed);
-        }
+        // What cannot be read cannot be listed either.
+        let _names = self.enter(site, &folder.path, false, feed);
     }
 
     /// Keeps to the one folder that was asked for, wherever it lies now.

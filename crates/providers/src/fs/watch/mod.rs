@@ -126,7 +126,10 @@ impl Site {
                     party.memory()
                 }
             };
-            memory.heed(self, folder, &party.feed);
+            if memory.lacks(folder) {
+                effort.must_be_long()?;
+                memory.heed(self, folder, &party.feed);
+            }
         }
         Ok(())
     }

@@ -79,6 +79,18 @@ impl Ledger {
         self.watched.entry(key.to_vec()).or_insert_with(fresh)
     }
 
+    /// Whether somebody listens to `key`, and it is not `number`.
+    pub(super) fn is_listened_to_as_another(&self, key: &[u8], number: i32) -> bool {
+        self.watched.get(key).is_some_and(|watched| {
+            watched.listeners > 0 && watched.number != NONE && watched.number != number
+        })
+    }
+
+    /// Whether `number` stands for anything.
+    pub(super) fn is_used(&self, number: i32) -> bool {
+        self.keys.contains_key(&number)
+    }
+
     /// Takes `number` for `key`; gives a number that stands for nothing any more.
     pub(super) fn attach(&mut self, key: &[u8], number: i32) -> Option<i32> {
         let before = std::mem::replace(&mut self.entry(key).number, number);

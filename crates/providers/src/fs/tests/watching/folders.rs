@@ -130,9 +130,10 @@ async fn names_that_come_and_go_change_lists_and_content_does_not() {
         assert_eq!(party.feed.len(), 0);
         tree.write(name, "");
         assert_eq!(lists.next().await, Change::Listing);
-        fs::rename(tree.at(name), tree.at("renamed")).unwrap();
+        let renamed = format!("{name}.new");
+        fs::rename(tree.at(name), tree.at(&renamed)).unwrap();
         assert_eq!(lists.next().await, Change::Listing);
-        tree.remove("renamed");
+        tree.remove(&renamed);
         assert_eq!(lists.next().await, Change::Listing);
     }
 }
