@@ -35,7 +35,8 @@ impl<T> Merge<T> {
     /// Who is to be asked next, and for what; nobody once the page is full or all were asked.
     pub(crate) fn next<'a>(&mut self, mounts: &'a [Mount]) -> Option<(&'a Mount, Ask)> {
         let place = self.place.take()?;
-        let mount = mounts.iter().find(|mount| mount.name >= place.mount)?;
+        let mut listed = mounts.iter().filter(|mount| mount.listed);
+        let mount = listed.find(|mount| mount.name >= place.mount)?;
         let left = self.limit - self.page.items.len();
         let from = place.inside.filter(|_| mount.name == place.mount);
         if left == 0 {

@@ -19,6 +19,8 @@ pub struct Mount {
     pub address: Arc<Address>,
     /// Whether a list that lacks it is no list at all.
     pub required: bool,
+    /// Whether it stands in the plain lists.
+    pub(crate) listed: bool,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) published: Memo,
 }
@@ -47,6 +49,14 @@ impl Mount {
             Arc::new(Timed::new(Ruled::new(bounded, terms.rules), terms.timeout))
         };
         let (address, published) = (Arc::new(address), Memo::default());
-        Self { name: name.to_owned(), address, required: terms.required, provider, published }
+        let (name, required) = (name.to_owned(), terms.required);
+        Self { name, address, required, listed: true, provider, published }
+    }
+
+    /// The same, found only by whoever knows its URIs.
+    #[must_use]
+    pub fn unlisted(mut self) -> Self {
+        self.listed = false;
+        self
     }
 }

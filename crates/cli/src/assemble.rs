@@ -15,6 +15,7 @@ use providers::statics::Statics;
 use resource::{Icon, Provider, Role, Uri};
 use toml::Spanned;
 
+use crate::mounts::{Known, Mounts};
 use crate::rules;
 use crate::settings::{self, Flaw, Kind, RuleSettings, Settings};
 
@@ -58,18 +59,32 @@ impl Size {
 pub(crate) fn assemble(settings: &Settings) -> Result<Assembly, Flaw> {
     claims::check(settings)?;
     let mut mounts = Vec::new();
-    let mut parts = Vec::new();
+    let (mut parts, mut known) = (Vec::new(), Vec::new());
     for (name, mount) in &settings.mounts {
-        let (mounted, part) = match &mount.kind {
+        let (mounted, part, provider) = match &mount.kind {
             Kind::Files(files) => folder(settings, name, mount, files)?,
             Kind::Static(declared) => {
                 declared_mount(settings, name, mount, statics::make(settings, declared)?)?
             }
         };
+        known.push(Known::new(name, part.kind, part.root.clone(), provider));
         mounts.push(mounted);
         parts.push(part);
     }
+    mounts.push(own(known).map_err(|error| flawed(settings, 0..0, &error))?);
     Ok(Assembly { provider: Arc::new(Catalog::new(mounts)), parts })
+}
+
+/// A mount, what can be said of it, and the provider behind it.
+type Made = (Mount, Part, Arc<dyn Provider>);
+
+/// The mount that tells how the others are.
+fn own(known: Vec<resource::Result<Known>>) -> resource::Result<Mount> {
+    let mounts = Mounts::new(known.into_iter().collect::<resource::Result<_>>()?)?;
+    let terms =
+        Terms { rules: Rules::default(), max_read: MAX_READ, timeout: TIMEOUT, required: false };
+    // No name in the settings has a colon in it.
+    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, terms).unlisted())
 }
 
 fn folder(
@@ -77,7 +92,7 @@ fn folder(
     name: &str,
     mount: &settings::Mount,
     files: &settings::Files,
-) -> Result<(Mount, Part), Flaw> {
+) -> Result<Made, Flaw> {
     let built_in = files.builtin_rules.then(rules::built_in).into_iter().flatten();
     let mut terms = terms(settings, mount, built_in)?;
     // A folder hides by itself, since only it knows where its links lead.
@@ -118,7 +133,7 @@ fn folder(
         root: address.root(),
         size: Size::Folder(Arc::clone(&fs)),
     };
-    Ok((Mount::new(name, address, fs, terms), part))
+    Ok((Mount::new(name, address, Arc::clone(&fs), terms), part, fs))
 }
 
 fn declared_mount(
@@ -126,13 +141,14 @@ fn declared_mount(
     name: &str,
     mount: &settings::Mount,
     statics: Statics,
-) -> Result<(Mount, Part), Flaw> {
+) -> Result<Made, Flaw> {
     let (uris, templates) = statics.claims();
     let address = Address::Own { uris: uris.into_iter().collect(), templates };
     let size = Size::Known(statics.len());
     let part = Part { name: name.to_owned(), kind: "static", root: None, size };
     let terms = terms(settings, mount, std::iter::empty())?;
-    Ok((Mount::new(name, address, statics, terms), part))
+    let statics = Arc::new(statics);
+    Ok((Mount::new(name, address, Arc::clone(&statics), terms), part, statics))
 }
 
 fn terms(

@@ -4,6 +4,7 @@ mod args;
 mod assemble;
 mod commands;
 mod key;
+mod mounts;
 mod output;
 mod rules;
 mod settings;

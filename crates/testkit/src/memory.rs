@@ -13,8 +13,8 @@ use std::task::Poll;
 use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
-    Annotations, Ask, Change, Context, Error, ErrorKind, Facets, Page, Provider, Reading, Resource,
-    Result, Template, Truth, Uri, UriTemplate, Window,
+    Annotations, Ask, Change, Condition, Context, Error, ErrorKind, Facets, Health, Page, Provider,
+    Reading, Resource, Result, Template, Truth, Uri, UriTemplate, Window,
 };
 
 use answer::{page, part};
@@ -30,6 +30,7 @@ pub struct Memory {
     entries: RwLock<Vec<Arc<Entry>>>,
     patterns: RwLock<Vec<Arc<Pattern>>>,
     live: Option<Live>,
+    health: Option<Condition>,
     faults: Mutex<Vec<(Spot, Fault)>>,
     counts: Counts,
 }
@@ -148,6 +149,13 @@ impl Memory {
         for entry in entries {
             Arc::make_mut(entry).resource.watchable = Truth::Yes;
         }
+        self
+    }
+
+    /// Says of itself how it is.
+    #[must_use]
+    pub fn ailing(mut self, condition: Condition) -> Self {
+        self.health = Some(condition);
         self
     }
 
@@ -367,8 +375,14 @@ impl Provider for Memory {
         Facets {
             watch: self.live.is_some().then_some(self as _),
             complete: has_values.then_some(self as _),
-            health: None,
+            health: self.health.is_some().then_some(self as _),
         }
+    }
+}
+
+impl Health for Memory {
+    fn health(&self) -> Condition {
+        self.health.clone().unwrap_or_else(Condition::ready)
     }
 }
 

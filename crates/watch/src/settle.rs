@@ -1,7 +1,8 @@
 //! When is a burst of changes over?
 //!
 //! A change is told once its subject has been quiet for a while, or has waited long enough: what
-//! never rests must not be kept from whoever asked.
+//! never rests must not be kept from whoever asked. And what was told just now is not told again
+//! at once: whoever changes ten times in a second is read again twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +17,8 @@ use tokio::time::Instant;
 pub struct Calm {
     /// So long nothing must happen.
     pub quiet: Duration,
-    /// So long a change is held back at the most.
+    /// So long a change is held back at the most, and so long lies between two that are told of
+    /// one thing.
     pub most: Duration,
 }
 
@@ -29,9 +31,16 @@ impl Default for Calm {
 /// What has changed and is not told yet, each thing once, with whatever is kept about it.
 pub(crate) struct Settle<K, V> {
     calm: Calm,
-    open: HashMap<K, Burst<V>>,
+    known: HashMap<K, Known<V>>,
     /// When to look at each of them. It may have moved on by then, never back.
     looks: BinaryHeap<Reverse<(Instant, K)>>,
+}
+
+struct Known<V> {
+    /// What happened and is not told.
+    burst: Option<Burst<V>>,
+    /// It is not told before.
+    rests: Instant,
 }
 
 struct Burst<V> {
@@ -42,22 +51,22 @@ struct Burst<V> {
 
 impl<K: Hash + Ord + Clone, V: Default> Settle<K, V> {
     pub(crate) fn new(calm: Calm) -> Self {
-        Self { calm, open: HashMap::new(), looks: BinaryHeap::new() }
+        Self { calm, known: HashMap::new(), looks: BinaryHeap::new() }
     }
 
     /// Notes that something happened to `key`; gives what is kept about it.
     pub(crate) fn note(&mut self, key: K, now: Instant) -> &mut V {
-        match self.open.entry(key) {
-            Entry::Occupied(burst) => {
-                let burst = burst.into_mut();
-                burst.last = now;
-                &mut burst.kept
-            }
+        let known = match self.known.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 self.looks.push(Reverse((now + self.calm.quiet, place.key().clone())));
-                &mut place.insert(Burst { first: now, last: now, kept: V::default() }).kept
+                place.insert(Known { burst: None, rests: now })
             }
-        }
+        };
+        let fresh = || Burst { first: now, last: now, kept: V::default() };
+        let burst = known.burst.get_or_insert_with(fresh);
+        burst.last = now;
+        &mut burst.kept
     }
 
     /// When to call [`take`](Self::take) next, if anything is open.
@@ -69,17 +78,30 @@ impl<K: Hash + Ord + Clone, V: Default> Settle<K, V> {
     pub(crate) fn take(&mut self, now: Instant) -> Option<(K, V)> {
         while self.due().is_some_and(|at| at <= now) {
             let Reverse((_, key)) = self.looks.pop()?;
-            let Entry::Occupied(burst) = self.open.entry(key) else { continue };
-            let end = burst.get().last + self.calm.quiet;
-            let end = end.min(burst.get().first + self.calm.most);
+            let Entry::Occupied(mut known) = self.known.entry(key) else { continue };
+            let end = known.get().end(self.calm);
             if end > now {
-                self.looks.push(Reverse((end, burst.key().clone())));
+                self.looks.push(Reverse((end, known.key().clone())));
                 continue;
             }
-            let (key, burst) = burst.remove_entry();
+            let Some(burst) = known.get_mut().burst.take() else {
+                known.remove();
+                continue;
+            };
+            known.get_mut().rests = now + self.calm.most;
+            let key = known.key().clone();
+            self.looks.push(Reverse((now + self.calm.most, key.clone())));
             return Some((key, burst.kept));
         }
         None
+    }
+}
+
+impl<V> Known<V> {
+    /// When to tell of it, or to forget it.
+    fn end(&self, calm: Calm) -> Instant {
+        let over = |burst: &Burst<V>| (burst.last + calm.quiet).min(burst.first + calm.most);
+        self.burst.as_ref().map_or(self.rests, |burst| over(burst).max(self.rests))
     }
 }
 
@@ -107,7 +129,7 @@ mod tests {
         }
         assert_eq!(settle.take(start + ms(229)), None);
         assert_eq!(settle.take(start + ms(230)), Some(("a", ())));
-        assert_eq!((settle.take(start + ms(9000)), settle.due()), (None, None));
+        assert_eq!((settle.take(start + ms(9000)), settle.due()), (None, None), "nothing is kept");
     }
 
     #[test]
@@ -119,6 +141,19 @@ mod tests {
             settle.take(now).is_some()
         });
         assert_eq!(told.count(), 3);
+    }
+
+    #[test]
+    fn what_was_told_just_now_is_told_again_a_little_later() {
+        let (start, mut settle) = (Instant::now(), Settle::<_, ()>::new(CALM));
+        let mut told = Vec::new();
+        for step in 0..2000 {
+            if step % 100 == 0 && step < 1000 {
+                settle.note("a", start + ms(step));
+            }
+            told.extend(settle.take(start + ms(step)).map(|_| step));
+        }
+        assert_eq!(told, [50, 550, 1050], "ten changes in a second, the last one told too");
     }
 
     #[test]

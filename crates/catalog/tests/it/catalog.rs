@@ -65,6 +65,18 @@ async fn walk(catalog: &Catalog, limit: usize) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn what_is_unlisted_is_found_by_whoever_knows_its_uri() {
+    let mount = |name: &str, uri: &str| {
+        let address = Address::Own { uris: [self::uri(uri)].into(), templates: Vec::new() };
+        Mount::new(name, address, Memory::new().text(uri, "x"), terms())
+    };
+    let catalog = Catalog::new(vec![mount("a", "a:x"), mount("b", "b:x").unlisted()]);
+    let page = catalog.list(&Context::default(), None, &Ask::first(1)).await.unwrap();
+    assert_eq!((page.items.len(), page.next), (1, None), "no page is left for it");
+    assert!(catalog.stat(&Context::default(), &uri("b:x")).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_catalog_is_a_provider_like_any_other() {
     let catalog = Catalog::new(vec![
         folder("beta", files(3)),

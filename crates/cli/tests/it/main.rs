@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
 mod hostile;
+mod live;
 mod memory;
 mod person;
 mod program;

@@ -72,6 +72,11 @@ impl Piped {
         params["_meta"] = meta(&params["_meta"]);
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+        self.hear()
+    }
+
+    /// The next line, whatever it is.
+    pub(crate) fn hear(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
@@ -135,7 +140,19 @@ impl Listening {
     }
 
     /// Asks, and hands the raw answer to `take` chunk by chunk.
-    pub(crate) fn ask(&self, method: &str, mut params: Value, mut take: impl FnMut(&[u8])) {
+    pub(crate) fn ask(&self, method: &str, params: Value, mut take: impl FnMut(&[u8])) {
+        let mut stream = self.send(method, params);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match stream.read(&mut buffer).unwrap() {
+                0 => break,
+                read => take(&buffer[..read]),
+            }
+        }
+    }
+
+    /// Asks, and leaves the answer to the caller.
+    pub(crate) fn send(&self, method: &str, mut params: Value) -> TcpStream {
         params["_meta"] = meta(&params["_meta"]);
         let body =
             json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
@@ -151,12 +168,6 @@ impl Listening {
             body.len()
         )
         .unwrap();
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            match stream.read(&mut buffer).unwrap() {
-                0 => break,
-                read => take(&buffer[..read]),
-            }
-        }
+        stream
     }
 }

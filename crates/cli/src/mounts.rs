@@ -1,0 +1,212 @@
+//! How is each mount? refdesk's own resources, which tell.
+//!
+//! Mounted so that they do not stand in the plain list: what a host shows a person is what the
+//! person serves. Whoever knows `refdesk://mounts` lists and reads them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use catalog::Address;
+use resource::{
+    Ask, Body, Condition, Content, Context, Cursor, Error, Facets, Freshness, Page, Part, Provider,
+    Reading, Resource, Result, Slice, Source, State, Template, Truth, Uri, Window,
+};
+use serde_json::json;
+
+const ALL: &str = "refdesk://mounts";
+const JSON: &str = "application/json";
+
+/// What is served, as resources.
+pub(crate) struct Mounts {
+    all: Uri,
+    known: Vec<Known>,
+}
+
+/// One mount.
+pub(crate) struct Known {
+    uri: Uri,
+    name: String,
+    kind: &'static str,
+    root: Option<String>,
+    provider: Arc<dyn Provider>,
+}
+
+impl Known {
+    pub(crate) fn new(
+        name: &str,
+        kind: &'static str,
+        root: Option<String>,
+        provider: Arc<dyn Provider>,
+    ) -> Result<Self> {
+        let mut uri = format!("{ALL}/");
+        resource::uri::encode_segment(name.as_bytes(), &mut uri);
+        Ok(Self { uri: Uri::parse(&uri)?, name: name.to_owned(), kind, root, provider })
+    }
+
+    fn text(&self) -> String {
+        let health = self.provider.facets().health;
+        let condition = health.map_or_else(Condition::ready, |health| health.health());
+        let state = match condition.state {
+            State::Starting => "starting",
+            State::Ready => "ready",
+            State::Degraded => "degraded",
+            State::Failed => "failed",
+        };
+        let told = json!({
+            "name": self.name,
+            "kind": self.kind,
+            "root": self.root,
+            "state": state,
+            "words": condition.words,
+        });
+        format!("{told:#}\n")
+    }
+
+    fn describe(&self, text: &str) -> Resource {
+        let mut resource = Resource::new(self.uri.clone(), self.name.clone());
+        resource.description = Some(format!("How the mount {} is", self.name));
+        resource.mime = Some(JSON.to_owned());
+        resource.size = Some(text.len() as u64);
+        resource.etag = Some(blake3::hash(text.as_bytes()).to_hex()[..16].to_owned());
+        resource
+    }
+}
+
+impl Mounts {
+    pub(crate) fn new(mut known: Vec<Known>) -> Result<Self> {
+        known.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Self { all: Uri::parse(ALL)?, known })
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        let uris = self.known.iter().map(|known| known.uri.clone()).chain([self.all.clone()]);
+        Address::Own { uris: uris.collect(), templates: Vec::new() }
+    }
+
+    fn find(&self, uri: &Uri) -> Result<&Known> {
+        let known = self.known.iter().find(|known| known.uri == *uri);
+        known.ok_or_else(|| Error::not_found(uri))
+    }
+
+    fn describe(&self) -> Resource {
+        let mut resource = Resource::new(self.all.clone(), "mounts");
+        resource.description = Some("What is served here, and how each of it is".to_owned());
+        resource.mime = Some("inode/directory".to_owned());
+        resource.listable = Truth::Yes;
+        resource
+    }
+}
+
+#[async_trait]
+impl Provider for Mounts {
+    async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        match parent {
+            None if ask.from.is_some() => return Err(Error::bad_cursor()),
+            None => {
+                return Ok(Page { items: vec![Arc::new(self.describe())], ..Page::empty() });
+            }
+            Some(uri) if *uri == self.all => {}
+            Some(uri) => {
+                self.find(uri)?;
+                return Err(Error::invalid("not a collection").about(uri));
+            }
+        }
+        let last = ask.from.as_ref().map(|cursor| &cursor.0[..]);
+        let rest = self.known.iter().filter(|known| last < Some(known.name.as_bytes()));
+        let mut rest = rest.peekable();
+        let items: Vec<_> = rest.by_ref().take(ask.limit.max(1)).collect();
+        let next = items.last().filter(|_| rest.peek().is_some());
+        let next = next.map(|known| Cursor(known.name.clone().into()));
+        let items = items.iter().map(|known| Arc::new(known.describe(&known.text()))).collect();
+        Ok(Page { items, next, ..Page::empty() })
+    }
+
+    async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
+        if ask.from.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
+    }
+
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+        if *uri == self.all {
+            return Ok(self.describe());
+        }
+        let known = self.find(uri)?;
+        Ok(known.describe(&known.text()))
+    }
+
+    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let freshness = Freshness::default();
+        if *uri == self.all {
+            return Ok(Reading { content: Content::Collection(self.describe().into()), freshness });
+        }
+        let known = self.find(uri)?;
+        let mut text = known.text();
+        let resource = known.describe(&text);
+        let slice = cut(&mut text, &resource, window).map_err(|error| error.about(uri))?;
+        let body = Body::Text(Source::Bytes(text.into()));
+        let part = Part { resource: Arc::new(resource), body, slice };
+        Ok(Reading { content: Content::Parts(vec![part]), freshness })
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        Facets::default()
+    }
+}
+
+/// Leaves what the window shows.
+fn cut(text: &mut String, resource: &Resource, window: &Window) -> Result<Option<Slice>> {
+    let total = text.len();
+    match window {
+        Window::Whole { limit } if total as u64 <= *limit => Ok(None),
+        Window::Whole { limit } => Err(Error::too_large(total as u64, *limit)),
+        Window::Part { etag: Some(pinned), .. } if Some(pinned) != resource.etag.as_ref() => {
+            Err(Error::changed(resource.etag.clone().unwrap_or_default()))
+        }
+        Window::Part { offset, length, .. } => {
+            let clamp = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
+            let start = text.ceil_char_boundary(clamp(*offset));
+            let least = text.ceil_char_boundary(total.min(start + 1));
+            let end = text.floor_char_boundary(clamp((start as u64).saturating_add(*length)));
+            let end = end.max(least);
+            *text = text[start..end].to_owned();
+            let length = (end - start) as u64;
+            Ok(Some(Slice { offset: start as u64, length, total: total as u64 }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use resource::{Condition, Provider, Uri};
+    use testkit::{Known as Content, Memory, contract};
+
+    use super::{Known, Mounts};
+
+    #[tokio::test]
+    async fn what_is_served_is_told_as_resources() {
+        let known = |name: &str, provider: Arc<dyn Provider>| {
+            Known::new(name, "fs", Some(format!("file:///{name}/")), provider).unwrap()
+        };
+        let mounts = Mounts::new(vec![
+            known(
+                "slow",
+                Arc::new(Memory::new().ailing(Condition::degraded("looks 日本 now and then"))),
+            ),
+            known("fine", Arc::new(Memory::new())),
+        ]);
+        let mounts = mounts.unwrap();
+        let uri = |text: &str| Uri::parse(text).unwrap();
+        let text = |at: usize| mounts.known[at].text().into_bytes();
+        let (fine, slow) = (uri("refdesk://mounts/fine"), uri("refdesk://mounts/slow"));
+        assert!(mounts.known[0].text().contains(r#""state": "ready""#));
+        assert!(mounts.known[1].text().contains(r#""state": "degraded""#));
+        let content = Content {
+            leaves: vec![(fine.clone(), text(0)), (slow.clone(), text(1))],
+            collections: vec![(uri("refdesk://mounts"), vec![fine, slow])],
+            missing: vec![uri("refdesk://mounts/none"), uri("refdesk://other")],
+            ..Content::default()
+        };
+        contract(&mounts, &content).await;
+    }
+}

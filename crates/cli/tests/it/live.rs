@@ -1,0 +1,385 @@
+//! What changes on the disk reaches whoever asked, soon, once, and nobody else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::program::{Listening, Piped, project, refdesk};
+
+/// Longer than anything here takes, on any machine; reaching it fails the test.
+const BOUND: Duration = Duration::from_secs(120);
+
+/// Somebody who listens.
+struct Listener {
+    stream: BufReader<TcpStream>,
+}
+
+impl Listener {
+    fn to(desk: &Listening, notifications: Value) -> Self {
+        let params = json!({ "notifications": notifications });
+        let stream = desk.send("subscriptions/listen", params);
+        stream.set_read_timeout(Some(BOUND)).unwrap();
+        Self { stream: BufReader::new(stream) }
+    }
+
+    fn on(desk: &Listening, uris: &[String]) -> Self {
+        let mut listener = Self::to(desk, json!({ "resourceSubscriptions": uris }));
+        let ack = listener.next().unwrap();
+        assert_eq!(ack["params"]["notifications"]["resourceSubscriptions"], json!(uris));
+        listener
+    }
+
+    /// The next message; nothing at the end.
+    fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.stream.read_line(&mut line).expect("news in time") == 0 {
+                return None;
+            }
+            if let Some(data) = line.strip_prefix("data: ") {
+                return Some(serde_json::from_str(data).unwrap());
+            }
+        }
+    }
+
+    fn uri(&mut self) -> String {
+        let told = self.next().expect("the stream goes on");
+        assert_eq!(told["method"], "notifications/resources/updated", "{told}");
+        told["params"]["uri"].as_str().unwrap().to_owned()
+    }
+}
+
+fn text_of(desk: &Listening, uri: &str) -> String {
+    let mut answer = Vec::new();
+    desk.ask("resources/read", json!({ "uri": uri }), |chunk| answer.extend_from_slice(chunk));
+    let answer = String::from_utf8(answer).unwrap();
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    let answer: Value = serde_json::from_str(body).unwrap();
+    answer["result"]["contents"][0]["text"].as_str().unwrap().to_owned()
+}
+
+fn post(desk: &Listening, headers: &str, message: &Value) -> String {
+    let body = message.to_string();
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
+         Accept: application/json, text/event-stream\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// A session of before 2026-07-28 that subscribes to `uri`, and its stream.
+fn session(desk: &Listening, uri: &str) -> Listener {
+    let info = json!({ "name": "test", "version": "1" });
+    let opening =
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
+    let opening = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening });
+    let answer = post(desk, "", &opening);
+    let id = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+    let header = format!("Mcp-Session-Id: {id}\r\n");
+    let params = json!({ "uri": uri });
+    let asked =
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": params });
+    assert!(post(desk, &header, &asked).ends_with(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#));
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).unwrap();
+    write!(
+        stream,
+        "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n{header}\r\n"
+    )
+    .unwrap();
+    stream.set_read_timeout(Some(BOUND)).unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(stream.read_line(&mut head).unwrap(), 0);
+    }
+    Listener { stream }
+}
+
+/// S-17, and what is read on hearing is what was heard of: every time, in both eras.
+#[test]
+fn one_change_reaches_both_eras_and_is_read_at_once() {
+    let folder = project();
+    let desk = Listening::start(folder.path(), &["project"]);
+    let uri = "file:///project/src/main.rs".to_owned();
+    let mut modern = Listener::on(&desk, std::slice::from_ref(&uri));
+    let mut legacy = session(&desk, &uri);
+    for version in 0..9 {
+        let text = format!("// version {version}");
+        let path = folder.path().join("project/src/main.rs");
+        if version % 3 == 0 {
+            // As editors do.
+            fs::write(folder.path().join("project/src/.main.rs~"), &text).unwrap();
+            fs::rename(folder.path().join("project/src/.main.rs~"), path).unwrap();
+        } else {
+            fs::write(path, &text).unwrap();
+        }
+        assert_eq!(modern.uri(), uri);
+        assert_eq!(text_of(&desk, &uri), text, "read on hearing");
+        assert_eq!(legacy.uri(), uri);
+    }
+}
+
+/// Files in a folder, as paths and as URIs.
+fn many(folder: &Path, count: usize) -> Vec<String> {
+    for at in 0..count {
+        fs::write(folder.join(format!("f{at:04}.txt")), "first").unwrap();
+    }
+    (0..count).map(|at| format!("file:///many/f{at:04}.txt")).collect()
+}
+
+/// 10,000 changes of 1,000 files, 100 listeners: nobody misses the last change of any of its
+/// files, and nobody is flooded.
+#[test]
+fn a_storm_of_changes_is_heard_whole_and_short() {
+    const FILES: usize = 1000;
+    const LISTENERS: usize = 100;
+    const ROUNDS: usize = 10;
+    let folder = TempDir::with_prefix("storm").unwrap();
+    let path = folder.path().join("many");
+    fs::create_dir(&path).unwrap();
+    let uris = many(&path, FILES);
+    let desk = Listening::start(folder.path(), &["many"]);
+    let listeners: Vec<(Listener, Vec<String>)> = (0..LISTENERS)
+        .map(|at| {
+            // Every file has ten listeners, every listener a hundred files.
+            let mine: Vec<String> = uris.iter().skip(at % 10).step_by(10).cloned().collect();
+            (Listener::on(&desk, &mine), mine)
+        })
+        .collect();
+    let last: Arc<Mutex<BTreeMap<String, Instant>>> = Arc::default();
+    let hearing: Vec<_> = listeners
+        .into_iter()
+        .map(|(mut listener, mine)| {
+            let last = Arc::clone(&last);
+            thread::spawn(move || {
+                let mut waiting: BTreeSet<String> = mine.into_iter().collect();
+                let mut heard = 0_usize;
+                while !waiting.is_empty() {
+                    let uri = listener.uri();
+                    let now = Instant::now();
+                    heard += 1;
+                    if last.lock().unwrap().get(&uri).is_some_and(|written| *written < now) {
+                        waiting.remove(&uri);
+                    }
+                }
+                heard
+            })
+        })
+        .collect();
+    let start = Instant::now();
+    for round in 0..ROUNDS {
+        for (at, uri) in uris.iter().enumerate() {
+            fs::write(path.join(format!("f{at:04}.txt")), format!("round {round}")).unwrap();
+            if round + 1 == ROUNDS {
+                last.lock().unwrap().insert(uri.clone(), Instant::now());
+            }
+        }
+    }
+    let took = start.elapsed();
+    for listener in hearing {
+        let heard = listener.join().unwrap();
+        // Of one file a change is told at most every half second.
+        let most = FILES / 10 * (usize::try_from(took.as_millis() / 500).unwrap() + 2);
+        assert!(heard <= most, "{heard} notices, not {most}, in {took:?}");
+    }
+}
+
+fn rss(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// S-15: whoever does not read costs nobody anything, and hears of everything once it reads.
+#[test]
+fn a_listener_that_does_not_read_holds_nobody_up() {
+    const FILES: usize = 500;
+    const ROUNDS: usize = 80;
+    let folder = TempDir::with_prefix("slow").unwrap();
+    let path = folder.path().join("many");
+    fs::create_dir(&path).unwrap();
+    let uris = many(&path, FILES);
+    let settings = "[server]\nquiet = \"1ms\"\nhold = \"2ms\"\n[mounts.many]\nkind = \"fs\"\npath = \"many\"\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let desk = Listening::start(folder.path(), &[]);
+    let mut slow = Listener::on(&desk, &uris);
+    rustix::net::sockopt::set_socket_recv_buffer_size(slow.stream.get_ref(), 4096).unwrap();
+    let mut quick = Listener::on(&desk, &uris);
+    let mut before = None;
+    // Far more notices than a connection holds.
+    for round in 0..ROUNDS {
+        for at in 0..FILES {
+            fs::write(path.join(format!("f{at:04}.txt")), format!("round {round}")).unwrap();
+        }
+        let mut waiting: BTreeSet<String> = uris.iter().cloned().collect();
+        while !waiting.is_empty() {
+            waiting.remove(&quick.uri());
+        }
+        if round == 20 {
+            before = Some(rss(desk.child.id()));
+        }
+    }
+    let grown = rss(desk.child.id()).saturating_sub(before.unwrap());
+    assert!(grown < 8 << 20, "memory grew by {grown} bytes for one who does not read");
+    fs::write(path.join("f0000.txt"), "the last").unwrap();
+    assert_eq!(quick.uri(), uris[0]);
+    // What was on the way already may repeat; then comes each URI that changed, once.
+    let mut heard = Vec::new();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    while seen.len() < FILES || heard.last() != Some(&uris[0]) {
+        let uri = slow.uri();
+        *seen.entry(uri.clone()).or_default() += 1;
+        heard.push(uri);
+    }
+    let tail: BTreeSet<&String> = heard.iter().rev().take(FILES).collect();
+    assert_eq!(tail.len(), FILES, "each of them once at the end");
+    assert!(heard.len() < ROUNDS * FILES * 3 / 4, "{} notices were not piled up", heard.len());
+}
+
+/// Descriptors of the process, and folders that the kernel watches for it.
+fn held(process: u32) -> (usize, usize) {
+    let folder = format!("/proc/{process}");
+    let descriptors = fs::read_dir(format!("{folder}/fd")).unwrap().count();
+    let watches = fs::read_dir(format!("{folder}/fdinfo")).unwrap().flatten().map(|entry| {
+        let info = fs::read_to_string(entry.path()).unwrap_or_default();
+        info.lines().filter(|line| line.starts_with("inotify wd:")).count()
+    });
+    (descriptors, watches.sum())
+}
+
+/// Listeners that come and go leave no descriptor, watch or memory behind.
+#[test]
+fn a_thousand_listeners_leave_nothing_behind() {
+    let folder = project();
+    let desk = Listening::start(folder.path(), &["project"]);
+    let process = desk.child.id();
+    let uri = vec!["file:///project/src/main.rs".to_owned()];
+    let round = |count: usize| {
+        for _ in 0..count / 10 {
+            let open: Vec<_> = (0..10).map(|_| Listener::on(&desk, &uri)).collect();
+            drop(open);
+        }
+        // When the last of them is gone the kernel watches nothing for us any more.
+        let end = Instant::now() + BOUND;
+        while held(process).1 > 0 {
+            assert!(Instant::now() < end, "{:?} is still held", held(process));
+            thread::yield_now();
+        }
+        held(process).0
+    };
+    let before = (round(200), rss(process));
+    let after = (round(1000), rss(process));
+    assert!(after.0 <= before.0 + 2, "{before:?} {after:?}");
+    assert!(after.1 < before.1 + (4 << 20), "{before:?} {after:?}");
+}
+
+/// S-08: told to stop, the program answers its listeners and what is under way, and ends well.
+#[test]
+fn told_to_stop_the_program_says_good_bye() {
+    let folder = project();
+    let mut desk = Listening::start(folder.path(), &["project"]);
+    let mut listener = Listener::on(&desk, &["file:///project/README.md".to_owned()]);
+    let process = rustix::process::Pid::from_child(&desk.child);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    let end = listener.next().expect("an answer to the listener");
+    assert_eq!((&end["id"], &end["result"]["resultType"]), (&json!(1), &json!("complete")));
+    assert_eq!(listener.next(), None);
+    assert!(desk.child.wait().unwrap().success());
+}
+
+/// S-08, D-03 on a pipe: the end of the input is the end of its listeners.
+#[test]
+fn the_end_of_the_input_is_answered_too() {
+    let folder = project();
+    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let wishes = json!({ "resourceSubscriptions": ["file:///project/README.md"] });
+    let ack = desk.ask("subscriptions/listen", json!({ "notifications": wishes }));
+    assert_eq!(ack["params"]["notifications"], wishes);
+    fs::write(folder.path().join("project/README.md"), "# Changed").unwrap();
+    let told = desk.hear();
+    assert_eq!(told["params"]["uri"], "file:///project/README.md");
+    let (well, rest) = desk.end();
+    let end: Value = serde_json::from_str(&rest).unwrap();
+    assert!(well && end["result"]["resultType"] == "complete", "{rest}");
+}
+
+/// R-24-11: files and folders that come and go change the list; their content does not.
+#[test]
+fn a_list_is_heard_of_when_it_holds_something_else() {
+    let folder = project();
+    let root = folder.path().join("project");
+    let desk = Listening::start(folder.path(), &["project"]);
+    let mut listener = Listener::to(&desk, json!({ "resourcesListChanged": true }));
+    assert_eq!(listener.next().unwrap()["params"]["notifications"]["resourcesListChanged"], true);
+    let method = |listener: &mut Listener| listener.next().unwrap()["method"].clone();
+    let changed = "notifications/resources/list_changed";
+    fs::write(root.join("src/new.rs"), "").unwrap();
+    assert_eq!(method(&mut listener), changed);
+    fs::rename(root.join("src/new.rs"), root.join("docs/new.rs")).unwrap();
+    assert_eq!(method(&mut listener), changed);
+    fs::write(root.join("target/ignored"), "").unwrap();
+    fs::write(root.join("src/main.rs"), "another content").unwrap();
+    let mut resource = Listener::on(&desk, &["file:///project/docs/new.rs".to_owned()]);
+    fs::remove_dir_all(root.join("docs")).unwrap();
+    assert_eq!(resource.uri(), "file:///project/docs/new.rs");
+    assert_eq!(method(&mut listener), changed, "and no word of the rest");
+}
+
+/// With too few watches the folder is served, polled, says so, and is heard of all the same.
+#[test]
+fn where_the_kernel_has_no_watches_left_one_looks_now_and_then() {
+    let folder = project();
+    let settings =
+        "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nwatches = 1\npoll = \"20ms\"\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let desk = Listening::start(folder.path(), &[]);
+    let state = |desk: &Listening| -> Value {
+        serde_json::from_str(&text_of(desk, "refdesk://mounts/project")).unwrap()
+    };
+    assert_eq!(state(&desk)["state"], "ready");
+    let uri = "file:///project/src/main.rs".to_owned();
+    let mut listener = Listener::on(&desk, std::slice::from_ref(&uri));
+    let told = state(&desk);
+    assert_eq!(told["state"], "degraded");
+    assert!(told["words"].as_str().unwrap().contains("polling"), "{told}");
+    for version in 0..3 {
+        let text = format!("// found by looking {version}");
+        fs::write(folder.path().join("project/src/main.rs"), &text).unwrap();
+        assert_eq!(listener.uri(), uri);
+        assert_eq!(text_of(&desk, &uri), text);
+    }
+}
+
+/// A declared resource is as new as the file behind it.
+#[test]
+fn a_declared_resource_is_heard_of_when_its_file_changes() {
+    let folder = project();
+    let settings = "[mounts.notes]\nkind = \"static\"\n[[mounts.notes.resources]]\n\
+        uri = \"note://readme\"\nname = \"readme\"\nfile = \"project/README.md\"\n\
+        [[mounts.notes.resources]]\nuri = \"note://fixed\"\nname = \"fixed\"\ntext = \"x\"\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let desk = Listening::start(folder.path(), &[]);
+    let wishes = json!({ "resourceSubscriptions": ["note://fixed", "note://readme"] });
+    let mut listener = Listener::to(&desk, wishes);
+    let ack = listener.next().unwrap();
+    let granted = &ack["params"]["notifications"]["resourceSubscriptions"];
+    assert_eq!(*granted, json!(["note://readme"]), "what never changes is not promised");
+    fs::write(folder.path().join("project/README.md"), "# New").unwrap();
+    assert_eq!(listener.uri(), "note://readme");
+    assert_eq!(text_of(&desk, "note://readme"), "# New");
+}
