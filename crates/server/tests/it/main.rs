@@ -6,6 +6,7 @@
     reason = "a test that fails may say so by panicking"
 )]
 
+mod apart;
 mod conversations;
 mod desk;
 mod events;
