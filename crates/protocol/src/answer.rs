@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 use crate::ask::verb;
@@ -141,6 +142,31 @@ fn message(text: &str) -> Result<Heard, Malformed> {
         (None, id, Some(result), None) => Ok(Heard::Answer { id, outcome: Ok(result.to_owned()) }),
         (None, ..) => Err(Malformed::new("it has neither a method nor a result nor an error")),
     }
+}
+
+/// The number of the request that a message is for, of which only the beginning is there.
+pub fn id_at(start: &[u8]) -> Option<u64> {
+    struct Seek<'a>(&'a mut Option<u64>);
+    impl<'de> Visitor<'de> for Seek<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(name) = map.next_key::<String>()? {
+                if name == "id" {
+                    *self.0 = Some(map.next_value()?);
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(())
+        }
+    }
+    let mut found = None;
+    // It ends in the middle, so reading it fails; what was found by then is good.
+    let _ = serde_json::Deserializer::from_slice(start).deserialize_map(Seek(&mut found));
+    found
 }
 
 /// Reads an error, however poor it is: one that cannot be understood is still an error.

@@ -11,7 +11,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::answer::Malformed;
+use crate::answer::{Denial, Malformed};
 use crate::frame::Id;
 use crate::revision::Revision;
 
@@ -189,13 +189,31 @@ pub fn cancelled(id: u64, reason: &str) -> Vec<u8> {
 
 /// Answers a request of the peer.
 pub fn answered(id: &Id, result: &RawValue) -> Vec<u8> {
+    let mut out = addressed(id);
+    out.raw("result", result.get());
+    out.end().into_bytes()
+}
+
+/// Answers a request of the peer with an error.
+pub fn denied(id: &Id, denial: &Denial) -> Vec<u8> {
+    let mut error = Object::begin();
+    error.raw("code", &denial.code.to_string());
+    error.text("message", &denial.message);
+    if let Some(more) = &denial.data {
+        error.raw("data", more.get());
+    }
+    let mut out = addressed(id);
+    out.raw("error", &error.end());
+    out.end().into_bytes()
+}
+
+fn addressed(id: &Id) -> Object {
     let mut out = Object::begin();
     out.text("jsonrpc", "2.0");
     let mut written = Vec::new();
     id.write(&mut written);
     out.raw("id", &String::from_utf8_lossy(&written));
-    out.raw("result", result.get());
-    out.end().into_bytes()
+    out
 }
 
 /// What a header must repeat of the parameters, from 2026-07-28 on.

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Heard, News, common, hear, next_cursor};
+use super::{Heard, News, common, hear, id_at, next_cursor};
 use crate::frame::Id;
 
 fn one(text: &str) -> Heard {
@@ -101,4 +101,11 @@ fn an_empty_cursor_goes_on_and_an_absent_one_ends() {
 fn a_revision_in_common_stands_alone() {
     assert_eq!(common(["2025-11-25", "2026-07-28"]).map(|r| r.as_str()), Some("2026-07-28"));
     assert_eq!(common(["2025-11-25", "2030-01-01"]), None);
+}
+
+#[test]
+fn a_message_is_told_by_its_beginning_if_its_id_comes_first() {
+    assert_eq!(id_at(br#"{"jsonrpc":"2.0","id":7,"result":{"text":"aaaa"#), Some(7));
+    assert_eq!(id_at(br#"{"result":{"id":7,"text":"aaaa"#), None);
+    assert_eq!(id_at(b"garbage"), None);
 }

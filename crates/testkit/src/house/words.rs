@@ -130,6 +130,8 @@ pub const RULES: &[Rule] = &[
             "crates/catalog/src/layers/timed",
             "crates/catalog/src/layers/cached",
             "crates/server/src/pace",
+            "crates/client/src/link",
+            "crates/client/src/listen",
             "crates/cli",
         ],
     },
