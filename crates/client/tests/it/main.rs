@@ -1,1 +1,17 @@
-//! Stub?
+//! Does a client get along with every server there is?
+
+mod asking;
+mod children;
+mod eras_http;
+mod eras_pipes;
+mod http;
+mod lossless;
+mod older;
+mod pages;
+mod refdesk;
+mod rmcp;
+mod site;
+mod stage;
+mod standing;
+mod watching;
+mod watching_http;
