@@ -55,10 +55,11 @@ async fn a_program_is_started_where_and_with_what_it_was_told() {
     else {
         panic!()
     };
-    let cwd = Some(folder.path().canonicalize().unwrap());
-    let client = Client::new(Target::Child { command, args, env, cwd: cwd.clone() }, hasty());
+    let place = folder.path().canonicalize().unwrap();
+    let cwd = Some(place.clone());
+    let client = Client::new(Target::Child { command, args, env, cwd }, hasty());
     let listed = list(&client).await.unwrap();
-    assert_eq!(listed, format!(r#"{{"is":"v","in":"{}"}}"#, cwd.unwrap().display()));
+    assert_eq!(listed, format!(r#"{{"is":"v","in":"{}"}}"#, place.display()));
 }
 
 #[tokio::test]
