@@ -154,9 +154,9 @@ impl Client {
     pub async fn subscribe(&self, uri: &str) -> Result<bool, Error> {
         let session = self.link.session().await?;
         let herald = &self.link.dial.herald;
-        herald.want(uri);
+        let is_new = herald.want(uri);
         let agreed = session.subscribe(uri).await;
-        if !matches!(agreed, Ok(true)) {
+        if is_new && !matches!(agreed, Ok(true)) {
             herald.unwant(uri);
         }
         agreed

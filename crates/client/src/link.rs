@@ -169,8 +169,10 @@ impl Link {
                         drop(link);
                         time::sleep_until(at).await;
                     }
-                    None if !matches!(link.session().await, Err(Error::Unreachable(_))) => return,
-                    None => {}
+                    None => match link.session().await {
+                        Ok(_) | Err(Error::Closed(_)) => return,
+                        Err(error) => tracing::debug!(%error, "a server is still gone"),
+                    },
                 }
             }
         });

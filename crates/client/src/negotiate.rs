@@ -3,8 +3,8 @@
 //! The order of questions is that of the protocol: one that only new servers know comes first,
 //! and what becomes of it tells. No single code decides.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use protocol::ask::{Manner, Question, initialized, verb};
@@ -43,13 +43,16 @@ pub(crate) struct Dial {
     pub(crate) herald: Arc<Herald>,
     pub(crate) asker: Asker,
     ids: AtomicU64,
+    /// The connections of HTTP, which outlive what is found out over them.
+    pool: OnceLock<Result<Arc<Pool>, Error>>,
 }
 
 impl Dial {
     pub(crate) fn new(target: Target, options: Options) -> Self {
         let asker = options.asker();
         // No id is 0: there are servers that take it for none.
-        Self { target, options, herald: Arc::default(), asker, ids: AtomicU64::new(1) }
+        let (ids, pool) = (AtomicU64::new(1), OnceLock::new());
+        Self { target, options, herald: Arc::default(), asker, ids, pool }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -75,8 +78,8 @@ impl Dial {
     async fn attempt(&self, known: Option<Verdict>) -> Result<Connected, Error> {
         match &self.target {
             Target::Http { url, headers } => {
-                let pool = Arc::new(Pool::new(url, headers)?);
-                self.over_http(&pool, known).await
+                let pool = self.pool.get_or_init(|| Pool::new(url, headers).map(Arc::new));
+                self.over_http(pool.as_ref().map_err(Clone::clone)?, known).await
             }
             Target::Child { .. } | Target::Pipes(_) => self.over_pipes(known).await,
         }

@@ -48,6 +48,7 @@ impl Session {
         if self.listening.is_some() {
             return;
         }
+        self.line.wire.listening().await;
         let watched = self.dial.herald.wanted();
         let watched = if self.peer.has_subscribe() { watched } else { Default::default() };
         stream::iter(watched)
@@ -73,7 +74,11 @@ impl Session {
         }
         match &self.listening {
             Some(listening) => listening.change(uri).await,
-            None => self.change(verb::SUBSCRIBE, uri).await.map(|()| true),
+            None => {
+                // What changes right after that must find somebody who listens.
+                self.line.wire.listening().await;
+                self.change(verb::SUBSCRIBE, uri).await.map(|()| true)
+            }
         }
     }
 

@@ -144,9 +144,20 @@ fn message(text: &str) -> Result<Heard, Malformed> {
     }
 }
 
-/// The number of the request that a message is for, of which only the beginning is there.
-pub fn id_at(start: &[u8]) -> Option<u64> {
-    struct Seek<'a>(&'a mut Option<u64>);
+/// What a message is, of which only the beginning is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// An answer to this request.
+    Answer(u64),
+    /// Something that nobody waits for.
+    Unasked,
+    /// Nobody can tell.
+    Unknown,
+}
+
+/// Reads the beginning of a message that is too long to be read.
+pub fn start(bytes: &[u8]) -> Start {
+    struct Seek<'a>(&'a mut Start);
     impl<'de> Visitor<'de> for Seek<'_> {
         type Value = ();
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,18 +165,22 @@ pub fn id_at(start: &[u8]) -> Option<u64> {
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
             while let Some(name) = map.next_key::<String>()? {
-                if name == "id" {
-                    *self.0 = Some(map.next_value()?);
-                } else {
-                    map.next_value::<IgnoredAny>()?;
+                match (&*name, &*self.0) {
+                    ("method", _) => *self.0 = Start::Unasked,
+                    ("id", Start::Unknown) => {
+                        *self.0 = Start::Answer(map.next_value()?);
+                        continue;
+                    }
+                    _ => {}
                 }
+                map.next_value::<IgnoredAny>()?;
             }
             Ok(())
         }
     }
-    let mut found = None;
+    let mut found = Start::Unknown;
     // It ends in the middle, so reading it fails; what was found by then is good.
-    let _ = serde_json::Deserializer::from_slice(start).deserialize_map(Seek(&mut found));
+    let _ = serde_json::Deserializer::from_slice(bytes).deserialize_map(Seek(&mut found));
     found
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn start(
     let keeper = Keeper { child, group, complaints, board, farewell };
     let ending = tokio::spawn(keeper.keep(ends));
     // Closing its input, asking it to end and ending it: each has its time.
-    Ok(pipe.ending_with(ending, farewell * 3 + ECHO))
+    Ok(pipe.ending_with(ending, farewell * 4 + ECHO))
 }
 
 /// Who waits for the end of a program and sees to it.
@@ -77,13 +77,18 @@ impl Keeper {
             }
             why = &mut ends.reader => self.why(why.unwrap_or_default()).await,
             why = &mut ends.writer => self.why(why.unwrap_or_default()).await,
+            _ = &mut ends.closing => {
+                let _ = time::timeout(self.farewell, &mut ends.writer).await;
+                "we closed it".to_owned()
+            }
         };
         let complaint = self.complaints.told();
         let why = if complaint.is_empty() { why } else { format!("{why}; it said: {complaint}") };
         self.board.end(&Error::Closed(why));
+        // Its input closes with the writer, and that is what tells it to leave.
+        ends.writer.abort();
         self.stop().await;
         ends.reader.abort();
-        ends.writer.abort();
     }
 
     /// Why a pipe ended: with the program, if it did.

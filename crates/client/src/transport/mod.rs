@@ -30,6 +30,9 @@ pub(crate) trait Wire: Send + Sync {
     /// Begins to hear what the server says unasked, where that takes a stream of its own.
     fn listen(&self) {}
 
+    /// Waits until what the server says unasked is heard, or will not be.
+    async fn listening(&self) {}
+
     /// Takes leave, and waits until that is over.
     async fn finish(&self);
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::{answer, ask};
+use protocol::answer::{self, Start};
+use protocol::ask;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time;
 
@@ -19,18 +20,26 @@ use crate::options::{Reading, Writing};
 /// How many messages wait for a server that does not read.
 const WAITING: usize = 4_096;
 
+/// How long what was said last may take to leave.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// The writing end, and how the pipes end.
 pub(crate) struct Pipe {
     board: Arc<Board>,
     queue: mpsc::WeakSender<Vec<u8>>,
     /// Let go of, this ends the writing.
-    open: std::sync::Mutex<Option<mpsc::Sender<Vec<u8>>>>,
+    open: std::sync::Mutex<Option<Open>>,
     ending: tokio::sync::Mutex<Option<JoinHandle<()>>>,
     farewell: Duration,
 }
 
+/// What keeps the pipes open.
+type Open = (mpsc::Sender<Vec<u8>>, oneshot::Sender<()>);
+
 /// The two tasks of a pair of pipes; each ends with why.
 pub(super) struct Ends {
+    /// Ends when nobody wants the pipes any more, even if a write is stuck.
+    pub(super) closing: oneshot::Receiver<()>,
     pub(super) reader: JoinHandle<String>,
     pub(super) writer: JoinHandle<String>,
 }
@@ -42,11 +51,16 @@ pub(crate) fn open(pipes: (Reading, Writing), board: Arc<Board>, most: usize) ->
         let why = tokio::select! {
             why = &mut ends.reader => why,
             why = &mut ends.writer => why,
+            _ = &mut ends.closing => {
+                let _ = time::timeout(FAREWELL, &mut ends.writer).await;
+                Ok("we closed it".to_owned())
+            }
         };
         board.end(&Error::Closed(why.unwrap_or_else(|_| "a pipe failed".to_owned())));
         ends.reader.abort();
+        ends.writer.abort();
     });
-    pipe.ending_with(ending, Duration::from_secs(1))
+    pipe.ending_with(ending, FAREWELL)
 }
 
 impl Pipe {
@@ -64,10 +78,11 @@ impl Pipe {
         });
         let reader = tokio::spawn(read(input, Arc::clone(&board), most));
         let writer = tokio::spawn(write(output, messages));
-        let open = std::sync::Mutex::new(Some(sender));
+        let (closer, closing) = oneshot::channel();
+        let open = std::sync::Mutex::new(Some((sender, closer)));
         let pipe =
             Self { board, queue, open, ending: Default::default(), farewell: Duration::ZERO };
-        (pipe, Ends { reader, writer })
+        (pipe, Ends { closing, reader, writer })
     }
 
     pub(super) fn ending_with(mut self, ending: JoinHandle<()>, farewell: Duration) -> Self {
@@ -125,7 +140,11 @@ fn hear(board: &Arc<Board>, line: &Line, most: usize) {
         }
         Line::Long(start) => {
             tracing::warn!(most, "a message was too large");
-            board.fail_any(answer::id_at(start), &Error::TooLarge(most));
+            match answer::start(start) {
+                Start::Answer(id) => board.fail_any(Some(id), &Error::TooLarge(most)),
+                Start::Unknown => board.fail_any(None, &Error::TooLarge(most)),
+                Start::Unasked => {}
+            }
         }
     }
 }

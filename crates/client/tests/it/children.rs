@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use client::{Client, Error, Options, Target};
+use client::{Client, Error, Options, Request, Target};
 
 use crate::stage::{hasty, soon};
 
@@ -143,6 +143,25 @@ async fn a_program_that_will_not_leave_is_ended_with_all_it_started() {
     for pid in started.split(' ') {
         soon(gone(pid)).await;
     }
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_read_is_ended_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let script = r#"
+        printf '%s' $$ > "$PIDS.part"; mv "$PIDS.part" "$PIDS"
+        while :; do sleep 1; done
+    "#;
+    let options = Options { timeout: Duration::from_millis(100), ..hasty() };
+    let client = Client::new(shell(script, &[("PIDS", pids.to_str().unwrap())]), options);
+    soon(client.peer()).await.unwrap();
+    // More than a pipe holds, so that writing it never ends.
+    let request = Request::new("resources/read").about(&"a".repeat(1 << 20));
+    assert!(matches!(soon(client.ask(&request)).await, Err(Error::TimedOut)));
+    let pid = read_at_last(&pids).await;
+    drop(client);
+    soon(gone(&pid)).await;
 }
 
 #[tokio::test]

@@ -268,3 +268,36 @@ async fn an_answer_of_a_session_goes_on_where_its_stream_broke() {
     assert_eq!(answer.result.get(), r#"{"late":true}"#);
     assert_eq!(site.asked("resources/list").await.id(), 3);
 }
+
+#[tokio::test]
+async fn an_error_that_names_no_request_is_about_the_one_it_answers() {
+    let site = site(|_| Reply::json(200, r#"{"id":null,"error":{"code":5,"message":"m"}}"#)).await;
+    let client = site.client(hasty());
+    let requests = (0..10).map(|_| client.request("resources/list", None));
+    for answer in soon(futures_util::future::join_all(requests)).await {
+        assert!(matches!(answer, Err(Error::Refused(denial)) if denial.code == 5));
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_claims_to_be_safe_and_is_not_is_unreachable() {
+    let site = site(|request| Reply::result(request, "{}")).await;
+    let url = site.url().replace("http://", "https://");
+    let client = Client::new(Target::Http { url, headers: Vec::new() }, hasty());
+    assert!(matches!(soon(client.peer()).await, Err(Error::Unreachable(_))));
+}
+
+#[test]
+fn a_request_may_be_let_go_of_where_there_is_no_runtime() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let site = runtime.block_on(site(|_| Reply::hang()));
+    let client = site.client(hasty());
+    runtime.block_on(client.peer()).unwrap();
+    let mut request = Box::pin(client.request("resources/list", None));
+    let moment = std::time::Duration::from_millis(10);
+    let waited = async { tokio::time::timeout(moment, &mut request).await.is_err() };
+    assert!(runtime.block_on(waited));
+    drop(request);
+    drop(client);
+    drop(runtime);
+}

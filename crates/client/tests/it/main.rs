@@ -1,10 +1,6 @@
 //! Does a client get along with every server there is?
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::needless_pass_by_value,
-    reason = "a test that fails may say so by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
 mod asking;
 mod children;

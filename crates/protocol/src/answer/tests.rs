@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Heard, News, common, hear, id_at, next_cursor};
+use super::{Heard, News, Start, common, hear, next_cursor, start};
 use crate::frame::Id;
 
 fn one(text: &str) -> Heard {
@@ -105,7 +105,9 @@ fn a_revision_in_common_stands_alone() {
 
 #[test]
 fn a_message_is_told_by_its_beginning_if_its_id_comes_first() {
-    assert_eq!(id_at(br#"{"jsonrpc":"2.0","id":7,"result":{"text":"aaaa"#), Some(7));
-    assert_eq!(id_at(br#"{"result":{"id":7,"text":"aaaa"#), None);
-    assert_eq!(id_at(b"garbage"), None);
+    assert_eq!(start(br#"{"jsonrpc":"2.0","id":7,"result":{"text":"aaaa"#), Start::Answer(7));
+    assert_eq!(start(br#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a"#), Start::Unasked);
+    assert_eq!(start(br#"{"method":"m","id":7,"params":{"a"#), Start::Unasked);
+    assert_eq!(start(br#"{"result":{"id":7,"text":"aaaa"#), Start::Unknown);
+    assert_eq!(start(b"garbage"), Start::Unknown);
 }

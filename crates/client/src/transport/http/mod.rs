@@ -9,18 +9,23 @@ mod post;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use hyper::header::HeaderValue;
 use hyper::{Method, Uri};
 use protocol::{ask, header};
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::board::Board;
 use super::{Parcel, Wire};
 use crate::error::Error;
 pub(crate) use pool::Pool;
+
+/// How long a server may take to open the stream of a session, before nobody waits for it.
+const LISTENING: Duration = Duration::from_secs(2);
 
 /// How a server is spoken with over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +53,10 @@ struct Inner {
     /// The revision that a handshake settled.
     revision: OnceLock<HeaderValue>,
     tasks: Mutex<HashMap<Task, AbortHandle>>,
+    /// Whether the stream of the session was opened, or will not be.
+    heard: watch::Sender<bool>,
+    /// Kept, since a request may be let go of where there is no runtime.
+    runtime: Handle,
     is_over: AtomicBool,
 }
 
@@ -87,6 +96,8 @@ impl Http {
             session: OnceLock::new(),
             revision: OnceLock::new(),
             tasks: Mutex::default(),
+            heard: watch::Sender::new(style != Style::Session),
+            runtime: Handle::current(),
             is_over: AtomicBool::new(false),
         });
         let voice: Weak<Inner> = Arc::downgrade(&inner);
@@ -137,6 +148,11 @@ impl Wire for Http {
         }
     }
 
+    async fn listening(&self) {
+        let mut heard = self.0.heard.subscribe();
+        let _ = tokio::time::timeout(LISTENING, heard.wait_for(|heard| *heard)).await;
+    }
+
     async fn finish(&self) {
         if !self.0.end() {
             self.0.leave().await;
@@ -149,17 +165,15 @@ impl Drop for Http {
         if self.0.end() {
             return;
         }
-        if let Ok(runtime) = Handle::try_current() {
-            let inner = Arc::clone(&self.0);
-            runtime.spawn(async move { inner.leave().await });
-        }
+        let inner = Arc::clone(&self.0);
+        self.0.runtime.spawn(async move { inner.leave().await });
     }
 }
 
 impl Inner {
     fn send(self: &Arc<Self>, parcel: Parcel) {
         let id = parcel.id;
-        let posting = tokio::spawn(post::post(Arc::clone(self), parcel));
+        let posting = self.runtime.spawn(post::post(Arc::clone(self), parcel));
         if let Some(id) = id {
             self.keep(Task::Request(id), posting.abort_handle());
         }

@@ -8,6 +8,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper_rustls::builderstates::WantsSchemes;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -89,13 +90,12 @@ impl Pool {
         let mut http = HttpConnector::new();
         http.set_nodelay(true);
         http.set_connect_timeout(Some(REACHING));
+        // A stream may be silent for long; a server that is gone is to be noticed all the same.
         http.set_keepalive(Some(Duration::from_secs(60)));
+        http.set_keepalive_interval(Some(Duration::from_secs(15)));
+        http.set_keepalive_retries(Some(4));
         http.enforce_http(false);
-        // A machine without roots of its own still reaches public servers.
-        let tls = HttpsConnectorBuilder::new()
-            .with_native_roots()
-            .unwrap_or_else(|_| HttpsConnectorBuilder::new().with_webpki_roots());
-        let connector = tls.https_or_http().enable_http1().wrap_connector(http);
+        let connector = tls(&url)?.https_or_http().enable_http1().wrap_connector(http);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(Duration::from_secs(30))
@@ -153,6 +153,19 @@ impl Pool {
             }
         })
     }
+}
+
+/// Whom to trust: whoever this machine trusts, or the public roots if it names none.
+fn tls(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error> {
+    let provider = rustls::crypto::aws_lc_rs::default_provider;
+    if url.scheme_str() == Some("https") {
+        match HttpsConnectorBuilder::new().with_provider_and_native_roots(provider()) {
+            Ok(tls) => return Ok(tls),
+            Err(error) => tracing::debug!(%error, "this machine names no roots"),
+        }
+    }
+    let tls = HttpsConnectorBuilder::new().with_provider_and_webpki_roots(provider());
+    tls.map_err(|error| Error::Unreachable(error.to_string()))
 }
 
 /// The whole of a body, unless it is too large.

@@ -8,7 +8,7 @@ use hyper::{Method, Response, StatusCode};
 use protocol::{Denial, Heard, answer, header};
 use tokio::time;
 
-use super::feed::Stream;
+use super::feed::{AGAIN, SOONEST, Stream};
 use super::pool::{self, Unsent};
 use super::{Inner, Parcel, Style};
 use crate::error::{Error, Lapse};
@@ -17,8 +17,6 @@ use crate::error::{Error, Lapse};
 const COMPLAINT: usize = 1 << 20;
 /// How long to wait for the end of a stream that has said what it was for.
 const REST: Duration = Duration::from_millis(50);
-/// How often a stream that broke is taken up again before it is given up.
-const RESUMED: usize = 16;
 
 /// Posts a message and hands on all that comes back.
 pub(super) async fn post(inner: Arc<Inner>, parcel: Parcel) {
@@ -62,6 +60,11 @@ impl Inner {
             if !bytes.trim_ascii().is_empty() {
                 self.board.hear(&bytes)?;
             }
+            // An error that names no request is about the one that it answers.
+            let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
+            if let Some(denial) = is_missing.then(|| denial(&bytes)).flatten() {
+                self.board.fail(id, Error::Refused(denial));
+            }
         }
         // Where all answers come on one stream, this one is still to come.
         let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
@@ -84,7 +87,8 @@ impl Inner {
 
     /// Follows the stream of one answer, beyond its breaks where the server allows that.
     async fn follow(self: &Arc<Self>, id: Option<u64>, mut stream: Stream) -> Result<(), Lapse> {
-        for _ in 0..RESUMED {
+        // The request has its time, and is let go of when that is over.
+        loop {
             let broken = stream.hear(&self.board, |board| id.is_none_or(|id| board.is_waiting(id)));
             let broken = broken.await;
             let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
@@ -97,13 +101,12 @@ impl Inner {
                 return Err(error.into());
             }
             let Some(last) = stream.last.clone().filter(|_| self.style == Style::Session) else {
-                break;
+                return Err(Error::Closed("the stream ended before the answer".to_owned()).into());
             };
-            time::sleep(stream.retry.unwrap_or(Duration::from_secs(1))).await;
+            time::sleep(stream.retry.unwrap_or(AGAIN).max(SOONEST)).await;
             // MCP 2025-11-25, transports: a stream is taken up again by GET, however it began.
             stream = self.resume(&last, stream.retry).await?;
         }
-        Err(Error::Closed("the stream ended before the answer".to_owned()).into())
     }
 
     async fn resume(&self, last: &str, retry: Option<Duration>) -> Result<Stream, Lapse> {
