@@ -168,9 +168,9 @@ impl Client {
             return Ok(());
         }
         // Where there is no connection, there is nothing that is watched.
-        match self.link.session().await {
-            Ok(session) => session.unsubscribe(uri).await,
-            Err(_) => Ok(()),
+        match self.link.current().await {
+            Some(session) => session.unsubscribe(uri).await,
+            None => Ok(()),
         }
     }
 

@@ -57,6 +57,13 @@ struct Slot {
     is_closed: bool,
 }
 
+impl Slot {
+    fn alive(&self) -> Option<Arc<Session>> {
+        let alive = |session: &&Arc<Session>| session.line.board.ended().is_none();
+        self.session.as_ref().filter(alive).map(Arc::clone)
+    }
+}
+
 impl Link {
     pub(crate) fn new(dial: Dial) -> Arc<Self> {
         let standing = watch::Sender::new(Standing::now(State::Starting));
@@ -73,9 +80,8 @@ impl Link {
         if slot.is_closed {
             return Err(Error::Closed("we closed it".to_owned()));
         }
-        let alive = |session: &&Arc<Session>| session.line.board.ended().is_none();
-        if let Some(session) = slot.session.as_ref().filter(alive) {
-            return Ok(Arc::clone(session));
+        if let Some(session) = slot.alive() {
+            return Ok(session);
         }
         if let Some((_, why)) = slot.again.as_ref().filter(|(at, _)| Instant::now() < *at) {
             return Err(Error::Unreachable(why.clone()));
@@ -85,6 +91,11 @@ impl Link {
         let connecting = tokio::spawn(async move { link.connect(slot).await });
         let failed = |_| Err(Error::Unreachable("connecting failed".to_owned()));
         connecting.await.unwrap_or_else(failed)
+    }
+
+    /// The connection, if there is one.
+    pub(crate) async fn current(&self) -> Option<Arc<Session>> {
+        self.slot.lock().await.alive()
     }
 
     /// The connection, if it can be had in time.

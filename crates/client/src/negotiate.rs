@@ -61,17 +61,25 @@ impl Dial {
 
     /// Reaches the server, beginning with what it was found to be the last time.
     pub(crate) async fn connect(&self, known: Option<Verdict>) -> Result<Connected, Error> {
-        let connected = self.attempt(known).await;
-        match connected {
-            // What was true of the last server here need not be true of this one.
-            Err(Error::Refused(_) | Error::Malformed(_)) if known.is_some() => {
-                self.attempt(None).await
-            }
-            // Whoever is asked wrongly is not there for us, until it changes its mind.
-            Err(error @ (Error::Refused(_) | Error::TimedOut)) => {
-                Err(Error::Unreachable(error.to_string()))
-            }
-            connected => connected,
+        let mut connected = self.attempt(known).await;
+        // What was true of the last server here need not be true of this one.
+        if known.is_some() && connected.as_ref().is_err_and(|error| self.may_be_other(error)) {
+            connected = self.attempt(None).await;
+        }
+        connected.map_err(|error| match error {
+            // Whoever refuses every opening is not there for us.
+            Error::Refused(_) | Error::TimedOut => Error::Unreachable(error.to_string()),
+            error => error,
+        })
+    }
+
+    /// Whether a server failed that might have answered, had it been asked in another way.
+    fn may_be_other(&self, error: &Error) -> bool {
+        match error {
+            Error::Refused(_) | Error::Malformed(_) | Error::TimedOut => true,
+            // Over HTTP, asking again is cheap; a program would have to be started again.
+            Error::Unreachable(_) => matches!(self.target, Target::Http { .. }),
+            Error::Closed(_) | Error::TooLarge(_) => false,
         }
     }
 

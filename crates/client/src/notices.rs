@@ -14,6 +14,8 @@ use tokio::sync::Notify;
 const OTHERS: usize = 256;
 /// How many changes wait one by one; beyond that, everything that is watched has changed.
 const CHANGES: usize = 65_536;
+/// How many bytes of either wait.
+const BYTES: usize = 16 << 20;
 
 /// Something that a server told unasked.
 #[derive(Debug, Clone)]
@@ -26,6 +28,14 @@ pub struct Notice {
     pub params: Option<Box<RawValue>>,
     /// Whether the server said it; if not, it may have, while nobody could hear.
     pub is_heard: bool,
+}
+
+impl Notice {
+    fn weight(&self) -> usize {
+        let uri = if let About::Updated(uri) = &self.about { uri.len() } else { 0 };
+        // The name is kept twice, as what a change is known by.
+        2 * (uri + self.method.len()) + self.params.as_ref().map_or(0, |raw| raw.get().len())
+    }
 }
 
 /// What a notice is about.
@@ -60,9 +70,7 @@ impl Notices {
 
     /// A notice that is already here.
     pub fn take(&mut self) -> Option<Notice> {
-        let mut waiting = lock(&self.0.waiting);
-        let changed = waiting.order.pop_front().and_then(|key| waiting.changes.remove(&key));
-        changed.or_else(|| waiting.others.pop_front())
+        lock(&self.0.waiting).take()
     }
 
     /// How many notices were forgotten, none of which was about a change.
@@ -82,6 +90,8 @@ struct Waiting {
     changes: HashMap<Key, Notice>,
     order: VecDeque<Key>,
     others: VecDeque<Notice>,
+    /// How much the changes weigh, and the others.
+    weight: (usize, usize),
     forgotten: u64,
     over: bool,
 }
@@ -91,17 +101,42 @@ type Key = (About, String);
 impl Waiting {
     fn put(&mut self, notice: Notice) {
         if notice.about == About::Other {
+            self.weight.1 += notice.weight();
             self.others.push_back(notice);
-            if self.others.len() > OTHERS {
-                self.others.pop_front();
+            while self.others.len() > OTHERS || self.weight.1 > BYTES {
+                let Some(oldest) = self.others.pop_front() else { return };
+                self.weight.1 -= oldest.weight();
                 self.forgotten += 1;
             }
             return;
         }
         let key = (notice.about.clone(), notice.method.clone());
-        if self.changes.insert(key.clone(), notice).is_none() {
-            self.order.push_back(key);
+        self.weight.0 += notice.weight();
+        match self.changes.insert(key.clone(), notice) {
+            Some(last) => self.weight.0 -= last.weight(),
+            None => self.order.push_back(key),
         }
+    }
+
+    fn take(&mut self) -> Option<Notice> {
+        if let Some(changed) = self.order.pop_front().and_then(|key| self.changes.remove(&key)) {
+            self.weight.0 -= changed.weight();
+            return Some(changed);
+        }
+        let other = self.others.pop_front()?;
+        self.weight.1 -= other.weight();
+        Some(other)
+    }
+
+    /// Forgets each change when there are too many. Whoever calls this tells of all of them.
+    fn overflows(&mut self) -> bool {
+        let overflows = self.changes.len() > CHANGES || self.weight.0 > BYTES;
+        if overflows {
+            self.changes = HashMap::new();
+            self.order = VecDeque::new();
+            self.weight.0 = 0;
+        }
+        overflows
     }
 }
 
@@ -122,9 +157,7 @@ impl Herald {
     pub(crate) fn tell(&self, notice: &Notice) {
         self.each(|waiting| {
             waiting.put(notice.clone());
-            if waiting.changes.len() > CHANGES {
-                waiting.changes.clear();
-                waiting.order.clear();
+            if waiting.overflows() {
                 self.missed().for_each(|notice| waiting.put(notice));
             }
         });
@@ -189,7 +222,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{About, CHANGES, Herald, Notice, OTHERS};
+    use serde_json::value::RawValue;
+
+    use super::{About, CHANGES, Herald, Notice, OTHERS, lock};
 
     fn notice(about: About) -> Notice {
         Notice { about, method: "m".to_owned(), params: None, is_heard: true }
@@ -222,6 +257,25 @@ mod tests {
         let heard: Vec<About> =
             std::iter::from_fn(|| notices.take()).map(|notice| notice.about).collect();
         assert_eq!(heard, [About::Updated("a:watched".to_owned()), About::ListChanged]);
+    }
+
+    #[test]
+    fn what_waits_is_bounded_by_its_weight_too() {
+        let herald = Herald::default();
+        let mut notices = herald.listen();
+        herald.want("a:watched");
+        let heavy = Some(RawValue::from_string(format!("\"{}\"", "x".repeat(1 << 20))).unwrap());
+        for index in 0..40 {
+            let about = About::Updated(format!("a:{index}"));
+            herald.tell(&Notice { params: heavy.clone(), ..notice(about) });
+            herald.tell(&Notice { params: heavy.clone(), ..notice(About::Other) });
+        }
+        let heard: Vec<About> =
+            std::iter::from_fn(|| notices.take()).map(|notice| notice.about).collect();
+        assert!(heard.contains(&About::Updated("a:watched".to_owned())));
+        assert!(heard.len() < 40, "{}", heard.len());
+        assert_eq!(lock(&notices.0.waiting).weight, (0, 0));
+        assert!(notices.forgotten() > 20);
     }
 
     #[tokio::test]

@@ -20,7 +20,7 @@ pub enum Target {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables that are set besides those it inherits.
+        /// Variables that are set besides those it inherits, which are all of ours.
         env: Vec<(String, String)>,
         /// Where it runs; where we do, if nobody says.
         cwd: Option<PathBuf>,

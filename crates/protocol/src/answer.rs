@@ -94,6 +94,11 @@ impl Denial {
         }
     }
 
+    /// Whether it is the session that is unknown, in words that servers use for it.
+    pub fn is_about_session(&self) -> bool {
+        (-32019..=-32000).contains(&self.code) && self.message.to_lowercase().contains("session")
+    }
+
     /// The revisions that a server offers instead of ours.
     pub fn supported(&self) -> Vec<String> {
         #[derive(Deserialize)]

@@ -45,6 +45,8 @@ pub(crate) struct Waiting {
     pub(crate) pulse: Arc<Notify>,
     /// Told when a subscription begins, and for what.
     pub(crate) begun: Option<oneshot::Sender<Vec<String>>>,
+    /// Whether it is a subscription.
+    pub(crate) listens: bool,
 }
 
 impl Board {
@@ -195,10 +197,14 @@ impl Board {
         }
     }
 
-    /// MCP 2026-07-28, cancellation: a server may end a subscription with it.
+    /// MCP 2026-07-28, cancellation: a server may end a subscription with it. Any other id is one
+    /// of the server's own, which may well be the same as one of ours.
     fn cancelled(&self, id: &Id) {
-        let error = Error::Closed("the server cancelled it".to_owned());
-        self.fail(id.to_string().parse().ok(), error);
+        let id = id.to_string().parse().ok();
+        let listens = id.is_some_and(|id| self.lock().get(&id).is_some_and(|one| one.listens));
+        if listens {
+            self.fail(id, Error::Closed("the server cancelled it".to_owned()));
+        }
     }
 
     fn asked(self: &Arc<Self>, id: Id, method: &str, params: Option<Box<RawValue>>) {

@@ -55,7 +55,9 @@ impl Line {
         let (sender, outcome) = oneshot::channel();
         let pulse = Arc::new(Notify::new());
         let Hooks { progress, begun } = hooks;
-        let waiting = Waiting { outcome: sender, progress, pulse: Arc::clone(&pulse), begun };
+        let listens = begun.is_some();
+        let pulses = Arc::clone(&pulse);
+        let waiting = Waiting { outcome: sender, progress, pulse: pulses, begun, listens };
         self.board.put(id, waiting);
         let asking = Asking { line: Arc::clone(self), id, outcome, pulse, cancels: true };
         self.wire.send(Parcel { id: Some(id), ..parcel });

@@ -20,6 +20,8 @@ use crate::options::{Reading, Writing};
 /// How many messages wait for a server that does not read.
 const WAITING: usize = 4_096;
 
+/// How much is read at once, at least.
+const CHUNK: usize = 16 << 10;
 /// How long what was said last may take to leave.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -118,6 +120,7 @@ impl Wire for Pipe {
 async fn read(mut input: impl AsyncRead + Unpin, board: Arc<Board>, most: usize) -> String {
     let mut lines = Lines::new(most);
     loop {
+        lines.buffer.reserve(CHUNK);
         match input.read_buf(&mut lines.buffer).await {
             Ok(0) => return "the server closed its output".to_owned(),
             Ok(_) => {}

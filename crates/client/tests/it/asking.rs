@@ -194,3 +194,16 @@ async fn a_server_that_asks_is_answered() {
     assert_eq!(handled[1]["result"], json!({ "roots": [] }));
     assert_eq!(handled[2]["error"], json!({ "code": -1, "message": "no" }));
 }
+
+/// A server cancels what it asked itself, whatever its id is called by us.
+#[tokio::test(start_paused = true)]
+async fn what_a_server_cancels_is_its_own() {
+    let (client, _heard) = Stage::client(hasty(), |mut talk, _| async move {
+        let request = talk.opened(Era::Legacy).await.unwrap();
+        talk.tell("notifications/cancelled", json!({ "requestId": request["id"] })).await;
+        talk.answer(&request, json!({ "ok": true })).await;
+        talk.hear().await;
+    });
+    let answer = client.request("resources/list", None).await.unwrap();
+    assert_eq!(answer.result.get(), r#"{"ok":true}"#);
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use client::{Client, Error, Options, Request, Target};
+use client::{About, Client, Error, Options, Request, Target};
 
 use crate::stage::{hasty, soon};
 
@@ -86,10 +86,14 @@ async fn a_program_that_is_killed_ends_what_waits_and_is_started_again() {
         : > "$MARK"; echo "about to die" >&2; kill -9 $$
     "#;
     let client = Client::new(shell(script, &[("MARK", mark.to_str().unwrap())]), hasty());
+    let mut notices = client.notices();
     let error = list(&client).await.unwrap_err();
     let Error::Closed(why) = &error else { panic!("{error}") };
     assert!(why.contains("signal: 9") && why.contains("about to die"), "{why}");
     assert_eq!(list_at_last(&client).await, r#"{"again":true}"#);
+    // It may list something else now, and nobody heard it say so.
+    let notice = soon(notices.next()).await.unwrap();
+    assert_eq!((notice.about, notice.is_heard), (About::ListChanged, false));
 }
 
 #[tokio::test]

@@ -141,3 +141,39 @@ async fn an_old_server_that_turns_modern_is_asked_again_in_its_way() {
     let answer = soon(client.request("resources/list", None)).await.unwrap();
     assert_eq!(answer.peer.revision.as_str(), "2026-07-28");
 }
+
+#[tokio::test]
+async fn an_old_server_that_comes_back_modern_is_found_to_be() {
+    let old = Site::open(|request, _| {
+        legacy(&request, "s1").unwrap_or_else(|| match request.verb.as_str() {
+            "GET" => Reply::status(405),
+            _ => Reply::result(&request, "{}"),
+        })
+    })
+    .await;
+    let (port, client) = (old.port, old.client(hasty()));
+    assert_eq!(revision(&client).await, "2025-11-25");
+    drop(old);
+    let down = async {
+        while client.request("resources/list", None).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(down).await;
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    let _new = Site::on(listener, |request, _| {
+        modern(&request).unwrap_or_else(|| match request.verb.as_str() {
+            "GET" => Reply::status(405),
+            _ => Reply::error(404, &request, -32601),
+        })
+    });
+    let up = async {
+        loop {
+            match client.peer().await {
+                Ok(peer) if !peer.revision.has_handshake() => return,
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    };
+    soon(up).await;
+}

@@ -145,9 +145,15 @@ async fn a_request_in_a_session_is_cancelled_by_saying_so() {
     assert_eq!(cancelled.header("mcp-session-id"), "s1");
 }
 
-/// 1.3: an unknown session is 404, and the client begins a new one.
+/// 1.3: an unknown session is 404, and the client begins a new one. Some servers say 400.
 #[tokio::test]
 async fn a_session_that_was_forgotten_is_opened_again_and_the_request_repeated() {
+    for status in [404, 400] {
+        forget_a_session(status).await;
+    }
+}
+
+async fn forget_a_session(status: u16) {
     let sessions = AtomicUsize::new(0);
     let mut site = Site::open(move |request, _| {
         if request.method() == "initialize" {
@@ -156,7 +162,10 @@ async fn a_session_that_was_forgotten_is_opened_again_and_the_request_repeated()
         }
         legacy(&request, "").unwrap_or_else(|| match request.header("mcp-session-id") {
             _ if request.verb == "GET" => Reply::status(405),
-            "s0" => Reply::status(404),
+            "s0" => {
+                let error = r#"{"code":-32000,"message":"Bad Request: No valid session ID"}"#;
+                Reply::json(status, &format!(r#"{{"id":null,"error":{error}}}"#))
+            }
             _ => Reply::result(&request, "{}"),
         })
     })

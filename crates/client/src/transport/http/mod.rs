@@ -16,7 +16,7 @@ use hyper::header::HeaderValue;
 use hyper::{Method, Uri};
 use protocol::{ask, header};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::AbortHandle;
 
 use super::board::Board;
@@ -24,6 +24,8 @@ use super::{Parcel, Wire};
 use crate::error::Error;
 pub(crate) use pool::Pool;
 
+/// How many answers to a server are under way at once.
+const ANSWERS: usize = 64;
 /// How long a server may take to open the stream of a session, before nobody waits for it.
 const LISTENING: Duration = Duration::from_secs(2);
 
@@ -100,13 +102,24 @@ impl Http {
             runtime: Handle::current(),
             is_over: AtomicBool::new(false),
         });
-        let voice: Weak<Inner> = Arc::downgrade(&inner);
-        board.speak(move |message| {
-            if let Some(inner) = voice.upgrade() {
-                inner.send(Parcel::plain(message));
-            }
-        });
+        // MCP 2026-07-28: a server asks nothing, so that there is nothing to answer.
+        if style != Style::Alone {
+            let (voice, places) = (Arc::downgrade(&inner), Arc::new(Semaphore::new(ANSWERS)));
+            board.speak(move |message| answer(&voice, &places, message));
+        }
         Self(inner)
+    }
+}
+
+/// Answers a request of the server, unless it asks faster than it can be answered.
+fn answer(voice: &Weak<Inner>, places: &Arc<Semaphore>, message: Vec<u8>) {
+    let place = Arc::clone(places).try_acquire_owned();
+    if let (Some(inner), Ok(place)) = (voice.upgrade(), place) {
+        let runtime = inner.runtime.clone();
+        runtime.spawn(async move {
+            post::post(inner, Parcel::plain(message)).await;
+            drop(place);
+        });
     }
 }
 

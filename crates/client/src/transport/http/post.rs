@@ -82,7 +82,13 @@ impl Inner {
             return Lapse::Expired;
         }
         let bytes = pool::whole(response, COMPLAINT).await.unwrap_or_default();
-        Lapse::Status { code: status.as_u16(), denial: denial(&bytes) }
+        let denial = denial(&bytes);
+        // Servers in the wild answer 400 where the protocol wants 404.
+        let forgot = has_session && denial.as_ref().is_some_and(Denial::is_about_session);
+        if forgot && status == StatusCode::BAD_REQUEST {
+            return Lapse::Expired;
+        }
+        Lapse::Status { code: status.as_u16(), denial }
     }
 
     /// Follows the stream of one answer, beyond its breaks where the server allows that.
