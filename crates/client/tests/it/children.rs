@@ -181,6 +181,22 @@ async fn a_program_that_leaves_when_it_is_told_to_is_let_go_in_peace() {
 }
 
 #[tokio::test]
+async fn what_a_program_leaves_behind_when_it_leaves_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let script = r#"
+        sh -c 'while :; do sleep 1; done' < /dev/null > /dev/null 2>&1 &
+        printf '%s' $! > "$PIDS.part"; mv "$PIDS.part" "$PIDS"
+        hear
+    "#;
+    let client = Client::new(shell(script, &[("PIDS", pids.to_str().unwrap())]), hasty());
+    soon(client.peer()).await.unwrap();
+    let pid = read_at_last(&pids).await;
+    soon(client.close()).await;
+    soon(gone(&pid)).await;
+}
+
+#[tokio::test]
 async fn a_program_whose_output_closes_is_ended() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");

@@ -89,6 +89,31 @@ async fn the_stream_of_a_session_is_kept_open_and_taken_up_where_it_broke() {
 }
 
 #[tokio::test]
+async fn a_stream_that_cannot_be_taken_up_where_it_broke_has_missed_something() {
+    let streams = Streams::default();
+    let open = Arc::clone(&streams);
+    let mut site = Site::open(move |request, _| {
+        legacy(&request, "s1").unwrap_or_else(|| match request.verb.as_str() {
+            "GET" => {
+                let (sender, receiver) = mpsc::unbounded_channel();
+                open.lock().unwrap().push(sender);
+                Reply::stream(receiver)
+            }
+            _ => Reply::result(&request, "{}"),
+        })
+    })
+    .await;
+    let client = site.client(hasty());
+    let mut notices = client.notices();
+    assert!(soon(client.subscribe("a:1")).await.unwrap());
+    site.used("GET").await;
+    streams.lock().unwrap().clear();
+    assert!(!site.used("GET").await.headers.contains_key("last-event-id"));
+    let notice = soon(notices.next()).await.unwrap();
+    assert_eq!((notice.about, notice.is_heard), (About::Updated("a:1".to_owned()), false));
+}
+
+#[tokio::test]
 async fn a_session_that_was_forgotten_is_watched_again_without_being_asked() {
     let sessions = Arc::new(Mutex::new(0));
     let streams = Streams::default();

@@ -111,7 +111,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         sentence: "9: tasks, sleep and the time belong to watch, search/keeper, transports, \
-                   layers/timed, layers/cached and cli",
+                   client/link, client/listen, layers/timed, layers/cached and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
