@@ -87,6 +87,17 @@ pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result
     }
 }
 
+/// Writes a name as a header can carry it: as it is, or as `=?base64?…?=`.
+pub fn encoded(name: &str) -> Cow<'_, str> {
+    let is_plain = name.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && name.trim_ascii() == name
+        && !(name.starts_with("=?base64?") && name.ends_with("?="));
+    if is_plain {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(format!("=?base64?{}?=", base64_simd::STANDARD.encode_to_string(name)))
+}
+
 /// Undoes `=?base64?…?=`, which carries what a header cannot.
 fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let inside = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
@@ -97,7 +108,9 @@ fn decoded(value: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_name, decoded};
+    use proptest::proptest;
+
+    use super::{check_name, decoded, encoded};
     use crate::frame::Raw;
     use crate::meta::Meta;
 
@@ -117,6 +130,26 @@ mod tests {
             assert_eq!(code(header, params), Some(-32020), "{header:?}");
         }
         assert_eq!(code(Some("MEM://a"), r#"{"uri":"mem://a"}"#), Some(-32020));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_encoded_is_decoded(name in ".*") {
+            let header = encoded(&name);
+            assert!(header.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
+            assert_eq!(decoded(header.trim()).as_deref(), Some(&*name));
+        }
+    }
+
+    /// 2.3.
+    #[test]
+    fn a_name_is_encoded_only_where_a_header_cannot_carry_it() {
+        assert_eq!(encoded("file:///a b"), "file:///a b");
+        assert_eq!(encoded("mem://café"), "=?base64?bWVtOi8vY2Fmw6k=?=");
+        for name in [" a", "a ", "a\tb", "a\nb", "=?base64?YQ==?="] {
+            assert!(encoded(name).starts_with("=?base64?"), "{name:?}");
+            assert_eq!(decoded(&encoded(name)).as_deref(), Some(name));
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 #![warn(missing_docs)]
 
+pub mod answer;
+pub mod ask;
 pub mod call;
 pub mod cursor;
 pub mod frame;
@@ -12,6 +14,7 @@ pub mod header;
 pub mod meta;
 pub mod notice;
 pub mod outgoing;
+pub mod peer;
 pub mod press;
 pub mod refusal;
 pub mod reply;
@@ -19,12 +22,15 @@ pub mod revision;
 pub mod shape;
 pub mod wish;
 
+pub use answer::{Denial, Heard, Malformed, News};
+pub use ask::Asker;
 pub use call::{Call, Method};
 pub use cursor::Seal;
 pub use frame::{Id, Incoming, Message};
 pub use meta::Meta;
 pub use notice::Notice;
 pub use outgoing::Outgoing;
+pub use peer::Peer;
 pub use press::Press;
 pub use refusal::Refusal;
 pub use reply::{Reply, Welcome};

@@ -23,7 +23,7 @@ struct Listener {
 }
 
 impl Listener {
-    fn to(desk: &Listening, notifications: Value) -> Self {
+    fn to(desk: &Listening, notifications: &Value) -> Self {
         let params = json!({ "notifications": notifications });
         let stream = desk.send("subscriptions/listen", params);
         stream.set_read_timeout(Some(BOUND)).unwrap();
@@ -31,7 +31,7 @@ impl Listener {
     }
 
     fn on(desk: &Listening, uris: &[String]) -> Self {
-        let mut listener = Self::to(desk, json!({ "resourceSubscriptions": uris }));
+        let mut listener = Self::to(desk, &json!({ "resourceSubscriptions": uris }));
         let ack = listener.next().unwrap();
         assert_eq!(ack["params"]["notifications"]["resourceSubscriptions"], json!(uris));
         listener
@@ -324,7 +324,7 @@ fn a_list_is_heard_of_when_it_holds_something_else() {
     let folder = project();
     let root = folder.path().join("project");
     let desk = Listening::start(folder.path(), &["project"]);
-    let mut listener = Listener::to(&desk, json!({ "resourcesListChanged": true }));
+    let mut listener = Listener::to(&desk, &json!({ "resourcesListChanged": true }));
     assert_eq!(listener.next().unwrap()["params"]["notifications"]["resourcesListChanged"], true);
     let method = |listener: &mut Listener| listener.next().unwrap()["method"].clone();
     let changed = "notifications/resources/list_changed";
@@ -375,7 +375,7 @@ fn a_declared_resource_is_heard_of_when_its_file_changes() {
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let desk = Listening::start(folder.path(), &[]);
     let wishes = json!({ "resourceSubscriptions": ["note://fixed", "note://readme"] });
-    let mut listener = Listener::to(&desk, wishes);
+    let mut listener = Listener::to(&desk, &wishes);
     let ack = listener.next().unwrap();
     let granted = &ack["params"]["notifications"]["resourceSubscriptions"];
     assert_eq!(*granted, json!(["note://readme"]), "what never changes is not promised");

@@ -111,7 +111,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, search/keeper, \
-                   transports, layers/timed, layers/cached and cli",
+                   transports, client/link, client/listen, layers/timed, layers/cached and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -131,6 +131,8 @@ pub const RULES: &[Rule] = &[
             "crates/catalog/src/layers/timed",
             "crates/catalog/src/layers/cached",
             "crates/server/src/pace",
+            "crates/client/src/link",
+            "crates/client/src/listen",
             "crates/cli",
         ],
     },

@@ -1,0 +1,25 @@
+//! How do we call somebody else's server?
+//!
+//! A client speaks every revision, finds out by itself which one a server speaks, keeps the
+//! connection alive, and hands on what the server says as it was written, byte for byte.
+
+mod client;
+mod error;
+mod link;
+mod listen;
+mod negotiate;
+mod notices;
+mod options;
+mod pages;
+mod session;
+mod transport;
+
+pub use client::{Answer, Client, Request};
+pub use error::Error;
+pub use link::{Standing, State};
+pub use notices::{About, Notice, Notices};
+pub use options::{Backoff, Handler, Options, Pipes, Reading, Target, Writing};
+pub use pages::Pages;
+pub use protocol::answer::Progress;
+pub use protocol::ask::verb;
+pub use protocol::{Denial, Peer};

@@ -1,0 +1,236 @@
+//! Is the server there, and if not, when is it tried again?
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::Peer;
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+use tokio::time::{self, Instant};
+
+use crate::error::{Error, Lapse};
+use crate::negotiate::{Dial, Verdict};
+use crate::session::Session;
+
+/// How a server is.
+#[derive(Debug, Clone)]
+pub enum State {
+    /// It was not reached yet, or is being reached.
+    Starting,
+    /// It can be asked.
+    Ready(Arc<Peer>),
+    /// It cannot, for this reason.
+    Failed(String),
+}
+
+/// How a server is, and since when.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// How it is.
+    pub state: State,
+    /// Since when.
+    pub since: Instant,
+}
+
+impl Standing {
+    fn now(state: State) -> Self {
+        Self { state, since: Instant::now() }
+    }
+}
+
+/// The connection to a server, made when it is needed and made again when it was lost.
+pub(crate) struct Link {
+    pub(crate) dial: Arc<Dial>,
+    slot: Arc<Mutex<Slot>>,
+    standing: watch::Sender<Standing>,
+}
+
+#[derive(Default)]
+struct Slot {
+    session: Option<Arc<Session>>,
+    since: Option<Instant>,
+    verdict: Option<Verdict>,
+    failures: u32,
+    /// When the server may be tried again, and why not before.
+    again: Option<(Instant, String)>,
+    /// Whether there was a connection before.
+    was_open: bool,
+    is_closed: bool,
+}
+
+impl Slot {
+    fn alive(&self) -> Option<Arc<Session>> {
+        let alive = |session: &&Arc<Session>| session.line.board.ended().is_none();
+        self.session.as_ref().filter(alive).map(Arc::clone)
+    }
+}
+
+impl Link {
+    pub(crate) fn new(dial: Dial) -> Arc<Self> {
+        let standing = watch::Sender::new(Standing::now(State::Starting));
+        Arc::new(Self { dial: Arc::new(dial), slot: Arc::default(), standing })
+    }
+
+    pub(crate) fn standing(&self) -> watch::Receiver<Standing> {
+        self.standing.subscribe()
+    }
+
+    /// The connection, which is made if there is none. While a failure is fresh, it fails at once.
+    pub(crate) async fn session(self: &Arc<Self>) -> Result<Arc<Session>, Error> {
+        let slot = Arc::clone(&self.slot).lock_owned().await;
+        if slot.is_closed {
+            return Err(Error::Closed("we closed it".to_owned()));
+        }
+        if let Some(session) = slot.alive() {
+            return Ok(session);
+        }
+        if let Some((_, why)) = slot.again.as_ref().filter(|(at, _)| Instant::now() < *at) {
+            return Err(Error::Unreachable(why.clone()));
+        }
+        // Whoever asked first may lose patience; the others want the connection all the same.
+        let link = Arc::clone(self);
+        let connecting = tokio::spawn(async move { link.connect(slot).await });
+        let failed = |_| Err(Error::Unreachable("connecting failed".to_owned()));
+        connecting.await.unwrap_or_else(failed)
+    }
+
+    /// The connection, if there is one.
+    pub(crate) async fn current(&self) -> Option<Arc<Session>> {
+        self.slot.lock().await.alive()
+    }
+
+    /// The connection, if it can be had in time.
+    pub(crate) async fn session_within(
+        self: &Arc<Self>,
+        time: Duration,
+    ) -> Result<Arc<Session>, Error> {
+        time::timeout(time, self.session()).await.unwrap_or(Err(Error::TimedOut))
+    }
+
+    async fn connect(
+        self: Arc<Self>,
+        mut slot: OwnedMutexGuard<Slot>,
+    ) -> Result<Arc<Session>, Error> {
+        if let Some(lapse) = slot.session.take().and_then(|session| session.line.board.ended()) {
+            self.count(&mut slot, &lapse);
+            if let Some((_, why)) = &slot.again {
+                return Err(Error::Unreachable(why.clone()));
+            }
+        }
+        self.standing.send_replace(Standing::now(State::Starting));
+        let connecting = self.dial.connect(slot.verdict);
+        let connected = time::timeout(self.dial.options.connecting, connecting).await;
+        let late = || Error::Unreachable("it did not answer in time".to_owned());
+        match connected.unwrap_or_else(|_| Err(late())) {
+            Ok(connected) => {
+                slot.verdict = Some(connected.verdict);
+                let again = std::mem::replace(&mut slot.was_open, true);
+                let session = Session::new(Arc::clone(&self.dial), connected, again);
+                (slot.since, slot.again) = (Some(Instant::now()), None);
+                slot.session = Some(Arc::clone(&session));
+                let ready = State::Ready(Arc::clone(&session.peer));
+                self.standing.send_replace(Standing::now(ready));
+                self.watch(&session, again);
+                Ok(session)
+            }
+            Err(error) => {
+                self.count(&mut slot, &error.clone().into());
+                Err(match error {
+                    Error::Closed(why) => Error::Unreachable(why),
+                    error => error,
+                })
+            }
+        }
+    }
+
+    /// Restores what was watched, and sees to it when the connection is lost.
+    fn watch(self: &Arc<Self>, session: &Arc<Session>, again: bool) {
+        let link = Arc::downgrade(self);
+        let board = Arc::clone(&session.line.board);
+        let session = Arc::downgrade(session);
+        let restored = session.clone();
+        if again {
+            tokio::spawn(async move {
+                if let Some(session) = restored.upgrade() {
+                    session.restore().await;
+                }
+            });
+        }
+        tokio::spawn(async move {
+            let lapse = board.over().await;
+            let Some(link) = link.upgrade() else { return };
+            if let Some(session) = session.upgrade() {
+                link.lose(&session, &lapse).await;
+            }
+            link.revive();
+        });
+    }
+
+    /// Brings the connection back by itself, as long as something is watched.
+    fn revive(self: &Arc<Self>) {
+        let link = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                let Some(link) = link.upgrade() else { return };
+                if link.dial.herald.wanted().is_empty() {
+                    return;
+                }
+                let at = link.slot.lock().await.again.as_ref().map(|(at, _)| *at);
+                match at.filter(|at| Instant::now() < *at) {
+                    Some(at) => {
+                        drop(link);
+                        time::sleep_until(at).await;
+                    }
+                    None => match link.session().await {
+                        Ok(_) | Err(Error::Closed(_)) => return,
+                        Err(error) => tracing::debug!(%error, "a server is still gone"),
+                    },
+                }
+            }
+        });
+    }
+
+    /// Lets go of a connection that is over.
+    pub(crate) async fn lose(&self, session: &Arc<Session>, lapse: &Lapse) {
+        let mut slot = self.slot.lock().await;
+        if slot.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, session)) {
+            slot.session = None;
+            self.count(&mut slot, lapse);
+        }
+    }
+
+    /// Lets go of a connection to a server that is not what it was found to be.
+    pub(crate) async fn doubt(&self, session: &Arc<Session>) {
+        self.lose(session, &Lapse::Expired).await;
+        self.slot.lock().await.verdict = None;
+    }
+
+    /// Remembers a failure. A server that forgot us is there, and may be asked at once.
+    fn count(&self, slot: &mut Slot, lapse: &Lapse) {
+        let why = Error::from(lapse.clone()).to_string();
+        self.standing.send_replace(Standing::now(State::Failed(why.clone())));
+        if matches!(lapse, Lapse::Expired) {
+            slot.again = None;
+            return;
+        }
+        let backoff = self.dial.options.backoff;
+        // A connection that lasted shows that what went wrong before is over.
+        if slot.since.take().is_some_and(|since| since.elapsed() > backoff.most) {
+            slot.failures = 0;
+        }
+        slot.failures = slot.failures.saturating_add(1);
+        slot.again = Some((Instant::now() + backoff.after(slot.failures), why));
+    }
+
+    /// Takes leave of the server, for good.
+    pub(crate) async fn close(&self) {
+        let session = {
+            let mut slot = self.slot.lock().await;
+            slot.is_closed = true;
+            slot.session.take()
+        };
+        if let Some(session) = session {
+            session.line.board.end(&Error::Closed("we closed it".to_owned()));
+            session.line.wire.finish().await;
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Who waits for what on one connection?
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use protocol::answer::{self, Progress};
+use protocol::ask::{self, verb};
+use protocol::frame::Id;
+use protocol::{Denial, Heard, News, Refusal};
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
+
+use crate::error::{Error, Lapse};
+use crate::notices::{About, Herald, Notice};
+use crate::options::Handler;
+
+/// How many requests of a server are answered at once.
+const ASKED: usize = 16;
+
+/// What becomes of a request.
+pub(crate) type Outcome = Result<Box<RawValue>, Lapse>;
+
+/// Somebody who wants to know how far a request has come.
+pub(crate) type Listener = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// How what we answer to a server reaches it.
+type Voice = Box<dyn Fn(Vec<u8>) + Send + Sync>;
+
+/// The requests of one connection that wait, and where everything else is told.
+pub(crate) struct Board {
+    waiting: Mutex<HashMap<u64, Waiting>>,
+    herald: Arc<Herald>,
+    handler: Option<Arc<dyn Handler>>,
+    asked: Arc<Semaphore>,
+    voice: OnceLock<Voice>,
+    /// Why the connection is over, once it is.
+    over: watch::Sender<Option<Lapse>>,
+}
+
+/// One request that waits.
+pub(crate) struct Waiting {
+    pub(crate) outcome: oneshot::Sender<Outcome>,
+    pub(crate) progress: Option<Listener>,
+    /// Told whenever the server shows that it works on it.
+    pub(crate) pulse: Arc<Notify>,
+    /// Told when a subscription begins, and for what.
+    pub(crate) begun: Option<oneshot::Sender<Vec<String>>>,
+    /// Whether it is a subscription.
+    pub(crate) listens: bool,
+}
+
+impl Board {
+    pub(crate) fn new(herald: Arc<Herald>, handler: Option<Arc<dyn Handler>>) -> Arc<Self> {
+        Arc::new(Self {
+            waiting: Mutex::default(),
+            herald,
+            handler,
+            asked: Arc::new(Semaphore::new(ASKED)),
+            voice: OnceLock::new(),
+            over: watch::Sender::new(None),
+        })
+    }
+
+    pub(crate) fn herald(&self) -> &Herald {
+        &self.herald
+    }
+
+    /// Says how answers of ours leave. Only the first time counts.
+    pub(crate) fn speak(&self, voice: impl Fn(Vec<u8>) + Send + Sync + 'static) {
+        let _ = self.voice.set(Box::new(voice));
+    }
+
+    pub(crate) fn put(&self, id: u64, waiting: Waiting) {
+        self.lock().insert(id, waiting);
+        // Asked after it was put down: an end that comes in between has seen it.
+        if let Some(lapse) = self.ended() {
+            self.fail(Some(id), lapse);
+        }
+    }
+
+    /// Nobody waits for it any more. Tells whether somebody did.
+    pub(crate) fn forget(&self, id: u64) -> bool {
+        self.lock().remove(&id).is_some()
+    }
+
+    pub(crate) fn is_waiting(&self, id: u64) -> bool {
+        self.lock().contains_key(&id)
+    }
+
+    /// Ends one request.
+    pub(crate) fn fail(&self, id: Option<u64>, lapse: impl Into<Lapse>) {
+        let waiting = id.and_then(|id| self.lock().remove(&id));
+        if let Some(waiting) = waiting {
+            let _ = waiting.outcome.send(Err(lapse.into()));
+        }
+    }
+
+    /// Ends the one request that a message was for, or all if nobody can tell.
+    pub(crate) fn fail_any(&self, id: Option<u64>, error: &Error) {
+        let known = id.filter(|id| self.is_waiting(*id)).or_else(|| self.only());
+        match known {
+            Some(id) => self.fail(Some(id), error.clone()),
+            None => self.end(error),
+        }
+    }
+
+    /// The connection takes no more requests; those under way go on.
+    pub(crate) fn retire(&self, lapse: impl Into<Lapse>) {
+        self.over.send_if_modified(|over| {
+            let first = over.is_none();
+            if first {
+                *over = Some(lapse.into());
+            }
+            first
+        });
+    }
+
+    /// The connection is over, and with it every request.
+    pub(crate) fn end(&self, error: &Error) {
+        self.retire(error.clone());
+        let waiting: Vec<Waiting> = self.lock().drain().map(|(_, waiting)| waiting).collect();
+        for waiting in waiting {
+            let _ = waiting.outcome.send(Err(error.clone().into()));
+        }
+    }
+
+    /// Why the connection is over, if it is.
+    pub(crate) fn ended(&self) -> Option<Lapse> {
+        self.over.borrow().clone()
+    }
+
+    /// Waits until the connection is over.
+    pub(crate) async fn over(&self) -> Lapse {
+        let mut over = self.over.subscribe();
+        let ended = over.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        ended.unwrap_or_else(|| Error::Closed("the connection is gone".to_owned()).into())
+    }
+
+    /// Takes what came in one line, one body or one event.
+    pub(crate) fn hear(self: &Arc<Self>, bytes: &[u8]) -> Result<(), Error> {
+        for heard in answer::hear(bytes)? {
+            match heard {
+                Heard::Answer { id, outcome } => self.answered(id.as_ref(), outcome),
+                Heard::Request { id, method, params } => self.asked(id, &method, params),
+                Heard::Notification { method, params } => self.told(method, params),
+            }
+        }
+        Ok(())
+    }
+
+    fn answered(&self, id: Option<&Id>, outcome: Result<Box<RawValue>, Denial>) {
+        let named = id.and_then(|id| id.to_string().parse().ok());
+        // An error that names no request is about the only one there is.
+        let id = if id.is_none() && outcome.is_err() { self.only() } else { named };
+        let waiting = id.and_then(|id| self.lock().remove(&id));
+        if let Some(waiting) = waiting {
+            let _ = waiting.outcome.send(outcome.map_err(|denial| Error::Refused(denial).into()));
+        }
+    }
+
+    fn only(&self) -> Option<u64> {
+        let waiting = self.lock();
+        waiting.keys().next().copied().filter(|_| waiting.len() == 1)
+    }
+
+    fn told(&self, method: String, params: Option<Box<RawValue>>) {
+        let about = match News::of(&method, params.as_deref()) {
+            News::Progress(progress) => return self.progressed(progress),
+            News::Acknowledged { listen, uris } => return self.begun(&listen, uris),
+            News::Cancelled(id) => return self.cancelled(&id),
+            News::Updated(uri) => About::Updated(uri),
+            News::ListChanged => About::ListChanged,
+            News::Other => About::Other,
+        };
+        self.herald.tell(&Notice { about, method, params, is_heard: true });
+    }
+
+    fn progressed(&self, progress: Progress) {
+        let listener = {
+            let waiting = self.lock();
+            let id = progress.token.to_string().parse().ok();
+            let Some(waiting) = id.and_then(|id: u64| waiting.get(&id)) else { return };
+            waiting.pulse.notify_one();
+            waiting.progress.clone()
+        };
+        if let Some(listener) = listener {
+            listener(progress);
+        }
+    }
+
+    fn begun(&self, listen: &Id, uris: Vec<String>) {
+        let mut waiting = self.lock();
+        let id = listen.to_string().parse().ok();
+        let begun = id.and_then(|id: u64| waiting.get_mut(&id)?.begun.take());
+        if let Some(begun) = begun {
+            let _ = begun.send(uris);
+        }
+    }
+
+    /// MCP 2026-07-28, cancellation: a server may end a subscription with it. Any other id is one
+    /// of the server's own, which may well be the same as one of ours.
+    fn cancelled(&self, id: &Id) {
+        let id = id.to_string().parse().ok();
+        let listens = id.is_some_and(|id| self.lock().get(&id).is_some_and(|one| one.listens));
+        if listens {
+            self.fail(id, Error::Closed("the server cancelled it".to_owned()));
+        }
+    }
+
+    fn asked(self: &Arc<Self>, id: Id, method: &str, params: Option<Box<RawValue>>) {
+        if method == verb::PING {
+            return self.say(ask::answered(&id, &ask::nothing()));
+        }
+        let unknown = || Refusal::no_such_method(method);
+        let refuse = |refusal: Refusal| {
+            if let Ok(bytes) = refusal.encode(Some(&id)).into_bytes() {
+                self.say(bytes.to_vec());
+            }
+        };
+        let Some(handler) = self.handler.clone() else { return refuse(unknown()) };
+        let Ok(place) = Arc::clone(&self.asked).try_acquire_owned() else {
+            return refuse(Refusal::busy("too many requests at once".to_owned()));
+        };
+        let (board, method) = (Arc::clone(self), method.to_owned());
+        tokio::spawn(async move {
+            let answered = tokio::select! {
+                answered = handler.answer(&method, params) => answered,
+                _ = board.over() => return,
+            };
+            board.say(match answered {
+                Ok(result) => ask::answered(&id, &result),
+                Err(denial) => ask::denied(&id, &denial),
+            });
+            drop(place);
+        });
+    }
+
+    fn say(&self, message: Vec<u8>) {
+        if let Some(voice) = self.voice.get() {
+            voice(message);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,167 @@
+//! A program that is started, spoken with, and not left behind.
+
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::time;
+
+use super::board::Board;
+use super::pipe::{Ends, Pipe};
+use crate::error::Error;
+
+/// How much of what a program complains about is kept.
+const KEPT: usize = 4 << 10;
+/// How long to listen to what a program still has to say when it is gone.
+const ECHO: Duration = Duration::from_millis(500);
+
+/// What to start.
+#[derive(Clone, Copy)]
+pub(crate) struct Program<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) args: &'a [String],
+    pub(crate) env: &'a [(String, String)],
+    pub(crate) cwd: Option<&'a PathBuf>,
+}
+
+/// Starts a program. It is in a group of its own, so that what it starts can be ended with it.
+pub(crate) fn start(
+    program: Program<'_>,
+    board: Arc<Board>,
+    most: usize,
+    farewell: Duration,
+) -> Result<Pipe, Error> {
+    let mut command = Command::new(program.command);
+    command.args(program.args).envs(program.env.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = program.cwd {
+        command.current_dir(folder);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.process_group(0).kill_on_drop(true);
+    let failed = |error| Error::Unreachable(format!("{} does not start: {error}", program.command));
+    let mut child = command.spawn().map_err(failed)?;
+    let (Some(input), Some(output), Some(errors)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(Error::Unreachable("a pipe is missing".to_owned()));
+    };
+    let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+    let complaints = Arc::new(Complaints::default());
+    tokio::spawn(listen(errors, Arc::clone(&complaints)));
+    let (pipe, ends) = Pipe::begin(output, input, Arc::clone(&board), most);
+    let keeper = Keeper { child, group, complaints, board, farewell };
+    let ending = tokio::spawn(keeper.keep(ends));
+    // Closing its input, asking it to end and ending it: each has its time.
+    Ok(pipe.ending_with(ending, farewell * 4 + ECHO))
+}
+
+/// Who waits for the end of a program and sees to it.
+struct Keeper {
+    child: Child,
+    group: Option<Pid>,
+    complaints: Arc<Complaints>,
+    board: Arc<Board>,
+    farewell: Duration,
+}
+
+impl Keeper {
+    async fn keep(mut self, mut ends: Ends) {
+        let why = tokio::select! {
+            status = self.child.wait() => {
+                let _ = time::timeout(ECHO, &mut ends.reader).await;
+                told(status.ok())
+            }
+            why = &mut ends.reader => self.why(why.unwrap_or_default()).await,
+            why = &mut ends.writer => self.why(why.unwrap_or_default()).await,
+            _ = &mut ends.closing => {
+                let _ = time::timeout(self.farewell, &mut ends.writer).await;
+                "we closed it".to_owned()
+            }
+        };
+        let complaint = self.complaints.told();
+        let why = if complaint.is_empty() { why } else { format!("{why}; it said: {complaint}") };
+        self.board.end(&Error::Closed(why));
+        // Its input closes with the writer, and that is what tells it to leave.
+        ends.writer.abort();
+        self.stop().await;
+        ends.reader.abort();
+    }
+
+    /// Why a pipe ended: with the program, if it did.
+    async fn why(&mut self, pipe: String) -> String {
+        match time::timeout(ECHO, self.child.wait()).await {
+            Ok(status) => told(status.ok()),
+            Err(_) => pipe,
+        }
+    }
+
+    async fn stop(mut self) {
+        if time::timeout(self.farewell, self.child.wait()).await.is_err() {
+            self.signal(Signal::TERM);
+            if time::timeout(self.farewell, self.child.wait()).await.is_err() {
+                self.signal(Signal::KILL);
+                let _ = self.child.wait().await;
+            }
+        }
+        // What the program started may have outlived it.
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let _ = self.group.map(|group| kill_process_group(group, signal));
+    }
+}
+
+fn told(status: Option<ExitStatus>) -> String {
+    status.map_or_else(
+        || "the program is gone".to_owned(),
+        |status| format!("the program ended with {status}"),
+    )
+}
+
+/// The last of what a program complained about.
+#[derive(Default)]
+struct Complaints(Mutex<Vec<u8>>);
+
+impl Complaints {
+    fn add(&self, bytes: &[u8]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = &bytes[bytes.len().saturating_sub(KEPT)..];
+        let excess = (kept.len() + fresh.len()).saturating_sub(KEPT);
+        kept.drain(..excess);
+        kept.extend_from_slice(fresh);
+    }
+
+    fn told(&self) -> String {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&kept).trim().to_owned()
+    }
+}
+
+/// Takes what a program complains about, however much it is: else it would wait for us.
+async fn listen(mut errors: ChildStderr, complaints: Arc<Complaints>) {
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(read @ 1..) = errors.read(&mut buffer).await {
+        complaints.add(&buffer[..read]);
+        tracing::debug!(said = %String::from_utf8_lossy(&buffer[..read.min(KEPT)]), "a program complains");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Complaints, KEPT};
+
+    #[test]
+    fn the_last_of_the_complaints_is_kept() {
+        let complaints = Complaints::default();
+        complaints.add(&[b'a'; 10]);
+        complaints.add(&vec![b'b'; KEPT - 5]);
+        assert_eq!(complaints.told(), "a".repeat(5) + &"b".repeat(KEPT - 5));
+        complaints.add(&vec![b'c'; KEPT * 3]);
+        assert_eq!(complaints.told(), "c".repeat(KEPT));
+    }
+}

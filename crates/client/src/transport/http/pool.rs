@@ -1,0 +1,196 @@
+//! How does one request of HTTP reach its server?
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper_rustls::builderstates::WantsSchemes;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use super::origin;
+use crate::error::Error;
+
+/// How long to wait for a server that a session is ended at.
+pub(super) const LEAVING: Duration = Duration::from_secs(2);
+const REACHING: Duration = Duration::from_secs(10);
+const REDIRECTS: usize = 3;
+
+/// The connections to one server.
+pub(crate) struct Pool {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    url: Uri,
+    headers: HeaderMap,
+}
+
+/// A request before it is one: it may have to be sent again, to another address.
+pub(super) struct Outbound {
+    method: Method,
+    url: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Why there is no response.
+pub(super) enum Unsent {
+    /// The server cannot be reached at all.
+    Unreachable(Error),
+    /// This request was not answered.
+    Failed(Error),
+}
+
+impl Unsent {
+    pub(super) fn into_error(self) -> Error {
+        match self {
+            Self::Unreachable(error) | Self::Failed(error) => error,
+        }
+    }
+}
+
+impl Outbound {
+    pub(super) fn new(method: Method, url: Uri, body: Vec<u8>) -> Self {
+        let accept = match method {
+            Method::POST => "application/json, text/event-stream",
+            Method::GET => "text/event-stream",
+            _ => "*/*",
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        if method == Method::POST {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Self { method, url, headers, body: body.into() }
+    }
+
+    pub(super) fn set(&mut self, name: &'static str, value: Option<HeaderValue>) {
+        if let Some(value) = value {
+            self.headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+}
+
+impl Pool {
+    /// Connections to `url` on which every request carries `headers`.
+    pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<Self, Error> {
+        let url = origin::parse(url)?;
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let bad = |_| Error::Unreachable(format!("the header {name:?} cannot be sent"));
+            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad(()))?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| bad(()))?;
+            value.set_sensitive(true);
+            map.append(key, value);
+        }
+        let mut http = HttpConnector::new();
+        http.set_nodelay(true);
+        http.set_connect_timeout(Some(REACHING));
+        // A stream may be silent for long; a server that is gone is to be noticed all the same.
+        http.set_keepalive(Some(Duration::from_secs(60)));
+        http.set_keepalive_interval(Some(Duration::from_secs(15)));
+        http.set_keepalive_retries(Some(4));
+        http.enforce_http(false);
+        let connector = tls(&url)?.https_or_http().enable_http1().wrap_connector(http);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(30))
+            .build(connector);
+        Ok(Self { client, url, headers: map })
+    }
+
+    pub(crate) fn url(&self) -> &Uri {
+        &self.url
+    }
+
+    /// Sends a request, and again where the same server redirects it without changing it.
+    pub(super) async fn send(&self, mut outbound: Outbound) -> Result<Response<Incoming>, Unsent> {
+        for _ in 0..=REDIRECTS {
+            let response = self.once(&outbound).await?;
+            let status = response.status();
+            if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
+                return Ok(response);
+            }
+            let keeps =
+                matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT)
+                    || outbound.method == Method::GET;
+            let place = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+            let place = place.and_then(|place| origin::resolve(&outbound.url, place));
+            let Some(place) = place.filter(|_| keeps) else {
+                let why = "it redirects to where it may not".to_owned();
+                return Err(Unsent::Failed(Error::Unreachable(why)));
+            };
+            outbound.url = place;
+        }
+        Err(Unsent::Failed(Error::Unreachable("it redirects without end".to_owned())))
+    }
+
+    async fn once(&self, outbound: &Outbound) -> Result<Response<Incoming>, Unsent> {
+        let mut request = Request::new(Full::new(outbound.body.clone()));
+        *request.method_mut() = outbound.method.clone();
+        *request.uri_mut() = outbound.url.clone();
+        let headers = request.headers_mut();
+        // What the protocol demands comes last: no setting may contradict a message.
+        headers.extend(self.headers.clone());
+        outbound.headers.iter().for_each(|(name, value)| {
+            headers.insert(name, value.clone());
+        });
+        self.client.request(request).await.map_err(|error| {
+            let mut why = error.to_string();
+            let mut source = error.source();
+            while let Some(cause) = source {
+                why = format!("{why}: {cause}");
+                source = cause.source();
+            }
+            if error.is_connect() {
+                Unsent::Unreachable(Error::Unreachable(why))
+            } else {
+                Unsent::Failed(Error::Closed(why))
+            }
+        })
+    }
+}
+
+/// Whom to trust: whoever this machine trusts, or the public roots if it names none.
+fn tls(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error> {
+    let provider = rustls::crypto::aws_lc_rs::default_provider;
+    if url.scheme_str() == Some("https") {
+        match HttpsConnectorBuilder::new().with_provider_and_native_roots(provider()) {
+            Ok(tls) => return Ok(tls),
+            Err(error) => tracing::debug!(%error, "this machine names no roots"),
+        }
+    }
+    let tls = HttpsConnectorBuilder::new().with_provider_and_webpki_roots(provider());
+    tls.map_err(|error| Error::Unreachable(error.to_string()))
+}
+
+/// The whole of a body, unless it is too large.
+pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<Bytes, Error> {
+    let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if length.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > most) {
+        return Err(Error::TooLarge(most));
+    }
+    let mut body = response.into_body();
+    let mut bytes = bytes::BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Error::Closed(error.to_string()))?;
+        let Ok(chunk) = frame.into_data() else { continue };
+        if bytes.len() + chunk.len() > most {
+            return Err(Error::TooLarge(most));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes.freeze())
+}
+
+/// Whether a response is of the kind `wanted`.
+pub(super) fn is(response: &Response<Incoming>, wanted: &str) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| {
+        kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(wanted)
+    })
+}

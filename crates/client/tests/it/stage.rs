@@ -1,0 +1,195 @@
+//! Who speaks at the other end of a pipe: whatever a test wants it to.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use client::{Backoff, Client, Options, Pipes, Reading, Target, Writing};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
+};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Longer than anything here takes, on any machine; reaching it fails the test.
+pub(crate) const BOUND: Duration = Duration::from_secs(60);
+
+/// What happens in time.
+pub(crate) async fn soon<T>(event: impl Future<Output = T>) -> T {
+    timeout(BOUND, event).await.expect("it happens in time")
+}
+
+/// Options that do not make a test wait.
+pub(crate) fn hasty() -> Options {
+    let moment = Duration::from_millis(1);
+    Options {
+        backoff: Backoff { first: moment, most: moment },
+        farewell: Duration::from_millis(200),
+        ..Options::default()
+    }
+}
+
+pub(crate) fn raw(value: &Value) -> Box<RawValue> {
+    RawValue::from_string(value.to_string()).unwrap()
+}
+
+type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A server behind pipes, played anew whenever they are opened.
+pub(crate) struct Stage {
+    act: Box<dyn Fn(Talk, usize) -> Act + Send + Sync>,
+    opened: AtomicUsize,
+    heard: mpsc::UnboundedSender<Value>,
+}
+
+/// What the server of a stage was told, in order.
+pub(crate) struct Heard(mpsc::UnboundedReceiver<Value>);
+
+impl Heard {
+    /// The next message of this method.
+    pub(crate) async fn next(&mut self, method: &str) -> Value {
+        let wanted = async {
+            loop {
+                let message = self.0.recv().await.expect("the server is there");
+                if message["method"] == method {
+                    return message;
+                }
+            }
+        };
+        soon(wanted).await
+    }
+
+    /// The methods that were told so far.
+    pub(crate) fn so_far(&mut self) -> Vec<String> {
+        let mut methods = Vec::new();
+        while let Ok(message) = self.0.try_recv() {
+            methods.push(message["method"].as_str().unwrap_or("answer").to_owned());
+        }
+        methods
+    }
+}
+
+/// The server's side of a conversation.
+pub(crate) struct Talk {
+    read: BufReader<ReadHalf<DuplexStream>>,
+    write: WriteHalf<DuplexStream>,
+    heard: mpsc::UnboundedSender<Value>,
+}
+
+impl Stage {
+    /// A client of a server that does `act`, which is told how often it was opened before.
+    pub(crate) fn client<F>(
+        options: Options,
+        act: impl Fn(Talk, usize) -> F + Send + Sync + 'static,
+    ) -> (Client, Heard)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (sender, heard) = mpsc::unbounded_channel();
+        let act = Box::new(move |talk, turn| Box::pin(act(talk, turn)) as Act);
+        let stage = Self { act, opened: AtomicUsize::new(0), heard: sender };
+        (Client::new(Target::Pipes(Arc::new(stage)), options), Heard(heard))
+    }
+}
+
+impl Pipes for Stage {
+    fn open(&self) -> io::Result<(Reading, Writing)> {
+        let (ours, theirs) = duplex(1 << 20);
+        let (read, write) = split(theirs);
+        let talk = Talk { read: BufReader::new(read), write, heard: self.heard.clone() };
+        tokio::spawn((self.act)(talk, self.opened.fetch_add(1, Ordering::SeqCst)));
+        let (read, write) = split(ours);
+        Ok((Box::new(read), Box::new(write)))
+    }
+}
+
+impl Talk {
+    /// The next message; none, when the client is gone.
+    pub(crate) async fn hear(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        if self.read.read_line(&mut line).await.ok()? == 0 {
+            return None;
+        }
+        let message: Value = serde_json::from_str(&line).expect("a client writes JSON");
+        let _ = self.heard.send(message.clone());
+        Some(message)
+    }
+
+    pub(crate) async fn say(&mut self, text: &str) {
+        let _ = self.write.write_all(format!("{text}\n").as_bytes()).await;
+    }
+
+    pub(crate) async fn tell(&mut self, method: &str, params: Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        self.say(&message.to_string()).await;
+    }
+
+    pub(crate) async fn answer(&mut self, request: &Value, result: Value) {
+        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string())
+            .await;
+    }
+
+    pub(crate) async fn refuse(&mut self, request: &Value, error: Value) {
+        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "error": error }).to_string())
+            .await;
+    }
+
+    /// Answers what opens a conversation; gives the next request that is something else.
+    pub(crate) async fn opened(&mut self, era: Era) -> Option<Value> {
+        loop {
+            let message = self.hear().await?;
+            match (message["method"].as_str(), era) {
+                (Some("server/discover"), Era::Modern) => {
+                    self.answer(&message, discovered()).await;
+                }
+                (Some("server/discover"), Era::Legacy) => {
+                    let error = json!({ "code": -32601, "message": "method not found" });
+                    self.refuse(&message, error).await;
+                }
+                (Some("initialize"), _) => self.answer(&message, initialized("2025-11-25")).await,
+                (Some("notifications/initialized"), _) => {}
+                _ => return Some(message),
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Era {
+    Modern,
+    Legacy,
+}
+
+pub(crate) const ERAS: [Era; 2] = [Era::Modern, Era::Legacy];
+
+fn capabilities() -> Value {
+    json!({ "resources": { "subscribe": true, "listChanged": true }, "tools": {} })
+}
+
+pub(crate) fn discovered() -> Value {
+    json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"],
+        "capabilities": capabilities(), "ttlMs": 0, "cacheScope": "private",
+        "_meta": { "io.modelcontextprotocol/serverInfo": { "name": "new", "version": "1" } },
+    })
+}
+
+pub(crate) fn initialized(revision: &str) -> Value {
+    let info = json!({ "name": "old", "version": "1" });
+    json!({ "protocolVersion": revision, "capabilities": capabilities(), "serverInfo": info })
+}
+
+/// What acknowledges the subscription of `listen`.
+pub(crate) fn acknowledged(listen: &Value) -> Value {
+    let wanted = &listen["params"]["notifications"];
+    json!({ "_meta": tag(listen), "notifications": wanted })
+}
+
+pub(crate) fn tag(listen: &Value) -> Value {
+    json!({ "io.modelcontextprotocol/subscriptionId": listen["id"] })
+}

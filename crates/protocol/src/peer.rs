@@ -1,0 +1,205 @@
+//! Who is at the other end, and what can it do?
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::answer::{Malformed, common};
+use crate::ask::nothing;
+use crate::meta::EXTENSION;
+use crate::revision::Revision;
+
+/// A server as it described itself.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    /// What is spoken with it.
+    pub revision: Revision,
+    /// Its capabilities, as it wrote them.
+    pub capabilities: Box<RawValue>,
+    /// Its name, if it told.
+    pub name: Option<String>,
+    /// Its version, if it told.
+    pub version: Option<String>,
+    /// How it wants to be used.
+    pub instructions: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Opened<'a> {
+    #[serde(borrow)]
+    protocol_version: Cow<'a, str>,
+    #[serde(borrow)]
+    capabilities: Option<&'a RawValue>,
+    server_info: Option<Info>,
+    instructions: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Discovered<'a> {
+    supported_versions: Vec<Cow<'a, str>>,
+    #[serde(borrow)]
+    capabilities: Option<&'a RawValue>,
+    server_info: Option<Info>,
+    instructions: Option<String>,
+    #[serde(rename = "_meta", default)]
+    meta: Signed,
+}
+
+#[derive(Deserialize, Default)]
+struct Signed {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+    info: Option<Info>,
+}
+
+#[derive(Deserialize, Default)]
+struct Info {
+    name: Option<String>,
+    version: Option<String>,
+}
+
+impl Peer {
+    /// A server that is known to stand alone, and of which nothing else is known.
+    pub fn unknown(revision: Revision) -> Self {
+        let (name, version, instructions) = (None, None, None);
+        Self { revision, capabilities: nothing(), name, version, instructions }
+    }
+
+    /// Reads the result of an opening. Only revisions that have one may be named in it.
+    pub fn opened(result: &RawValue) -> Result<Self, Malformed> {
+        let opened: Opened<'_> = serde_json::from_str(result.get())
+            .map_err(|flaw| Malformed::new(&format!("the opening's result: {flaw}")))?;
+        let date = &opened.protocol_version;
+        let revision = Revision::named(date).filter(|revision| revision.has_handshake());
+        let revision = revision.ok_or_else(|| {
+            let shown: String = date.chars().take(40).collect();
+            Malformed::new(&format!("an opening in a revision that has none: {shown:?}"))
+        })?;
+        let Info { name, version } = opened.server_info.unwrap_or_default();
+        let capabilities = opened.capabilities.map_or_else(nothing, ToOwned::to_owned);
+        Ok(Self { revision, capabilities, name, version, instructions: opened.instructions })
+    }
+
+    /// Reads the result of a discovery: none, if nothing that stands alone is spoken there.
+    pub fn discovered(result: &RawValue) -> Option<Self> {
+        let found: Discovered<'_> = serde_json::from_str(result.get()).ok()?;
+        let revision = common(found.supported_versions.iter().map(|date| &**date))?;
+        let info = found.meta.info.or(found.server_info).unwrap_or_default();
+        let Info { name, version } = info;
+        let capabilities = found.capabilities.map_or_else(nothing, ToOwned::to_owned);
+        Some(Self { revision, capabilities, name, version, instructions: found.instructions })
+    }
+
+    /// Whether it has resources.
+    pub fn has_resources(&self) -> bool {
+        self.member(&["resources"]).is_some()
+    }
+
+    /// Whether it tells when a resource changes.
+    pub fn has_subscribe(&self) -> bool {
+        self.says(&["resources", "subscribe"])
+    }
+
+    /// Whether it tells when its list of resources changes.
+    pub fn has_list_changed(&self) -> bool {
+        self.says(&["resources", "listChanged"])
+    }
+
+    /// Whether it tells of anything at all.
+    pub fn has_news(&self) -> bool {
+        self.has_subscribe()
+            || ["resources", "tools", "prompts"]
+                .iter()
+                .any(|subject| self.says(&[subject, "listChanged"]))
+    }
+
+    /// Whether it has tools.
+    pub fn has_tools(&self) -> bool {
+        self.member(&["tools"]).is_some()
+    }
+
+    /// Whether it has prompts.
+    pub fn has_prompts(&self) -> bool {
+        self.member(&["prompts"]).is_some()
+    }
+
+    /// Whether it completes variables. The first revision had no word for it.
+    pub fn has_completions(&self) -> bool {
+        self.member(&["completions"]).is_some() || !self.revision.declares_completions()
+    }
+
+    /// The settings of SEP-2093 as it serves it, if it does.
+    pub fn metadata(&self) -> Option<Box<RawValue>> {
+        self.extension(EXTENSION)
+    }
+
+    /// The settings of an extension, wherever it declares it.
+    pub fn extension(&self, name: &str) -> Option<Box<RawValue>> {
+        ["extensions", "experimental"].iter().find_map(|place| self.member(&[place, name]))
+    }
+
+    fn says(&self, path: &[&str]) -> bool {
+        self.member(path).is_some_and(|raw| raw.get() == "true")
+    }
+
+    /// A member of the capabilities, unless it is null.
+    fn member(&self, path: &[&str]) -> Option<Box<RawValue>> {
+        let mut at: &RawValue = &self.capabilities;
+        for name in path {
+            let members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(at.get()).ok()?;
+            at = members.get(*name).filter(|raw| raw.get() != "null")?;
+        }
+        Some(at.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::Peer;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    /// L-01.
+    #[test]
+    fn an_opening_may_name_only_a_revision_that_has_one() {
+        let result = |date: &str| {
+            raw(&format!(
+                r#"{{"protocolVersion":"{date}","capabilities":{{}},"serverInfo":{{"name":"n"}}}}"#
+            ))
+        };
+        for date in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+            assert_eq!(Peer::opened(&result(date)).unwrap().revision.as_str(), date);
+        }
+        for date in ["2026-07-28", "1999-01-01", ""] {
+            assert!(Peer::opened(&result(date)).is_err(), "{date}");
+        }
+        assert!(Peer::opened(&raw("[]")).is_err());
+    }
+
+    /// 2.1: who it is stands in `_meta`; an older draft had it in the body.
+    #[test]
+    fn a_discovery_tells_what_a_server_can_do() {
+        let peer = Peer::discovered(&raw(
+            r#"{"supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{
+                "resources":{"subscribe":true,"listChanged":false},"tools":{"listChanged":true},
+                "prompts":null,"extensions":{"dev.refdesk/resource-metadata":{"sep":2093}}},
+                "instructions":"i","_meta":{"io.modelcontextprotocol/serverInfo":
+                {"name":"n","version":"1"}}}"#,
+        ))
+        .unwrap();
+        assert!(peer.has_resources() && peer.has_subscribe() && !peer.has_list_changed());
+        assert!(peer.has_tools() && !peer.has_prompts() && !peer.has_completions());
+        assert!(peer.has_news());
+        assert_eq!(peer.metadata().unwrap().get(), r#"{"sep":2093}"#);
+        assert_eq!((peer.name.as_deref(), peer.version.as_deref()), (Some("n"), Some("1")));
+        assert!(Peer::discovered(&raw(r#"{"supportedVersions":["2025-11-25"]}"#)).is_none());
+        assert!(Peer::discovered(&raw("{}")).is_none());
+    }
+}
