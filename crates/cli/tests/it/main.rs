@@ -7,4 +7,5 @@ mod memory;
 mod person;
 mod program;
 mod rmcp;
+mod rmcp_changes;
 mod served;
