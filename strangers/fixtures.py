@@ -42,7 +42,7 @@ base64 = "{base64.b64encode(PIXEL).decode()}"
 uri = "test://watched-resource"
 name = "watched-resource"
 mime = "text/plain"
-text = "Watched."
+file = "watched.txt"
 
 [[mounts.fixtures.templates]]
 uri = "test://template/{{id}}/data"
@@ -59,6 +59,8 @@ def lay_out(folder: Path) -> Path:
         file = folder / "project" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
+    # Only what lies in a file can change, and so be subscribed to.
+    (folder / "watched.txt").write_text("Watched.")
     settings = folder / "refdesk.toml"
     settings.write_text(SETTINGS)
     return settings

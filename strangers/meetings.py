@@ -54,8 +54,13 @@ def everybody() -> Iterator[Visit]:
 
 
 def meet(visit: Visit, desk: Desk) -> Outcome:
-    """Sends the visitor on its errand; a visit that breaks off says why under `broke off`."""
-    errand = fixtures.ERRAND | {
+    """Sends the visitor on its errand."""
+    return send(visit, desk, fixtures.ERRAND)
+
+
+def send(visit: Visit, desk: Desk, task: dict[str, Any]) -> Outcome:
+    """What came of the task; a visit that breaks off says why under `broke off`."""
+    errand = task | {
         "transport": visit.door,
         "era": visit.era,
         "url": desk.url,

@@ -8,7 +8,7 @@ export const ERRAND = JSON.parse(process.argv[2]);
 export const installed = createRequire(`${process.cwd()}/`);
 
 /** One step's outcome: a step that fails leaves the others standing. */
-async function attempt(step) {
+export async function attempt(step) {
   try {
     return { gave: await step() };
   } catch (error) {

@@ -1,9 +1,11 @@
 """How does the Python SDK 1.x come to the desk: by pipe, by Streamable HTTP, by HTTP+SSE?"""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+import watching
 from errand import ERRAND, Errand
 from mcp import ClientSession, McpError, StdioServerParameters, stdio_client, types
 from mcp.client.sse import sse_client
@@ -35,6 +37,27 @@ class Visit(Errand):
         return await self.session.complete(ref, {"name": name, "value": value})
 
 
+class Ear(watching.Ear):
+    def __init__(self) -> None:
+        super().__init__()
+        self.session: ClientSession
+
+    async def subscribe(self, uri: str) -> None:
+        await self.session.subscribe_resource(AnyUrl(uri))
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self.session.unsubscribe_resource(AnyUrl(uri))
+
+    async def take(self, message: Any) -> None:
+        match getattr(message, "root", message):
+            case types.ResourceUpdatedNotification(params=params):
+                self.hear(str(params.uri))
+            case types.ResourceListChangedNotification():
+                self.hear(watching.LISTS)
+            case other:
+                self.hear(repr(other))
+
+
 def transport() -> AbstractAsyncContextManager[tuple[Any, ...]]:
     match ERRAND["transport"]:
         case "stdio":
@@ -47,7 +70,18 @@ def transport() -> AbstractAsyncContextManager[tuple[Any, ...]]:
     raise ValueError(ERRAND["transport"])
 
 
+@asynccontextmanager
+async def listening() -> AsyncIterator[Ear]:
+    ear = Ear()
+    async with transport() as (read, write, *_), ClientSession(read, write, message_handler=ear.take) as session:
+        await session.initialize()
+        ear.session = session
+        yield ear
+
+
 async def main() -> None:
+    if "watch" in ERRAND:
+        return await watching.report(listening(), listening())
     async with transport() as (read, write, *_), ClientSession(read, write) as session:
         opening = await session.initialize()
         await Visit(session).report(str(opening.protocolVersion))

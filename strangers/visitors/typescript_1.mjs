@@ -1,6 +1,7 @@
 // How does the TypeScript SDK 1.x come to the desk: by pipe, by Streamable HTTP, by HTTP+SSE?
 
 import { ERRAND, installed, report } from "./errand.mjs";
+import { Ear, reportHeard } from "./watching.mjs";
 
 const sdk = (part) => installed(`@modelcontextprotocol/sdk/${part}.js`);
 const { Client } = sdk("client/index");
@@ -15,19 +16,29 @@ const transports = {
   sse: () => new (sdk("client/sse").SSEClientTransport)(new URL(ERRAND.url)),
 };
 
-const transport = transports[ERRAND.transport]();
-// The client keeps the agreed revision to itself, but tells its transport.
-let revision;
-const told = transport.setProtocolVersion?.bind(transport);
-transport.setProtocolVersion = (agreed) => {
-  revision = agreed;
-  told?.(agreed);
-};
+async function visit() {
+  const transport = transports[ERRAND.transport]();
+  // The client keeps the agreed revision to itself, but tells its transport.
+  let revision;
+  const told = transport.setProtocolVersion?.bind(transport);
+  transport.setProtocolVersion = (agreed) => {
+    revision = agreed;
+    told?.(agreed);
+  };
+  const client = await connected(transport);
+  await report(client, {
+    revision,
+    listPage: (cursor) => client.listResources({ cursor }),
+    expand: (template, values) => new UriTemplate(template).expand(values),
+  });
+}
 
-const client = new Client({ name: "typescript-1", version: "1" });
-await client.connect(transport);
-await report(client, {
-  revision,
-  listPage: (cursor) => client.listResources({ cursor }),
-  expand: (template, values) => new UriTemplate(template).expand(values),
-});
+async function connected(transport) {
+  const client = new Client({ name: "typescript-1", version: "1" });
+  await client.connect(transport);
+  return client;
+}
+
+const listening = async () => new Ear(await connected(transports[ERRAND.transport]()));
+
+await (ERRAND.watch ? reportHeard(await listening(), await listening()) : visit());

@@ -1,6 +1,9 @@
 // How do the TypeScript SDK's successor packages come to the desk, in any of the five revisions?
 
+import { isDeepStrictEqual } from "node:util";
+
 import { ERRAND, installed, report } from "./errand.mjs";
+import { Ear, reportHeard } from "./watching.mjs";
 
 const sdk = installed("@modelcontextprotocol/client");
 
@@ -20,25 +23,63 @@ const eras = {
 };
 const era = eras[ERRAND.era] ?? { supportedProtocolVersions: [ERRAND.era] };
 
-const client = new sdk.Client({ name: "typescript-2", version: "2" }, era);
-const transport = transports[ERRAND.transport]();
-await client.connect(transport);
+/** In the modern era: one stream for each thing it wants to hear of. */
+class StreamEar extends Ear {
+  #streams = new Map();
 
-// The SDK tells every miss as -32602; its transport hears what was said.
-let refusal;
-const hear = transport.onmessage;
-transport.onmessage = (message, extra) => {
-  refusal = message.error ?? refusal;
-  hear(message, extra);
-};
+  attendToLists() {
+    return this.#open("lists", { resourcesListChanged: true });
+  }
 
-await report(client, {
-  revision: client.getNegotiatedProtocolVersion(),
-  // `listResources()` joins the pages by itself; the request shows them one by one.
-  listPage: (cursor) => client.request({ method: "resources/list", params: cursor === undefined ? {} : { cursor } }),
-  expand: (template, values) => new sdk.UriTemplate(template).expand(values),
-  refusalIn(error) {
-    if (error instanceof sdk.ResourceNotFoundError) return refusal;
-    throw error;
-  },
-});
+  subscribe(uri) {
+    return this.#open(uri, { resourceSubscriptions: [uri] });
+  }
+
+  unsubscribe(uri) {
+    return this.#streams.get(uri).close();
+  }
+
+  async #open(key, wishes) {
+    const stream = await this.client.listen(wishes);
+    const granted = stream.honoredFilter;
+    if (!isDeepStrictEqual(granted, wishes)) throw new Error(`granted ${JSON.stringify(granted)}`);
+    this.#streams.set(key, stream);
+  }
+}
+
+async function connected(transport) {
+  const client = new sdk.Client({ name: "typescript-2", version: "2" }, era);
+  await client.connect(transport);
+  return client;
+}
+
+async function listening() {
+  const client = await connected(transports[ERRAND.transport]());
+  return new (ERRAND.era in eras ? StreamEar : Ear)(client);
+}
+
+async function visit() {
+  const transport = transports[ERRAND.transport]();
+  const client = await connected(transport);
+
+  // The SDK tells every miss as -32602; its transport hears what was said.
+  let refusal;
+  const hear = transport.onmessage;
+  transport.onmessage = (message, extra) => {
+    refusal = message.error ?? refusal;
+    hear(message, extra);
+  };
+
+  await report(client, {
+    revision: client.getNegotiatedProtocolVersion(),
+    // `listResources()` joins the pages by itself; the request shows them one by one.
+    listPage: (cursor) => client.request({ method: "resources/list", params: cursor === undefined ? {} : { cursor } }),
+    expand: (template, values) => new sdk.UriTemplate(template).expand(values),
+    refusalIn(error) {
+      if (error instanceof sdk.ResourceNotFoundError) return refusal;
+      throw error;
+    },
+  });
+}
+
+await (ERRAND.watch ? reportHeard(await listening(), await listening()) : visit());

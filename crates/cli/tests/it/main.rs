@@ -8,4 +8,5 @@ mod memory;
 mod person;
 mod program;
 mod rmcp;
+mod rmcp_changes;
 mod served;

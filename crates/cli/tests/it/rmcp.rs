@@ -22,7 +22,7 @@ fn desk() -> TempDir {
     folder
 }
 
-fn modes() -> [(ClientLifecycleMode, i32); 3] {
+pub(crate) fn modes() -> [(ClientLifecycleMode, i32); 3] {
     let newest = || vec![ProtocolVersion::V_2026_07_28];
     [
         (ClientLifecycleMode::Initialize, -32002),
