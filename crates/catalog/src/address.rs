@@ -6,6 +6,9 @@ use std::collections::HashSet;
 
 use resource::{Error, Result, Uri, UriTemplate};
 
+/// The scheme of pages that hosts show.
+const UI: &str = "ui://";
+
 /// How the URIs of one mount are told from those of the others.
 #[derive(Debug, Clone)]
 pub enum Address {
@@ -14,6 +17,12 @@ pub enum Address {
         /// The scheme of the mount's URIs.
         scheme: &'static str,
         /// The mount's name.
+        name: String,
+    },
+    /// The mount's name and a plus stand before the scheme: `<name>+<uri>`. Of `ui:` URIs, by
+    /// whose scheme hosts know what to show, they stand before the authority.
+    Scheme {
+        /// The mount's name, which has no plus in it.
         name: String,
     },
     /// The URIs are the author's own and stay as they are.
@@ -34,6 +43,7 @@ impl Address {
                 let path = if rest.is_empty() { "/" } else { rest };
                 path.starts_with('/').then(|| Uri::parse(&format!("{scheme}://{path}")).ok())?
             }
+            Self::Scheme { name } => Uri::parse(&without(name, uri.as_str())?).ok(),
             Self::Own { uris, templates } => {
                 let here = uris.contains(uri)
                     || templates.iter().any(|template| template.matches(uri).is_some());
@@ -51,6 +61,7 @@ impl Address {
                 let slash = if path.is_empty() { "" } else { "/" };
                 Uri::parse(&format!("{scheme}:///{name}{slash}{path}"))
             }
+            Self::Scheme { name } => Uri::parse(&with(name, local.as_str())),
             Self::Own { .. } => Ok(local.clone()),
         }
     }
@@ -62,6 +73,7 @@ impl Address {
                 let rest = after_root(template, scheme)?.strip_prefix(name.as_str())?;
                 rest.starts_with('/').then(|| format!("{scheme}://{rest}"))
             }
+            Self::Scheme { name } => without(name, template),
             Self::Own { templates, .. } => {
                 let here = templates.iter().any(|known| known.as_str() == template);
                 here.then(|| template.to_owned())
@@ -77,6 +89,7 @@ impl Address {
                     .ok_or_else(|| Error::internal("a provider named a URI of another scheme"))?;
                 UriTemplate::parse(&format!("{scheme}:///{name}/{path}"))
             }
+            Self::Scheme { name } => UriTemplate::parse(&with(name, local.as_str())),
             Self::Own { .. } => Ok(local.clone()),
         }
     }
@@ -85,9 +98,28 @@ impl Address {
     pub fn root(&self) -> Option<String> {
         match self {
             Self::Path { scheme, name } => Some(format!("{scheme}:///{name}/")),
+            Self::Scheme { name } => Some(format!("{name}+")),
             Self::Own { .. } => None,
         }
     }
+}
+
+/// `text` with the mount's name on it.
+fn with(name: &str, text: &str) -> String {
+    if let Some(rest) = text.strip_prefix(UI) {
+        let public = format!("{UI}{name}+{rest}");
+        // An authority in brackets cannot have anything before it.
+        if !rest.starts_with('[') {
+            return public;
+        }
+    }
+    format!("{name}+{text}")
+}
+
+/// `text` without it, if it is there.
+fn without(name: &str, text: &str) -> Option<String> {
+    let own = |text: &'_ str| Some(text.strip_prefix(name)?.strip_prefix('+')?.to_owned());
+    own(text).or_else(|| text.strip_prefix(UI).and_then(own).map(|rest| format!("{UI}{rest}")))
 }
 
 /// What stands behind `scheme:///`. The local host may be named; any other may not.
@@ -123,6 +155,49 @@ mod tests {
             let public = project().join(&local).unwrap();
             assert_eq!(project().split(&public), Some(local));
         }
+    }
+
+    proptest! {
+        /// 9.2: whatever a server calls its resources.
+        #[test]
+        fn any_uri_goes_behind_a_mounts_name_and_comes_back(
+            scheme in "[a-zA-Z][a-zA-Z0-9+.-]{0,8}|ui|file|notes",
+            rest in "(//(notes[+])?[a-zA-Z0-9.+-]{0,9}(:[0-9]{1,4})?)?(/[!-~]{0,9}){0,3}([?][!-~]{0,5})?",
+        ) {
+            let notes = Address::Scheme { name: "notes".to_owned() };
+            let Ok(local) = Uri::parse(&format!("{scheme}:{rest}")) else { return Ok(()) };
+            let public = notes.join(&local).unwrap();
+            assert_eq!(notes.split(&public), Some(local.clone()), "{public}");
+            for other in ["note", "notes2", "notes-"] {
+                let other = Address::Scheme { name: other.to_owned() };
+                assert_eq!(other.split(&public), None, "{public}");
+            }
+            let template = resource::UriTemplate::parse(local.as_str());
+            if let Ok(template) = template {
+                let public = notes.join_template(&template).unwrap();
+                let back = notes.split_template(public.as_str());
+                assert_eq!(back.as_deref(), Some(template.as_str()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_for_hosts_keeps_its_scheme() {
+        let notes = Address::Scheme { name: "notes".to_owned() };
+        for (local, public) in [
+            ("ui://app/page", "ui://notes+app/page"),
+            ("ui:///page", "ui://notes+/page"),
+            ("ui:opaque", "notes+ui:opaque"),
+            ("ui://[::1]/page", "notes+ui://[::1]/page"),
+            ("urn:isbn:1", "notes+urn:isbn:1"),
+            ("file:///a%20b?q#f", "notes+file:///a%20b?q#f"),
+        ] {
+            let local = Uri::parse(local).unwrap();
+            assert_eq!(notes.join(&local).unwrap().as_str(), public);
+            assert_eq!(notes.split(&Uri::parse(public).unwrap()), Some(local));
+        }
+        let pattern = resource::UriTemplate::parse("{+uri}").unwrap();
+        assert_eq!(notes.join_template(&pattern).unwrap().as_str(), "notes+{+uri}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use resource::{
 };
 
 use crate::address::Address;
-use crate::merge::Merge;
+use crate::merge;
 use crate::mount::Mount;
 
 /// Many mounted providers as one.
@@ -40,14 +40,14 @@ impl Mount {
         self.address.split(uri).map(|local| (self, local))
     }
 
-    async fn list(&self, ctx: &Context, ask: &Ask) -> Result<Page<Resource>> {
-        let mut page = self.provider.list(ctx, None, ask).await?;
+    async fn list(&self, ctx: &Context, ask: Ask) -> Result<Page<Resource>> {
+        let mut page = self.provider.list(ctx, None, &ask).await?;
         self.publish_all(&mut page)?;
         Ok(page)
     }
 
-    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
-        let mut page = self.provider.templates(ctx, ask).await?;
+    async fn templates(&self, ctx: &Context, ask: Ask) -> Result<Page<Template>> {
+        let mut page = self.provider.templates(ctx, &ask).await?;
         for template in &mut page.items {
             let public = self.address.join_template(&template.uri)?;
             if template.uri != public {
@@ -87,11 +87,8 @@ impl Mount {
 impl Provider for Catalog {
     async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
         let Some(parent) = parent else {
-            let mut merge = Merge::begin(ask)?;
-            while let Some((mount, ask)) = merge.next(&self.mounts) {
-                merge.add(mount, mount.list(ctx, &ask).await)?;
-            }
-            return Ok(merge.finish());
+            let list = |mount, ask| Mount::list(mount, ctx, ask);
+            return merge::join(&self.mounts, ask, list).await;
         };
         let (mount, local) = self.owner(parent)?;
         let listed = mount.provider.list(ctx, Some(&local), ask).await;
@@ -101,11 +98,7 @@ impl Provider for Catalog {
     }
 
     async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
-        let mut merge = Merge::begin(ask)?;
-        while let Some((mount, ask)) = merge.next(&self.mounts) {
-            merge.add(mount, mount.templates(ctx, &ask).await)?;
-        }
-        Ok(merge.finish())
+        merge::join(&self.mounts, ask, |mount, ask| Mount::templates(mount, ctx, ask)).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {

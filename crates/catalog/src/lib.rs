@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod address;
+mod ahead;
 mod catalog;
 mod changes;
 pub mod layers;

@@ -5,10 +5,40 @@ use std::time::Duration;
 use bytes::Bytes;
 use resource::{Absence, Ask, Cursor, Error, ErrorKind, Freshness, Page, Result, Scope};
 
+use crate::ahead::Ahead;
 use crate::mount::Mount;
 
+/// The page that `ask` names, of what every mount answers to `question`.
+pub(crate) async fn join<'a, T, F: Future<Output = Result<Page<T>>>>(
+    mounts: &'a [Mount],
+    ask: &Ask,
+    question: impl Fn(&'a Mount, Ask) -> F,
+) -> Result<Page<T>> {
+    let mut merge = Merge::begin(ask)?;
+    let begins = merge.place.clone().unwrap_or_default();
+    let rest = listed(mounts).filter(|mount| mount.name >= begins.mount);
+    let mut ahead = Ahead::new(rest.map(|mount| {
+        let from = begins.inside.clone().filter(|_| mount.name == begins.mount);
+        question(mount, Ask { from, limit: ask.limit })
+    }));
+    while let Some((mount, ask)) = merge.next(mounts) {
+        let answer = match ahead.next().await {
+            Some(Ok(page)) if page.items.len() > ask.limit => question(mount, ask).await,
+            Some(answer) => answer,
+            None => question(mount, ask).await,
+        };
+        merge.add(mount, answer)?;
+    }
+    Ok(merge.finish())
+}
+
+/// Those that stand in the plain lists, in their order.
+fn listed(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
+    mounts.iter().filter(|mount| mount.listed)
+}
+
 /// One page in the making, filled from the mounts in turn.
-pub(crate) struct Merge<T> {
+struct Merge<T> {
     page: Page<T>,
     limit: usize,
     place: Option<Place>,
@@ -17,14 +47,14 @@ pub(crate) struct Merge<T> {
 /// Where a walk through all mounts stands: at a mount, and perhaps inside it.
 ///
 /// It is kept by name, so that a walk goes on behind a mount that has gone.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Place {
     mount: String,
     inside: Option<Cursor>,
 }
 
 impl<T> Merge<T> {
-    pub(crate) fn begin(ask: &Ask) -> Result<Self> {
+    fn begin(ask: &Ask) -> Result<Self> {
         let place = ask.from.as_ref().map_or(Ok(Place::default()), Place::read)?;
         // A list may be kept by whoever asked only: all its pages must say the same.
         let freshness = Freshness { ttl: Duration::MAX, scope: Scope::Private };
@@ -33,10 +63,9 @@ impl<T> Merge<T> {
     }
 
     /// Who is to be asked next, and for what; nobody once the page is full or all were asked.
-    pub(crate) fn next<'a>(&mut self, mounts: &'a [Mount]) -> Option<(&'a Mount, Ask)> {
+    fn next<'a>(&mut self, mounts: &'a [Mount]) -> Option<(&'a Mount, Ask)> {
         let place = self.place.take()?;
-        let mut listed = mounts.iter().filter(|mount| mount.listed);
-        let mount = listed.find(|mount| mount.name >= place.mount)?;
+        let mount = listed(mounts).find(|mount| mount.name >= place.mount)?;
         let left = self.limit - self.page.items.len();
         let from = place.inside.filter(|_| mount.name == place.mount);
         if left == 0 {
@@ -47,7 +76,7 @@ impl<T> Merge<T> {
     }
 
     /// Takes what `mount` answered. One that fails is named, unless the list is nothing without it.
-    pub(crate) fn add(&mut self, mount: &Mount, answer: Result<Page<T>>) -> Result<()> {
+    fn add(&mut self, mount: &Mount, answer: Result<Page<T>>) -> Result<()> {
         match answer {
             Ok(page) => {
                 self.page.items.extend(page.items);
@@ -67,7 +96,7 @@ impl<T> Merge<T> {
         Ok(())
     }
 
-    pub(crate) fn finish(mut self) -> Page<T> {
+    fn finish(mut self) -> Page<T> {
         let nobody_answered = self.page.freshness.ttl == Duration::MAX;
         if nobody_answered || !self.page.absent.is_empty() {
             self.page.freshness.ttl = Duration::ZERO;

@@ -1,0 +1,88 @@
+//! Who is asked while another still thinks?
+//!
+//! Answers are taken in order. Whoever answers at once is asked alone; only while somebody makes
+//! us wait are the next ones asked as well, so that slow sources cost the time of the slowest
+//! one, and quick ones cost nothing that is not needed.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Questions that are asked in order, and ahead of time where that saves some.
+pub(crate) struct Ahead<Q, F: Future> {
+    questions: Q,
+    asked: VecDeque<Asked<F>>,
+}
+
+enum Asked<F: Future> {
+    Waiting(Pin<Box<F>>),
+    Answered(F::Output),
+}
+
+impl<Q: Iterator<Item = F>, F: Future> Ahead<Q, F> {
+    pub(crate) fn new(questions: Q) -> Self {
+        Self { questions, asked: VecDeque::new() }
+    }
+
+    /// The answer to the next question; nothing after the last.
+    pub(crate) async fn next(&mut self) -> Option<F::Output> {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<F::Output>> {
+        let mut at = 0;
+        loop {
+            if at == self.asked.len() {
+                let Some(question) = self.questions.next() else { break };
+                self.asked.push_back(Asked::Waiting(Box::pin(question)));
+            }
+            if let Asked::Waiting(question) = &mut self.asked[at]
+                && let Poll::Ready(answer) = question.as_mut().poll(cx)
+            {
+                self.asked[at] = Asked::Answered(answer);
+            }
+            if at == 0 && matches!(self.asked[0], Asked::Answered(_)) {
+                let Some(Asked::Answered(answer)) = self.asked.pop_front() else { break };
+                return Poll::Ready(Some(answer));
+            }
+            at += 1;
+        }
+        if self.asked.is_empty() { Poll::Ready(None) } else { Poll::Pending }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::time::Duration;
+
+    use tokio::time::{Instant, sleep};
+
+    use super::Ahead;
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_ones_are_waited_for_together_and_quick_ones_asked_only_when_needed() {
+        let begun = RefCell::new(Vec::new());
+        let ask = |(name, seconds): (&'static str, u64)| {
+            let begun = &begun;
+            async move {
+                begun.borrow_mut().push(name);
+                if seconds > 0 {
+                    sleep(Duration::from_secs(seconds)).await;
+                }
+                name
+            }
+        };
+        let questions = [("quick", 0), ("slow", 5), ("slower", 9), ("idle", 0), ("last", 0)];
+        let mut ahead = Ahead::new(questions.into_iter().map(ask));
+        assert_eq!(ahead.next().await, Some("quick"));
+        assert_eq!(*begun.borrow(), ["quick"], "nobody was asked for nothing");
+        let start = Instant::now();
+        for name in ["slow", "slower", "idle", "last"] {
+            assert_eq!(ahead.next().await, Some(name));
+        }
+        assert_eq!(start.elapsed(), Duration::from_secs(9));
+        assert_eq!(ahead.next().await, None);
+        assert_eq!(begun.borrow().len(), 5);
+    }
+}
