@@ -34,7 +34,10 @@ pub(crate) enum Command {
     refdesk serve                          this folder, or refdesk.toml if there is one\n  \
     refdesk serve ~/notes ~/src/app        two folders, as file:///notes and file:///app\n  \
     refdesk serve --stdio .                over standard input and output, as hosts start it\n  \
-    refdesk serve --settings team.toml --listen 127.0.0.1:9000\n\n\
+    refdesk serve --settings team.toml --listen 127.0.0.1:9000\n  \
+    refdesk serve --mcp-config .mcp.json   the servers that a host has, as one\n  \
+    refdesk serve --mount notes=\"npx -y @modelcontextprotocol/server-everything\"\n  \
+    refdesk serve --mount team=https://mcp.example.com/mcp .\n\n\
     Set REFDESK_LOG=info (or debug) to see more on standard error.")]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -59,6 +62,12 @@ pub(crate) struct Source {
     /// A settings file
     #[arg(long, value_name = "FILE", conflicts_with = "paths")]
     pub(crate) settings: Option<PathBuf>,
+    /// A file in which a host names its MCP servers, to serve them too; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
+    /// An MCP server to serve too, as NAME=URL or NAME="PROGRAM ARGS"; may be given again
+    #[arg(long, value_name = "NAME=SERVER")]
+    pub(crate) mount: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,7 @@
 
 mod claims;
 mod statics;
+mod upstream;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,14 +44,17 @@ pub(crate) enum Size {
     Known(usize),
     /// To be counted, up to a bound.
     Folder(Arc<Fs>),
+    /// Known only to somebody else.
+    Elsewhere,
 }
 
 impl Size {
-    /// How many resources there are, as far as `most` of them are counted.
-    pub(crate) async fn count(&self, most: usize) -> Count {
+    /// How many resources there are, as far as `most` of them are counted, and can be.
+    pub(crate) async fn count(&self, most: usize) -> Option<Count> {
         match self {
-            Self::Known(leaves) => Count { leaves: *leaves, all: true },
-            Self::Folder(fs) => fs.count(most).await,
+            Self::Known(leaves) => Some(Count { leaves: *leaves, all: true }),
+            Self::Folder(fs) => Some(fs.count(most).await),
+            Self::Elsewhere => None,
         }
     }
 }
@@ -66,6 +70,7 @@ pub(crate) fn assemble(settings: &Settings) -> Result<Assembly, Flaw> {
             Kind::Static(declared) => {
                 declared_mount(settings, name, mount, statics::make(settings, declared)?)?
             }
+            Kind::Upstream(declared) => server(settings, name, mount, declared)?,
         };
         known.push(Known::new(name, part.kind, part.root.clone(), provider));
         mounts.push(mounted);
@@ -149,6 +154,24 @@ fn declared_mount(
     let terms = terms(settings, mount, std::iter::empty())?;
     let statics = Arc::new(statics);
     Ok((Mount::new(name, address, Arc::clone(&statics), terms), part, statics))
+}
+
+fn server(
+    settings: &Settings,
+    name: &str,
+    mount: &settings::Mount,
+    declared: &settings::UpstreamMount,
+) -> Result<Made, Flaw> {
+    let upstream = Arc::new(upstream::make(settings, name, mount.at.clone(), declared)?);
+    let address = Address::Scheme { name: name.to_owned() };
+    let part = Part {
+        name: name.to_owned(),
+        kind: "upstream",
+        root: address.root(),
+        size: Size::Elsewhere,
+    };
+    let terms = terms(settings, mount, std::iter::empty())?;
+    Ok((Mount::new(name, address, Arc::clone(&upstream), terms), part, upstream))
 }
 
 fn terms(

@@ -30,13 +30,15 @@ pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
 pub(crate) async fn table(assembly: &Assembly, most: usize) -> String {
     let mut rows = Vec::new();
     for part in &assembly.parts {
-        let count = part.size.count(most).await;
-        let more = if count.all { "" } else { "+" };
-        let resources = if count.leaves == 1 && count.all { "resource" } else { "resources" };
+        let size = part.size.count(most).await.map_or("a server".to_owned(), |count| {
+            let more = if count.all { "" } else { "+" };
+            let resources = if count.leaves == 1 && count.all { "resource" } else { "resources" };
+            format!("{}{more} {resources}", output::number(count.leaves))
+        });
         rows.push([
             part.name.clone(),
             part.kind.to_owned(),
-            format!("{}{more} {resources}", output::number(count.leaves)),
+            size,
             part.root.clone().unwrap_or_default(),
         ]);
     }
@@ -52,8 +54,8 @@ pub(crate) async fn json(assembly: &Assembly, most: usize) -> serde_json::Value 
             "name": part.name,
             "kind": part.kind,
             "root": part.root,
-            "resources": count.leaves,
-            "counted": if count.all { "all" } else { "in part" },
+            "resources": count.map(|count| count.leaves),
+            "counted": count.map(|count| if count.all { "all" } else { "in part" }),
         }));
     }
     json!({ "mounts": mounts })

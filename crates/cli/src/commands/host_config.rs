@@ -47,12 +47,19 @@ fn stdio(args: &HostConfig) -> anyhow::Result<Value> {
     let program = std::env::current_exe().context("where refdesk itself is cannot be told")?;
     let mut words = vec!["serve".to_owned(), "--stdio".to_owned()];
     // The same choice that `serve` would make here, spelt out for a host that starts elsewhere.
-    let Source { paths, settings } = &args.source;
+    let Source { paths, settings, mcp_config, mount } = &args.source;
     let usual = Path::new(serve::SETTINGS);
-    match settings.as_deref().or(Some(usual).filter(|file| paths.is_empty() && file.exists())) {
+    let nothing = paths.is_empty() && mcp_config.is_empty() && mount.is_empty();
+    match settings.as_deref().or(Some(usual).filter(|file| nothing && file.exists())) {
         Some(file) => words.extend(["--settings".to_owned(), whole(file)?]),
-        None if paths.is_empty() => words.push(whole(Path::new("."))?),
+        None if nothing => words.push(whole(Path::new("."))?),
         None => {}
+    }
+    for file in mcp_config {
+        words.extend(["--mcp-config".to_owned(), whole(file)?]);
+    }
+    for server in mount {
+        words.extend(["--mount".to_owned(), server.clone()]);
     }
     for path in paths {
         words.push(whole(path)?);

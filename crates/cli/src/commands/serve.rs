@@ -56,12 +56,21 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
 /// The settings that the arguments point at.
 fn find(source: &Source) -> anyhow::Result<Settings> {
     let usual = Path::new(SETTINGS);
-    match &source.settings {
-        Some(file) => Settings::read(file),
-        None if !source.paths.is_empty() => Settings::of_folders(&source.paths),
-        None if usual.exists() => Settings::read(usual),
-        None => Settings::of_folders(&[PathBuf::from(".")]),
+    let servers = !(source.mcp_config.is_empty() && source.mount.is_empty());
+    let mut settings = match &source.settings {
+        Some(file) => Settings::read(file)?,
+        // Whoever names servers gets those, and the folders that are named beside them.
+        None if servers || !source.paths.is_empty() => Settings::of_folders(&source.paths)?,
+        None if usual.exists() => Settings::read(usual)?,
+        None => Settings::of_folders(&[PathBuf::from(".")])?,
+    };
+    for file in &source.mcp_config {
+        settings.add_hosts_file(file)?;
     }
+    for server in &source.mount {
+        settings.add_spelled(server)?;
+    }
+    Ok(settings)
 }
 
 async fn listen(

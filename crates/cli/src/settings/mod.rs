@@ -3,9 +3,11 @@
 //! Strict: a key that is not known is an error, with the place and the nearest word that is.
 
 mod flaw;
+mod hosts;
 mod human;
 mod mounts;
 mod server;
+mod upstream;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,7 @@ pub(crate) use mounts::{
     StaticResource, StaticTemplate, Watch,
 };
 pub(crate) use server::ServerSettings;
+pub(crate) use upstream::{Command, Secret, UpstreamMount};
 
 /// Everything that a settings file says.
 #[derive(Debug, Default)]
@@ -44,7 +47,7 @@ impl Settings {
 
     /// What is served when only folders are named.
     pub(crate) fn of_folders(paths: &[PathBuf]) -> anyhow::Result<Self> {
-        let mut mounts = BTreeMap::new();
+        let mut settings = Self::default();
         for path in paths {
             let whole = path
                 .canonicalize()
@@ -54,12 +57,48 @@ impl Settings {
                 anyhow::bail!("{} is a file, not a folder; {hint}", path.display());
             }
             let stem = whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
-            let stem = mounts::name_from(&stem);
-            let names = (1..).map(|n| if n == 1 { stem.clone() } else { format!("{stem}-{n}") });
-            let free = names.into_iter().find(|name| !mounts.contains_key(name));
-            mounts.insert(free.unwrap_or(stem), Mount::folder(whole));
+            let name = settings.free(&mounts::name_from(&stem));
+            settings.mounts.insert(name, Mount::folder(whole));
         }
-        Ok(Self { mounts, ..Self::default() })
+        Ok(settings)
+    }
+
+    /// Adds the servers of a file that a host has, under names that are free.
+    pub(crate) fn add_hosts_file(&mut self, file: &Path) -> anyhow::Result<()> {
+        for (name, mount) in hosts::read(file)? {
+            let name = self.free(&name);
+            self.mounts.insert(name, mount);
+        }
+        Ok(())
+    }
+
+    /// Adds a server as it is written on the command line: `NAME=URL` or `NAME=PROGRAM ARGS`.
+    pub(crate) fn add_spelled(&mut self, text: &str) -> anyhow::Result<()> {
+        let form = "a server is named as in notes=\"npx -y server\" or team=https://host/mcp";
+        let (name, rest) = text.split_once('=').with_context(|| format!("{text}: {form}"))?;
+        if !mounts::is_name(name) {
+            let better = mounts::name_from(name);
+            anyhow::bail!("`{name}` cannot be the name of a mount; `{better}` can");
+        }
+        let upstream =
+            UpstreamMount::spelled(rest).map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
+        let mount = Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)) };
+        if self.mounts.insert(name.to_owned(), mount).is_some() {
+            anyhow::bail!("there is another mount called `{name}`");
+        }
+        Ok(())
+    }
+
+    /// `stem`, or the nearest name to it that no mount has.
+    fn free(&self, stem: &str) -> String {
+        let mut name = stem.to_owned();
+        for number in 2.. {
+            if !self.mounts.contains_key(&name) {
+                break;
+            }
+            name = format!("{stem}-{number}");
+        }
+        name
     }
 
     /// A flaw at `span` of the file.
@@ -129,7 +168,7 @@ fn read_mount(
     at: std::ops::Range<usize>,
     value: Spanned<DeValue<'_>>,
 ) -> Result<Mount, Flaw> {
-    const KINDS: [&str; 2] = ["fs", "static"];
+    const KINDS: [&str; 3] = ["fs", "static", "upstream"];
     let span = value.span();
     let DeValue::Table(mut table) = value.into_inner() else {
         return Err(text.flaw(Some(span), "a mount must be a table".into(), None));
@@ -143,6 +182,7 @@ fn read_mount(
     let kind = match named.as_str() {
         "fs" => Kind::Files(text.read(rest)?),
         "static" => Kind::Static(text.read(rest)?),
+        "upstream" => Kind::Upstream(text.read(rest)?),
         other => {
             let message = format!("there is no kind of mount called `{other}`");
             let hint = flaw::nearest(other, KINDS)

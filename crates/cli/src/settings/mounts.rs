@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::human::{Size, Span};
+use super::upstream::UpstreamMount;
 
 /// One mount, and where in the file it is named.
 #[derive(Debug)]
@@ -20,6 +21,7 @@ pub(crate) struct Mount {
 pub(crate) enum Kind {
     Files(Files),
     Static(StaticMount),
+    Upstream(Box<UpstreamMount>),
 }
 
 /// What every kind of mount may say.
@@ -198,6 +200,12 @@ impl Mount {
             | Kind::Static(StaticMount { max_read, timeout, required, rules, .. }) => {
                 Common { max_read: *max_read, timeout: *timeout, required: *required, rules }
             }
+            Kind::Upstream(upstream) => Common {
+                max_read: upstream.max_read,
+                timeout: upstream.timeout,
+                required: upstream.required,
+                rules: &upstream.rules,
+            },
         }
     }
 }

@@ -1,0 +1,80 @@
+//! What does the file say in which a host names its MCP servers?
+//!
+//! Taken as it is: `mcpServers`, or `servers` as one host writes it. What we do not know of it is
+//! for the host.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::Mount;
+use super::mounts::{self, Kind};
+use super::upstream::{Command, Secret, UpstreamMount};
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "mcpServers", alias = "servers")]
+    servers: BTreeMap<String, Server>,
+}
+
+#[derive(Deserialize)]
+struct Server {
+    command: Option<Secret>,
+    #[serde(default)]
+    args: Vec<Secret>,
+    #[serde(default)]
+    env: BTreeMap<String, Secret>,
+    cwd: Option<PathBuf>,
+    #[serde(alias = "serverUrl", alias = "httpUrl")]
+    url: Option<Secret>,
+    #[serde(default)]
+    headers: BTreeMap<String, Secret>,
+    #[serde(default)]
+    disabled: bool,
+}
+
+/// The servers that `file` names, as mounts.
+pub(super) fn read(file: &Path) -> anyhow::Result<Vec<(String, Mount)>> {
+    let content = std::fs::read_to_string(file)
+        .with_context(|| format!("the file {} cannot be read", file.display()))?;
+    let read: File = serde_json::from_str(&content).with_context(|| {
+        format!("{} does not name servers under \"mcpServers\"", file.display())
+    })?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let mut mounts = Vec::new();
+    for (name, server) in read.servers {
+        if server.disabled {
+            continue;
+        }
+        if server.command.is_none() && server.url.is_none() {
+            anyhow::bail!(
+                "{}: the server {name:?} has neither \"command\" nor \"url\"",
+                file.display()
+            );
+        }
+        mounts.push((mounts::name_from(&name), server.mount(folder)));
+    }
+    Ok(mounts)
+}
+
+impl Server {
+    fn mount(self, folder: &Path) -> Mount {
+        let spanned = |secret| Spanned::new(0..0, secret);
+        let named = |pairs: BTreeMap<String, Secret>| {
+            pairs.into_iter().map(|(name, value)| (name, spanned(value))).collect()
+        };
+        let upstream = UpstreamMount {
+            command: self.command.map(|one| Spanned::new(0..0, Command::One(one))),
+            args: self.args.into_iter().map(spanned).collect(),
+            env: named(self.env),
+            cwd: self.cwd.map(|cwd| folder.join(cwd)),
+            url: self.url.map(spanned),
+            headers: named(self.headers),
+            ..UpstreamMount::default()
+        };
+        Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)) }
+    }
+}

@@ -1,0 +1,166 @@
+//! What may be said of a server that is mounted?
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::human::{Size, Span};
+use super::mounts::RuleSettings;
+
+/// Somebody else's MCP server: a program to start, or an address.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct UpstreamMount {
+    pub(crate) command: Option<Spanned<Command>>,
+    pub(crate) args: Vec<Spanned<Secret>>,
+    pub(crate) env: BTreeMap<String, Spanned<Secret>>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) url: Option<Spanned<Secret>>,
+    pub(crate) headers: BTreeMap<String, Spanned<Secret>>,
+    pub(crate) poll: Option<Span>,
+    pub(super) max_read: Option<Size>,
+    pub(super) timeout: Option<Span>,
+    pub(super) required: bool,
+    pub(super) rules: Vec<RuleSettings>,
+}
+
+/// A program, perhaps with its arguments.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Command {
+    One(Secret),
+    Many(Vec<Secret>),
+}
+
+/// A text that may hold a secret, and is never printed.
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+impl Secret {
+    /// The text, with what `variable` knows in place of `${env:NAME}`, `${NAME}` and
+    /// `${NAME:-otherwise}`; else the name that is not known.
+    pub(crate) fn filled(
+        &self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<String, String> {
+        let mut text = String::with_capacity(self.0.len());
+        let mut rest = self.0.as_str();
+        while let Some((before, after)) = rest.split_once("${") {
+            text.push_str(before);
+            let Some((inside, behind)) = after.split_once('}') else {
+                text.push_str("${");
+                rest = after;
+                continue;
+            };
+            let inside = inside.strip_prefix("env:").unwrap_or(inside);
+            let (name, otherwise) = match inside.split_once(":-") {
+                Some((name, otherwise)) => (name, Some(otherwise)),
+                None => (inside, None),
+            };
+            let known = variable(name).or_else(|| otherwise.map(str::to_owned));
+            text.push_str(&known.ok_or_else(|| name.to_owned())?);
+            rest = behind;
+        }
+        text.push_str(rest);
+        Ok(text)
+    }
+}
+
+impl UpstreamMount {
+    pub(crate) fn timeout(&self) -> Option<Span> {
+        self.timeout
+    }
+
+    /// A server named on the command line: an address, or a program with its arguments.
+    pub(crate) fn spelled(text: &str) -> Result<Self, &'static str> {
+        let secret = |text: String| Spanned::new(0..0, Secret(text));
+        if text.starts_with("http://") || text.starts_with("https://") {
+            return Ok(Self { url: Some(secret(text.to_owned())), ..Self::default() });
+        }
+        let words = words(text)?;
+        if words.is_empty() {
+            return Err("there is no program and no address");
+        }
+        let words = words.into_iter().map(Secret).collect();
+        let command = Some(Spanned::new(0..0, Command::Many(words)));
+        Ok(Self { command, ..Self::default() })
+    }
+}
+
+/// The words of a line, as a shell would split it; nothing else of a shell is done.
+fn words(line: &str) -> Result<Vec<String>, &'static str> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            quote @ ('\'' | '"') => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match letters.next().ok_or("a quote is not closed")? {
+                        end if end == quote => break,
+                        '\\' if quote == '"' => word.extend(letters.next()),
+                        inside => word.push(inside),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().extend(letters.next()),
+            space if space.is_whitespace() => words.extend(word.take()),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Secret, UpstreamMount, words};
+
+    #[test]
+    fn variables_are_filled_in_and_missing_ones_named() {
+        let variable = |name: &str| (name == "TOKEN").then(|| "t0k".to_owned());
+        let filled = |text: &str| Secret(text.to_owned()).filled(variable);
+        for (text, told) in [
+            ("Bearer ${env:TOKEN}", "Bearer t0k"),
+            ("${TOKEN}${TOKEN}", "t0kt0k"),
+            ("${NONE:-other}/${TOKEN:-x}", "other/t0k"),
+            ("$TOKEN ${ open", "$TOKEN ${ open"),
+        ] {
+            assert_eq!(filled(text).as_deref(), Ok(told));
+        }
+        assert_eq!(filled("a ${env:NONE}"), Err("NONE".to_owned()));
+        assert_eq!(format!("{:?}", Secret("s3cret".to_owned())), "…");
+    }
+
+    #[test]
+    fn a_line_is_split_into_words() {
+        let split = |line: &str| words(line).unwrap();
+        assert_eq!(split("npx -y  'a b' c\"d e\"f"), ["npx", "-y", "a b", "cd ef"]);
+        assert_eq!(split(r#"a\ b "\"" '' \\"#), ["a b", "\"", "", "\\"]);
+        assert_eq!(split("  "), Vec::<String>::new());
+        assert!(words("a 'b").is_err());
+    }
+
+    #[test]
+    fn a_server_on_the_command_line_is_an_address_or_a_program() {
+        let address = UpstreamMount::spelled("https://mcp.example.com/mcp").unwrap();
+        assert!(address.url.is_some() && address.command.is_none());
+        let program = UpstreamMount::spelled("npx -y server").unwrap();
+        let Some(Command::Many(words)) = program.command.map(toml::Spanned::into_inner) else {
+            panic!("a program");
+        };
+        assert_eq!(words.len(), 3);
+        assert!(UpstreamMount::spelled(" ").is_err());
+    }
+}
