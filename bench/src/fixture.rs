@@ -98,6 +98,19 @@ pub(crate) fn fs_settings(
     written(path, &settings)
 }
 
+/// A folder of small files that are there to be changed; made anew in every run.
+pub(crate) fn watched_folder(scratch: &Path, files: usize) -> anyhow::Result<PathBuf> {
+    let root = scratch.join("watched");
+    if root.exists() {
+        fs::remove_dir_all(&root).context("remove an earlier run's folder")?;
+    }
+    fs::create_dir_all(&root).context("make the scratch folder")?;
+    for file in 0..files {
+        fs::write(root.join(content::entry_name(file)), "at first\n").context("make a file")?;
+    }
+    Ok(root)
+}
+
 /// A tree of empty files, `folders` times `files`.
 pub(crate) fn tree(scratch: &Path, size: TreeSize) -> anyhow::Result<PathBuf> {
     let name = format!("tree-{}x{}", size.folders, size.files);

@@ -37,6 +37,28 @@ impl Connection {
         Ok(body)
     }
 
+    /// Asks for events; the answer's body stays open and is read by [`piece`](Self::piece).
+    pub(crate) async fn listen(&mut self, request: &[u8]) -> anyhow::Result<()> {
+        self.stream.write_all(request).await.context("send a request")?;
+        let head = self.head().await?;
+        let is_open = head.events && matches!(head.framing, Framing::Chunked);
+        ensure!(
+            head.status == 200 && is_open,
+            "the server answered {} without events",
+            head.status
+        );
+        Ok(())
+    }
+
+    /// Waits for the next piece of a body that stays open, and puts it behind what is there.
+    pub(crate) async fn piece(&mut self, text: &mut Vec<u8>) -> anyhow::Result<()> {
+        let size = self.chunk_size().await?;
+        self.take(size, Some(text)).await?;
+        self.take(2, None).await?;
+        ensure!(size > 0, "the server ended the stream");
+        Ok(())
+    }
+
     async fn exchange(
         &mut self,
         request: &[u8],
@@ -142,6 +164,7 @@ struct Head {
     status: u16,
     framing: Framing,
     json: bool,
+    events: bool,
 }
 
 impl Head {
@@ -151,7 +174,7 @@ impl Head {
         let status = lines.next().and_then(|line| line.split(' ').nth(1));
         let status = status.and_then(|code| code.parse().ok()).context("read the status line")?;
         let mut framing = Framing::Length(0);
-        let mut json = false;
+        let (mut json, mut events) = (false, false);
         for line in lines {
             let Some((name, value)) = line.split_once(':') else { continue };
             let value = value.trim();
@@ -161,8 +184,9 @@ impl Head {
                 framing = Framing::Chunked;
             } else if name.eq_ignore_ascii_case("content-type") {
                 json = value.starts_with("application/json");
+                events = value.starts_with("text/event-stream");
             }
         }
-        Ok(Self { status, framing, json })
+        Ok(Self { status, framing, json, events })
     }
 }

@@ -18,12 +18,14 @@ use crate::{
     report::{bytes, count, progress, time},
     usage,
     verify::{self, Inquirer},
+    versus,
 };
 
 const WALK_PAGE: usize = 1_000;
 const MOST_MEMORY: u64 = 100_000_000;
 const WINDOW: u64 = 4 << 10;
 const STARTS: usize = 5;
+const UNCHANGED: &str = "page of 100 of an unchanged folder";
 
 /// One line of the table.
 #[derive(Clone, Debug)]
@@ -53,6 +55,9 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     if options.wants("walk") {
         rows.extend(bench.walk().await.context("measure: walk a tree")?);
+    }
+    if options.wants(UNCHANGED) {
+        rows.push(bench.unchanged().await.context("measure: an unchanged folder")?);
     }
     if options.wants("window") {
         rows.push(bench.window().await.context("measure: read a window")?);
@@ -112,6 +117,27 @@ impl Bench<'_> {
         };
         let work = format!("last page of {} files", count(size.total()));
         Ok([compared(work, "first page", &figures, "CPU under 2"), memory])
+    }
+
+    async fn unchanged(&self) -> anyhow::Result<Row> {
+        let work = format!("{UNCHANGED} of {} files", count(crate::content::RESOURCES));
+        progress(&work);
+        let catalogue = fixture::catalogue(self.scratch)?;
+        let of_folder = fixture::folder_settings(self.scratch, &catalogue)?;
+        let of_statics = fixture::static_settings(self.scratch, &catalogue)?;
+        let (mut servers, mut contenders) = (Vec::new(), Vec::new());
+        for settings in [of_folder, of_statics] {
+            let launch = Launch::refdesk(self.refdesk, &settings);
+            let (server, address) = child::over_http(&launch).await?;
+            let (messages, length) = versus::pages(&mut Inquirer::open(address).await?).await?;
+            let at_once = self.options.plan().at_once;
+            let client = HttpClient::open(address, at_once, &messages, length).await?;
+            contenders.push(Contender { pid: server.pid, client: Client::Http(client) });
+            servers.push(server);
+        }
+        let figures = measure(&mut contenders, self.options.plan()).await?;
+        let row = compared(work, "of a static mount", &figures, "CPU within 1.5");
+        Ok(Row { met: row.ratio.is_some_and(|ratio| ratio <= 1.5), ..row })
     }
 
     async fn window(&self) -> anyhow::Result<Row> {

@@ -2,12 +2,14 @@
 
 pub mod content;
 pub mod itself;
+pub mod listening;
 pub mod options;
 pub mod report;
 pub mod versus;
 
 mod child;
 mod dirwatch;
+mod events;
 mod fixture;
 mod http;
 mod load;

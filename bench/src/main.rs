@@ -1,7 +1,7 @@
 //! Which tables does `just bench` print?
 
 use anyhow::Context;
-use bench::{itself, options::Options, report, versus};
+use bench::{itself, listening, options::Options, report, versus};
 use clap::Parser;
 
 fn main() -> anyhow::Result<()> {
@@ -14,6 +14,10 @@ fn main() -> anyhow::Result<()> {
 
 async fn run(options: &Options) -> anyhow::Result<()> {
     let beside_the_peer = versus::run(options).await?;
-    let beside_itself = if options.noise { Vec::new() } else { itself::run(options).await? };
+    let mut beside_itself = Vec::new();
+    if !options.noise {
+        beside_itself = itself::run(options).await?;
+        beside_itself.extend(listening::run(options).await?);
+    }
     report::print(&beside_the_peer, &beside_itself, options.markdown).context("print the tables")
 }

@@ -96,7 +96,8 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-fn percentile(sorted: &[Duration], percent: usize) -> Duration {
+/// The value that so many in a hundred stay under.
+pub(crate) fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }

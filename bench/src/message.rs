@@ -38,6 +38,12 @@ impl Message {
         message
     }
 
+    /// Asks to hear of changes of these resources.
+    pub(crate) fn listen(uris: &[String]) -> Self {
+        let notifications = json!({ "resourceSubscriptions": uris });
+        Self::new("subscriptions/listen", None, json!({ "notifications": notifications }))
+    }
+
     fn new(method: &'static str, name: Option<String>, mut params: Value) -> Self {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,

@@ -50,6 +50,25 @@ pub struct Plan {
     pub at_once: usize,
 }
 
+/// How many listen, and to how much.
+#[derive(Clone, Copy, Debug)]
+pub struct ListeningPlan {
+    /// Files in the folder that is served.
+    pub files: usize,
+    /// Changes that are waited for one after the other.
+    pub notices: usize,
+    /// Listeners that hear of nothing.
+    pub listeners: usize,
+    /// How long they are watched.
+    pub idle: Duration,
+    /// Listeners that hear of everything.
+    pub crowd: usize,
+    /// Changes that they hear of.
+    pub changes: usize,
+    /// The time in which these are made.
+    pub spell: Duration,
+}
+
 /// A tree of folders, all holding the same number of files.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeSize {
@@ -105,6 +124,21 @@ impl Options {
             requests: 100_000,
             warm_up: Duration::from_millis(warm_up),
             at_once: 8,
+        }
+    }
+
+    /// Listeners and changes.
+    #[must_use]
+    pub const fn listening(&self) -> ListeningPlan {
+        let (of_all, idle) = if self.quick { (10, 3) } else { (1, 30) };
+        ListeningPlan {
+            files: 1_000 / of_all,
+            notices: 1_000 / of_all,
+            listeners: 1_000 / of_all,
+            idle: Duration::from_secs(idle),
+            crowd: 100 / of_all,
+            changes: 10_000 / of_all,
+            spell: Duration::from_secs(1),
         }
     }
 

@@ -21,6 +21,11 @@ pub(crate) fn cpu(pid: u32) -> anyhow::Result<Duration> {
 
 /// Processor time of a process that is too young for `cpu`, which counts in hundredths of a second.
 pub(crate) fn fine_cpu(pid: u32) -> anyhow::Result<Duration> {
+    Ok(live_cpu(pid)?.max(cpu(pid)?))
+}
+
+/// Processor time of the threads that a process has now, to the nanosecond.
+pub(crate) fn live_cpu(pid: u32) -> anyhow::Result<Duration> {
     let mut nanos = 0;
     for task in fs::read_dir(format!("/proc/{pid}/task")).context("read /proc/PID/task")? {
         let path = task.context("read /proc/PID/task")?.path().join("schedstat");
@@ -29,16 +34,39 @@ pub(crate) fn fine_cpu(pid: u32) -> anyhow::Result<Duration> {
         let field = text.split_whitespace().next().unwrap_or("0");
         nanos += field.parse::<u64>().context("read schedstat")?;
     }
-    Ok(Duration::from_nanos(nanos).max(cpu(pid)?))
+    Ok(Duration::from_nanos(nanos))
+}
+
+/// Memory a process holds now, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    /// All that is in memory, shared pages among it.
+    pub(crate) resident: u64,
+    /// What it alone has written to.
+    pub(crate) private: u64,
+}
+
+/// The memory a process holds now.
+pub(crate) fn memory(pid: u32) -> anyhow::Result<Held> {
+    let path = format!("/proc/{pid}/smaps_rollup");
+    let rollup = fs::read_to_string(path).context("read /proc/PID/smaps_rollup")?;
+    let resident = kib(&rollup, "Rss:")?;
+    Ok(Held { resident, private: kib(&rollup, "Private_Dirty:")? })
 }
 
 /// The most memory a process has held at once, in bytes.
 pub(crate) fn peak_memory(pid: u32) -> anyhow::Result<u64> {
     let status =
         fs::read_to_string(format!("/proc/{pid}/status")).context("read /proc/PID/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).context("read VmHWM")?;
-    Ok(kib.parse::<u64>().context("read VmHWM")? * 1024)
+    kib(&status, "VmHWM:")
+}
+
+/// The bytes that a line of the kernel's gives in kB.
+fn kib(text: &str, name: &str) -> anyhow::Result<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    let kib = kib.and_then(|kib| kib.parse::<u64>().ok());
+    Ok(kib.with_context(|| format!("read {name}"))? * 1024)
 }
 
 #[cfg(test)]
@@ -48,6 +76,8 @@ mod tests {
         let pid = std::process::id();
         let before = super::cpu(pid).unwrap();
         assert!(super::fine_cpu(pid).unwrap() >= before);
+        let held = super::memory(pid).unwrap();
+        assert!(held.private > 10_000 && held.private <= held.resident);
         assert!(super::peak_memory(pid).unwrap() > 100_000);
     }
 }

@@ -212,7 +212,7 @@ async fn enter(work: Work, entrant: &Entrant, plan: Plan) -> anyhow::Result<(Ser
 }
 
 /// The requests for all full pages, so that no server can shine on one page alone.
-async fn pages(inquirer: &mut Inquirer) -> anyhow::Result<(Vec<Message>, usize)> {
+pub(crate) async fn pages(inquirer: &mut Inquirer) -> anyhow::Result<(Vec<Message>, usize)> {
     let mut messages = vec![];
     let mut message = Message::list(None);
     let mut listed = 0;

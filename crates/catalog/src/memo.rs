@@ -14,13 +14,27 @@ const MOST: usize = 16 << 10;
 /// Results, by the address of what they were made from.
 #[derive(Default)]
 pub(crate) struct Memo {
-    kept: Mutex<HashMap<usize, Made>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    made: HashMap<usize, Made>,
+    /// By the address of the first and how many they are.
+    pages: HashMap<(usize, usize), Sheet>,
+    rows: usize,
 }
 
 /// A result, and what it was made from: that is kept so that its address stays its own.
 struct Made {
     result: Arc<Resource>,
     _from: Arc<Resource>,
+}
+
+/// Results of a page, so that they need not be found one by one.
+struct Sheet {
+    from: Vec<Arc<Resource>>,
+    results: Vec<Arc<Resource>>,
 }
 
 impl Memo {
@@ -30,23 +44,47 @@ impl Memo {
         items: Vec<Arc<Resource>>,
         make: impl Fn(Arc<Resource>) -> Result<Option<Arc<Resource>>>,
     ) -> Result<Vec<Arc<Resource>>> {
+        let Some(first) = items.first() else { return Ok(items) };
+        let key = (Arc::as_ptr(first).addr(), items.len());
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(results) = kept.page(key, &items) {
+            return Ok(results);
+        }
         let mut results = Vec::with_capacity(items.len());
-        for item in items {
-            let address = Arc::as_ptr(&item).addr();
-            if let Some(made) = kept.get(&address) {
+        for item in &items {
+            let address = Arc::as_ptr(item).addr();
+            if let Some(made) = kept.made.get(&address) {
                 results.push(Arc::clone(&made.result));
-                continue;
-            }
-            if let Some(result) = make(Arc::clone(&item))? {
-                if kept.len() >= MOST {
-                    kept.clear();
+            } else if let Some(result) = make(Arc::clone(item))? {
+                if kept.made.len() >= MOST {
+                    *kept = Kept::default();
                 }
-                kept.insert(address, Made { result: Arc::clone(&result), _from: item });
+                let made = Made { result: Arc::clone(&result), _from: Arc::clone(item) };
+                kept.made.insert(address, made);
                 results.push(result);
             }
         }
+        kept.keep(key, Sheet { from: items, results: results.clone() });
         Ok(results)
+    }
+}
+
+impl Kept {
+    fn page(&self, key: (usize, usize), items: &[Arc<Resource>]) -> Option<Vec<Arc<Resource>>> {
+        let sheet = self.pages.get(&key)?;
+        let same = sheet.from.iter().zip(items).all(|(one, other)| Arc::ptr_eq(one, other));
+        same.then(|| sheet.results.clone())
+    }
+
+    fn keep(&mut self, key: (usize, usize), sheet: Sheet) {
+        if self.rows + sheet.from.len() > MOST {
+            self.pages.clear();
+            self.rows = 0;
+        }
+        self.rows += sheet.from.len();
+        if let Some(old) = self.pages.insert(key, sheet) {
+            self.rows -= old.from.len();
+        }
     }
 }
 
@@ -78,11 +116,31 @@ mod tests {
     }
 
     #[test]
+    fn a_page_is_known_by_all_of_its_items() {
+        let memo = Memo::default();
+        let page: Vec<_> = ["one", "two", "three"].map(resource).into();
+        let first = memo.map(page.clone(), titled).unwrap();
+        assert!(
+            first
+                .iter()
+                .zip(&memo.map(page.clone(), titled).unwrap())
+                .all(|(a, b)| Arc::ptr_eq(a, b))
+        );
+        let other = vec![Arc::clone(&page[0]), resource("four"), Arc::clone(&page[2])];
+        let second = memo.map(other, titled).unwrap();
+        assert_eq!(second[1].name, "four");
+        assert!(Arc::ptr_eq(&first[2], &second[2]));
+        let less = memo.map(page[..2].to_vec(), |item| Ok((item.name == "none").then_some(item)));
+        assert_eq!(less.unwrap().len(), 2, "made before");
+    }
+
+    #[test]
     fn what_is_kept_has_a_bound() {
         let memo = Memo::default();
         for _ in 0..MOST + 10 {
             memo.map(vec![resource("x")], titled).unwrap();
         }
-        assert!(memo.kept.lock().unwrap().len() <= MOST);
+        let kept = memo.kept.lock().unwrap();
+        assert!(kept.made.len() <= MOST && kept.rows <= MOST && kept.pages.len() <= kept.rows);
     }
 }

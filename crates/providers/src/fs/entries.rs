@@ -94,10 +94,12 @@ impl Series<'_> {
         resource
     }
 
-    /// The description of `name`, if that can be given without looking at it.
-    pub(super) fn trusted(&mut self, name: &[u8], trust: &Trust) -> Option<Arc<Resource>> {
+    /// The description of `name`, if that can be given without looking at it, and when it was
+    /// looked at.
+    pub(super) fn trusted(&self, name: &[u8], trust: &Trust) -> Option<(Arc<Resource>, Look)> {
         let kept = self.kept(self.mark(name), name)?;
-        trust.covers(kept.look?, name).then_some(kept.resource)
+        let look = kept.look.filter(|look| trust.covers(*look, name))?;
+        Some((kept.resource, look))
     }
 
     fn kept(&self, mark: u64, name: &[u8]) -> Option<Entry> {

@@ -110,8 +110,13 @@ impl Site {
         };
         let mut series = self.entries.series(shown);
         let mut page = Page { freshness: self.freshness, ..Page::empty() };
-        page.items.reserve_exact(limit.min(names.len().saturating_sub(next)));
         let end = next.saturating_add(limit).saturating_add(PASSED);
+        if let Some(trust) = &trust {
+            let known = (shown, &names);
+            page.items = self.stretches.from(known, (next, limit), &series, trust);
+            next += page.items.len();
+        }
+        page.items.reserve_exact((limit - page.items.len()).min(names.len().saturating_sub(next)));
         while page.items.len() < limit && next < end {
             let Some((name, kind)) = names.get(next) else { return Ok(page) };
             next += 1;
@@ -145,6 +150,10 @@ impl Site {
         let (mut passed, mut opened) = (0, 0);
         while page.items.len() < limit && passed < PASSED && opened < OPENED {
             effort.attended()?;
+            page.items.append(&mut walk.stretch(limit - page.items.len()));
+            if page.items.len() >= limit {
+                break;
+            }
             match walk.step()? {
                 None => break,
                 Some(Step::Nothing) => passed += 1,
@@ -177,7 +186,7 @@ impl Site {
         trust: Option<&Trust>,
     ) -> Option<Arc<Resource>> {
         let trust = trust.filter(|_| kind == Kind::File);
-        if let Some(resource) = trust.and_then(|trust| series.trusted(name, trust)) {
+        if let Some((resource, _)) = trust.and_then(|trust| series.trusted(name, trust)) {
             return Some(resource);
         }
         #[cfg(test)]

@@ -21,6 +21,7 @@ mod read;
 mod shelf;
 mod site;
 mod stamp;
+mod stretch;
 mod text;
 mod trust;
 mod turns;

@@ -13,6 +13,7 @@ use super::folder::Names;
 use super::locate::Folder;
 use super::options::{Hide, Listing, Options, Watching};
 use super::shelf::Shelf;
+use super::stretch::Stretches;
 use super::trust::Guards;
 use super::turns::Turns;
 use super::visible::Rulebook;
@@ -42,6 +43,7 @@ pub(super) struct Site {
     pub(super) folders: Shelf<Vec<u8>, Arc<Folder>>,
     pub(super) names: Shelf<Vec<u8>, Arc<Names>>,
     pub(super) entries: Entries,
+    pub(super) stretches: Stretches,
     /// How old a change must be before its date is trusted.
     pub(super) margin: Duration,
     pub(super) turns: Turns,
@@ -75,6 +77,7 @@ impl Site {
             folders: Shelf::new(KEPT_FOLDERS),
             names: Shelf::new(KEPT_NAMES),
             entries: Entries::new(watchable),
+            stretches: Stretches::new(),
             watchable,
             margin,
             turns: Turns::default(),

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use resource::Absence;
+use resource::{Absence, Resource};
 
 use super::cursor::{Mode, Place};
 use super::effort::Effort;
@@ -44,6 +44,8 @@ struct Level<'a> {
     shown: Local,
     series: Series<'a>,
     trust: Option<Trust>,
+    /// Whether what can be given of it as a whole is still to be given.
+    fresh: bool,
 }
 
 /// Where a walk has come to.
@@ -91,6 +93,20 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The files that come next in the folder that the walk has just come into, at most `most`, as
+    /// far as they can be described without looking at them.
+    pub(super) fn stretch(&mut self, most: usize) -> Vec<Arc<Resource>> {
+        let Some(level) = self.levels.last_mut() else { return Vec::new() };
+        // Links led to no folder that is trusted, so nothing here is concealed.
+        let Some(trust) = level.trust.as_ref().filter(|_| level.fresh) else { return Vec::new() };
+        let known = (&level.shown, &level.names);
+        let place = (level.next, most);
+        let items = self.site.stretches.from(known, place, &level.series, trust);
+        level.fresh = false;
+        level.next += items.len();
+        items
     }
 
     /// The next step; nothing at the end.
@@ -184,7 +200,7 @@ impl<'a> Walk<'a> {
         let names = self.site.names(&folder, self.extent, self.effort)?;
         let series = self.site.entries.series(&shown);
         let trust = self.site.trust(&folder, &names);
-        self.levels.push(Level { folder, names, next: 0, shown, series, trust });
+        self.levels.push(Level { folder, names, next: 0, shown, series, trust, fresh: true });
         Ok(())
     }
 

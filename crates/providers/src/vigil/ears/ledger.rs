@@ -36,6 +36,8 @@ pub(super) struct Watched {
 pub(super) struct Marks {
     /// All of it.
     floor: u64,
+    /// The last of it.
+    latest: u64,
     names: Arc<HashMap<Vec<u8>, u64>>,
 }
 
@@ -64,7 +66,21 @@ impl Trust {
     /// Whether what was seen of `name` in `look` still holds.
     pub(crate) fn covers(&self, look: Look, name: &[u8]) -> bool {
         let changed = self.marks.names.get(name).copied().unwrap_or(0).max(self.marks.floor);
-        look.serial >= changed && self.now.saturating_sub(look.at) <= self.believed
+        look.serial >= changed && self.is_recent(look)
+    }
+
+    /// Whether what was seen of any file in `look` still holds.
+    pub(crate) fn covers_all(&self, look: Look) -> bool {
+        look.serial >= self.marks.latest && self.is_recent(look)
+    }
+
+    /// Two looks that this covers, or that were taken under it, as one.
+    pub(crate) fn join(&self, one: Look, other: Look) -> Look {
+        Look { serial: self.serial, at: one.at.min(other.at) }
+    }
+
+    fn is_recent(&self, look: Look) -> bool {
+        self.now.saturating_sub(look.at) <= self.believed
     }
 }
 
@@ -100,7 +116,7 @@ impl Ledger {
         self.keys.entry(number).or_default().push(key.to_vec());
         let floor = self.tick();
         if let Some(marks) = &mut self.entry(key).marks {
-            *marks = Marks { floor, names: Arc::default() };
+            *marks = Marks::from(floor);
         }
         self.unname(before, key)
     }
@@ -117,7 +133,7 @@ impl Ledger {
 
     pub(super) fn guard(&mut self, key: &[u8]) {
         let floor = self.tick();
-        self.entry(key).marks = Some(Marks { floor, names: Arc::default() });
+        self.entry(key).marks = Some(Marks::from(floor));
     }
 
     pub(super) fn trust(&self, key: &[u8], now: Duration, believed: Duration) -> Option<Trust> {
@@ -176,12 +192,18 @@ impl Ledger {
 }
 
 impl Marks {
+    /// All of it changed at `serial`.
+    fn from(serial: u64) -> Self {
+        Self { floor: serial, latest: serial, names: Arc::default() }
+    }
+
     fn note(&mut self, name: Option<&[u8]>, serial: u64) {
         match name {
             Some(name) if self.names.len() < MOST_MARKED || self.names.contains_key(name) => {
                 Arc::make_mut(&mut self.names).insert(name.to_vec(), serial);
+                self.latest = serial;
             }
-            _ => *self = Self { floor: serial, names: Arc::default() },
+            _ => *self = Self::from(serial),
         }
     }
 }

@@ -133,7 +133,9 @@ impl Site {
         let alone = Era::of(text(request.headers(), header::REVISION)) == Era::Alone;
         match (request.method(), session) {
             (&Method::POST, session) => post::answer(&self, request, session).await,
-            (&Method::GET, Some(session)) if !alone => self.stream(&request, &session).await,
+            (&Method::GET, Some(session)) if !alone => {
+                Box::pin(self.stream(&request, &session)).await
+            }
             (&Method::GET, None) if !alone && asks_for_events(&request) => events::open(&self),
             (&Method::DELETE, Some(session)) if !alone => {
                 if self.sessions.end(&session) {

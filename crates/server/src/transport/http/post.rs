@@ -53,7 +53,9 @@ pub(crate) async fn answer(
     let session = session.map(|id| site.sessions.find(&id).ok_or(())).transpose();
     let message = match frame::parse(&bytes, site.server.bounds()) {
         Ok(frame::Incoming::One(message)) => message,
-        Ok(frame::Incoming::Batch(batch)) => return answer_batch(site, session, batch).await,
+        Ok(frame::Incoming::Batch(batch)) => {
+            return Box::pin(answer_batch(site, session, batch)).await;
+        }
         Err(refusal) => return Body::message(StatusCode::BAD_REQUEST, refusal.encode(None)),
     };
     match message {
@@ -117,7 +119,8 @@ impl Asked<'_> {
                     let why = "listening is answered by text/event-stream; accept it";
                     return Body::refused(StatusCode::NOT_ACCEPTABLE, why);
                 }
-                listen::respond(site, exchange, wishes).await
+                // Its many parts would make every request's future larger.
+                Box::pin(listen::respond(site, exchange, wishes)).await
             }
             Ok(Sorted::Alone(opened)) => run(site, self.patient(opened), None).await,
             Ok(Sorted::Opening(opened)) => begin(site, opened).await,

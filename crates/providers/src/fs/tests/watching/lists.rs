@@ -61,6 +61,27 @@ async fn what_is_written_is_listed_at_once_however_often() {
 }
 
 #[tokio::test]
+async fn a_change_is_listed_at_once_in_pages_of_every_size() {
+    let tree = Tree::of(["z/a"]);
+    hundred(&tree);
+    for (listing, parent) in [(Listing::Tree, Some("file:///f")), (Listing::Flat, None)] {
+        let desk = tree.serve(listing);
+        for turn in 1..=100_usize {
+            let file = turn % 7;
+            if turn % 10 == 1 {
+                trusted(&desk, parent).await;
+            }
+            fs::write(tree.at(format!("f/{file:03}")), vec![b'x'; turn]).unwrap();
+            for limit in [100, 7, 33, 100, 7] {
+                let page = desk.page(parent, None, limit).await.unwrap();
+                assert_eq!(page.items.len(), limit);
+                assert_eq!(page.items[file].size, Some(turn as u64), "{turn} {limit}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn names_that_come_and_go_are_listed_at_once() {
     let tree = Tree::of(["a"]);
     hundred(&tree);

@@ -1,0 +1,85 @@
+//! What does a client hear over a stream that stays open?
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, ensure};
+
+use crate::{http::Connection, message::Message};
+
+const ACKNOWLEDGED: &[u8] = b"notifications/subscriptions/acknowledged";
+const UPDATED: &[u8] = b"notifications/resources/updated";
+
+/// One open stream of events.
+pub(crate) struct Events {
+    connection: Connection,
+    text: Vec<u8>,
+    start: usize,
+}
+
+/// One thing that was heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard<'a> {
+    /// A sign of life.
+    Comment,
+    /// That this resource has changed.
+    Updated(&'a str),
+}
+
+impl Events {
+    /// Asks to hear of changes of all these resources, and waits until that is granted.
+    pub(crate) async fn open(address: SocketAddr, uris: &[String]) -> anyhow::Result<Self> {
+        let mut connection = Connection::open(address).await?;
+        connection.listen(&Message::listen(uris).over_http(&address.to_string())).await?;
+        let mut events = Self { connection, text: Vec::new(), start: 0 };
+        let first = events.event().await?;
+        let granted = memchr::memmem::find_iter(first, b"file:///").count();
+        let is_acknowledged = memchr::memmem::find(first, ACKNOWLEDGED).is_some();
+        ensure!(is_acknowledged, "the first message is no acknowledgement");
+        ensure!(granted == uris.len(), "{granted} of {} resources were granted", uris.len());
+        Ok(events)
+    }
+
+    /// Waits for the next event.
+    pub(crate) async fn next(&mut self) -> anyhow::Result<Heard<'_>> {
+        heard(self.event().await?)
+    }
+
+    async fn event(&mut self) -> anyhow::Result<&[u8]> {
+        loop {
+            let unread = &self.text[self.start..];
+            if let Some(length) = memchr::memmem::find(unread, b"\n\n") {
+                let from = self.start;
+                self.start += length + 2;
+                return Ok(&self.text[from..from + length]);
+            }
+            self.text.drain(..self.start);
+            self.start = 0;
+            self.connection.piece(&mut self.text).await?;
+        }
+    }
+}
+
+fn heard(event: &[u8]) -> anyhow::Result<Heard<'_>> {
+    if event.starts_with(b":") {
+        return Ok(Heard::Comment);
+    }
+    ensure!(memchr::memmem::find(event, UPDATED).is_some(), "an event that nobody asked for");
+    let key = br#""uri":""#;
+    let from = memchr::memmem::find(event, key).context("a notice without a URI")? + key.len();
+    let length = memchr::memchr(b'"', &event[from..]).context("a notice that breaks off")?;
+    Ok(Heard::Updated(std::str::from_utf8(&event[from..from + length])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Heard, heard};
+
+    #[test]
+    fn a_notice_names_its_resource_and_a_comment_nothing() {
+        let notice =
+            br#"data: {"method":"notifications/resources/updated","params":{"uri":"a:b"}}"#;
+        assert_eq!(heard(notice).unwrap(), Heard::Updated("a:b"));
+        assert_eq!(heard(b":").unwrap(), Heard::Comment);
+        assert!(heard(b"data: {}").is_err());
+    }
+}
