@@ -18,7 +18,7 @@ use toml::Spanned;
 
 use crate::mounts::{Known, Mounts};
 use crate::rules;
-use crate::settings::{self, Flaw, Kind, RuleSettings, Settings};
+use crate::settings::{self, Flaw, Kind, RuleSettings, Secret, Settings};
 
 const MAX_READ: u64 = 10 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,11 +27,21 @@ const STATIC_TTL: Duration = Duration::from_secs(60);
 
 /// Everything that is served, and what can be said of it.
 pub(crate) struct Assembly {
-    pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) made: Vec<Made>,
+}
+
+/// A mount, the provider behind it, what can be said of it, and what was said of it.
+#[derive(Clone)]
+pub(crate) struct Made {
+    mount: Arc<Mount>,
+    provider: Arc<dyn Provider>,
+    pub(crate) part: Part,
+    said: Option<Secret>,
 }
 
 /// One mount, for people.
+#[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) kind: &'static str,
@@ -40,6 +50,7 @@ pub(crate) struct Part {
 }
 
 /// How much a mount holds.
+#[derive(Clone)]
 pub(crate) enum Size {
     Known(usize),
     /// To be counted, up to a bound.
@@ -59,33 +70,46 @@ impl Size {
     }
 }
 
-/// Makes everything that the settings name.
-pub(crate) fn assemble(settings: &Settings) -> Result<Assembly, Flaw> {
+/// Makes everything that the settings name; what was `made` before from the same words is taken
+/// as it is.
+pub(crate) fn assemble(settings: &Settings, made: &[Made]) -> Result<Assembly, Flaw> {
     claims::check(settings)?;
-    let mut mounts = Vec::new();
-    let (mut parts, mut known) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
     for (name, mount) in &settings.mounts {
-        let (mounted, part, provider) = match &mount.kind {
-            Kind::Files(files) => folder(settings, name, mount, files)?,
-            Kind::Static(declared) => {
-                declared_mount(settings, name, mount, statics::make(settings, declared)?)?
-            }
-            Kind::Upstream(declared) => server(settings, name, mount, declared)?,
-        };
-        known.push(Known::new(name, part.kind, part.root.clone(), provider));
-        mounts.push(mounted);
-        parts.push(part);
+        let same = |known: &&Made| known.part.name == *name && known.said == mount.said;
+        all.push(match made.iter().find(same).filter(|_| mount.said.is_some()) {
+            Some(known) => known.clone(),
+            None => make(settings, name, mount)?,
+        });
     }
-    mounts.push(own(known).map_err(|error| flawed(settings, 0..0, &error))?);
-    Ok(Assembly { provider: Arc::new(Catalog::new(mounts)), parts })
+    let own = own(&all).map_err(|error| flawed(settings, 0..0, &error))?;
+    let catalog = Catalog::new(vec![own]);
+    let own = catalog.mounts();
+    catalog.replace(all.iter().map(|made| &made.mount).chain(&*own).cloned().collect());
+    Ok(Assembly { catalog: Arc::new(catalog), made: all })
+}
+
+fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made, Flaw> {
+    let (mounted, part, provider) = match &mount.kind {
+        Kind::Files(files) => folder(settings, name, mount, files)?,
+        Kind::Static(declared) => {
+            declared_mount(settings, name, mount, statics::make(settings, declared)?)?
+        }
+        Kind::Upstream(declared) => server(settings, name, mount, declared)?,
+    };
+    Ok(Made { mount: Arc::new(mounted), provider, part, said: mount.said.clone() })
 }
 
 /// A mount, what can be said of it, and the provider behind it.
-type Made = (Mount, Part, Arc<dyn Provider>);
+type Parts = (Mount, Part, Arc<dyn Provider>);
 
 /// The mount that tells how the others are.
-fn own(known: Vec<resource::Result<Known>>) -> resource::Result<Mount> {
-    let mounts = Mounts::new(known.into_iter().collect::<resource::Result<_>>()?)?;
+fn own(made: &[Made]) -> resource::Result<Mount> {
+    let known = made.iter().map(|made| {
+        let Part { name, kind, root, .. } = &made.part;
+        Known::new(name, kind, root.clone(), Arc::clone(&made.provider))
+    });
+    let mounts = Mounts::new(known.collect::<resource::Result<_>>()?)?;
     let terms =
         Terms { rules: Rules::default(), max_read: MAX_READ, timeout: TIMEOUT, required: false };
     // No name in the settings has a colon in it.
@@ -97,7 +121,7 @@ fn folder(
     name: &str,
     mount: &settings::Mount,
     files: &settings::Files,
-) -> Result<Made, Flaw> {
+) -> Result<Parts, Flaw> {
     let built_in = files.builtin_rules.then(rules::built_in).into_iter().flatten();
     let mut terms = terms(settings, mount, built_in)?;
     // A folder hides by itself, since only it knows where its links lead.
@@ -146,7 +170,7 @@ fn declared_mount(
     name: &str,
     mount: &settings::Mount,
     statics: Statics,
-) -> Result<Made, Flaw> {
+) -> Result<Parts, Flaw> {
     let (uris, templates) = statics.claims();
     let address = Address::Own { uris: uris.into_iter().collect(), templates };
     let size = Size::Known(statics.len());
@@ -161,7 +185,7 @@ fn server(
     name: &str,
     mount: &settings::Mount,
     declared: &settings::UpstreamMount,
-) -> Result<Made, Flaw> {
+) -> Result<Parts, Flaw> {
     let upstream = Arc::new(upstream::make(settings, name, mount.at.clone(), declared)?);
     let address = Address::Scheme { name: name.to_owned() };
     let part = Part {

@@ -6,6 +6,7 @@ mod commands;
 mod key;
 mod mounts;
 mod output;
+mod reload;
 mod rules;
 mod settings;
 

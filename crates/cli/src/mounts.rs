@@ -3,23 +3,31 @@
 //! Mounted so that they do not stand in the plain list: what a host shows a person is what the
 //! person serves. Whoever knows `refdesk://mounts` lists and reads them.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use catalog::Address;
+use futures_core::Stream;
 use resource::{
-    Ask, Body, Condition, Content, Context, Cursor, Error, Facets, Freshness, Page, Part, Provider,
-    Reading, Resource, Result, Slice, Source, State, Template, Truth, Uri, Window,
+    Ask, Body, Change, Condition, Content, Context, Cursor, Error, Facets, Freshness, Interest,
+    Page, Part, Provider, Reading, Resource, Result, Slice, Source, State, Template, Truth, Uri,
+    Watch, Window,
 };
 use serde_json::json;
+use tokio::time::Interval;
 
 const ALL: &str = "refdesk://mounts";
 const JSON: &str = "application/json";
 
+/// How often one looks whether a mount is as it was.
+const EVERY: Duration = Duration::from_secs(1);
+
 /// What is served, as resources.
 pub(crate) struct Mounts {
     all: Uri,
-    known: Vec<Known>,
+    known: Vec<Arc<Known>>,
 }
 
 /// One mount.
@@ -66,6 +74,7 @@ impl Known {
         let mut resource = Resource::new(self.uri.clone(), self.name.clone());
         resource.description = Some(format!("How the mount {} is", self.name));
         resource.mime = Some(JSON.to_owned());
+        resource.watchable = Truth::Yes;
         resource.size = Some(text.len() as u64);
         resource.etag = Some(blake3::hash(text.as_bytes()).to_hex()[..16].to_owned());
         resource
@@ -75,7 +84,7 @@ impl Known {
 impl Mounts {
     pub(crate) fn new(mut known: Vec<Known>) -> Result<Self> {
         known.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Self { all: Uri::parse(ALL)?, known })
+        Ok(Self { all: Uri::parse(ALL)?, known: known.into_iter().map(Arc::new).collect() })
     }
 
     pub(crate) fn address(&self) -> Address {
@@ -83,7 +92,7 @@ impl Mounts {
         Address::Own { uris: uris.collect(), templates: Vec::new() }
     }
 
-    fn find(&self, uri: &Uri) -> Result<&Known> {
+    fn find(&self, uri: &Uri) -> Result<&Arc<Known>> {
         let known = self.known.iter().find(|known| known.uri == *uri);
         known.ok_or_else(|| Error::not_found(uri))
     }
@@ -93,6 +102,7 @@ impl Mounts {
         resource.description = Some("What is served here, and how each of it is".to_owned());
         resource.mime = Some("inode/directory".to_owned());
         resource.listable = Truth::Yes;
+        resource.watchable = Truth::Yes;
         resource
     }
 }
@@ -148,7 +158,51 @@ impl Provider for Mounts {
     }
 
     fn facets(&self) -> Facets<'_> {
-        Facets::default()
+        Facets { watch: Some(self), ..Facets::default() }
+    }
+}
+
+#[async_trait]
+impl Watch for Mounts {
+    async fn watch(
+        &self,
+        _: &Context,
+        interest: Interest,
+    ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
+        let known: Vec<Arc<Known>> = match &interest {
+            Interest::Listing => Vec::new(),
+            Interest::Resource(uri) if *uri != self.all => vec![Arc::clone(self.find(uri)?)],
+            Interest::Resource(_) | Interest::Everything => self.known.clone(),
+        };
+        let told = known.iter().map(|known| known.text()).collect();
+        let look = Look { known, told, beat: tokio::time::interval(EVERY), next: 0 };
+        Ok(Box::pin(futures_util::stream::unfold(look, Look::next)))
+    }
+}
+
+/// Somebody who looks now and then how mounts are.
+struct Look {
+    known: Vec<Arc<Known>>,
+    told: Vec<String>,
+    beat: Interval,
+    next: usize,
+}
+
+impl Look {
+    async fn next(mut self) -> Option<(Change, Self)> {
+        loop {
+            while self.next < self.known.len() {
+                let at = self.next;
+                self.next += 1;
+                let text = self.known[at].text();
+                if text != self.told[at] {
+                    self.told[at] = text;
+                    return Some((Change::Updated(self.known[at].uri.clone()), self));
+                }
+            }
+            self.beat.tick().await;
+            self.next = 0;
+        }
     }
 }
 

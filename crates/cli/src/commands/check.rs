@@ -13,7 +13,7 @@ const COUNTED: usize = 100_000;
 /// Reads the settings and says what they amount to.
 pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
     let settings = Settings::read(&args.file)?;
-    let assembly = assemble(&settings)?;
+    let assembly = assemble(&settings, &[])?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let text = runtime.block_on(async {
         if args.json {
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
 /// The mounts as lines for a person.
 pub(crate) async fn table(assembly: &Assembly, most: usize) -> String {
     let mut rows = Vec::new();
-    for part in &assembly.parts {
+    for part in assembly.made.iter().map(|made| &made.part) {
         let size = part.size.count(most).await.map_or("a server".to_owned(), |count| {
             let more = if count.all { "" } else { "+" };
             let resources = if count.leaves == 1 && count.all { "resource" } else { "resources" };
@@ -48,7 +48,7 @@ pub(crate) async fn table(assembly: &Assembly, most: usize) -> String {
 /// The mounts as data for a program.
 pub(crate) async fn json(assembly: &Assembly, most: usize) -> serde_json::Value {
     let mut mounts = Vec::new();
-    for part in &assembly.parts {
+    for part in assembly.made.iter().map(|made| &made.part) {
         let count = part.size.count(most).await;
         mounts.push(json!({
             "name": part.name,

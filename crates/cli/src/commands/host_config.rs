@@ -5,9 +5,8 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use super::serve;
 use crate::args::{Host, HostConfig, Source};
-use crate::output;
+use crate::{output, settings};
 
 /// Prints one or both ways to connect.
 pub(crate) fn run(args: &HostConfig) -> anyhow::Result<()> {
@@ -48,7 +47,7 @@ fn stdio(args: &HostConfig) -> anyhow::Result<Value> {
     let mut words = vec!["serve".to_owned(), "--stdio".to_owned()];
     // The same choice that `serve` would make here, spelt out for a host that starts elsewhere.
     let Source { paths, settings, mcp_config, mount } = &args.source;
-    let usual = Path::new(serve::SETTINGS);
+    let usual = Path::new(settings::FILE);
     let nothing = paths.is_empty() && mcp_config.is_empty() && mount.is_empty();
     match settings.as_deref().or(Some(usual).filter(|file| nothing && file.exists())) {
         Some(file) => words.extend(["--settings".to_owned(), whole(file)?]),

@@ -3,10 +3,10 @@
 mod pipes;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use resource::Provider;
 use server::transport::{http, stdio};
 use server::{Collections, Server};
 use tokio::net::TcpListener;
@@ -14,13 +14,10 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::check;
-use crate::args::{Serve, Source};
+use crate::args::Serve;
 use crate::assemble::{Assembly, assemble};
 use crate::settings::Settings;
-use crate::{key, output};
-
-/// The settings file that is used where none is named.
-pub(crate) const SETTINGS: &str = "refdesk.toml";
+use crate::{key, output, reload};
 
 /// How far a folder is counted for the banner: serving must not begin with a walk.
 const COUNTED: usize = 2_000;
@@ -30,10 +27,10 @@ const LISTEN: SocketAddr =
 
 /// Serves until the input ends or a signal comes.
 pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
-    let settings = find(&args.source)?;
-    let assembly = assemble(&settings)?;
+    let settings = Settings::find(&args.source)?;
+    let assembly = assemble(&settings, &[])?;
     let server = Arc::new(Server::new(
-        Arc::clone(&assembly.provider),
+        Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
         settings.server.limits(),
         key::find(settings.server.secret.as_deref())?,
         Collections::from(settings.server.sep2093),
@@ -43,7 +40,11 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
             let (input, output) = pipes::open()?;
-            anyhow::Ok(stdio::serve(server, input, output, told_to_stop()?).await?)
+            let serving = stdio::serve(server, input, output, told_to_stop()?);
+            tokio::select! {
+                served = serving => anyhow::Ok(served?),
+                () = reload::keep(&args.source, &settings, &assembly) => Ok(()),
+            }
         });
         // A thread that still waits for a terminal must not hold us up.
         runtime.shutdown_background();
@@ -51,26 +52,6 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
     }
     let runtime = Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(listen(args, &settings, &assembly, server))
-}
-
-/// The settings that the arguments point at.
-fn find(source: &Source) -> anyhow::Result<Settings> {
-    let usual = Path::new(SETTINGS);
-    let servers = !(source.mcp_config.is_empty() && source.mount.is_empty());
-    let mut settings = match &source.settings {
-        Some(file) => Settings::read(file)?,
-        // Whoever names servers gets those, and the folders that are named beside them.
-        None if servers || !source.paths.is_empty() => Settings::of_folders(&source.paths)?,
-        None if usual.exists() => Settings::read(usual)?,
-        None => Settings::of_folders(&[PathBuf::from(".")])?,
-    };
-    for file in &source.mcp_config {
-        settings.add_hosts_file(file)?;
-    }
-    for server in &source.mount {
-        settings.add_spelled(server)?;
-    }
-    Ok(settings)
 }
 
 async fn listen(
@@ -91,6 +72,12 @@ async fn listen(
     };
     let stop = told_to_stop()?;
     let serving = http::serve(server, listener, guard, stop);
+    let serving = async {
+        tokio::select! {
+            served = serving => served,
+            () = reload::keep(&args.source, settings, assembly) => Ok(()),
+        }
+    };
     // Clients are answered while the banner still counts.
     let (served, told) = tokio::join!(serving, tell(args, assembly, address));
     told.and(Ok(served?))

@@ -17,7 +17,7 @@ use super::upstream::{Command, Secret, UpstreamMount};
 #[derive(Deserialize)]
 struct File {
     #[serde(rename = "mcpServers", alias = "servers")]
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -45,7 +45,10 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Vec<(String, Mount)>> {
     })?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let mut mounts = Vec::new();
-    for (name, server) in read.servers {
+    for (name, said) in read.servers {
+        let server = Server::deserialize(&said).with_context(|| {
+            format!("{}: the server {name:?} is not as a host writes it", file.display())
+        })?;
         if server.disabled {
             continue;
         }
@@ -55,13 +58,14 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Vec<(String, Mount)>> {
                 file.display()
             );
         }
-        mounts.push((mounts::name_from(&name), server.mount(folder)));
+        let said = Secret(said.to_string());
+        mounts.push((mounts::name_from(&name), server.mount(folder, said)));
     }
     Ok(mounts)
 }
 
 impl Server {
-    fn mount(self, folder: &Path) -> Mount {
+    fn mount(self, folder: &Path, said: Secret) -> Mount {
         let spanned = |secret| Spanned::new(0..0, secret);
         let named = |pairs: BTreeMap<String, Secret>| {
             pairs.into_iter().map(|(name, value)| (name, spanned(value))).collect()
@@ -75,6 +79,6 @@ impl Server {
             headers: named(self.headers),
             ..UpstreamMount::default()
         };
-        Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)) }
+        Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)), said: Some(said) }
     }
 }

@@ -17,6 +17,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+use crate::args::Source;
 pub(crate) use flaw::Flaw;
 use flaw::Text;
 pub(crate) use mounts::{
@@ -25,6 +26,9 @@ pub(crate) use mounts::{
 };
 pub(crate) use server::ServerSettings;
 pub(crate) use upstream::{Command, Secret, UpstreamMount};
+
+/// The settings file that is used where none is named.
+pub(crate) const FILE: &str = "refdesk.toml";
 
 /// Everything that a settings file says.
 #[derive(Debug, Default)]
@@ -36,6 +40,26 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The settings that the arguments point at.
+    pub(crate) fn find(source: &Source) -> anyhow::Result<Self> {
+        let usual = Path::new(FILE);
+        let servers = !(source.mcp_config.is_empty() && source.mount.is_empty());
+        let mut settings = match &source.settings {
+            Some(file) => Self::read(file)?,
+            // Whoever names servers gets those, and the folders that are named beside them.
+            None if servers || !source.paths.is_empty() => Self::of_folders(&source.paths)?,
+            None if usual.exists() => Self::read(usual)?,
+            None => Self::of_folders(&[PathBuf::from(".")])?,
+        };
+        for file in &source.mcp_config {
+            settings.add_hosts_file(file)?;
+        }
+        for server in &source.mount {
+            settings.add_spelled(server)?;
+        }
+        Ok(settings)
+    }
+
     /// Reads a file.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let content = std::fs::read_to_string(file)
@@ -82,7 +106,8 @@ impl Settings {
         }
         let upstream =
             UpstreamMount::spelled(rest).map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
-        let mount = Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)) };
+        let said = Some(Secret(text.to_owned()));
+        let mount = Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)), said };
         if self.mounts.insert(name.to_owned(), mount).is_some() {
             anyhow::bail!("there is another mount called `{name}`");
         }
@@ -149,6 +174,8 @@ fn read_mounts(text: &Text, value: Spanned<DeValue<'_>>) -> Result<BTreeMap<Stri
         ));
     };
     let mut mounts = BTreeMap::new();
+    let said: Said = toml::from_str(&text.content).unwrap_or_default();
+    let said = said.mounts;
     for (key, value) in table {
         let name = key.get_ref().to_string();
         if !mounts::is_name(&name) {
@@ -157,9 +184,18 @@ fn read_mounts(text: &Text, value: Spanned<DeValue<'_>>) -> Result<BTreeMap<Stri
             let better = mounts::name_from(&name);
             return Err(text.flaw(Some(key.span()), message, Some(format!("{hint}: `{better}`"))));
         }
-        mounts.insert(name, read_mount(text, key.span(), value)?);
+        let mut mount = read_mount(text, key.span(), value)?;
+        mount.said = said.get(&name).map(|said| Secret(format!("{said:?}")));
+        mounts.insert(name, mount);
     }
     Ok(mounts)
+}
+
+/// The mounts once more, as plain values that can be compared.
+#[derive(Default, Deserialize)]
+struct Said {
+    #[serde(default)]
+    mounts: BTreeMap<String, toml::Value>,
 }
 
 /// Reads one mount: its kind first, which says what else it may hold.
@@ -190,7 +226,7 @@ fn read_mount(
             return Err(text.flaw(Some(kind.span()), message, hint));
         }
     };
-    Ok(Mount { at, kind })
+    Ok(Mount { at, kind, said: None })
 }
 
 impl Text {

@@ -8,13 +8,15 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::human::{Size, Span};
-use super::upstream::UpstreamMount;
+use super::upstream::{Secret, UpstreamMount};
 
 /// One mount, and where in the file it is named.
 #[derive(Debug)]
 pub(crate) struct Mount {
     pub(crate) at: Range<usize>,
     pub(crate) kind: Kind,
+    /// All that was said of it, to be compared with what is said later.
+    pub(crate) said: Option<Secret>,
 }
 
 #[derive(Debug)]
@@ -190,7 +192,8 @@ impl Mount {
             required: false,
             rules: Vec::new(),
         };
-        Self { at: 0..0, kind: Kind::Files(files) }
+        let said = Some(Secret(format!("{files:?}")));
+        Self { at: 0..0, kind: Kind::Files(files), said }
     }
 
     /// What every kind of mount may say.

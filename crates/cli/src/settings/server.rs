@@ -8,7 +8,7 @@ use server::{Collections, Limits};
 use super::human::{Size, Span};
 
 /// The `[server]` table.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ServerSettings {
     pub(crate) listen: Option<SocketAddr>,
@@ -37,7 +37,7 @@ pub(crate) struct ServerSettings {
 }
 
 /// To whom SEP-2093 is shown.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sep2093 {
     #[default]

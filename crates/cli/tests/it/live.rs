@@ -383,3 +383,34 @@ fn a_declared_resource_is_heard_of_when_its_file_changes() {
     assert_eq!(listener.uri(), "note://readme");
     assert_eq!(text_of(&desk, "note://readme"), "# New");
 }
+
+/// An edit of the settings is served at once, without dropping anybody; a broken one is not.
+#[test]
+fn edited_settings_are_served_without_dropping_anybody() {
+    let folder = project();
+    let file = folder.path().join("refdesk.toml");
+    let mount = |name: &str, path: &str| {
+        format!("[mounts.{name}]\nkind = \"fs\"\npath = \"project/{path}\"\n")
+    };
+    fs::write(&file, mount("docs", "docs")).unwrap();
+    let desk = Listening::start(folder.path(), &[]);
+    let guide = "file:///docs/guide.md".to_owned();
+    let mut resource = Listener::on(&desk, std::slice::from_ref(&guide));
+    let mut lists = Listener::to(&desk, &json!({ "resourcesListChanged": true }));
+    let method = |listener: &mut Listener| listener.next().unwrap()["method"].clone();
+    method(&mut lists);
+    let changed = "notifications/resources/list_changed";
+    fs::write(&file, mount("docs", "docs") + &mount("src", "src")).unwrap();
+    assert_eq!(method(&mut lists), changed, "a mount came");
+    assert_eq!(text_of(&desk, "file:///src/main.rs"), "fn main() {}\n");
+    fs::write(&file, "[mounts.docs]\nkind = \"fss\"\n").unwrap();
+    fs::write(folder.path().join("project/docs/guide.md"), "still served").unwrap();
+    assert_eq!(resource.uri(), guide, "what did not change goes on");
+    fs::write(&file, mount("src", "src")).unwrap();
+    assert_eq!(resource.uri(), guide, "its mount is gone");
+    assert_eq!(method(&mut lists), changed);
+    assert_eq!(text_of(&desk, "file:///src/main.rs"), "fn main() {}\n");
+    fs::write(&file, mount("docs", "docs")).unwrap();
+    assert_eq!(resource.uri(), guide, "and is back");
+    assert_eq!(text_of(&desk, &guide), "still served");
+}
