@@ -1,0 +1,172 @@
+//! Many servers behind one address: refdesk in front of refdesk.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::program::{Listening, Piped, project, refdesk};
+
+/// A mount that starts this program to serve `path`.
+fn child(name: &str, path: &Path) -> String {
+    let program = env!("CARGO_BIN_EXE_refdesk");
+    let path = path.display();
+    format!(
+        "[mounts.{name}]\nkind = \"upstream\"\ncommand = [\"{program}\", \"serve\", \"--stdio\", \"{path}\"]\n"
+    )
+}
+
+/// A desk in front of what `settings` name.
+fn desk(folder: &TempDir, settings: &str) -> Piped {
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    Piped::start(refdesk(folder.path(), &["serve", "--stdio"]))
+}
+
+fn uris(answer: &Value) -> Vec<String> {
+    let resources = answer["result"]["resources"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    resources.iter().map(|resource| resource["uri"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Every page of the plain list.
+fn walk(desk: &mut Piped) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut params = json!({});
+    loop {
+        let page = desk.ask("resources/list", params);
+        all.extend(uris(&page));
+        match page["result"].get("nextCursor") {
+            Some(cursor) => params = json!({ "cursor": cursor }),
+            None => return all,
+        }
+    }
+}
+
+#[test]
+fn servers_over_a_pipe_and_over_http_are_one_server() {
+    let folder = project();
+    let elsewhere = project();
+    let far = Listening::start(elsewhere.path(), &["project"]);
+    let url = far.url();
+    let settings = child("near", &folder.path().join("project"))
+        + &format!("[mounts.far]\nkind = \"upstream\"\nurl = \"{url}\"\n")
+        + "[mounts.own]\nkind = \"fs\"\npath = \"project/docs\"\n";
+    let mut desk = desk(&folder, &settings);
+    let all = walk(&mut desk);
+    assert_eq!(all.len(), 6 + 6 + 1);
+    for uri in ["far+file:///project/README.md", "near+file:///project/README.md"] {
+        assert!(all.contains(&uri.to_owned()), "{all:?}");
+        let read = desk.ask("resources/read", json!({ "uri": uri }));
+        let first = &read["result"]["contents"][0];
+        assert_eq!((&first["uri"], &first["text"]), (&json!(uri), &json!("# Project\n")));
+        let told = desk.ask("resources/metadata", json!({ "uri": uri }));
+        assert_eq!(told["result"]["resource"]["uri"], uri);
+        assert_eq!(told["result"]["resource"]["mimeType"], "text/markdown");
+    }
+    let logo = desk.ask("resources/read", json!({ "uri": "far+file:///project/logo.png" }));
+    assert_eq!(logo["result"]["contents"][0]["blob"], "iVBORw0KGgoAAQL/");
+    let templates = desk.ask("resources/templates/list", json!({}));
+    let patterns: BTreeSet<&str> = templates["result"]["resourceTemplates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|template| template["uriTemplate"].as_str().unwrap())
+        .collect();
+    assert!(patterns.contains("near+file:///project/{+path}"), "{patterns:?}");
+    let question = json!({
+        "ref": { "type": "ref/resource", "uri": "far+file:///project/{+path}" },
+        "argument": { "name": "path", "value": "src/m" },
+    });
+    let completion = desk.ask("completion/complete", question);
+    assert_eq!(completion["result"]["completion"]["values"][0], "src/main.rs");
+    let missing = desk.ask("resources/read", json!({ "uri": "near+file:///project/none" }));
+    assert_eq!(missing["error"]["code"], -32602);
+    assert_eq!(missing["error"]["data"]["uri"], "near+file:///project/none");
+    let src = desk.ask("resources/list", json!({ "uri": "far+file:///project/src" }));
+    assert_eq!(uris(&src), ["far+file:///project/src/lib.ts", "far+file:///project/src/main.rs"]);
+}
+
+#[test]
+fn a_change_behind_a_server_is_heard_in_front_of_it() {
+    let folder = project();
+    let mut desk = desk(&folder, &child("near", &folder.path().join("project")));
+    let uri = "near+file:///project/src/main.rs";
+    assert!(desk.ask("resources/read", json!({ "uri": uri }))["result"].is_object());
+    let wishes = json!({ "resourceSubscriptions": [uri], "resourcesListChanged": true });
+    let ack = desk.ask("subscriptions/listen", json!({ "notifications": wishes }));
+    assert_eq!(ack["params"]["notifications"], wishes);
+    fs::write(folder.path().join("project/src/main.rs"), "// new").unwrap();
+    assert_eq!(desk.hear()["params"]["uri"], uri);
+    fs::write(folder.path().join("project/src/more.rs"), "").unwrap();
+    assert_eq!(desk.hear()["method"], "notifications/resources/list_changed");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named_and_the_rest_is_served() {
+    let folder = project();
+    let settings = "[mounts.gone]\nkind = \"upstream\"\ncommand = \"/no/such/program\"\n\
+        [mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
+    let mut desk = desk(&folder, settings);
+    let list = desk.ask("resources/list", json!({}));
+    assert_eq!(uris(&list).len(), 6);
+    let absent = &list["result"]["_meta"]["dev.refdesk/absent"];
+    assert_eq!(absent[0]["what"], "gone", "{list}");
+    let told = desk.ask("resources/read", json!({ "uri": "refdesk://mounts/gone" }));
+    let state: Value =
+        serde_json::from_str(told["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&state["kind"], &state["state"]), (&json!("upstream"), &json!("failed")));
+    let read = desk.ask("resources/read", json!({ "uri": "gone+file:///a" }));
+    assert_eq!(read["error"]["code"], -32603);
+    let settings = "[mounts.gone]\nkind = \"upstream\"\ncommand = \"/no/such/program\"\nrequired = true\n\
+        [mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
+    let mut strict = self::desk(&folder, settings);
+    assert_eq!(strict.ask("resources/list", json!({}))["error"]["code"], -32603);
+}
+
+/// Three servers of 3,333 resources: each is seen once, in the same order twice.
+#[test]
+fn a_long_walk_through_many_servers_sees_everything_once() {
+    const FILES: usize = 3_333;
+    let folder = TempDir::with_prefix("walk").unwrap();
+    let mut settings = String::new();
+    for name in ["one", "two", "three"] {
+        let path = folder.path().join(name);
+        fs::create_dir(&path).unwrap();
+        for at in 0..FILES {
+            fs::File::create(path.join(format!("{at:04}"))).unwrap();
+        }
+        settings += &child(name, &path);
+    }
+    let mut desk = desk(&folder, &settings);
+    let first = walk(&mut desk);
+    assert_eq!(first.len(), 3 * FILES);
+    assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 3 * FILES);
+    assert!(first == walk(&mut desk), "the same order twice");
+}
+
+#[test]
+fn the_file_that_a_host_has_is_taken_as_it_is() {
+    let folder = project();
+    let program = env!("CARGO_BIN_EXE_refdesk");
+    let config = json!({ "mcpServers": {
+        "My Files": { "command": program, "args": ["serve", "--stdio", "${FOLDER}"], "env": {} },
+        "off": { "command": "none", "disabled": true },
+    } });
+    fs::write(folder.path().join(".mcp.json"), config.to_string()).unwrap();
+    let mut command =
+        refdesk(folder.path(), &["serve", "--stdio", "--mcp-config", ".mcp.json", "project/docs"]);
+    command.env("FOLDER", folder.path().join("project"));
+    let mut desk = Piped::start(command);
+    let all = walk(&mut desk);
+    assert_eq!(all.len(), 7, "{all:?}");
+    assert!(all.contains(&"my-files+file:///project/README.md".to_owned()));
+    let mount = format!("far={}", Listening::start(folder.path(), &["project"]).url());
+    let mut desk =
+        Piped::start(refdesk(folder.path(), &["serve", "--stdio", "--mount", &mount, "project"]));
+    let absent = desk.ask("resources/list", json!({}));
+    assert_eq!(uris(&absent).len(), 6, "that server has stopped");
+    let bad = refdesk(folder.path(), &["serve", "--stdio", "--mcp-config", ".mcp.json"]).output();
+    let said = String::from_utf8(bad.unwrap().stderr).unwrap();
+    assert!(said.contains("the environment has no variable `FOLDER`"), "{said}");
+}
