@@ -8,38 +8,59 @@ use resource::{
     Resource, Result, Template, Uri, UriTemplate, Watch, Window,
 };
 
+use tokio::sync::watch;
+
 use crate::address::Address;
 use crate::merge;
 use crate::mount::Mount;
 
-/// Many mounted providers as one.
+/// Many mounted providers as one. Which they are may change while it is used.
 pub struct Catalog {
-    /// By name, which is the order of every list.
-    mounts: Vec<Mount>,
+    mounts: watch::Sender<Mounts>,
 }
+
+/// What is mounted, by name, which is the order of every list. Whoever holds it keeps it as it
+/// is, so that a request ends on the mounts that it began with.
+pub(crate) type Mounts = Arc<[Arc<Mount>]>;
 
 impl Catalog {
     /// A catalog of these mounts.
-    pub fn new(mut mounts: Vec<Mount>) -> Self {
-        mounts.sort_by(|one, other| one.name.cmp(&other.name));
-        Self { mounts }
+    pub fn new(mounts: Vec<Mount>) -> Self {
+        Self { mounts: watch::Sender::new(sorted(mounts.into_iter().map(Arc::new).collect())) }
     }
 
-    pub(crate) fn mounts(&self) -> &[Mount] {
-        &self.mounts
+    /// Mounts these instead. Those that are there already go on as if nothing had happened;
+    /// whoever listens hears that lists are other ones now.
+    pub fn replace(&self, mounts: Vec<Arc<Mount>>) {
+        self.mounts.send_replace(sorted(mounts));
     }
 
-    pub(crate) fn owner(&self, uri: &Uri) -> Result<(&Mount, Uri)> {
-        let claim = |mount| Mount::claim(mount, uri);
-        self.mounts.iter().find_map(claim).ok_or_else(|| Error::not_found(uri))
+    /// What is mounted just now.
+    pub fn mounts(&self) -> Arc<[Arc<Mount>]> {
+        Arc::clone(&self.mounts.borrow())
+    }
+
+    pub(crate) fn replacements(&self) -> watch::Receiver<Mounts> {
+        self.mounts.subscribe()
+    }
+
+    fn owner(&self, uri: &Uri) -> Result<(Arc<Mount>, Uri)> {
+        owner(&self.mounts.borrow(), uri)
     }
 }
 
-impl Mount {
-    fn claim(&self, uri: &Uri) -> Option<(&Self, Uri)> {
-        self.address.split(uri).map(|local| (self, local))
-    }
+fn sorted(mut mounts: Vec<Arc<Mount>>) -> Mounts {
+    mounts.sort_by(|one, other| one.name.cmp(&other.name));
+    mounts.into()
+}
 
+/// Whose `uri` is, and what it is called there.
+pub(crate) fn owner(mounts: &Mounts, uri: &Uri) -> Result<(Arc<Mount>, Uri)> {
+    let claim = |mount: &Arc<Mount>| Some((Arc::clone(mount), mount.address.split(uri)?));
+    mounts.iter().find_map(claim).ok_or_else(|| Error::not_found(uri))
+}
+
+impl Mount {
     async fn list(&self, ctx: &Context, ask: Ask) -> Result<Page<Resource>> {
         let mut page = self.provider.list(ctx, None, &ask).await?;
         self.publish_all(&mut page)?;
@@ -88,7 +109,7 @@ impl Provider for Catalog {
     async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
         let Some(parent) = parent else {
             let list = |mount, ask| Mount::list(mount, ctx, ask);
-            return merge::join(&self.mounts, ask, list).await;
+            return merge::join(&self.mounts(), ask, list).await;
         };
         let (mount, local) = self.owner(parent)?;
         let listed = mount.provider.list(ctx, Some(&local), ask).await;
@@ -98,7 +119,8 @@ impl Provider for Catalog {
     }
 
     async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
-        merge::join(&self.mounts, ask, |mount, ask| Mount::templates(mount, ctx, ask)).await
+        let templates = |mount, ask| Mount::templates(mount, ctx, ask);
+        merge::join(&self.mounts(), ask, templates).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
@@ -125,8 +147,10 @@ impl Provider for Catalog {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let completes = self.mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
-        let watches = self.mounts.iter().any(Mount::watches);
+        let mounts = self.mounts.borrow();
+        let completes = mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
+        let watches = mounts.iter().any(|mount| mount.watches());
+        drop(mounts);
         Facets {
             watch: watches.then_some(self as &dyn Watch),
             complete: completes.then_some(self as &dyn Complete),
@@ -138,7 +162,7 @@ impl Provider for Catalog {
 #[async_trait]
 impl Complete for Catalog {
     async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
-        for mount in &self.mounts {
+        for mount in &*self.mounts() {
             let Some(local) = mount.address.split_template(question.template) else { continue };
             let question = Question { template: &local, ..*question };
             return match mount.provider.facets().complete {

@@ -1,14 +1,16 @@
-//! How are the changes of many mounts heard of as one?
+//! How are the changes of many mounts heard of as one, while mounts come and go?
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_core::Stream;
-use futures_util::{StreamExt, stream};
+use futures_util::stream::SelectAll;
+use futures_util::{StreamExt, future, stream};
 use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
+use tokio::sync::watch;
 
-use crate::catalog::{Catalog, renamed};
+use crate::catalog::{Catalog, Mounts, owner, renamed};
 use crate::mount::Mount;
 
 pub(crate) type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
@@ -16,24 +18,102 @@ pub(crate) type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 #[async_trait]
 impl Watch for Catalog {
     async fn watch(&self, ctx: &Context, interest: Interest) -> Result<Changes> {
-        let Interest::Resource(uri) = &interest else {
-            let all = self.mounts().iter().filter(|mount| mount.watches());
-            let opening = all.map(|mount| mount.watch(ctx, interest.clone(), None));
-            let opened = futures_util::future::join_all(opening).await;
-            // A mount that does not tell of its changes does not keep the others from it.
-            let told = stream::select_all(opened.into_iter().flatten());
-            return Ok(Box::pin(told.chain(stream::pending())));
+        let mut replaced = self.replacements();
+        let mounts = Arc::clone(&replaced.borrow_and_update());
+        let uri = match interest {
+            Interest::Resource(uri) => uri,
+            interest => {
+                let heard = open_all(&mounts, ctx, &interest).await;
+                let many = Many { heard, replaced, ctx: ctx.clone(), interest };
+                return Ok(Box::pin(stream::unfold(many, Many::next)));
+            }
         };
-        let (mount, local) = self.owner(uri)?;
-        let asked = Some((local.clone(), uri.clone()));
-        let opened = mount.watch(ctx, Interest::Resource(local), asked).await;
-        opened.map_err(|error| renamed(error, uri))
+        let (mount, local) = owner(&mounts, &uri)?;
+        let heard = mount.follow(ctx, &local, &uri).await;
+        let heard = heard.map_err(|error| renamed(error, &uri))?;
+        let one = One { mount: Some(mount), heard, replaced, ctx: ctx.clone(), uri };
+        Ok(Box::pin(stream::unfold(one, One::next)))
+    }
+}
+
+/// All mounts, as they are told of.
+struct Many {
+    heard: SelectAll<Changes>,
+    replaced: watch::Receiver<Mounts>,
+    ctx: Context,
+    interest: Interest,
+}
+
+impl Many {
+    async fn next(mut self) -> Option<(Change, Self)> {
+        tokio::select! {
+            Some(change) = self.heard.next() => return Some((change, self)),
+            changed = self.replaced.changed() => changed.ok()?,
+        }
+        let mounts = Arc::clone(&self.replaced.borrow_and_update());
+        self.heard = open_all(&mounts, &self.ctx, &self.interest).await;
+        // What happened to the others in between is made up for by looking again.
+        Some((Change::Listing, self))
+    }
+}
+
+async fn open_all(mounts: &Mounts, ctx: &Context, interest: &Interest) -> SelectAll<Changes> {
+    let all = mounts.iter().filter(|mount| mount.watches());
+    let opening = all.map(|mount| mount.watch(ctx, interest.clone(), None));
+    // A mount that does not tell of its changes does not keep the others from it.
+    let opened = future::join_all(opening).await.into_iter().flatten();
+    // One that says nothing keeps the whole from ending.
+    stream::select_all(opened.chain([stream::pending().boxed()]))
+}
+
+/// One resource, whoever it belongs to.
+struct One {
+    mount: Option<Arc<Mount>>,
+    heard: Changes,
+    replaced: watch::Receiver<Mounts>,
+    ctx: Context,
+    uri: Uri,
+}
+
+impl One {
+    async fn next(mut self) -> Option<(Change, Self)> {
+        loop {
+            tokio::select! {
+                Some(change) = self.heard.next() => return Some((change, self)),
+                changed = self.replaced.changed() => changed.ok()?,
+            }
+            let mounts = Arc::clone(&self.replaced.borrow_and_update());
+            let found = owner(&mounts, &self.uri).ok();
+            let same = |(mount, _): &(Arc<Mount>, Uri)| {
+                self.mount.as_ref().is_some_and(|known| Arc::ptr_eq(known, mount))
+            };
+            if found.as_ref().is_some_and(same) || found.is_none() && self.mount.is_none() {
+                continue;
+            }
+            let heard = match &found {
+                Some((mount, local)) => mount.follow(&self.ctx, local, &self.uri).await.ok(),
+                None => None,
+            };
+            let gone = heard.is_none();
+            self.mount = found.map(|(mount, _)| mount);
+            self.heard = heard.unwrap_or_else(|| stream::pending().boxed());
+            let uri = self.uri.clone();
+            let change = if gone { Change::Removed(uri) } else { Change::Updated(uri) };
+            return Some((change, self));
+        }
     }
 }
 
 impl Mount {
     pub(crate) fn watches(&self) -> bool {
         self.provider.facets().watch.is_some()
+    }
+
+    async fn follow(&self, ctx: &Context, local: &Uri, uri: &Uri) -> Result<Changes> {
+        let asked = Some((local.clone(), uri.clone()));
+        let heard = self.watch(ctx, Interest::Resource(local.clone()), asked).await?;
+        // A source that is gone is not the end: another may take its place.
+        Ok(heard.chain(stream::pending()).boxed())
     }
 
     /// The mount's changes under public URIs; what was asked for keeps the URI it was asked by.
@@ -61,9 +141,9 @@ impl Mount {
                 Change::Listing => Ok(Change::Listing),
             };
             // A URI that cannot be made public was never listed either.
-            std::future::ready(change.ok())
+            future::ready(change.ok())
         };
-        Ok(Box::pin(opened?.filter_map(published)))
+        Ok(opened?.filter_map(published).boxed())
     }
 }
 

@@ -1,5 +1,6 @@
 //! How do the pages of many mounts become one page, in a fixed order?
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,7 +11,7 @@ use crate::mount::Mount;
 
 /// The page that `ask` names, of what every mount answers to `question`.
 pub(crate) async fn join<'a, T, F: Future<Output = Result<Page<T>>>>(
-    mounts: &'a [Mount],
+    mounts: &'a [Arc<Mount>],
     ask: &Ask,
     question: impl Fn(&'a Mount, Ask) -> F,
 ) -> Result<Page<T>> {
@@ -33,8 +34,8 @@ pub(crate) async fn join<'a, T, F: Future<Output = Result<Page<T>>>>(
 }
 
 /// Those that stand in the plain lists, in their order.
-fn listed(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
-    mounts.iter().filter(|mount| mount.listed)
+fn listed(mounts: &[Arc<Mount>]) -> impl Iterator<Item = &Mount> {
+    mounts.iter().map(|mount| &**mount).filter(|mount| mount.listed)
 }
 
 /// One page in the making, filled from the mounts in turn.
@@ -63,7 +64,7 @@ impl<T> Merge<T> {
     }
 
     /// Who is to be asked next, and for what; nobody once the page is full or all were asked.
-    fn next<'a>(&mut self, mounts: &'a [Mount]) -> Option<(&'a Mount, Ask)> {
+    fn next<'a>(&mut self, mounts: &'a [Arc<Mount>]) -> Option<(&'a Mount, Ask)> {
         let place = self.place.take()?;
         let mount = listed(mounts).find(|mount| mount.name >= place.mount)?;
         let left = self.limit - self.page.items.len();

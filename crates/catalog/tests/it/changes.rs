@@ -100,6 +100,35 @@ async fn heard_of(catalog: &Catalog, text: &str) -> Result<Vec<Change>> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn mounts_that_come_and_go_are_heard_of() {
+    let (one, other) = (memory(), memory());
+    let catalog = Catalog::new(vec![folder("one", &one, Vec::new())]);
+    let watch = catalog.facets().watch.unwrap();
+    let ctx = Context::default();
+    let uri = uri("file:///one/docs/a");
+    let mut resource = watch.watch(&ctx, Interest::Resource(uri.clone())).await.unwrap();
+    let mut lists = watch.watch(&ctx, Interest::Listing).await.unwrap();
+    let kept = catalog.mounts()[0].clone();
+    let second = Arc::new(folder("two", &other, Vec::new()));
+    catalog.replace(vec![kept.clone(), second.clone()]);
+    assert_eq!(lists.next().await, Some(Change::Listing), "one came");
+    other.write("file:///docs/new", "");
+    assert_eq!(lists.next().await, Some(Change::Listing), "and is heard of");
+    one.write("file:///docs/a", "new");
+    assert_eq!(resource.next().await, Some(Change::Updated(uri.clone())), "the first goes on");
+    assert_eq!(one.watchers(), 2, "and was not asked again");
+    catalog.replace(vec![second.clone()]);
+    assert_eq!(resource.next().await, Some(Change::Removed(uri.clone())));
+    let again = Arc::new(folder("one", &one, Vec::new()));
+    catalog.replace(vec![second, again]);
+    assert_eq!(resource.next().await, Some(Change::Updated(uri.clone())));
+    one.write("file:///docs/a", "newer");
+    assert_eq!(resource.next().await, Some(Change::Updated(uri)));
+    drop(catalog);
+    assert_eq!(resource.next().await, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_hidden_is_never_told_of() {
     let memory = memory();
     let hide = Effect { hide: Some(true), ..Effect::default() };
