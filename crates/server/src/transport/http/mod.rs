@@ -154,16 +154,8 @@ impl Site {
         if !takes_events(request.headers()) {
             return Body::refused(StatusCode::NOT_ACCEPTABLE, "only text/event-stream is given");
         }
-        match session.stream() {
-            Some(place) => {
-                let last = text(request.headers(), header::LAST_EVENT).and_then(Mark::parse);
-                stream::open(self, session, place, last).await
-            }
-            None => Body::refused(
-                StatusCode::TOO_MANY_REQUESTS,
-                "this session has as many streams as it may",
-            ),
-        }
+        let last = text(request.headers(), header::LAST_EVENT).and_then(Mark::parse);
+        stream::open(self, session, last).await
     }
 }
 
