@@ -245,6 +245,7 @@ fn write_all(
     (files, changes, spell): (usize, usize, Duration),
     order: Order,
 ) -> anyhow::Result<Duration> {
+    let runtime = tokio::runtime::Handle::current();
     let start = Instant::now();
     let each = changes.div_ceil(files).max(1);
     for turn in 0..changes {
@@ -252,7 +253,7 @@ fn write_all(
         let due = spell.mul_f64(ratio(turn as u64, changes as u64));
         // The clock of a sleep is coarser than the pace, so what is due by now is done at once.
         if due > start.elapsed() {
-            std::thread::sleep(Duration::from_millis(1));
+            runtime.block_on(tokio::time::sleep(Duration::from_millis(1)));
         }
         // Not emptied before: some file systems would wait for the disk then.
         let opened = File::options().write(true).open(folder.join(entry_name(file)));

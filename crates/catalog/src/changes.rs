@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_core::Stream;
@@ -9,9 +10,17 @@ use futures_util::stream::SelectAll;
 use futures_util::{StreamExt, future, stream};
 use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
 use tokio::sync::watch;
+use tokio::time;
 
 use crate::catalog::{Catalog, Mounts, owner, renamed};
 use crate::mount::Mount;
+
+/// How long one mount may keep the others waiting.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long to wait before a mount that does not tell is asked again, and at most.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LAST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(crate) type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
@@ -57,13 +66,50 @@ impl Many {
     }
 }
 
+/// Hears of every mount. One that does not tell, or not yet, does not keep the others from it,
+/// and is asked again.
 async fn open_all(mounts: &Mounts, ctx: &Context, interest: &Interest) -> SelectAll<Changes> {
-    let all = mounts.iter().filter(|mount| mount.watches());
-    let opening = all.map(|mount| mount.watch(ctx, interest.clone(), None));
-    // A mount that does not tell of its changes does not keep the others from it.
-    let opened = future::join_all(opening).await.into_iter().flatten();
+    let opening = mounts.iter().map(|mount| async {
+        let (mount, ctx, interest) = (Arc::clone(mount), ctx.clone(), interest.clone());
+        let opened = mount.watch(&ctx, interest.clone(), None);
+        let heard = time::timeout(PATIENCE, opened).await.ok().and_then(Result::ok);
+        let steady = Steady { mount, ctx, interest, heard, pause: FIRST_PAUSE };
+        stream::unfold(steady, Steady::next).boxed()
+    });
+    let opened = future::join_all(opening).await;
     // One that says nothing keeps the whole from ending.
-    stream::select_all(opened.chain([stream::pending().boxed()]))
+    stream::select_all(opened.into_iter().chain([stream::pending().boxed()]))
+}
+
+/// One mount, asked again whenever it has nothing more to tell.
+struct Steady {
+    mount: Arc<Mount>,
+    ctx: Context,
+    interest: Interest,
+    heard: Option<Changes>,
+    pause: Duration,
+}
+
+impl Steady {
+    async fn next(mut self) -> Option<(Change, Self)> {
+        loop {
+            if let Some(heard) = &mut self.heard {
+                if let Some(change) = heard.next().await {
+                    self.pause = FIRST_PAUSE;
+                    return Some((change, self));
+                }
+                self.heard = None;
+            }
+            time::sleep(self.pause).await;
+            self.pause = (self.pause * 2).min(LAST_PAUSE);
+            let opened = self.mount.watch(&self.ctx, self.interest.clone(), None).await;
+            self.heard = opened.ok();
+            if self.heard.is_some() {
+                // What happened in between is made up for by looking again.
+                return Some((Change::Listing, self));
+            }
+        }
+    }
 }
 
 /// One resource, whoever it belongs to.

@@ -34,7 +34,8 @@ struct Made {
 /// Results of a page, so that they need not be found one by one.
 struct Sheet {
     from: Vec<Arc<Resource>>,
-    results: Vec<Arc<Resource>>,
+    /// Nothing where each is its own result.
+    results: Option<Vec<Arc<Resource>>>,
 }
 
 impl Memo {
@@ -47,8 +48,8 @@ impl Memo {
         let Some(first) = items.first() else { return Ok(items) };
         let key = (Arc::as_ptr(first).addr(), items.len());
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(results) = kept.page(key, &items) {
-            return Ok(results);
+        if let Some(sheet) = kept.page(key, &items) {
+            return Ok(sheet.results.clone().unwrap_or(items));
         }
         let mut results = Vec::with_capacity(items.len());
         for item in &items {
@@ -64,16 +65,16 @@ impl Memo {
                 results.push(result);
             }
         }
-        kept.keep(key, Sheet { from: items, results: results.clone() });
+        let are_same = same(&items, &results);
+        let sheet = Sheet { from: items, results: (!are_same).then(|| results.clone()) };
+        kept.keep(key, sheet);
         Ok(results)
     }
 }
 
 impl Kept {
-    fn page(&self, key: (usize, usize), items: &[Arc<Resource>]) -> Option<Vec<Arc<Resource>>> {
-        let sheet = self.pages.get(&key)?;
-        let same = sheet.from.iter().zip(items).all(|(one, other)| Arc::ptr_eq(one, other));
-        same.then(|| sheet.results.clone())
+    fn page(&self, key: (usize, usize), items: &[Arc<Resource>]) -> Option<&Sheet> {
+        self.pages.get(&key).filter(|sheet| same(&sheet.from, items))
     }
 
     fn keep(&mut self, key: (usize, usize), sheet: Sheet) {
@@ -86,6 +87,10 @@ impl Kept {
             self.rows -= old.from.len();
         }
     }
+}
+
+fn same(one: &[Arc<Resource>], other: &[Arc<Resource>]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
 }
 
 #[cfg(test)]
@@ -127,11 +132,18 @@ mod tests {
                 .all(|(a, b)| Arc::ptr_eq(a, b))
         );
         let other = vec![Arc::clone(&page[0]), resource("four"), Arc::clone(&page[2])];
-        let second = memo.map(other, titled).unwrap();
+        let second = memo.map(other.clone(), titled).unwrap();
         assert_eq!(second[1].name, "four");
         assert!(Arc::ptr_eq(&first[2], &second[2]));
         let less = memo.map(page[..2].to_vec(), |item| Ok((item.name == "none").then_some(item)));
         assert_eq!(less.unwrap().len(), 2, "made before");
+        let plain = Memo::default();
+        for _ in 0..2 {
+            let same = plain.map(page.clone(), |item| Ok(Some(item))).unwrap();
+            assert!(same.iter().zip(&page).all(|(a, b)| Arc::ptr_eq(a, b)));
+            let none = plain.map(other.clone(), |_| Ok(None)).unwrap();
+            assert_eq!(none.len(), 2, "two were made before");
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt;
 
 use resource::Uri;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeSeed, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::refusal::Refusal;
@@ -19,6 +21,9 @@ pub struct Wishes {
 }
 
 impl Wishes {
+    /// So many resources of one request are looked at, however many it names.
+    const MOST: usize = 65_536;
+
     /// Reads what `subscriptions/listen` asks for. Kinds that we do not know are no wishes of
     /// ours, and what cannot be a URI, or is longer than `most` bytes, is never granted.
     pub(crate) fn decode(params: Option<&RawValue>, most: usize) -> Result<Self, Refusal> {
@@ -33,7 +38,7 @@ impl Wishes {
             #[serde(default)]
             resources_list_changed: Option<bool>,
             #[serde(borrow, default)]
-            resource_subscriptions: Option<Vec<Cow<'a, str>>>,
+            resource_subscriptions: Option<&'a RawValue>,
         }
         let bad = |flaw| Refusal::bad_params(format!("params: {flaw}"));
         let params = params.map_or("{}", RawValue::get);
@@ -44,12 +49,52 @@ impl Wishes {
         }
         let notifications: Asked<'_> = serde_json::from_str(notifications.get())
             .map_err(|flaw| bad(format!("notifications: {flaw}")))?;
-        let mut seen = HashSet::new();
-        let asked = notifications.resource_subscriptions.unwrap_or_default();
-        let fits = asked.iter().filter(|text| text.len() <= most);
-        let resources = fits.filter_map(|text| Uri::parse(text).ok());
-        let resources = resources.filter(|uri| seen.insert(uri.clone())).collect();
+        let resources = match notifications.resource_subscriptions {
+            None => Vec::new(),
+            Some(raw) => {
+                let mut json = serde_json::Deserializer::from_str(raw.get());
+                let read = Uris { longest: most }.deserialize(&mut json);
+                read.map_err(|flaw| bad(format!("resourceSubscriptions: {flaw}")))?
+            }
+        };
         Ok(Self { lists: notifications.resources_list_changed.unwrap_or(false), resources })
+    }
+}
+
+/// Reads a list of URIs, each once, without holding more of it than may be granted.
+struct Uris {
+    longest: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Uris {
+    type Value = Vec<Uri>;
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<Vec<Uri>, D::Error> {
+        list.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Uris {
+    type Value = Vec<Uri>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of URIs")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Uri>, A::Error> {
+        #[derive(Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        let (mut uris, mut seen) = (Vec::new(), HashSet::new());
+        while let Some(Text(text)) = list.next_element()? {
+            if text.len() > self.longest || uris.len() >= Wishes::MOST {
+                continue;
+            }
+            let Ok(uri) = Uri::parse(&text) else { continue };
+            if seen.insert(uri.clone()) {
+                uris.push(uri);
+            }
+        }
+        Ok(uris)
     }
 }
 

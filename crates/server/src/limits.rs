@@ -31,6 +31,8 @@ pub struct Limits {
     pub streams: usize,
     /// Resources that one session, or one listener, may hear of.
     pub subscriptions: usize,
+    /// Subscriptions of all sessions and listeners together.
+    pub all_subscriptions: usize,
     /// Listeners that one pipe may have.
     pub listeners: usize,
     /// How long a resource must be at rest before its change is told.
@@ -60,6 +62,7 @@ impl Default for Limits {
             session_idle: Duration::from_secs(30 * 60),
             streams: 4,
             subscriptions: 1024,
+            all_subscriptions: 65_536,
             listeners: 64,
             quiet: Calm::default().quiet,
             hold: Calm::default().most,

@@ -54,7 +54,8 @@ impl Server {
     ) -> Self {
         let seal = Seal::new(key);
         let completions = Pace::new(limits.completions);
-        let hub = Hub::new(Arc::clone(&provider), Calm { quiet: limits.quiet, most: limits.hold });
+        let calm = Calm { quiet: limits.quiet, most: limits.hold };
+        let hub = Hub::new(Arc::clone(&provider), calm, limits.all_subscriptions);
         let (press, failures) = (Press::default(), AtomicU64::new(0));
         Self { provider, limits, seal, collections, completions, press, hub, failures }
     }

@@ -4,7 +4,7 @@
 //! the last.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ struct Shared {
     lines: Mutex<HashMap<Interest, Weak<Line>>>,
     open: Mutex<Settle<Letter, Vec<Weak<Line>>>>,
     tickets: AtomicU64,
+    held: AtomicUsize,
+    most: usize,
 }
 
 /// One interest, and everybody who has it.
@@ -52,10 +54,12 @@ pub struct Subscription {
 }
 
 impl Hub {
-    /// The changes of `provider`, each told when its burst is over.
-    pub fn new(provider: Arc<dyn Provider>, calm: Calm) -> Self {
+    /// The changes of `provider`, each told when its burst is over, to at most `most`
+    /// subscriptions at once.
+    pub fn new(provider: Arc<dyn Provider>, calm: Calm, most: usize) -> Self {
         let (lines, open) = (Mutex::default(), Mutex::new(Settle::new(calm)));
-        Self { shared: Arc::new(Shared { provider, lines, open, tickets: AtomicU64::new(0) }) }
+        let (tickets, held) = (AtomicU64::new(0), AtomicUsize::new(0));
+        Self { shared: Arc::new(Shared { provider, lines, open, tickets, held, most }) }
     }
 
     /// Whether there is anything to ask for at all.
@@ -65,6 +69,11 @@ impl Hub {
 
     /// From when this returns on, whatever touches `interest` goes to `mailbox`.
     pub async fn subscribe(&self, interest: Interest, mailbox: &Mailbox) -> Result<Subscription> {
+        if self.shared.held.fetch_add(1, Ordering::Relaxed) >= self.shared.most {
+            self.shared.held.fetch_sub(1, Ordering::Relaxed);
+            let why = "as much is being heard of as may be; ask again later";
+            return Err(Error::unavailable(why.to_owned()));
+        }
         let line = self.shared.line(&interest);
         let number = self.shared.tickets.fetch_add(1, Ordering::Relaxed);
         let sum = match interest {
@@ -200,6 +209,9 @@ impl Drop for Subscription {
         let number = self.ticket.number;
         lock(&self.line.boxes).retain(|(ticket, _)| ticket.number != number);
         self.mailbox.forget(&self.ticket);
+        if let Some(hub) = self.line.hub.upgrade() {
+            hub.held.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 

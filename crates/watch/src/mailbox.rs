@@ -1,7 +1,8 @@
 //! What waits for one subscriber?
 //!
 //! A set, not a queue: a notice is a hint to read again, so ten changes of one resource are one
-//! letter, and a subscriber that does not read costs at most one for each resource it asked for.
+//! letter. A subscriber that does not read costs one for each resource it asked for, and for each
+//! collection a bounded number of what lies in it.
 //! Whoever puts something in never waits. What came first is given first, so that a busy
 //! resource does not keep the others back.
 
@@ -74,6 +75,23 @@ impl Mailbox {
         }
     }
 
+    /// Waits until there is something to tell.
+    pub async fn ready(&self) {
+        loop {
+            let arrived = self.shared.arrived.notified();
+            if !self.waiting().order.is_empty() {
+                return;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Throws away what waits.
+    pub fn clear(&self) {
+        let waiting = std::mem::take(&mut *self.waiting());
+        drop(waiting);
+    }
+
     /// The next thing to tell, if there is any.
     pub fn take(&self) -> Option<Letter> {
         self.waiting().take()
@@ -139,7 +157,9 @@ impl Waiting {
     }
 
     fn forget(&mut self, number: u64) {
-        self.crowds.remove(&number);
+        if self.crowds.remove(&number).is_none() {
+            return;
+        }
         self.tickets.retain(|_, numbers| {
             numbers.retain(|other| *other != number);
             !numbers.is_empty()

@@ -144,12 +144,30 @@ async fn what_is_hidden_is_never_told_of() {
     assert_eq!(heard.unwrap(), [Change::Updated(uri("file:///one/docs/a"))]);
 }
 
+/// S-12.
 #[tokio::test(start_paused = true)]
-async fn a_mount_that_never_answers_is_given_up_on() {
-    let memory = memory();
-    let catalog = Catalog::new(vec![folder("one", &memory, Vec::new())]);
-    memory.fault(Spot::Watch, Fault::Hangs);
+async fn a_mount_that_does_not_answer_keeps_nobody_back_and_is_asked_again() {
+    let (one, other, third) = (memory(), memory(), memory());
+    let catalog = Catalog::new(vec![
+        folder("one", &one, Vec::new()),
+        folder("other", &other, Vec::new()),
+        folder("third", &third, Vec::new()),
+    ]);
+    one.fault(Spot::Watch, Fault::Hangs);
+    third.fault(Spot::Watch, Fault::Fails(ErrorKind::Unavailable));
     let refused = heard_of(&catalog, "file:///one/docs").await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::Unavailable);
-    assert_eq!(heard(&catalog, Interest::Listing).await.unwrap(), []);
+    let watch = catalog.facets().watch.unwrap();
+    let start = tokio::time::Instant::now();
+    let mut lists = watch.watch(&Context::default(), Interest::Listing).await.unwrap();
+    assert!(start.elapsed() < Duration::from_secs(3), "the hub waits for five");
+    other.write("file:///new", "");
+    assert_eq!(lists.next().await, Some(Change::Listing), "the one that is well is heard");
+    one.mend();
+    third.mend();
+    for _ in 0..2 {
+        assert_eq!(lists.next().await, Some(Change::Listing), "what was missed is made up for");
+    }
+    one.write("file:///new", "");
+    assert_eq!(lists.next().await, Some(Change::Listing));
 }

@@ -15,7 +15,7 @@ use super::stamp::Kind;
 use crate::vigil::{Look, Trust};
 
 /// How much the descriptions may take in memory; most are those that are kept one by one too.
-const KEPT: usize = 16 * 1024 * 1024;
+const KEPT: usize = 4 * 1024 * 1024;
 
 /// What one takes beside them.
 const FRAME: usize = size_of::<Stretch>() + size_of::<Names>() + 256;

@@ -77,6 +77,16 @@ impl Subscriber {
         held.resources.values().chain(&held.lists).for_each(Subscription::recall);
     }
 
+    /// Waits until there is something to tell.
+    pub(crate) async fn ready(&self) {
+        self.mailbox.ready().await;
+    }
+
+    /// The next thing to tell, if there is any.
+    pub(crate) fn take(&self) -> Option<Notice> {
+        self.mailbox.take().map(notice)
+    }
+
     /// The next thing to tell; waits until there is something.
     pub(crate) async fn next(&self) -> Notice {
         notice(self.mailbox.next().await)
@@ -84,6 +94,13 @@ impl Subscriber {
 
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        // Each subscription looks for what waits on its account; there is nothing to find.
+        self.mailbox.clear();
     }
 }
 
@@ -138,6 +155,12 @@ impl Listening {
             None => notice(self.mailbox.next().await),
         };
         told.on(&self.id)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.mailbox.clear();
     }
 }
 

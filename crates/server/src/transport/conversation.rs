@@ -222,7 +222,12 @@ impl Conversation {
                         Ok(one) if one.listens().is_some() => {
                             ready.push(Refusal::not_a_message(LISTENS).encode(Some(&id)));
                         }
-                        Ok(one) => opened.push(one),
+                        Ok(one) => {
+                            if matches!(one.call, Call::Subscribe { .. }) {
+                                self.tell();
+                            }
+                            opened.push(one);
+                        }
                         Err(refusal) => ready.push(refusal.encode(Some(&id))),
                     }
                 }

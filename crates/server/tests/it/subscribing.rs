@@ -197,6 +197,10 @@ async fn a_stream_that_broke_is_gone_on_with() {
     let mut events = Events::session(&site, &id, Some(&prime)).await;
     let again = events.next().await;
     assert_eq!((again.retry.is_some(), again.data.as_str()), (true, ""));
+    assert_eq!(again.id.as_ref(), Some(&prime), "who breaks off here again has missed the same");
+    drop(events);
+    let mut events = Events::session(&site, &id, again.id.as_deref()).await;
+    events.next().await;
     let mut first = None;
     for uri in [TEXT, BINARY, "test://folder/a"] {
         let event = events.next().await;
@@ -285,6 +289,55 @@ async fn a_request_outlives_its_connection() {
     until(|| memory.counts().running() == 1).await;
     drop(plain);
     until(|| memory.counts().running() == 0).await;
+}
+
+/// HL-07: what is too large to be kept is apologised for, not waited for.
+#[tokio::test]
+async fn an_answer_that_could_not_be_kept_is_to_be_asked_for_again() {
+    let large = "x".repeat(300_000);
+    let memory = Arc::new(Memory::new().text("test://large", &large).live());
+    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
+    let site = Site::open(server).await;
+    let id = site.session("2025-11-25").await;
+    let uri = resource::Uri::parse("test://large").unwrap();
+    memory.fault(Spot::Read(uri), Fault::Waits);
+    let mut read = request(9, "resources/read", json!({ "uri": "test://large" }));
+    read["params"]["_meta"] = json!({ "progressToken": 1 });
+    let headers = [("mcp-session-id", id.as_str())];
+    let mut events = Events::open(&site, "POST", &headers, &read.to_string()).await;
+    let prime = events.next().await.id;
+    events.message().await;
+    drop(events);
+    memory.mend();
+    let mut events = Events::session(&site, &id, prime.as_deref()).await;
+    assert_eq!(events.message().await["method"], "notifications/progress");
+    let answer = events.message().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(9), &json!(-32603)));
+    assert_eq!(events.try_next().await, None);
+}
+
+/// S-08 where one stream carries everything: what is under way is answered, and listeners too.
+#[tokio::test]
+async fn the_oldest_transport_says_good_bye_as_well() {
+    let (memory, server) = live();
+    let mut site = Site::open(server).await;
+    let mut events = Events::open(&site, "GET", &[("accept", "text/event-stream")], "").await;
+    let post = format!("POST {}", events.next().await.data);
+    let wishes = json!({ "notifications": { "resourceSubscriptions": [TEXT] } });
+    let listen = stateless("last", "subscriptions/listen", wishes);
+    memory.fault(Spot::Read(resource::Uri::parse(BINARY).unwrap()), Fault::Waits);
+    let read = stateless("read", "resources/read", json!({ "uri": BINARY }));
+    for message in [listen, read] {
+        assert_eq!(site.send(&post, &[], &message.to_string()).await.status, 202);
+    }
+    assert_eq!(events.message().await["params"]["notifications"]["resourceSubscriptions"][0], TEXT);
+    until(|| memory.counts().running() == 1).await;
+    site.stop();
+    assert_eq!(events.message().await["id"], "last");
+    memory.mend();
+    assert!(events.message().await["result"]["contents"].is_array());
+    assert_eq!(events.try_next().await, None);
+    site.stopped().await;
 }
 
 /// L-02: nothing is said before the client is ready, unless it subscribed.

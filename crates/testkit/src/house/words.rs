@@ -111,7 +111,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, search/keeper, \
-                   transports, client/link, client/listen, layers/timed, layers/cached and cli",
+                   transports, client/link, client/listen, catalog/changes, layers and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -128,6 +128,7 @@ pub const RULES: &[Rule] = &[
             "crates/providers/src/vigil",
             "crates/search/src/keeper",
             "crates/*/src/transport",
+            "crates/catalog/src/changes",
             "crates/catalog/src/layers/timed",
             "crates/catalog/src/layers/cached",
             "crates/server/src/pace",

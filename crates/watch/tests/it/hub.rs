@@ -26,7 +26,7 @@ fn hub() -> (Arc<Memory>, Hub) {
         .text("mem:///other", "")
         .live();
     let memory = Arc::new(memory);
-    (Arc::clone(&memory), Hub::new(memory, Calm::default()))
+    (Arc::clone(&memory), Hub::new(memory, Calm::default(), 1000))
 }
 
 fn all(mailbox: &Mailbox) -> Vec<Letter> {
@@ -123,7 +123,7 @@ async fn what_cannot_be_heard_of_is_refused_and_leaves_nothing_behind() {
     assert_eq!((memory.watchers(), hub.interests()), (0, 0));
     memory.mend();
     assert!(hub.subscribe(interest("mem:///other"), &mailbox).await.is_ok());
-    let deaf = Hub::new(Arc::new(Memory::new().text("mem:///a", "")), Calm::default());
+    let deaf = Hub::new(Arc::new(Memory::new().text("mem:///a", "")), Calm::default(), 9);
     assert!(!deaf.has_changes());
     let refused = deaf.subscribe(interest("mem:///a"), &mailbox).await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::Unsupported);
@@ -143,4 +143,18 @@ async fn subscribers_that_come_and_go_leave_nothing_behind() {
     settled().await;
     assert_eq!((memory.watchers(), hub.interests()), (0, 0));
     assert_eq!(tasks.num_alive_tasks(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_subscriptions_are_taken_and_no_more() {
+    let memory = Arc::new(Memory::new().text("mem:///a", "").live());
+    let hub = Hub::new(Arc::clone(&memory) as _, Calm::default(), 2);
+    let mailbox = Mailbox::default();
+    let one = hub.subscribe(interest("mem:///a"), &mailbox).await.unwrap();
+    assert!(hub.subscribe(interest("mem:///none"), &mailbox).await.is_err(), "takes no place");
+    let _two = hub.subscribe(interest("mem:///a"), &mailbox).await.unwrap();
+    let refused = hub.subscribe(Interest::Listing, &mailbox).await.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::Unavailable);
+    drop(one);
+    assert!(hub.subscribe(Interest::Listing, &mailbox).await.is_ok());
 }

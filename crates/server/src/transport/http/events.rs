@@ -81,14 +81,14 @@ pub(crate) fn primed(
 /// (HTTP+SSE, 2024-11-05).
 pub(crate) fn open(site: &Arc<Site>) -> Response<Body> {
     let (out, messages) = mpsc::channel(WAITING);
-    let conversation = Conversation::new(Arc::clone(&site.server), out);
-    let Some(id) = site.sessions.begin(&site.server, None, Some(conversation)) else {
+    let pipe = Conversation::new(Arc::clone(&site.server), out);
+    let Some(id) = site.sessions.begin(&site.server, None, Some(Arc::clone(&pipe))) else {
         return Body::refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let endpoint = format!("{PATH}?sessionId={id}");
     let open = Open { site: Arc::clone(site), id };
     let closing = site.closing.clone();
-    let feed = Feed { messages, beat: beat(), closing, _open: open };
+    let feed = Feed { messages, pipe, finishing: None, beat: beat(), closing, _open: open };
     respond(stream::iter([Event::Endpoint(endpoint)]).chain(feed.stream()))
 }
 
@@ -107,6 +107,9 @@ impl Drop for Open {
 /// Messages as they come, and signs of life in between.
 struct Feed {
     messages: mpsc::Receiver<Outgoing>,
+    pipe: Arc<Conversation>,
+    /// What is still under way when the server stops.
+    finishing: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     beat: Interval,
     closing: watch::Receiver<bool>,
     /// What is let go of when the stream ends.
@@ -119,10 +122,23 @@ impl Feed {
     }
 
     async fn next(&mut self) -> Option<Event> {
+        if self.finishing.is_none() {
+            tokio::select! {
+                biased;
+                message = self.messages.recv() => return message.map(Event::Message),
+                _ = self.beat.tick() => return Some(Event::Comment),
+                () = over(&mut self.closing) => {}
+            }
+            let pipe = Arc::clone(&self.pipe);
+            self.finishing = Some(Box::pin(async move { pipe.finish().await }));
+        }
         tokio::select! {
+            biased;
             message = self.messages.recv() => message.map(Event::Message),
-            _ = self.beat.tick() => Some(Event::Comment),
-            () = over(&mut self.closing) => None,
+            () = self.finishing.as_mut()? => {
+                self.finishing = Some(Box::pin(std::future::ready(())));
+                self.messages.try_recv().ok().map(Event::Message)
+            }
         }
     }
 }

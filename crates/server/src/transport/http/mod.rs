@@ -23,6 +23,7 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use protocol::header::{self, Era};
+use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -95,6 +96,9 @@ async fn converse(site: Arc<Site>, stream: TcpStream) {
     // Small answers would wait for the peer's acknowledgement otherwise, 40 ms at a time.
     let _ = stream.set_nodelay(true);
     let limits = &site.server.limits;
+    // A peer that is gone without a word is not waited for by the quarter of an hour.
+    let patience = u32::try_from(limits.arrival.as_millis()).unwrap_or(u32::MAX);
+    let _ = sockopt::set_tcp_user_timeout(&stream, patience);
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -154,16 +158,8 @@ impl Site {
         if !takes_events(request.headers()) {
             return Body::refused(StatusCode::NOT_ACCEPTABLE, "only text/event-stream is given");
         }
-        match session.stream() {
-            Some(place) => {
-                let last = text(request.headers(), header::LAST_EVENT).and_then(Mark::parse);
-                stream::open(self, session, place, last).await
-            }
-            None => Body::refused(
-                StatusCode::TOO_MANY_REQUESTS,
-                "this session has as many streams as it may",
-            ),
-        }
+        let last = text(request.headers(), header::LAST_EVENT).and_then(Mark::parse);
+        stream::open(self, session, last).await
     }
 }
 

@@ -1,11 +1,18 @@
 //! What was sent on the streams of a session, in case one of them broke? (through 2025-11-25)
+//!
+//! Changes go over the stream that was opened last: an older one may have broken without our
+//! knowing. When it ends, the one before it takes over. Who may tell, what is told and what is
+//! kept of it is decided under one lock, so that nothing falls between two streams.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
-use tokio::sync::Notify;
+use protocol::Outgoing;
+use tokio::sync::{Notify, watch};
+
+use super::sessions::Session;
 
 /// How many messages are kept.
 const MESSAGES: usize = 256;
@@ -30,15 +37,23 @@ pub(crate) enum Strand {
 }
 
 /// The messages sent last.
-#[derive(Default)]
 pub(crate) struct Replay {
     kept: Mutex<Kept>,
     grew: Notify,
+    /// The streams that may be open: the newest, which tells, and the oldest that is not ended.
+    open: watch::Sender<(u64, u64)>,
+    /// How many streams may be open.
+    most: usize,
 }
 
 #[derive(Default)]
 struct Kept {
     strands: u64,
+    /// The streams that are open, the newest last.
+    streams: Vec<u64>,
+    turns: u64,
+    /// Whether something was told over a stream that has ended since.
+    unsure: bool,
     /// Requests that are still being answered.
     open: HashSet<Strand>,
     numbers: u64,
@@ -51,16 +66,75 @@ struct Kept {
 pub(crate) enum Missed {
     /// These.
     All(Vec<(Mark, Bytes)>),
-    /// More than was kept.
+    /// More than was kept, or what cannot be known.
     More,
 }
 
+/// One stream of changes, until it is dropped.
+pub(crate) struct Turn {
+    number: u64,
+    pub(crate) strand: Strand,
+    told: bool,
+    session: Weak<Session>,
+    open: watch::Receiver<(u64, u64)>,
+}
+
+/// The end of a stream for which there is no place any more.
+pub(crate) struct End {
+    number: u64,
+    open: watch::Receiver<(u64, u64)>,
+}
+
 impl Replay {
-    /// A stream that tells of changes.
-    pub(crate) fn changes(&self) -> Strand {
+    /// Nothing sent yet; at most so many streams at once.
+    pub(crate) fn new(most: usize) -> Self {
+        let (kept, grew) = (Mutex::default(), Notify::new());
+        Self { kept, grew, open: watch::Sender::new((0, 0)), most: most.max(1) }
+    }
+
+    /// A stream that tells of changes, and what was missed since `last` of them. Where there are
+    /// too many, the oldest ends.
+    pub(crate) fn begin(&self, session: &Arc<Session>, last: Option<Mark>) -> (Turn, Missed) {
         let mut kept = self.kept();
-        kept.strands += 1;
-        Strand::Changes(kept.strands)
+        let known = last.and_then(|mark| Some((mark.strand, kept.after(mark)?)));
+        let (strand, missed) = match known {
+            Some(known) => known,
+            None => {
+                kept.strands += 1;
+                let missed = if std::mem::take(&mut kept.unsure) {
+                    Missed::More
+                } else {
+                    Missed::All(Vec::new())
+                };
+                (Strand::Changes(kept.strands), missed)
+            }
+        };
+        kept.turns += 1;
+        let number = kept.turns;
+        kept.streams.push(number);
+        let too_many = kept.streams.len().saturating_sub(self.most);
+        kept.streams.drain(..too_many);
+        self.open.send_replace(kept.open());
+        let (session, open) = (Arc::downgrade(session), self.open.subscribe());
+        (Turn { number, strand, told: false, session, open }, missed)
+    }
+
+    /// The next message of `turn`, if it may still tell and `take` gives one.
+    pub(crate) fn tell(
+        &self,
+        turn: &mut Turn,
+        take: impl FnOnce() -> Option<Outgoing>,
+    ) -> Option<(Mark, Outgoing)> {
+        let mut kept = self.kept();
+        if kept.open().0 != turn.number {
+            return None;
+        }
+        let message = take()?;
+        turn.told = true;
+        Some(match message.into_bytes() {
+            Ok(bytes) => (kept.mark(turn.strand, Some(&bytes)), Outgoing::ready(bytes)),
+            Err(message) => (kept.mark(turn.strand, None), message),
+        })
     }
 
     /// A stream that answers a request, until it is [`ended`](Self::end).
@@ -80,35 +154,14 @@ impl Replay {
 
     /// Keeps what is about to be sent, unless it is too much to keep, and marks it.
     pub(crate) fn mark(&self, strand: Strand, message: Option<&Bytes>) -> Mark {
-        let mut kept = self.kept();
-        kept.numbers += 1;
-        let mark = Mark { strand, number: kept.numbers };
-        if let Some(message) = message {
-            kept.bytes += message.len();
-            kept.sent.push_back((mark, message.clone()));
-        }
-        while kept.sent.len() > MESSAGES || kept.bytes > BYTES {
-            let Some((_, gone)) = kept.sent.pop_front() else { break };
-            kept.bytes -= gone.len();
-        }
-        drop(kept);
+        let mark = self.kept().mark(strand, message);
         self.grew.notify_waiters();
         mark
     }
 
     /// What was sent on the stream of `mark` after it; nothing, if it is no mark of ours.
-    pub(crate) fn after(&self, mark: Mark) -> Option<Missed> {
-        let kept = self.kept();
-        if mark.strand.number() > kept.strands || mark.number > kept.numbers {
-            return None;
-        }
-        let oldest = kept.sent.front().map_or(kept.numbers + 1, |(oldest, _)| oldest.number);
-        if matches!(mark.strand, Strand::Changes(_)) && mark.number + 1 < oldest {
-            return Some(Missed::More);
-        }
-        let later =
-            |(sent, _): &&(Mark, Bytes)| sent.strand == mark.strand && sent.number > mark.number;
-        Some(Missed::All(kept.sent.iter().filter(later).cloned().collect()))
+    fn after(&self, mark: Mark) -> Option<Missed> {
+        self.kept().after(mark)
     }
 
     /// The same, once there is something; nothing, if there will never be.
@@ -128,6 +181,78 @@ impl Replay {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn open(&self) -> (u64, u64) {
+        let newest = self.streams.last().copied().unwrap_or(0);
+        (newest, self.streams.first().copied().unwrap_or(0))
+    }
+
+    fn mark(&mut self, strand: Strand, message: Option<&Bytes>) -> Mark {
+        self.numbers += 1;
+        let mark = Mark { strand, number: self.numbers };
+        if let Some(message) = message {
+            self.bytes += message.len();
+            self.sent.push_back((mark, message.clone()));
+        }
+        while self.sent.len() > MESSAGES || self.bytes > BYTES {
+            let Some((_, gone)) = self.sent.pop_front() else { break };
+            self.bytes -= gone.len();
+        }
+        mark
+    }
+
+    fn after(&self, mark: Mark) -> Option<Missed> {
+        if mark.strand.number() > self.strands || mark.number > self.numbers {
+            return None;
+        }
+        let oldest = self.sent.front().map_or(self.numbers + 1, |(oldest, _)| oldest.number);
+        if matches!(mark.strand, Strand::Changes(_)) && mark.number + 1 < oldest {
+            return Some(Missed::More);
+        }
+        let later =
+            |(sent, _): &&(Mark, Bytes)| sent.strand == mark.strand && sent.number > mark.number;
+        Some(Missed::All(self.sent.iter().filter(later).cloned().collect()))
+    }
+}
+
+impl Turn {
+    /// Waits until no newer stream is open.
+    pub(crate) async fn comes(&mut self) {
+        let number = self.number;
+        let _ = self.open.wait_for(|(newest, _)| *newest == number).await;
+    }
+
+    /// Waits until a newer stream is open.
+    pub(crate) async fn passes(&mut self) {
+        let number = self.number;
+        let _ = self.open.wait_for(|(newest, _)| *newest != number).await;
+    }
+
+    /// Tells when there are too many that are newer.
+    pub(crate) fn end(&self) -> End {
+        End { number: self.number, open: self.open.clone() }
+    }
+}
+
+impl End {
+    pub(crate) async fn comes(&mut self) {
+        let number = self.number;
+        if self.open.wait_for(|(_, oldest)| *oldest > number).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let Some(session) = self.session.upgrade() else { return };
+        let mut kept = session.replay.kept();
+        kept.unsure |= self.told;
+        kept.streams.retain(|number| *number != self.number);
+        session.replay.open.send_replace(kept.open());
     }
 }
 
@@ -164,62 +289,4 @@ impl fmt::Display for Mark {
 }
 
 #[cfg(test)]
-mod tests {
-    use bytes::Bytes;
-
-    use super::{Mark, Missed, Replay};
-
-    fn missed(replay: &Replay, mark: Mark) -> Vec<Bytes> {
-        match replay.after(mark) {
-            Some(Missed::All(missed)) => missed.into_iter().map(|(_, message)| message).collect(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// HL-07.
-    #[test]
-    fn what_was_missed_on_one_stream_is_given_and_nothing_of_another() {
-        let replay = Replay::default();
-        let [one, other] = [replay.changes(), replay.changes()];
-        let messages: Vec<Bytes> = (0..10).map(|at| Bytes::from(format!("{at}"))).collect();
-        let marks: Vec<Mark> = messages
-            .iter()
-            .enumerate()
-            .map(|(at, message)| replay.mark(if at % 2 == 0 { one } else { other }, Some(message)))
-            .collect();
-        assert_eq!(missed(&replay, marks[2]), ["4", "6", "8"]);
-        assert_eq!(missed(&replay, marks[9]), Vec::<Bytes>::new());
-        for mark in marks {
-            assert_eq!(Mark::parse(&mark.to_string()), Some(mark));
-        }
-    }
-
-    #[test]
-    fn what_is_kept_is_bounded_and_its_loss_is_known() {
-        let replay = Replay::default();
-        let strand = replay.changes();
-        let first = replay.mark(strand, None);
-        for _ in 0..1000 {
-            replay.mark(strand, Some(&Bytes::from_static(b"message")));
-        }
-        assert_eq!(replay.after(first), Some(Missed::More));
-        assert_eq!(replay.kept().sent.len(), super::MESSAGES);
-        for _ in 0..100 {
-            replay.mark(strand, Some(&Bytes::from(vec![0; 100_000])));
-        }
-        assert!(replay.kept().bytes <= super::BYTES);
-    }
-
-    #[test]
-    fn marks_that_are_not_ours_are_none() {
-        let replay = Replay::default();
-        for text in
-            ["", "c", "c1", "c1.", "x1.1", "c-1.1", "c1.1.1", "é1.1", "c1.99999999999999999999"]
-        {
-            assert_eq!(Mark::parse(text), None, "{text}");
-        }
-        assert_eq!(replay.after(Mark::parse("c7.1").unwrap()), None);
-        let mark = replay.mark(replay.changes(), None);
-        assert_eq!(replay.after(Mark { number: 99, ..mark }), None);
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures_util::future::{AbortRegistration, Abortable};
 use futures_util::stream;
 use hyper::{Response, StatusCode};
-use protocol::Outgoing;
+use protocol::{Id, Outgoing, Refusal};
 
 use super::Site;
 use super::body::Body;
@@ -29,6 +29,7 @@ pub(crate) struct Tied {
 /// Answers a request; as events, if it runs long enough to have something to report.
 pub(crate) async fn run(site: &Arc<Site>, opened: Opened, tied: Option<Tied>) -> Response<Body> {
     let Opened { exchange, call, reports } = opened;
+    let id = exchange.id.clone();
     let server = Arc::clone(&site.server);
     let answer = async move { server.answer(&exchange, call).await };
     let Some(Tied { session, stay, registration }) = tied else {
@@ -41,7 +42,7 @@ pub(crate) async fn run(site: &Arc<Site>, opened: Opened, tied: Option<Tied>) ->
         // A request that was cancelled is not answered.
         answer.unwrap_or_default()
     };
-    let kept = Some(Kept { session, strand: None });
+    let kept = Some(Kept { session, id, strand: None });
     report(Running { work: Some(Work::new(answer, reports)), kept }).await
 }
 
@@ -59,6 +60,7 @@ struct Work {
 /// Where a session finds what it has missed.
 struct Kept {
     session: Arc<Session>,
+    id: Id,
     /// Its stream, once there is one.
     strand: Option<Strand>,
 }
@@ -155,7 +157,12 @@ impl Kept {
         let replay = &self.session.replay;
         match message.into_bytes() {
             Ok(bytes) => Event::Marked(replay.mark(strand, Some(&bytes)), Outgoing::ready(bytes)),
-            Err(message) => Event::Marked(replay.mark(strand, None), message),
+            Err(message) => {
+                // Whoever does not get it whole, and comes back, is to ask anew.
+                let why = "the answer was too large to be kept; ask again".to_owned();
+                let apology = Refusal::busy(why).encode(Some(&self.id)).into_bytes().ok();
+                Event::Marked(replay.mark(strand, apology.as_ref()), message)
+            }
         }
     }
 

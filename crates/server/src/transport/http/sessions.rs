@@ -11,7 +11,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
 use super::replay::Replay;
-use super::stream::Turns;
 use crate::limits::Limits;
 use crate::methods::subscriptions::Subscriber;
 use crate::server::Server;
@@ -39,8 +38,6 @@ pub(crate) struct Session {
     pub(crate) subscriber: Arc<Subscriber>,
     /// What was sent on its streams.
     pub(crate) replay: Replay,
-    /// Which of its streams tells of changes.
-    pub(crate) turns: Turns,
     seen: Mutex<Instant>,
     streams: Arc<Semaphore>,
     in_flight: usize,
@@ -73,8 +70,7 @@ impl Sessions {
             terms,
             pipe,
             subscriber: Arc::new(Subscriber::new(server)),
-            replay: Replay::default(),
-            turns: Turns::default(),
+            replay: Replay::new(self.streams),
             seen: Mutex::new(Instant::now()),
             streams: Arc::new(Semaphore::new(self.streams)),
             in_flight: self.in_flight,
@@ -120,7 +116,18 @@ impl Sessions {
 }
 
 impl Session {
-    /// A place for one more stream.
+    /// A session that nobody has opened, with so many streams.
+    #[cfg(test)]
+    pub(crate) fn of_nobody(streams: usize) -> Arc<Self> {
+        let limits = Limits { streams, ..Limits::default() };
+        let sessions = Sessions::new(&limits);
+        let provider = Arc::new(testkit::Memory::new());
+        let server = Server::new(provider, limits, [0; 32], crate::Collections::Always);
+        let id = sessions.begin(&server, None, None).unwrap();
+        sessions.find(&id).unwrap()
+    }
+
+    /// A place for one more stream that goes on with an answer.
     pub(crate) fn stream(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().ok()
     }
