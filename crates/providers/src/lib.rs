@@ -1,5 +1,6 @@
 //! Where do resources come from? A folder each.
 
+mod feed;
 pub mod fs;
 pub mod statics;
 mod vigil;
