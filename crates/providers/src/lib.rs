@@ -3,4 +3,5 @@
 mod feed;
 pub mod fs;
 pub mod statics;
+pub mod upstream;
 mod vigil;
