@@ -75,6 +75,13 @@ impl Request {
         Self { progress: Some(Arc::new(listener)), ..self }
     }
 
+    /// Going on at `cursor`, where it is a list.
+    pub(crate) fn from(self, cursor: Option<&str>) -> Result<Self, Error> {
+        let Some(cursor) = cursor else { return Ok(self) };
+        let first = self.first();
+        self.going_on(first.as_deref(), cursor)
+    }
+
     pub(crate) fn going_on(&self, first: Option<&RawValue>, cursor: &str) -> Result<Self, Error> {
         Ok(self.clone().params(ask::going_on(first, cursor)?))
     }

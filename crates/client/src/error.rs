@@ -31,6 +31,11 @@ impl Error {
         matches!(self, Self::Refused(denial) if denial.is_about_missing())
     }
 
+    /// Whether what was asked makes no sense to the server.
+    pub fn is_about_params(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_about_params())
+    }
+
     /// Whether the server does not know the method.
     pub fn is_about_method(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_about_method())

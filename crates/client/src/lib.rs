@@ -11,6 +11,7 @@ mod negotiate;
 mod notices;
 mod options;
 mod pages;
+mod resources;
 mod session;
 mod transport;
 
@@ -22,4 +23,6 @@ pub use options::{Backoff, Handler, Options, Pipes, Reading, Target, Writing};
 pub use pages::Pages;
 pub use protocol::answer::Progress;
 pub use protocol::ask::verb;
+pub use protocol::ingest::{Element, Listed, Opened};
 pub use protocol::{Denial, Peer};
+pub use resources::List;

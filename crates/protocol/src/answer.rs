@@ -94,6 +94,16 @@ impl Denial {
         }
     }
 
+    /// Whether it is what was asked that makes no sense there, such as a cursor.
+    pub fn is_about_params(&self) -> bool {
+        self.code == -32602
+    }
+
+    /// Whether it is of the server's own making, and none that the protocol knows.
+    pub fn is_application(&self) -> bool {
+        !(-32768..=-32000).contains(&self.code)
+    }
+
     /// Whether it is the session that is unknown, in words that servers use for it.
     pub fn is_about_session(&self) -> bool {
         (-32019..=-32000).contains(&self.code) && self.message.to_lowercase().contains("session")

@@ -11,6 +11,8 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use resource::Question as Completing;
+
 use crate::answer::{Denial, Malformed};
 use crate::frame::Id;
 use crate::revision::Revision;
@@ -232,6 +234,18 @@ pub fn name(method: &str, params: Option<&RawValue>) -> Option<String> {
 /// Parameters that name one resource.
 pub fn about(uri: &str) -> Box<RawValue> {
     raw(&json!({ "uri": uri }))
+}
+
+/// Parameters that ask for values of one variable.
+pub fn completing(question: &Completing<'_>) -> Box<RawValue> {
+    let mut params = json!({
+        "ref": { "type": "ref/resource", "uri": question.template },
+        "argument": { "name": question.variable, "value": question.typed },
+    });
+    if !question.settled.is_empty() {
+        params["context"] = json!({ "arguments": question.settled });
+    }
+    raw(&params)
 }
 
 /// Parameters of a list that goes on at `cursor`, besides those that it began with.

@@ -11,6 +11,7 @@ pub mod call;
 pub mod cursor;
 pub mod frame;
 pub mod header;
+pub mod ingest;
 pub mod meta;
 pub mod notice;
 pub mod outgoing;

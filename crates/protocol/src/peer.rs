@@ -11,6 +11,9 @@ use crate::ask::nothing;
 use crate::meta::EXTENSION;
 use crate::revision::Revision;
 
+/// The official extension that can list directories.
+const SKILLS: &str = "io.modelcontextprotocol/skills";
+
 /// A server as it described itself.
 #[derive(Debug, Clone)]
 pub struct Peer {
@@ -134,6 +137,26 @@ impl Peer {
     /// The settings of SEP-2093 as it serves it, if it does.
     pub fn metadata(&self) -> Option<Box<RawValue>> {
         self.extension(EXTENSION)
+    }
+
+    /// Whether it describes a resource that it is asked about.
+    pub fn has_metadata(&self) -> bool {
+        self.sets(EXTENSION, "metadata")
+    }
+
+    /// Whether it lists what lies in one resource.
+    pub fn has_scoped_list(&self) -> bool {
+        self.sets(EXTENSION, "scopedList")
+    }
+
+    /// Whether it lists what lies in a directory.
+    pub fn has_directories(&self) -> bool {
+        self.sets(EXTENSION, "directoryRead") || self.sets(SKILLS, "directoryRead")
+    }
+
+    fn sets(&self, extension: &str, name: &str) -> bool {
+        let places = ["extensions", "experimental"];
+        places.iter().any(|place| self.says(&[place, extension, name]))
     }
 
     /// The settings of an extension, wherever it declares it.

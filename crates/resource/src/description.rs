@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use crate::extra::Extra;
 use crate::template::UriTemplate;
 use crate::uri::Uri;
 
@@ -34,6 +35,8 @@ pub struct Resource {
     pub charset: Option<&'static str>,
     /// All its formats, primary first, where there is more than one.
     pub formats: Vec<Format>,
+    /// What its source said of it besides, to be passed on as it was written.
+    pub extra: Extra,
 }
 
 impl Resource {
@@ -53,6 +56,7 @@ impl Resource {
             etag: None,
             charset: None,
             formats: Vec::new(),
+            extra: Extra::default(),
         }
     }
 }
@@ -139,4 +143,6 @@ pub struct Template {
     pub icons: Vec<Icon>,
     /// Hints on how to use its resources.
     pub annotations: Annotations,
+    /// What its source said of it besides, to be passed on as it was written.
+    pub extra: Extra,
 }

@@ -23,7 +23,8 @@ pub struct Reading {
 /// A resource's own content, or the fact that it has none but what lies in it.
 #[derive(Debug)]
 pub enum Content {
-    /// The content, once per format; never empty, the primary format first.
+    /// The content, once per format; never empty, the primary format first. A collection that has
+    /// content of its own may give some of what lies in it behind that.
     Parts(Vec<Part>),
     /// A collection without content of its own; what lies in it is had by listing.
     Collection(Arc<Resource>),

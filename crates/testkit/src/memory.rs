@@ -13,8 +13,8 @@ use std::task::Poll;
 use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
-    Annotations, Ask, Change, Condition, Context, Error, ErrorKind, Facets, Health, Page, Provider,
-    Reading, Resource, Result, Template, Truth, Uri, UriTemplate, Window,
+    Annotations, Ask, Change, Condition, Context, Error, ErrorKind, Extra, Facets, Health, Page,
+    Provider, Reading, Resource, Result, Template, Truth, Uri, UriTemplate, Window,
 };
 
 use answer::{page, part};
@@ -127,6 +127,7 @@ impl Memory {
             mime: Some("text/plain".to_owned()),
             icons: Vec::new(),
             annotations: Annotations::default(),
+            extra: Extra::default(),
         };
         let mut patterns = self.patterns.write().unwrap_or_else(PoisonError::into_inner);
         patterns.push(Arc::new(Pattern { template, text: text.to_owned(), values }));

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use providers::statics::{Entry, Form, Options, Origin, Pattern, Statics};
-use resource::{Annotations, Resource, Template};
+use resource::{Annotations, Extra, Resource, Template};
 use toml::Spanned;
 
 use super::{STATIC_TTL, claims, icons, priority, roles, uri};
@@ -111,6 +111,7 @@ fn pattern(settings: &Settings, entry: &StaticTemplate) -> Result<Pattern, Flaw>
             priority: priority(settings, entry.priority.as_ref())?,
             modified: None,
         },
+        extra: Extra::default(),
     };
     Ok(Pattern { template, text: entry.text.clone(), values: entry.values.clone() })
 }

@@ -14,7 +14,8 @@ use crate::revision::Terms;
 
 /// Adds a content block that embeds `part`. Behind it stands what is returned.
 pub fn push(part: Part, terms: Terms, mut head: Vec<u8>, into: &mut Outgoing) -> Vec<u8> {
-    let beside = annotations(&part.resource.annotations, terms).filter(|_| !terms.aware);
+    let beside = annotations(&part.resource.annotations, &part.resource.extra, terms)
+        .filter(|_| !terms.aware);
     head.extend_from_slice(b"{\"type\":\"resource\",");
     if let Some(beside) = beside {
         head.extend_from_slice(b"\"annotations\":");

@@ -5,5 +5,6 @@
 pub mod capability;
 pub mod contents;
 pub mod embedded;
+pub(crate) mod extra;
 pub mod resource;
 pub mod template;

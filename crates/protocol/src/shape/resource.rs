@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use resource::{Annotations, Format, Icon, Resource, Role, Slice};
+use resource::{Annotations, Extra, Format, Icon, Place, Resource, Role, Slice};
 use serde::{Serialize, Serializer};
 
+use super::extra::Members;
 use crate::revision::Terms;
 
 /// A resource as one peer sees it.
@@ -26,22 +27,26 @@ pub(crate) struct Shape<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     icons: Option<Vec<IconShape<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    annotations: Option<AnnotationsShape>,
+    annotations: Option<AnnotationsShape<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     is_collection: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    capabilities: Option<Capabilities>,
+    capabilities: Option<Capabilities<'a>>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     meta: Option<Meta<'a>>,
+    #[serde(flatten)]
+    extra: Members<'a>,
 }
 
 /// What one resource can do, by the newest draft of SEP-2093.
 #[derive(Serialize)]
-struct Capabilities {
+struct Capabilities<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subscribe: Option<bool>,
+    #[serde(flatten)]
+    extra: Members<'a>,
 }
 
 #[derive(Default, Serialize)]
@@ -56,6 +61,8 @@ struct Meta<'a> {
     formats: Option<Vec<FormatShape<'a>>>,
     #[serde(rename = "dev.refdesk/window", skip_serializing_if = "Option::is_none")]
     window: Option<Window<'a>>,
+    #[serde(flatten)]
+    extra: Members<'a>,
 }
 
 #[derive(Serialize)]
@@ -92,36 +99,34 @@ pub(crate) struct IconShape<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AnnotationsShape {
+pub(crate) struct AnnotationsShape<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     audience: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_modified: Option<Date>,
+    #[serde(flatten)]
+    extra: Members<'a>,
 }
 
 impl<'a> Shape<'a> {
     /// The resource as a listing shows it.
     pub(crate) fn listed(resource: &'a Resource, terms: Terms) -> Self {
-        Self {
-            name: Some(&resource.name),
-            title: resource.title.as_deref().filter(|_| terms.revision.knows_titles()),
-            description: resource.description.as_deref(),
-            size: resource.size,
-            icons: icons(&resource.icons, terms),
-            annotations: annotations(&resource.annotations, terms),
-            ..Self::bare(resource, terms)
-        }
+        Self::full(resource, terms).with_extra(resource, terms, |_| false)
     }
 
     /// The resource as an element of what was read shows it, body aside.
     pub(crate) fn read(resource: &'a Resource, slice: Option<&Slice>, terms: Terms) -> Self {
-        let mut shape =
-            if terms.full { Self::listed(resource, terms) } else { Self::bare(resource, terms) };
+        let shape =
+            if terms.full { Self::full(resource, terms) } else { Self::bare(resource, terms) };
+        let is_body = |name: &str| matches!(name, "text" | "blob");
+        let mut shape = shape.with_extra(resource, terms, is_body);
         if let Some(slice) = slice {
             // A client that asked for a window looks for its bounds, whatever its revision knows.
-            shape.meta.get_or_insert_default().window = Some(Window {
+            let meta = shape.meta.get_or_insert_default();
+            meta.extra.without(WINDOW);
+            meta.window = Some(Window {
                 offset: slice.offset,
                 length: slice.length,
                 total: slice.total,
@@ -132,11 +137,22 @@ impl<'a> Shape<'a> {
         shape
     }
 
+    /// All that we have words for.
+    fn full(resource: &'a Resource, terms: Terms) -> Self {
+        Self {
+            name: Some(&resource.name),
+            title: resource.title.as_deref().filter(|_| terms.revision.knows_titles()),
+            description: resource.description.as_deref(),
+            size: resource.size,
+            icons: icons(&resource.icons, terms),
+            annotations: annotations(&resource.annotations, &resource.extra, terms),
+            ..Self::bare(resource, terms)
+        }
+    }
+
     /// Only what the core protocol has in every element.
     fn bare(resource: &'a Resource, terms: Terms) -> Self {
         let collection = resource.listable.known().filter(|_| terms.full);
-        let subscribe = resource.watchable.known().filter(|_| terms.full);
-        let told = collection.is_some() || subscribe.is_some();
         Self {
             uri: resource.uri.as_str(),
             name: None,
@@ -147,13 +163,70 @@ impl<'a> Shape<'a> {
             icons: None,
             annotations: None,
             is_collection: collection,
-            capabilities: told.then_some(Capabilities { list: collection, subscribe }),
+            capabilities: terms.full.then(|| capabilities(resource, terms)).flatten(),
             meta: meta(resource, collection, terms),
+            extra: Members::default(),
+        }
+    }
+
+    /// Adds what others said; where both said something, our word holds.
+    fn with_extra(
+        mut self,
+        resource: &'a Resource,
+        terms: Terms,
+        is_ours: impl Fn(&str) -> bool,
+    ) -> Self {
+        let extra = Members::of(&resource.extra, Place::Beside, terms, |name| {
+            self.says(name) || is_ours(name)
+        });
+        self.extra = extra;
+        self
+    }
+
+    fn says(&self, name: &str) -> bool {
+        match name {
+            "uri" => true,
+            "name" => self.name.is_some(),
+            "title" => self.title.is_some(),
+            "description" => self.description.is_some(),
+            "mimeType" => self.mime_type.is_some(),
+            "size" => self.size.is_some(),
+            "icons" => self.icons.is_some(),
+            "annotations" => self.annotations.is_some(),
+            "isCollection" => self.is_collection.is_some(),
+            "capabilities" => self.capabilities.is_some(),
+            "_meta" => self.meta.is_some(),
+            _ => false,
         }
     }
 }
 
+fn capabilities(resource: &Resource, terms: Terms) -> Option<Capabilities<'_>> {
+    let (list, subscribe) = (resource.listable.known(), resource.watchable.known());
+    let is_ours = |name: &str| match name {
+        "list" => list.is_some(),
+        "subscribe" => subscribe.is_some(),
+        _ => false,
+    };
+    let extra = Members::of(&resource.extra, Place::Capabilities, terms, is_ours);
+    let told = list.is_some() || subscribe.is_some() || !extra.is_empty();
+    told.then_some(Capabilities { list, subscribe, extra })
+}
+
+pub(crate) const COLLECTION: &str = "dev.refdesk/collection";
+pub(crate) const ETAG: &str = "dev.refdesk/etag";
+const CHARSET: &str = "dev.refdesk/charset";
+pub(crate) const FORMATS: &str = "dev.refdesk/formats";
+const WINDOW: &str = "dev.refdesk/window";
+
 fn meta(resource: &Resource, collection: Option<bool>, terms: Terms) -> Option<Meta<'_>> {
+    let is_ours = |name: &str| match name {
+        COLLECTION => collection.is_some(),
+        ETAG => resource.etag.is_some(),
+        CHARSET => resource.charset.is_some(),
+        FORMATS => !resource.formats.is_empty(),
+        _ => false,
+    };
     let meta = Meta {
         collection,
         etag: resource.etag.as_deref(),
@@ -161,11 +234,13 @@ fn meta(resource: &Resource, collection: Option<bool>, terms: Terms) -> Option<M
         formats: (!resource.formats.is_empty())
             .then(|| resource.formats.iter().map(format).collect()),
         window: None,
+        extra: Members::of(&resource.extra, Place::Meta, terms, is_ours),
     };
     let says = meta.collection.is_some()
         || meta.etag.is_some()
         || meta.charset.is_some()
-        || meta.formats.is_some();
+        || meta.formats.is_some()
+        || !meta.extra.is_empty();
     (says && terms.revision.knows_meta()).then_some(meta)
 }
 
@@ -189,12 +264,24 @@ impl<'a> IconShape<'a> {
     }
 }
 
-pub(crate) fn annotations(annotations: &Annotations, terms: Terms) -> Option<AnnotationsShape> {
-    let known = annotations.modified.filter(|_| terms.revision.knows_titles());
+pub(crate) fn annotations<'a>(
+    annotations: &Annotations,
+    extra: &'a Extra,
+    terms: Terms,
+) -> Option<AnnotationsShape<'a>> {
+    // A date that we would write in another way stands as its source wrote it.
+    let is_quoted = extra.get(Place::Annotations, MODIFIED).is_some();
+    let known = annotations.modified.filter(|_| terms.revision.knows_titles() && !is_quoted);
     let last_modified = known.and_then(Date::of);
+    let extra = Members::of(extra, Place::Annotations, terms, |name| match name {
+        "audience" => !annotations.audience.is_empty(),
+        "priority" => annotations.priority.is_some(),
+        _ => false,
+    });
     let says = !annotations.audience.is_empty()
         || annotations.priority.is_some()
-        || last_modified.is_some();
+        || last_modified.is_some()
+        || !extra.is_empty();
     let role = |role: &Role| match role {
         Role::User => "user",
         Role::Assistant => "assistant",
@@ -203,15 +290,18 @@ pub(crate) fn annotations(annotations: &Annotations, terms: Terms) -> Option<Ann
         audience: annotations.audience.iter().map(role).collect(),
         priority: annotations.priority,
         last_modified,
+        extra,
     })
 }
 
+pub(crate) const MODIFIED: &str = "lastModified";
+
 /// A time as ISO 8601 text, to the second and in UTC.
-struct Date(SystemTime);
+pub(crate) struct Date(SystemTime);
 
 impl Date {
     /// A date that can be written with a year of four digits; clocks may say anything.
-    fn of(time: SystemTime) -> Option<Self> {
+    pub(crate) fn of(time: SystemTime) -> Option<Self> {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         (since.as_secs() < 253_402_300_800).then_some(Self(time))
     }

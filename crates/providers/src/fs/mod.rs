@@ -35,8 +35,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Annotations, Ask, Complete, Completion, Context, Error, Facets, Page, Provider, Question,
-    Reading, Resource, Result, Template, Uri, UriTemplate, Window,
+    Annotations, Ask, Complete, Completion, Context, Error, Extra, Facets, Page, Provider,
+    Question, Reading, Resource, Result, Template, Uri, UriTemplate, Window,
 };
 
 use self::describe::describe;
@@ -145,6 +145,7 @@ impl Provider for Fs {
             mime: None,
             icons: Vec::new(),
             annotations: Annotations::default(),
+            extra: Extra::default(),
         };
         let freshness = self.site.freshness;
         Ok(Page { items: vec![Arc::new(template)], freshness, ..Page::empty() })

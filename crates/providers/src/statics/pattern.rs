@@ -139,6 +139,7 @@ impl Expansion {
             etag: Some(mark(&content)),
             charset: None,
             formats: Vec::new(),
+            extra: template.extra.clone(),
         };
         Self { resource, content }
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use resource::{
-    Annotations, Body, Content, Context, Error, Part, Provider, Resource, Template, Uri,
+    Annotations, Body, Content, Context, Error, Extra, Part, Provider, Resource, Template, Uri,
     UriTemplate, Window,
 };
 use testkit::contract::{Known, bytes_of, contract};
@@ -49,6 +49,7 @@ fn pattern(at: &str, mime: &str, text: &str, values: &[(&str, &[&str])]) -> Patt
         mime: Some(mime.to_owned()),
         icons: Vec::new(),
         annotations: Annotations { priority: Some(0.5), ..Annotations::default() },
+        extra: Extra::default(),
     };
     let values: BTreeMap<String, Vec<String>> = values
         .iter()

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::ears::{Deaf, Ears, Heard};
-use super::feed::{Feed, Stories};
+use crate::feed::{Feed, Stories};
 
 /// How long one waits between two looks.
 const PAUSE: Duration = Duration::from_millis(10);

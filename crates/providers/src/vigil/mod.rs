@@ -5,13 +5,12 @@
 
 mod desk;
 mod ears;
-mod feed;
 mod place;
 mod version;
 
+pub(crate) use crate::feed::Feed;
 pub(crate) use desk::{Desk, Lookout, Party, enlist};
 pub(crate) use ears::{Deaf, Guard, Heard, Hold, Look, Touched, Trust};
-pub(crate) use feed::Feed;
 pub(crate) use place::{is_local, way};
 pub(crate) use version::{HASHED, Version};
 

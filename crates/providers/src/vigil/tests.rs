@@ -10,7 +10,7 @@ use resource::{Change, Uri};
 use tokio::sync::Notify;
 
 use super::ears::{Deaf, Ears};
-use super::feed::Feed;
+use crate::feed::Feed;
 
 fn ears(most: usize) -> Arc<Ears> {
     Arc::new(Ears::open(most, Arc::default(), Arc::new(Notify::new())).unwrap())

@@ -96,6 +96,15 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        sentence: "5: Upstream is named only in its own folder and in cli/assemble",
+        words: &["Upstream"],
+        rooms: &[
+            "crates/providers/src/upstream",
+            "crates/providers/src/lib",
+            "crates/cli/src/assemble",
+        ],
+    },
+    Rule {
         sentence: "6: a mount's name goes on a URI and off it only in catalog/address",
         words: &["://{mount*", ":///{mount*", "://{name*", ":///{name*", "file:///{}"],
         rooms: &["crates/catalog/src/address"],
@@ -110,8 +119,9 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, search/keeper, \
-                   transports, client/link, client/listen, catalog/changes, layers and cli",
+        sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, \
+                   providers/upstream/{keep,poll,watch}, search/keeper, transports, client/link, \
+                   client/listen, catalog/changes, layers and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -126,6 +136,9 @@ pub const RULES: &[Rule] = &[
         rooms: &[
             "crates/watch",
             "crates/providers/src/vigil",
+            "crates/providers/src/upstream/keep",
+            "crates/providers/src/upstream/poll",
+            "crates/providers/src/upstream/watch",
             "crates/search/src/keeper",
             "crates/*/src/transport",
             "crates/catalog/src/changes",

@@ -1,0 +1,59 @@
+//! What resources does a server have, in our words?
+//!
+//! Each function asks one question and reads the one answer. Nothing is kept and nothing is walked.
+
+use protocol::ask::{completing, verb};
+use protocol::ingest::{self, Listed, Opened};
+use resource::{Completion, Freshness, Question, Resource, Template, Uri};
+
+use crate::client::{Client, Request};
+use crate::error::Error;
+
+/// Which list of resources is meant. A server is asked only for a list that it says it has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum List {
+    /// What the server shows first.
+    All,
+    /// What lies in a resource (SEP-2093).
+    In(Uri),
+    /// What lies in a directory (the skills extension, and ours).
+    Directory(Uri),
+}
+
+impl Client {
+    /// One page of resources.
+    pub async fn list(&self, list: &List, from: Option<&str>) -> Result<Listed<Resource>, Error> {
+        let request = match list {
+            List::All => Request::new(verb::LIST),
+            List::In(uri) => Request::new(verb::LIST).about(uri.as_str()),
+            List::Directory(uri) => Request::new(verb::DIRECTORY).about(uri.as_str()),
+        };
+        let answer = self.ask(&request.from(from)?).await?;
+        Ok(ingest::resources(&answer.result)?)
+    }
+
+    /// One page of templates.
+    pub async fn templates(&self, from: Option<&str>) -> Result<Listed<Template>, Error> {
+        let answer = self.ask(&Request::new(verb::TEMPLATES).from(from)?).await?;
+        Ok(ingest::templates(&answer.result)?)
+    }
+
+    /// The description of a resource, of a server that gives one (SEP-2093).
+    pub async fn metadata(&self, uri: &Uri) -> Result<(Resource, Freshness), Error> {
+        let answer = self.ask(&Request::new(verb::METADATA).about(uri.as_str())).await?;
+        Ok(ingest::described(&answer.result)?)
+    }
+
+    /// The content of a resource.
+    pub async fn read(&self, uri: &Uri) -> Result<Opened, Error> {
+        let answer = self.ask(&Request::new(verb::READ).about(uri.as_str())).await?;
+        Ok(ingest::opened(&answer.result, uri)?)
+    }
+
+    /// Values for a variable of a template.
+    pub async fn complete(&self, question: &Question<'_>) -> Result<Completion, Error> {
+        let request = Request::new(verb::COMPLETE).params(completing(question));
+        let answer = self.ask(&request).await?;
+        Ok(ingest::completion(&answer.result)?)
+    }
+}

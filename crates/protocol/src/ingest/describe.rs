@@ -1,0 +1,304 @@
+//! What does somebody else's description say, member by member?
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use resource::{
+    Annotations, Extra, Format, Icon, Place, Resource, Role, Template, Truth, Uri, UriTemplate,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::answer::Malformed;
+use crate::ask::members;
+use crate::shape::resource::{COLLECTION, Date, ETAG, FORMATS, MODIFIED};
+
+/// What is described.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Resource,
+    Element,
+    Template,
+}
+
+/// A description, as far as it was understood.
+#[derive(Default)]
+pub(super) struct Draft<'a> {
+    named: Option<Cow<'a, str>>,
+    name: Option<String>,
+    title: Option<String>,
+    description: Option<String>,
+    mime: Option<String>,
+    size: Option<u64>,
+    icons: Vec<Icon>,
+    annotations: Annotations,
+    /// Four words for one thing, of which the first that was said holds (B-04).
+    list: [Option<bool>; 4],
+    subscribe: Option<bool>,
+    etag: Option<String>,
+    formats: Vec<Format>,
+    text: Option<&'a RawValue>,
+    blob: Option<&'a RawValue>,
+    extra: Extra,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn take(raw: &'a RawValue, kind: Kind) -> Result<Self, Malformed> {
+        let mut draft = Self::default();
+        for (name, raw) in members(Some(raw), "members")? {
+            draft.add(&name, raw, kind);
+        }
+        Ok(draft)
+    }
+
+    fn add(&mut self, name: &str, raw: &'a RawValue, kind: Kind) {
+        let is_template = kind == Kind::Template;
+        match name {
+            "uriTemplate" if is_template => self.named = text(raw),
+            "uri" if !is_template => self.named = text(raw),
+            "text" if kind == Kind::Element && self.text.is_none() => self.text = Some(raw),
+            "blob" if kind == Kind::Element && self.blob.is_none() => self.blob = Some(raw),
+            "name" => self.name = self.word(name, raw),
+            "title" => self.title = self.word(name, raw),
+            "description" => self.description = self.word(name, raw),
+            "mimeType" => self.mime = self.word(name, raw),
+            "size" if !is_template => self.size = self.word(name, raw),
+            "isCollection" if !is_template => self.list[1] = self.word(name, raw),
+            "resourceType" if !is_template => {
+                self.list[2] = match raw.get() {
+                    "\"collection\"" => Some(true),
+                    "\"document\"" => Some(false),
+                    _ => None,
+                };
+                self.extra.put(Place::Beside, name, raw.get());
+            }
+            "icons" => self.add_icons(raw),
+            "annotations" => self.each(name, raw, Self::annotate),
+            "capabilities" if !is_template => self.each(name, raw, Self::enable),
+            "_meta" if is_template => {
+                self.each(name, raw, |draft, name, raw| draft.put(Place::Meta, name, raw));
+            }
+            "_meta" => self.each(name, raw, Self::mark),
+            _ => self.put(Place::Beside, name, raw),
+        }
+    }
+
+    fn put(&mut self, place: Place, name: &str, raw: &RawValue) {
+        self.extra.put(place, name, raw.get());
+    }
+
+    /// The value of a member; one of another type is kept as it is, and none is none.
+    fn word<T: for<'de> Deserialize<'de>>(&mut self, name: &str, raw: &RawValue) -> Option<T> {
+        if raw.get() == "null" {
+            return None;
+        }
+        let word = serde_json::from_str(raw.get()).ok();
+        if word.is_none() {
+            self.put(Place::Beside, name, raw);
+        }
+        word
+    }
+
+    /// Takes the members of an object one by one; anything else is kept as it is.
+    fn each(
+        &mut self,
+        name: &str,
+        raw: &'a RawValue,
+        take: impl Fn(&mut Self, &str, &'a RawValue),
+    ) {
+        match members(Some(raw), name) {
+            Ok(members) if !members.is_empty() => {
+                members.into_iter().for_each(|(name, raw)| take(self, &name, raw));
+            }
+            _ if raw.get() == "null" => {}
+            _ => self.put(Place::Beside, name, raw),
+        }
+    }
+
+    fn annotate(&mut self, name: &str, raw: &'a RawValue) {
+        let annotations = &mut self.annotations;
+        let is_whole = match name {
+            "audience" => {
+                annotations.audience = roles(raw).unwrap_or_default();
+                !annotations.audience.is_empty()
+            }
+            "priority" => {
+                let priority = serde_json::from_str(raw.get()).ok();
+                annotations.priority = priority.filter(|priority| (0.0..=1.0).contains(priority));
+                annotations.priority.is_some()
+            }
+            MODIFIED => {
+                let date = text(raw).and_then(|date| humantime::parse_rfc3339_weak(&date).ok());
+                annotations.modified = date;
+                // A date is passed on to the last digit, even if we would write it shorter.
+                let ours =
+                    date.and_then(Date::of).and_then(|date| serde_json::to_string(&date).ok());
+                ours.is_some_and(|ours| ours == raw.get())
+            }
+            _ => false,
+        };
+        if !is_whole {
+            self.put(Place::Annotations, name, raw);
+        }
+    }
+
+    fn enable(&mut self, name: &str, raw: &'a RawValue) {
+        match (name, flag(raw)) {
+            ("list", Some(list)) => self.list[0] = Some(list),
+            ("subscribe", Some(subscribe)) => self.subscribe = Some(subscribe),
+            _ => self.put(Place::Capabilities, name, raw),
+        }
+    }
+
+    fn mark(&mut self, name: &str, raw: &'a RawValue) {
+        let is_known = match name {
+            COLLECTION => {
+                self.list[3] = flag(raw);
+                self.list[3].is_some()
+            }
+            ETAG => {
+                self.etag = text(raw).map(Cow::into_owned);
+                self.etag.is_some()
+            }
+            FORMATS => {
+                self.formats = formats(raw).unwrap_or_default();
+                !self.formats.is_empty()
+            }
+            _ => false,
+        };
+        if !is_known {
+            self.put(Place::Meta, name, raw);
+        }
+    }
+
+    fn add_icons(&mut self, raw: &'a RawValue) {
+        self.icons = icons(raw).unwrap_or_default();
+        // One that says more than we understand is passed on, and all with it.
+        if self.icons.is_empty() && raw.get() != "null" {
+            self.put(Place::Beside, "icons", raw);
+        }
+    }
+
+    /// Whether it says of itself both that other resources lie in it and that none do.
+    pub(super) fn contradicts(&self) -> bool {
+        let said = |wanted| self.list.contains(&Some(wanted));
+        said(true) && said(false)
+    }
+
+    /// The content of an element.
+    pub(super) fn body(&self) -> Result<(bool, Bytes), Malformed> {
+        let said = |raw: Option<&'a RawValue>| raw.filter(|raw| raw.get() != "null");
+        if let Some(raw) = said(self.text) {
+            let text: String = serde_json::from_str(raw.get())
+                .map_err(|_| Malformed::new("content whose text is none"))?;
+            return Ok((true, text.into()));
+        }
+        // B-05: each element has one of the two, even where its source forgot.
+        let Some(raw) = said(self.blob) else { return Ok((true, Bytes::new())) };
+        let flaw = || Malformed::new("content whose blob is not base64");
+        let blob = text(raw).ok_or_else(flaw)?;
+        let bytes = base64_simd::forgiving_decode_to_vec(blob.as_bytes()).map_err(|_| flaw())?;
+        Ok((false, bytes.into()))
+    }
+
+    /// The resource, unless nobody could ask for it.
+    pub(super) fn resource(self, asked: Option<&Uri>) -> Option<Resource> {
+        let uri = match (&self.named, asked) {
+            (Some(text), _) => Uri::parse(text).ok()?,
+            (None, asked) => asked?.clone(),
+        };
+        let truth = |said: Option<bool>| match said {
+            Some(true) => Truth::Yes,
+            Some(false) => Truth::No,
+            None => Truth::Unknown,
+        };
+        let name = self.name.unwrap_or_else(|| last_segment(uri.as_str()).to_owned());
+        let mut resource = Resource::new(uri, name);
+        resource.title = self.title;
+        resource.description = self.description;
+        resource.mime = self.mime;
+        resource.size = self.size;
+        resource.icons = self.icons;
+        resource.annotations = self.annotations;
+        resource.listable = truth(self.list.into_iter().flatten().next());
+        resource.watchable = truth(self.subscribe);
+        resource.etag = self.etag;
+        resource.formats = self.formats;
+        resource.extra = self.extra;
+        Some(resource)
+    }
+
+    /// The template, unless nobody could fill it in.
+    pub(super) fn template(self) -> Option<Template> {
+        let uri = UriTemplate::parse(self.named.as_deref()?).ok()?;
+        let name = self.name.unwrap_or_else(|| uri.as_str().to_owned());
+        Some(Template {
+            uri,
+            name,
+            title: self.title,
+            description: self.description,
+            mime: self.mime,
+            icons: self.icons,
+            annotations: self.annotations,
+            extra: self.extra,
+        })
+    }
+}
+
+fn last_segment(uri: &str) -> &str {
+    uri.rsplit(['/', ':']).find(|segment| !segment.is_empty()).unwrap_or(uri)
+}
+
+fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+}
+
+fn flag(raw: &RawValue) -> Option<bool> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// For whom it is meant, if all of them are known to us.
+fn roles(raw: &RawValue) -> Option<Vec<Role>> {
+    let names: Vec<Cow<'_, str>> = serde_json::from_str(raw.get()).ok()?;
+    let role = |name: &Cow<'_, str>| match &**name {
+        "user" => Some(Role::User),
+        "assistant" => Some(Role::Assistant),
+        _ => None,
+    };
+    names.iter().map(role).collect()
+}
+
+/// The pictures, if we understand all that is said of them.
+fn icons(raw: &RawValue) -> Option<Vec<Icon>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Written {
+        src: String,
+        mime_type: Option<String>,
+        #[serde(default)]
+        sizes: Vec<String>,
+        theme: Option<String>,
+    }
+    let written: Vec<Written> = serde_json::from_str(raw.get()).ok()?;
+    let icon = |icon: Written| Icon {
+        src: icon.src,
+        mime: icon.mime_type,
+        sizes: icon.sizes,
+        theme: icon.theme,
+    };
+    Some(written.into_iter().map(icon).collect())
+}
+
+fn formats(raw: &RawValue) -> Option<Vec<Format>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Written {
+        mime_type: String,
+        size: Option<u64>,
+    }
+    let written: Vec<Written> = serde_json::from_str(raw.get()).ok()?;
+    let format = |format: Written| Format { mime: format.mime_type, size: format.size };
+    Some(written.into_iter().map(format).collect())
+}

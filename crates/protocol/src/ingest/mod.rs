@@ -1,0 +1,200 @@
+//! What did somebody else's server answer, in our words?
+//!
+//! What we have no word for is kept as it was written, so that it can be passed on. What a member
+//! should not hold is kept the same way: one odd entry does not cost the list.
+
+mod describe;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::time::Duration;
+
+use bytes::Bytes;
+use resource::{Completion, Freshness, Resource, Scope, Template, Uri};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::answer::Malformed;
+use describe::{Draft, Kind};
+
+/// The longest that anything is taken to stay fresh.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// One page of a list.
+#[derive(Debug, Clone)]
+pub struct Listed<T> {
+    /// What stands on it, each URI once.
+    pub items: Vec<T>,
+    /// Where the list goes on. A cursor that is empty is a cursor.
+    pub next: Option<String>,
+    /// How long it may be kept, and by whom.
+    pub freshness: Freshness,
+    /// How many entries were left out, because nobody could ask for them.
+    pub left_out: usize,
+    /// How many entries contradict themselves.
+    pub contradictory: usize,
+}
+
+/// The answer to a read.
+#[derive(Debug, Clone)]
+pub enum Opened {
+    /// The content.
+    Contents(Vec<Element>, Freshness),
+    /// None, before somebody has answered a question.
+    NeedsInput,
+}
+
+/// One element of what was read.
+#[derive(Debug, Clone)]
+pub struct Element {
+    /// The resource, as the element describes it.
+    pub resource: Resource,
+    /// Whether it is text.
+    pub is_text: bool,
+    /// Text as UTF-8, or the bytes themselves.
+    pub bytes: Bytes,
+}
+
+/// The members of every result that we ask for.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    result_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    ttl_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cache_scope: Option<&'a RawValue>,
+    next_cursor: Option<String>,
+    #[serde(borrow)]
+    resources: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    resource_templates: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    resource: Option<&'a RawValue>,
+    #[serde(borrow)]
+    contents: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    completion: Option<&'a RawValue>,
+}
+
+impl<'a> Told<'a> {
+    fn read(result: &'a RawValue) -> Result<Self, Malformed> {
+        serde_json::from_str(result.get())
+            .map_err(|flaw| Malformed::new(&format!("a result that cannot be read: {flaw}")))
+    }
+
+    /// MCP 2026-07-28: a result of a type that nobody knows is no result.
+    fn complete(result: &'a RawValue) -> Result<Self, Malformed> {
+        let told = Self::read(result)?;
+        match told.result_type.as_deref() {
+            None | Some("complete") => Ok(told),
+            Some(_) => Err(Malformed::new("a result of another type than was asked for")),
+        }
+    }
+
+    /// K-07: what is absent, negative or no number is no time at all.
+    fn freshness(&self) -> Freshness {
+        let number = |raw: &RawValue| serde_json::from_str::<f64>(raw.get()).ok();
+        let millis = self.ttl_ms.and_then(number).filter(|millis| *millis > 0.0).unwrap_or(0.0);
+        let ttl = Duration::try_from_secs_f64(millis / 1000.0).unwrap_or(LONGEST).min(LONGEST);
+        let is_public = self.cache_scope.is_some_and(|raw| raw.get() == "\"public\"");
+        Freshness { ttl, scope: if is_public { Scope::Public } else { Scope::Private } }
+    }
+
+    fn listed<T, K: Hash + Eq>(
+        self,
+        entries: &[&RawValue],
+        take: impl Fn(&RawValue) -> Option<(T, bool)>,
+        key: impl Fn(&T) -> K,
+    ) -> Listed<T> {
+        let (mut left_out, mut contradictory) = (0, 0);
+        let mut seen = HashSet::new();
+        let mut items = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match take(entry) {
+                Some((item, contradicts)) => {
+                    contradictory += usize::from(contradicts);
+                    if seen.insert(key(&item)) {
+                        items.push(item);
+                    }
+                }
+                None => left_out += 1,
+            }
+        }
+        let freshness = self.freshness();
+        Listed { items, next: self.next_cursor, freshness, left_out, contradictory }
+    }
+}
+
+/// Reads a page of resources.
+pub fn resources(result: &RawValue) -> Result<Listed<Resource>, Malformed> {
+    let mut told = Told::complete(result)?;
+    let entries = told.resources.take().ok_or_else(|| Malformed::new("a list of nothing"))?;
+    let take = |raw: &RawValue| {
+        let draft = Draft::take(raw, Kind::Resource).ok()?;
+        let contradicts = draft.contradicts();
+        Some((draft.resource(None)?, contradicts))
+    };
+    Ok(told.listed(&entries, take, |resource| resource.uri.clone()))
+}
+
+/// Reads a page of templates.
+pub fn templates(result: &RawValue) -> Result<Listed<Template>, Malformed> {
+    let mut told = Told::complete(result)?;
+    let entries = told.resource_templates.take();
+    let entries = entries.ok_or_else(|| Malformed::new("a list of nothing"))?;
+    let take = |raw: &RawValue| Some((Draft::take(raw, Kind::Template).ok()?.template()?, false));
+    Ok(told.listed(&entries, take, |template| template.uri.as_str().to_owned()))
+}
+
+/// Reads a description.
+pub fn described(result: &RawValue) -> Result<(Resource, Freshness), Malformed> {
+    let told = Told::complete(result)?;
+    let raw = told.resource.ok_or_else(|| Malformed::new("a description of nothing"))?;
+    let resource = Draft::take(raw, Kind::Resource)?.resource(None);
+    let resource = resource.ok_or_else(|| Malformed::new("a resource without a URI"))?;
+    Ok((resource, told.freshness()))
+}
+
+/// Reads what was read of `asked`. Elements that name nothing are about that.
+pub fn opened(result: &RawValue, asked: &Uri) -> Result<Opened, Malformed> {
+    // Only this method may ask back (MCP 2026-07-28, multi round-trip requests).
+    if Told::read(result)?.result_type.as_deref() == Some("input_required") {
+        return Ok(Opened::NeedsInput);
+    }
+    let told = Told::complete(result)?;
+    let contents = told.contents.as_ref().ok_or_else(|| Malformed::new("a read of nothing"))?;
+    let element = |raw: &&RawValue| {
+        let draft = Draft::take(raw, Kind::Element)?;
+        let (is_text, bytes) = draft.body()?;
+        let resource = draft.resource(Some(asked));
+        let resource = resource.ok_or_else(|| Malformed::new("content of what is no URI"))?;
+        Ok(Element { resource, is_text, bytes })
+    };
+    let elements = contents.iter().map(element).collect::<Result<_, Malformed>>()?;
+    Ok(Opened::Contents(elements, told.freshness()))
+}
+
+/// Reads values to choose from.
+pub fn completion(result: &RawValue) -> Result<Completion, Malformed> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Values {
+        values: Vec<String>,
+        total: Option<f64>,
+        has_more: Option<bool>,
+    }
+    let told = Told::complete(result)?;
+    let raw = told.completion.map_or("null", RawValue::get);
+    let Values { mut values, total, has_more } =
+        serde_json::from_str(raw).map_err(|_| Malformed::new("a completion without values"))?;
+    let given = values.len();
+    values.truncate(Completion::MOST);
+    let least = given + usize::from(has_more == Some(true));
+    let total = total.map_or(0, |total| total as usize).max(least);
+    Ok(Completion { values, total })
+}
+
+#[cfg(test)]
+mod tests;

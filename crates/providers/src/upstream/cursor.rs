@@ -1,0 +1,155 @@
+//! How is a place in somebody else's list written down?
+//!
+//! The server's own cursor names the page, the last thing given names the place on it. Nothing is
+//! remembered between two pages, so what must be known to notice a list that goes in circles
+//! travels along.
+
+use bytes::Bytes;
+use resource::{Cursor, Error, Result};
+
+/// How many pages a list may have.
+pub(super) const PAGES: u32 = 1_000;
+
+/// A place in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Place {
+    /// The server's cursor of the page; none for the first. An empty one is a cursor.
+    pub(super) cursor: Option<String>,
+    /// What was given last of that page.
+    pub(super) last: Option<String>,
+    /// How many pages lie before it.
+    depth: u32,
+    /// The mark of an earlier page, to meet again if there is a circle (Brent's tortoise).
+    tortoise: u64,
+}
+
+impl Place {
+    /// The place on the same page behind `last`.
+    pub(super) fn behind(&self, last: &str) -> Self {
+        Self { last: Some(last.to_owned()), ..self.clone() }
+    }
+
+    /// The beginning of the page that `cursor` names.
+    pub(super) fn turn(&self, cursor: String) -> Result<Self> {
+        let depth = self.depth + 1;
+        let mark = mark(&cursor);
+        if self.cursor.as_ref() == Some(&cursor) || (self.depth > 0 && mark == self.tortoise) {
+            return Err(Error::unavailable("the list of the server behind this mount is endless"));
+        }
+        if depth >= PAGES {
+            let words = format!("the server behind this mount lists more than {PAGES} pages");
+            return Err(Error::unavailable(words));
+        }
+        let tortoise = if depth.is_power_of_two() { mark } else { self.tortoise };
+        Ok(Self { cursor: Some(cursor), last: None, depth, tortoise })
+    }
+
+    pub(super) fn write(&self) -> Cursor {
+        let mut bytes = Vec::new();
+        bytes.extend(self.depth.to_be_bytes());
+        bytes.extend(self.tortoise.to_be_bytes());
+        for text in [&self.cursor, &self.last] {
+            let length = text.as_ref().map_or(u32::MAX, |text| text.len() as u32);
+            bytes.extend(length.to_be_bytes());
+            bytes.extend(text.as_deref().unwrap_or_default().as_bytes());
+        }
+        Cursor(bytes.into())
+    }
+
+    /// The place that a cursor of ours names; the first one, if there is none.
+    pub(super) fn read(cursor: Option<&Cursor>) -> Result<Self> {
+        match cursor {
+            None => Ok(Self::default()),
+            Some(Cursor(bytes)) => parse(bytes).ok_or_else(Error::bad_cursor),
+        }
+    }
+}
+
+fn parse(bytes: &Bytes) -> Option<Place> {
+    let mut rest: &[u8] = bytes;
+    let depth = u32::from_be_bytes(take(&mut rest)?);
+    let tortoise = u64::from_be_bytes(take(&mut rest)?);
+    let cursor = text(&mut rest)?;
+    let last = text(&mut rest)?;
+    let is_first = cursor.is_none() == (depth == 0);
+    (rest.is_empty() && is_first && depth < PAGES).then_some(Place {
+        cursor,
+        last,
+        depth,
+        tortoise,
+    })
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(*first)
+}
+
+fn text(rest: &mut &[u8]) -> Option<Option<String>> {
+    let length = u32::from_be_bytes(take(rest)?);
+    if length == u32::MAX {
+        return Some(None);
+    }
+    let (text, behind) = rest.split_at_checked(length as usize)?;
+    *rest = behind;
+    Some(Some(String::from_utf8(text.to_vec()).ok()?))
+}
+
+fn mark(cursor: &str) -> u64 {
+    let hash = blake3::hash(cursor.as_bytes());
+    hash.as_bytes().first_chunk().copied().map_or(0, u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    use super::{PAGES, Place};
+
+    #[test]
+    fn a_circle_of_any_length_is_noticed_without_being_remembered() {
+        for (lead, length) in [(0, 1), (0, 2), (3, 1), (5, 7), (40, 100)] {
+            let mut place = Place::default();
+            let mut at = 0;
+            let steps = (0..PAGES).take_while(|_| {
+                let next = place.turn(at.to_string());
+                at = if at + 1 < lead + length { at + 1 } else { lead };
+                next.map(|next| place = Place::read(Some(&next.write())).unwrap()).is_ok()
+            });
+            let steps = steps.count();
+            assert!(steps <= 4 * (lead + length) + 4, "{lead} {length}: {steps}");
+        }
+    }
+
+    #[test]
+    fn a_list_without_end_ends() {
+        let mut place = Place::default();
+        let turns = (0..).take_while(|at: &u32| match place.turn(at.to_string()) {
+            Ok(next) => {
+                place = next;
+                true
+            }
+            Err(_) => false,
+        });
+        assert_eq!(turns.count() as u32, PAGES - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_place_is_read_as_it_was_written(cursors in proptest::collection::vec(".{0,9}", 0..5),
+                                             last in any::<Option<String>>()) {
+            let mut place = Place::default();
+            for cursor in cursors {
+                place = place.turn(cursor).unwrap_or(place);
+            }
+            let place = Place { last, ..place };
+            prop_assert_eq!(Place::read(Some(&place.write())).unwrap(), place);
+        }
+
+        #[test]
+        fn what_was_not_written_here_is_refused_or_harmless(bytes: Vec<u8>) {
+            let _ = Place::read(Some(&resource::Cursor(bytes.into())));
+        }
+    }
+}

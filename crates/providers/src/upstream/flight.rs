@@ -1,0 +1,97 @@
+//! Is somebody asking this already?
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, PoisonError};
+
+use client::Error;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared, WeakShared};
+
+/// How many questions may be over before they are looked for.
+const OVER: usize = 256;
+
+type Asking<V> = BoxFuture<'static, Result<V, Error>>;
+
+/// Questions under way, by what is asked. Each is dropped with the last who waits for it.
+pub(super) struct Flights<K, V>(Mutex<HashMap<K, WeakShared<Asking<V>>>>);
+
+impl<K, V> Default for Flights<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Hash + Eq, V: Clone> Flights<K, V> {
+    /// The answer to the question that is under way, or to the one that `ask` begins.
+    pub(super) async fn join(
+        &self,
+        key: K,
+        ask: impl Future<Output = Result<V, Error>> + Send + 'static,
+    ) -> Result<V, Error> {
+        self.asking(key, ask).await
+    }
+
+    fn asking(
+        &self,
+        key: K,
+        ask: impl Future<Output = Result<V, Error>> + Send + 'static,
+    ) -> Shared<Asking<V>> {
+        let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let under_way = flights.get(&key).and_then(WeakShared::upgrade);
+        // An answer that is there already was asked for before this question came up.
+        if let Some(asking) = under_way.filter(|asking| asking.peek().is_none()) {
+            return asking;
+        }
+        if flights.len() > OVER {
+            flights.retain(|_, asking| asking.upgrade().is_some());
+        }
+        let asking = ask.boxed().shared();
+        if let Some(weak) = asking.downgrade() {
+            flights.insert(key, weak);
+        }
+        asking
+    }
+
+    /// Lets nobody join what is under way: its answer may be out of date.
+    pub(super) fn part(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::sync::Notify;
+
+    use super::Flights;
+
+    #[tokio::test]
+    async fn equal_questions_are_asked_once_and_again_after_a_parting() {
+        let flights: Flights<&str, usize> = Flights::default();
+        let (asked, answer) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+        let ask = || {
+            let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
+            async move {
+                let turn = asked.fetch_add(1, Ordering::SeqCst);
+                answer.notified().await;
+                Ok(turn)
+            }
+        };
+        let both = async { tokio::join!(flights.join("a", ask()), flights.join("a", ask())) };
+        let later = async {
+            tokio::task::yield_now().await;
+            flights.part();
+            let third = flights.join("a", ask());
+            let wake = async {
+                tokio::task::yield_now().await;
+                answer.notify_waiters();
+            };
+            tokio::join!(third, wake).0
+        };
+        let ((one, two), three) = tokio::join!(both, later);
+        assert_eq!((one.unwrap(), two.unwrap(), three.unwrap()), (0, 0, 1));
+    }
+}

@@ -1,0 +1,285 @@
+//! How is somebody else's server a source of ours?
+//!
+//! URIs here are the server's own, and what it says of its resources is passed on as it said it.
+
+mod abilities;
+mod cursor;
+mod fault;
+mod flight;
+mod health;
+mod keep;
+mod options;
+mod pages;
+mod poll;
+mod read;
+mod seats;
+mod stat;
+mod watch;
+mod whole;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use client::{Client, Error as Failure, List, Listed, Peer, Standing, State};
+use resource::{
+    Ask, Complete, Completion, Context, Error, Facets, Freshness, Page, Provider, Question,
+    Reading, Resource, Result, Template, Uri, Window,
+};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+
+use abilities::Abilities;
+use fault::fault;
+use flight::Flights;
+use keep::{Keep, Need};
+pub use options::Options;
+use pages::{Key, Leaf, Pages, Stop};
+use read::{Came, Copy};
+use seats::Seats;
+use watch::Roster;
+use whole::Whole;
+
+/// How many readings are kept, and how many bytes of them.
+const READS: usize = 512;
+const READ_BYTES: usize = 64 << 20;
+/// How many descriptions are kept, and how many bytes of them and of whole lists.
+const STATS: usize = 4_096;
+const STAT_BYTES: usize = 128 << 20;
+/// How many are looked at in one moment where the server does not tell of changes.
+const LOOKS: usize = 4;
+
+/// Somebody else's server as a provider.
+///
+/// It is reached when it is first needed. What it can do is known from then on, and remembered
+/// while it is away.
+pub struct Upstream {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: Client,
+    listing: Duration,
+    poll: Option<Duration>,
+    reads_to_describe: bool,
+    standing: tokio::sync::watch::Receiver<Standing>,
+    known: Mutex<Option<(Arc<Peer>, Abilities)>>,
+    resources: Arc<Pages<Resource>>,
+    patterns: Arc<Pages<Template>>,
+    whole: Keep<(), Whole>,
+    walks: Flights<(), Arc<Whole>>,
+    stats: Keep<Uri, Resource>,
+    asked: Flights<Uri, Arc<Resource>>,
+    reads: Keep<Uri, Copy>,
+    opening: Flights<Uri, Came>,
+    roster: Roster,
+    seats: Seats,
+    listening: OnceLock<AbortHandle>,
+    looking: Semaphore,
+    has_complained: AtomicBool,
+}
+
+impl Upstream {
+    /// A server that is not reached yet.
+    pub fn new(options: Options) -> Self {
+        let Options { client, listing, poll, reads_to_describe } = options;
+        let standing = client.state();
+        let inner = Inner {
+            client,
+            listing,
+            poll,
+            reads_to_describe,
+            standing,
+            known: Mutex::default(),
+            resources: Pages::new(),
+            patterns: Pages::new(),
+            whole: Keep::new(1, STAT_BYTES),
+            walks: Flights::default(),
+            stats: Keep::new(STATS, STAT_BYTES),
+            asked: Flights::default(),
+            reads: Keep::new(READS, READ_BYTES),
+            opening: Flights::default(),
+            roster: Roster::default(),
+            seats: Seats::default(),
+            listening: OnceLock::new(),
+            looking: Semaphore::new(LOOKS),
+            has_complained: AtomicBool::new(false),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Reaches the server, so that what it can do is known.
+    pub async fn reach(&self) -> Result<()> {
+        self.inner.listen();
+        self.inner.greeted().await.map(drop).map_err(fault)
+    }
+
+    /// Takes leave of the server: ends the session, or the program.
+    pub async fn close(&self) {
+        self.inner.client.close().await;
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(task) = self.listening.get() {
+            task.abort();
+        }
+    }
+}
+
+impl Inner {
+    /// What the server can do, if it ever said so.
+    fn known(&self) -> Option<Abilities> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Ready(peer) = &self.standing.borrow().state
+            && known.as_ref().is_none_or(|(old, _)| !Arc::ptr_eq(old, peer))
+        {
+            *known = Some((Arc::clone(peer), Abilities::of(peer)));
+        }
+        known.as_ref().map(|(_, abilities)| *abilities)
+    }
+
+    /// What the server can do; nothing, as long as it did not say.
+    fn abilities(&self) -> Abilities {
+        self.known().unwrap_or_default()
+    }
+
+    /// What the server can do, which it is asked if need be.
+    async fn greeted(&self) -> Result<Abilities, Failure> {
+        match self.known() {
+            Some(abilities) => Ok(abilities),
+            None => Ok(Abilities::of(self.client.peer().await?.as_ref())),
+        }
+    }
+
+    fn temper(&self, resource: &mut Resource) {
+        self.abilities().temper(resource, self.poll.is_some());
+    }
+
+    /// Asks for one page of resources.
+    fn ask_page(
+        self: &Arc<Self>,
+        (list, cursor): Key,
+    ) -> impl Future<Output = Result<Listed<Resource>, Failure>> + Send + 'static {
+        let inner = Arc::clone(self);
+        async move {
+            let mut listed = inner.client.list(&list, cursor.as_deref()).await?;
+            inner.complain(listed.left_out, listed.contradictory);
+            listed.items.iter_mut().for_each(|resource| inner.temper(resource));
+            Ok(listed)
+        }
+    }
+
+    /// One page of the server's own.
+    async fn leaf(
+        self: &Arc<Self>,
+        list: List,
+        cursor: Option<String>,
+    ) -> Result<(Arc<Leaf<Resource>>, Freshness), Failure> {
+        self.resources.leaf((list, cursor), Need::Fresh, |key| self.ask_page(key)).await
+    }
+
+    async fn list(self: &Arc<Self>, ask: &Ask) -> Result<Page<Resource>> {
+        let page = self.resources.page(&List::All, ask, |key| self.ask_page(key)).await;
+        page.or_else(Stop::or_nothing)
+    }
+
+    async fn templates(self: &Arc<Self>, ask: &Ask) -> Result<Page<Template>> {
+        let ask_page = |(_, cursor): Key| {
+            let inner = Arc::clone(self);
+            async move {
+                let listed = inner.client.templates(cursor.as_deref()).await?;
+                inner.complain(listed.left_out, listed.contradictory);
+                Ok(listed)
+            }
+        };
+        self.patterns.page(&List::All, ask, ask_page).await.or_else(Stop::or_nothing)
+    }
+
+    /// What lies in `parent`.
+    async fn children(self: &Arc<Self>, parent: &Uri, ask: &Ask) -> Result<Page<Resource>> {
+        let abilities = self.greeted().await.map_err(fault)?;
+        let Some(list) = abilities.list_in(parent) else { return self.emulate(parent, ask).await };
+        match self.resources.page(&list, ask, |key| self.ask_page(key)).await {
+            Ok(page) => Ok(page),
+            Err(Stop::Unbegun(failure)) => Err(self.why_closed(parent, failure).await),
+            Err(Stop::Error(error)) => Err(error),
+        }
+    }
+
+    /// The server says in one way that a resource is missing and that it is no collection.
+    async fn why_closed(self: &Arc<Self>, parent: &Uri, failure: Failure) -> Error {
+        if !failure.is_about_missing() && !failure.is_about_method() {
+            return fault(failure).about(parent);
+        }
+        match self.stat(parent).await {
+            Ok(_) => Error::invalid("not a collection").about(parent).caused_by(failure),
+            Err(error) => error,
+        }
+    }
+
+    /// Says once that something of the server's is not as it should be.
+    fn complain(&self, left_out: usize, contradictory: usize) {
+        if left_out + contradictory > 0 && !self.has_complained.swap(true, Ordering::Relaxed) {
+            tracing::warn!(left_out, contradictory, "a server lists what cannot be asked for");
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for Upstream {
+    async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        self.inner.listen();
+        match parent {
+            None => self.inner.list(ask).await,
+            Some(parent) => self.inner.children(parent, ask).await,
+        }
+    }
+
+    async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.inner.listen();
+        self.inner.templates(ask).await
+    }
+
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+        self.inner.listen();
+        self.inner.stat(uri).await
+    }
+
+    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        self.inner.listen();
+        self.inner.read(uri, window).await
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        let abilities = self.inner.abilities();
+        let is_polled = self.inner.poll.is_some();
+        let watches = abilities.subscribes || abilities.tells_of_lists || is_polled;
+        Facets {
+            watch: watches.then_some(self as _),
+            complete: abilities.completes.then_some(self as _),
+            health: Some(self),
+        }
+    }
+}
+
+#[async_trait]
+impl Complete for Upstream {
+    async fn complete(&self, _: &Context, question: &Question<'_>) -> Result<Completion> {
+        match self.inner.client.complete(question).await {
+            Ok(completion) => Ok(completion),
+            // The first revision has no word for whether a server completes.
+            Err(failure) if failure.is_about_method() => Ok(Completion::default()),
+            Err(failure) if failure.is_about_missing() => {
+                let words = "the server behind this mount knows no such template or variable";
+                Err(Error::invalid(words).caused_by(failure))
+            }
+            Err(failure) => Err(fault(failure)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! What does a resource hold, and which stretch of it is asked for?
+//!
+//! A server gives a resource whole or not at all, so windows are cut from one reading, which is
+//! kept for as long as somebody who began with it may want to go on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use client::{Element, Error as Failure, Opened};
+use resource::{
+    Body, Content, Error, Freshness, Part, Reading, Resource, Result, Slice, Source, Uri, Window,
+};
+
+use super::Inner;
+use super::fault::fault_of;
+use super::keep::{Need, Worth};
+
+/// How long a reading serves whoever asks for one window of it after the other.
+const WINDOWS: Duration = Duration::from_secs(30);
+
+/// A reading.
+pub(super) struct Copy {
+    pub(super) parts: Vec<Leaf>,
+    freshness: Freshness,
+}
+
+/// One part of it.
+pub(super) struct Leaf {
+    pub(super) resource: Arc<Resource>,
+    is_text: bool,
+    pub(super) bytes: Bytes,
+}
+
+/// What a reading came to.
+#[derive(Clone)]
+pub(super) enum Came {
+    Content(Arc<Copy>),
+    NeedsInput,
+}
+
+impl Inner {
+    /// What the server gives for `uri`, or gave a moment ago if that will do.
+    pub(super) async fn open(self: &Arc<Self>, uri: &Uri, need: Need) -> Result<Arc<Copy>> {
+        Ok(self.opened(uri, need).await?.0)
+    }
+
+    async fn opened(self: &Arc<Self>, uri: &Uri, need: Need) -> Result<(Arc<Copy>, Freshness)> {
+        if let Some((copy, ttl)) = self.reads.get(uri, need) {
+            let freshness = Freshness { ttl, ..copy.freshness };
+            return Ok((copy, freshness));
+        }
+        let copy = self.reopen(uri).await?;
+        let freshness = copy.freshness;
+        Ok((copy, freshness))
+    }
+
+    /// What the server gives for `uri` now.
+    pub(super) async fn reopen(self: &Arc<Self>, uri: &Uri) -> Result<Arc<Copy>> {
+        let (inner, asked, epoch) = (Arc::clone(self), uri.clone(), self.reads.epoch());
+        let ask = async move {
+            let (elements, freshness) = match inner.client.read(&asked).await? {
+                Opened::Contents(elements, freshness) => (elements, freshness),
+                Opened::NeedsInput => return Ok(Came::NeedsInput),
+            };
+            let parts = inner.parts(elements, &asked);
+            let weight = parts.iter().map(|part| part.bytes.len() + 600).sum();
+            let copy = Arc::new(Copy { parts, freshness });
+            let worth = Worth { ttl: freshness.ttl, grace: WINDOWS, weight };
+            inner.reads.put(epoch, asked, Arc::clone(&copy), &worth);
+            Ok(Came::Content(copy))
+        };
+        match self.opening.join(uri.clone(), ask).await {
+            Ok(Came::Content(copy)) => Ok(copy),
+            Ok(Came::NeedsInput) => {
+                let words =
+                    "the server behind this mount needs input before it gives this resource";
+                Err(Error::unavailable(words).about(uri))
+            }
+            Err(failure) => Err(self.refused(failure, uri)),
+        }
+    }
+
+    fn refused(&self, failure: Failure, uri: &Uri) -> Error {
+        fault_of(failure, uri)
+    }
+
+    fn parts(&self, elements: Vec<Element>, asked: &Uri) -> Vec<Leaf> {
+        let part = |element: Element| {
+            let Element { mut resource, is_text, bytes } = element;
+            self.temper(&mut resource);
+            Leaf { resource: Arc::new(resource), is_text, bytes }
+        };
+        let mut parts: Vec<Leaf> = elements.into_iter().map(part).collect();
+        if parts.is_empty() {
+            // A reading is never empty; this resource merely holds nothing.
+            let mut resource = Resource::new(asked.clone(), asked.as_str());
+            resource.listable = resource::Truth::Unknown;
+            self.temper(&mut resource);
+            parts.push(Leaf { resource: Arc::new(resource), is_text: true, bytes: Bytes::new() });
+        }
+        parts
+    }
+
+    /// What is asked for of `uri`.
+    pub(super) async fn read(self: &Arc<Self>, uri: &Uri, window: &Window) -> Result<Reading> {
+        let need = match window {
+            Window::Part { offset, etag, .. } if *offset > 0 || etag.is_some() => Need::Begun,
+            _ => Need::Fresh,
+        };
+        let (mut copy, mut freshness) = self.opened(uri, need).await?;
+        if copy.is_other(window) {
+            copy = self.reopen(uri).await?;
+            freshness = copy.freshness;
+        }
+        let parts = copy.give(window).map_err(|error| error.about(uri))?;
+        Ok(Reading { content: Content::Parts(parts), freshness })
+    }
+}
+
+impl Copy {
+    /// A mark of the content: the server's own, or one made of what it holds.
+    fn etag(&self) -> String {
+        let Some(first) = self.parts.first() else { return String::new() };
+        let own = first.resource.etag.clone();
+        own.unwrap_or_else(|| blake3::hash(&first.bytes).to_hex()[..16].to_owned())
+    }
+
+    fn is_other(&self, window: &Window) -> bool {
+        matches!(window, Window::Part { etag: Some(pinned), .. } if *pinned != self.etag())
+    }
+
+    fn give(&self, window: &Window) -> Result<Vec<Part>> {
+        match window {
+            Window::Whole { limit } => {
+                let total = self.parts.iter().map(|part| part.bytes.len() as u64).sum();
+                if total > *limit {
+                    return Err(Error::too_large(total, *limit));
+                }
+                Ok(self.parts.iter().map(|part| part.give(part.bytes.clone(), None)).collect())
+            }
+            Window::Part { .. } if self.is_other(window) => Err(Error::changed(self.etag())),
+            // A window is one of the primary part, and gives that one alone.
+            Window::Part { offset, length, .. } => Ok(self
+                .parts
+                .iter()
+                .take(1)
+                .map(|part| {
+                    let (bytes, slice) = cut(&part.bytes, part.is_text, *offset, *length);
+                    let mut given = part.give(bytes, Some(slice));
+                    if given.resource.etag.is_none() {
+                        Arc::make_mut(&mut given.resource).etag = Some(self.etag());
+                    }
+                    given
+                })
+                .collect()),
+        }
+    }
+
+    /// A mark that differs whenever anything of it does.
+    pub(super) fn mark(&self) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        for part in &self.parts {
+            hasher.update(part.resource.uri.as_str().as_bytes());
+            hasher.update(&(part.bytes.len() as u64).to_le_bytes());
+            hasher.update(&part.bytes);
+        }
+        hasher.finalize()
+    }
+}
+
+impl Leaf {
+    fn give(&self, bytes: Bytes, slice: Option<Slice>) -> Part {
+        let source = Source::Bytes(bytes);
+        let body = if self.is_text { Body::Text(source) } else { Body::Blob(source) };
+        Part { resource: Arc::clone(&self.resource), body, slice }
+    }
+}
+
+/// The stretch of `bytes` from `offset` on; of a text, between characters and one at the least.
+fn cut(bytes: &Bytes, is_text: bool, offset: u64, length: u64) -> (Bytes, Slice) {
+    let total = bytes.len();
+    let is_edge = |at: &usize| !is_text || bytes.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    let within = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
+    let start = (within(offset)..=total).find(is_edge).unwrap_or(total);
+    let least = (start + 1..=total).find(is_edge).unwrap_or(total);
+    let most = within((start as u64).saturating_add(length));
+    let end = (least..=most).rev().find(is_edge).unwrap_or(least);
+    let slice = Slice { offset: start as u64, length: (end - start) as u64, total: total as u64 };
+    (bytes.slice(start..end), slice)
+}

@@ -1,0 +1,85 @@
+//! Is the server asked again when it must be, and not when it need not be?
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use resource::{ErrorKind, Window};
+use serde_json::json;
+
+use super::stage::{Says, Stage};
+use super::{parts, stat, text};
+
+const READ: &str = "resources/read";
+
+/// A server whose content is another one at each reading.
+fn counting(ttl: i64) -> Arc<Stage> {
+    let turn = AtomicUsize::new(0);
+    let extension = json!({ "dev.refdesk/resource-metadata": { "metadata": true } });
+    let capabilities = json!({ "resources": { "subscribe": true }, "extensions": extension });
+    Stage::new(capabilities, move |method, params| match method {
+        READ => {
+            let text = format!("reading {}", turn.fetch_add(1, Ordering::SeqCst));
+            let contents = json!([{ "uri": params["uri"], "text": text }]);
+            Says::Result(json!({ "contents": contents, "ttlMs": ttl, "cacheScope": "private" }))
+        }
+        "resources/metadata" => {
+            Says::Result(json!({ "resource": { "uri": params["uri"], "name": "n" }, "ttlMs": ttl }))
+        }
+        _ => Says::Error(-32601, "no"),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reading_is_good_for_as_long_as_the_server_says() {
+    let stage = counting(5_000);
+    let upstream = stage.upstream();
+    assert_eq!(text(&upstream, "a://x").await, "reading 0");
+    tokio::time::advance(Duration::from_secs(4)).await;
+    assert_eq!(text(&upstream, "a://x").await, "reading 0");
+    assert_eq!(text(&upstream, "a://y").await, "reading 1");
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(text(&upstream, "a://x").await, "reading 2");
+}
+
+/// K-02, K-07.
+#[tokio::test(start_paused = true)]
+async fn a_reading_without_a_lifetime_is_stale_at_once() {
+    for ttl in [0, -7] {
+        let stage = counting(ttl);
+        let upstream = stage.upstream();
+        assert_eq!(text(&upstream, "a://x").await, "reading 0");
+        assert_eq!(text(&upstream, "a://x").await, "reading 1");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn windows_go_on_with_the_reading_they_began_with_and_a_pin_holds() {
+    let stage = counting(0);
+    let upstream = stage.upstream();
+    let window = |offset, etag| Window::Part { offset, length: 4, etag };
+    let first = parts(&upstream, "a://x", &window(0, None)).await.unwrap().remove(0);
+    let etag = first.resource.etag.clone();
+    parts(&upstream, "a://x", &window(4, None)).await.unwrap();
+    parts(&upstream, "a://x", &window(0, etag.clone())).await.unwrap();
+    assert_eq!(stage.asked(READ).len(), 1);
+    tokio::time::advance(Duration::from_secs(60)).await;
+    let error = parts(&upstream, "a://x", &window(4, etag)).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Changed);
+    assert!(error.facts.iter().any(|(name, _)| *name == "etag"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn equal_questions_at_one_time_are_asked_once() {
+    let stage = counting(0);
+    let upstream = stage.upstream();
+    let all = tokio::join!(
+        text(&upstream, "a://x"),
+        text(&upstream, "a://x"),
+        stat(&upstream, "a://x"),
+        stat(&upstream, "a://x")
+    );
+    assert_eq!((all.0.as_str(), all.1.as_str()), ("reading 0", "reading 0"));
+    assert_eq!(all.2.unwrap(), all.3.unwrap());
+    assert_eq!((stage.asked(READ).len(), stage.asked("resources/metadata").len()), (1, 1));
+}

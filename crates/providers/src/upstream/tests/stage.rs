@@ -1,0 +1,163 @@
+//! Who is the server behind us? Whoever a test wants it to be.
+
+use std::io;
+use std::sync::{Arc, Mutex, Weak};
+
+use client::{Pipes, Reading, Target, Writing};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+use tokio::sync::{broadcast, watch};
+
+use super::{Options, Upstream, client};
+
+/// What a server answers.
+pub(super) enum Says {
+    Result(Value),
+    Error(i64, &'static str),
+    Nothing,
+}
+
+type Script = Box<dyn Fn(&str, &Value) -> Says + Send + Sync>;
+
+/// A server that answers from a script, in one era or the other.
+pub(super) struct Stage {
+    me: Weak<Self>,
+    is_old: bool,
+    capabilities: Value,
+    script: Script,
+    asked: watch::Sender<Vec<(String, Value)>>,
+    tells: broadcast::Sender<Value>,
+    ends: Mutex<Vec<tokio::task::AbortHandle>>,
+}
+
+impl Stage {
+    pub(super) fn new(
+        capabilities: Value,
+        script: impl Fn(&str, &Value) -> Says + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::of(false, capabilities, script)
+    }
+
+    pub(super) fn old(
+        capabilities: Value,
+        script: impl Fn(&str, &Value) -> Says + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::of(true, capabilities, script)
+    }
+
+    fn of(
+        is_old: bool,
+        capabilities: Value,
+        script: impl Fn(&str, &Value) -> Says + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let (asked, tells) = (watch::Sender::default(), broadcast::Sender::new(64));
+        let (script, ends) = (Box::new(script), Mutex::default());
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            is_old,
+            capabilities,
+            script,
+            asked,
+            tells,
+            ends,
+        })
+    }
+
+    pub(super) fn options(self: &Arc<Self>) -> Options {
+        Options::new(client(Target::Pipes(Arc::clone(self) as _)))
+    }
+
+    pub(super) fn upstream(self: &Arc<Self>) -> Upstream {
+        Upstream::new(self.options())
+    }
+
+    /// The parameters of all requests of one method so far, without what each revision adds.
+    pub(super) fn asked(&self, method: &str) -> Vec<Value> {
+        let asked = self.asked.borrow();
+        let meant = asked.iter().filter(|(known, _)| known == method);
+        meant.map(|(_, params)| params.clone()).collect()
+    }
+
+    /// Waits until a method was asked for this often.
+    pub(super) async fn until(&self, method: &str, count: usize) {
+        let enough = |asked: &Vec<(String, Value)>| {
+            asked.iter().filter(|(known, _)| known == method).count() >= count
+        };
+        super::soon(self.asked.subscribe().wait_for(enough)).await.unwrap();
+    }
+
+    pub(super) fn tell(&self, method: &str, params: &Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        self.tells.send(message).unwrap();
+    }
+
+    pub(super) fn cut(&self) {
+        self.ends.lock().unwrap().drain(..).for_each(|task| task.abort());
+    }
+
+    fn answer(&self, message: &Value) -> Option<Value> {
+        let method = message["method"].as_str()?;
+        let mut params = message["params"].clone();
+        if let Some(params) = params.as_object_mut() {
+            params.remove("_meta");
+        }
+        self.asked.send_modify(|asked| asked.push((method.to_owned(), params.clone())));
+        let id = message.get("id")?;
+        let said = match (method, self.is_old) {
+            ("server/discover", false) => Says::Result(json!({
+                "resultType": "complete", "supportedVersions": ["2026-07-28"],
+                "capabilities": self.capabilities, "ttlMs": 0, "cacheScope": "private",
+            })),
+            ("initialize", true) => Says::Result(json!({
+                "protocolVersion": "2025-11-25", "capabilities": self.capabilities,
+                "serverInfo": { "name": "old", "version": "1" },
+            })),
+            ("server/discover" | "initialize", _) => Says::Error(-32601, "method not found"),
+            _ => (self.script)(method, &params),
+        };
+        match said {
+            Says::Result(result) => Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
+            Says::Error(code, message) => Some(json!({
+                "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message },
+            })),
+            Says::Nothing => None,
+        }
+    }
+}
+
+/// A stage as the client opens it.
+impl Pipes for Stage {
+    fn open(&self) -> io::Result<(Reading, Writing)> {
+        let (ours, theirs) = duplex(1 << 20);
+        let (read, mut write) = split(theirs);
+        let (answers, mut queue) = tokio::sync::mpsc::unbounded_channel::<Value>();
+        let mut told = self.tells.subscribe();
+        let writing = tokio::spawn(async move {
+            loop {
+                let line = tokio::select! {
+                    biased;
+                    Some(line) = queue.recv() => line,
+                    Ok(line) = told.recv() => line,
+                    else => return,
+                };
+                if write.write_all(format!("{line}\n").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let stage = self.me.clone();
+        let reading = tokio::spawn(async move {
+            let mut lines = BufReader::new(read).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                let message: Value = serde_json::from_str(&line).unwrap();
+                let Some(stage) = stage.upgrade() else { return };
+                if let Some(answer) = stage.answer(&message) {
+                    drop(answers.send(answer));
+                }
+            }
+        });
+        self.ends.lock().unwrap().extend([writing.abort_handle(), reading.abort_handle()]);
+        let (read, write) = split(ours);
+        Ok((Box::new(read), Box::new(write)))
+    }
+}

@@ -1,0 +1,209 @@
+//! Does a change at the server reach whoever listens here, once and not too early?
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_core::Stream;
+use futures_util::{FutureExt, StreamExt};
+use resource::{Change, Context, ErrorKind, Interest, Place, Provider, Truth};
+use serde_json::{Value, json};
+use testkit::Memory;
+
+use super::desk::Desk;
+use super::stage::{Says, Stage};
+use super::{Upstream, page, soon, stat, text, uri};
+
+type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
+
+pub(super) async fn watch(
+    upstream: &Upstream,
+    interest: Interest,
+) -> Result<Changes, resource::Error> {
+    use resource::Watch;
+    Watch::watch(upstream, &Context::default(), interest).await
+}
+
+fn about(at: &str) -> Interest {
+    Interest::Resource(uri(at))
+}
+
+fn updated(at: &str) -> Option<Change> {
+    Some(Change::Updated(uri(at)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_reads_on_hearing_of_a_change_gets_the_new_content() {
+    for is_old in [false, true] {
+        let memory = Memory::new().text("mem:///a", "old").text("mem:///b", "b").live();
+        let desk = Desk::new(memory, is_old);
+        let upstream = desk.upstream();
+        assert_eq!(text(&upstream, "mem:///a").await, "old");
+        let mut changes = watch(&upstream, about("mem:///a")).await.unwrap();
+        let mut all = watch(&upstream, Interest::Everything).await.unwrap();
+        desk.memory().write("mem:///b", "unheard");
+        desk.memory().write("mem:///a", "new");
+        assert_eq!(soon(changes.next()).await, updated("mem:///a"));
+        assert_eq!(text(&upstream, "mem:///a").await, "new");
+        assert_eq!(soon(all.next()).await, updated("mem:///a"));
+        drop(changes);
+        drop(all);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_changed_is_told_and_asked_for_again() {
+    for is_old in [false, true] {
+        let desk = Desk::new(Memory::new().text("mem:///a", "a").live(), is_old);
+        let upstream = desk.upstream();
+        upstream.reach().await.unwrap();
+        let mut changes = watch(&upstream, Interest::Listing).await.unwrap();
+        assert_eq!(page(&upstream, None, 10).await.unwrap().items.len(), 1);
+        while desk.memory().watchers() == 0 {
+            tokio::task::yield_now().await;
+        }
+        desk.memory().write("mem:///b", "b");
+        assert_eq!(soon(changes.next()).await, Some(Change::Listing));
+        assert_eq!(page(&upstream, None, 10).await.unwrap().items.len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_restart_each_watched_resource_is_told_once() {
+    for is_old in [false, true] {
+        let memory = Memory::new().text("mem:///a", "old").text("mem:///b", "b").live();
+        let desk = Desk::new(memory, is_old);
+        let upstream = desk.upstream();
+        let mut one = watch(&upstream, about("mem:///a")).await.unwrap();
+        let mut other = watch(&upstream, about("mem:///b")).await.unwrap();
+        desk.cut();
+        desk.memory().write("mem:///a", "new");
+        assert_eq!(soon(one.next()).await, updated("mem:///a"));
+        assert_eq!(soon(other.next()).await, updated("mem:///b"));
+        assert_eq!(text(&upstream, "mem:///a").await, "new");
+        assert_eq!(one.next().now_or_never(), None);
+        desk.memory().write("mem:///a", "newer");
+        assert_eq!(soon(one.next()).await, updated("mem:///a"));
+        assert_eq!(text(&upstream, "mem:///a").await, "newer");
+    }
+}
+
+fn telling() -> Arc<Stage> {
+    let capabilities = json!({ "resources": { "subscribe": true, "listChanged": true } });
+    Stage::old(capabilities, |method, params| match (method, params["uri"].as_str()) {
+        ("resources/list", _) => {
+            Says::Result(json!({ "resources": [{ "uri": "a://x", "name": "x" }] }))
+        }
+        ("resources/subscribe", Some("a://mute" | "a://none")) => Says::Error(-32602, "no"),
+        ("resources/subscribe" | "resources/unsubscribe", _) => Says::Result(json!({})),
+        ("resources/read", Some("a://none")) => Says::Error(-32002, "not found"),
+        ("resources/read", Some(at)) => {
+            Says::Result(json!({ "contents": [{ "uri": at, "text": "t" }] }))
+        }
+        _ => Says::Error(-32601, "no"),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_server_is_asked_by_the_first_and_let_go_by_the_last() {
+    let stage = telling();
+    let upstream = stage.upstream();
+    let one = watch(&upstream, about("a://x")).await.unwrap();
+    let two = watch(&upstream, about("a://x")).await.unwrap();
+    assert_eq!(stage.asked("resources/subscribe").len(), 1);
+    drop(one);
+    let three = watch(&upstream, about("a://y")).await.unwrap();
+    assert_eq!(stage.asked("resources/unsubscribe").len(), 0);
+    drop((two, three));
+    stage.until("resources/unsubscribe", 2).await;
+    // Whoever comes back while the server is let go is heard of all the same.
+    let again = watch(&upstream, about("a://x")).await.unwrap();
+    assert_eq!(stage.asked("resources/subscribe").len(), 3);
+    drop(again);
+    stage.until("resources/unsubscribe", 3).await;
+    while upstream.inner.seats.len() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(upstream.inner.roster.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_lies_in_a_resource_is_heard_of_with_it() {
+    let stage = telling();
+    let upstream = stage.upstream();
+    let mut changes = watch(&upstream, about("a://x")).await.unwrap();
+    stage.tell("notifications/resources/updated", &json!({ "uri": "a://other" }));
+    stage.tell("notifications/resources/updated", &json!({ "uri": "a://x/part" }));
+    assert_eq!(soon(changes.next()).await, updated("a://x/part"));
+    assert_eq!(changes.next().now_or_never(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_heard_of_is_refused_and_what_is_missing_is_missing() {
+    let upstream = telling().upstream();
+    let kind = |refused: Result<Changes, resource::Error>| refused.err().map(|error| error.kind);
+    let mute = watch(&upstream, about("a://mute")).await;
+    assert_eq!(kind(mute), Some(ErrorKind::Unsupported));
+    assert_eq!(kind(watch(&upstream, about("a://none")).await), Some(ErrorKind::NotFound));
+    while upstream.inner.seats.len() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_ends_with_its_source() {
+    let upstream = telling().upstream();
+    let mut changes = watch(&upstream, about("a://x")).await.unwrap();
+    drop(upstream);
+    assert_eq!(soon(changes.next()).await, None);
+}
+
+/// K-09.
+#[tokio::test(start_paused = true)]
+async fn where_the_server_does_not_tell_one_looks() {
+    let turn = Arc::new(AtomicUsize::new(0));
+    let content = Arc::clone(&turn);
+    let stage = Stage::old(json!({ "resources": {} }), move |method, params| match method {
+        "resources/list" => Says::Result(json!({ "resources": [{ "uri": "a://x", "name": "x" }] })),
+        "resources/read" => match content.load(Ordering::SeqCst) {
+            9 => Says::Error(-32002, "not found"),
+            at => {
+                let contents: Value = json!([{ "uri": params["uri"], "text": at.to_string() }]);
+                Says::Result(json!({ "contents": contents }))
+            }
+        },
+        _ => Says::Error(-32601, "no"),
+    });
+    let every = Duration::from_secs(10);
+    let upstream = Upstream::new(super::Options { poll: Some(every), ..stage.options() });
+    let told = stat(&upstream, "a://x").await.unwrap();
+    assert_eq!(told.watchable, Truth::Yes);
+    assert_eq!(told.extra.get(Place::Meta, "dev.refdesk/polled"), Some("true"));
+    let mut changes = watch(&upstream, about("a://x")).await.unwrap();
+    let quiet = tokio::time::timeout(every * 5, changes.next()).await;
+    assert!(quiet.is_err());
+    turn.store(1, Ordering::SeqCst);
+    assert_eq!(soon(changes.next()).await, updated("a://x"));
+    assert_eq!(text(&upstream, "a://x").await, "1");
+    turn.store(9, Ordering::SeqCst);
+    assert_eq!(soon(changes.next()).await, Some(Change::Removed(uri("a://x"))));
+    drop(changes);
+    while upstream.inner.seats.len() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let looks = stage.asked("resources/read").len();
+    tokio::time::sleep(every * 10).await;
+    assert_eq!(stage.asked("resources/read").len(), looks);
+    assert_eq!(upstream.facets().health.unwrap().health().state, resource::State::Degraded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_may_be_listened_to_while_the_server_is_away() {
+    let stage = telling();
+    let upstream = stage.upstream();
+    upstream.reach().await.unwrap();
+    stage.cut();
+    assert!(watch(&upstream, Interest::Listing).await.is_ok());
+    assert!(upstream.facets().watch.is_some());
+}

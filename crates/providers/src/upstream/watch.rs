@@ -1,0 +1,153 @@
+//! Who hears of what the server tells?
+//!
+//! One task listens to the server. What it hears first takes back what was kept, and is then told
+//! to everybody whom it touches: whoever reads on hearing of a change gets the new content.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use client::{About, Notice, Notices, verb};
+use futures_core::Stream;
+use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
+
+use super::seats::Seat;
+use super::whole::is_within;
+use super::{Inner, Upstream};
+use crate::feed::Feed;
+
+/// Everybody who listens.
+#[derive(Default)]
+pub(super) struct Roster {
+    feeds: Mutex<Vec<(u64, Interest, Feed)>>,
+    ids: AtomicU64,
+}
+
+impl Roster {
+    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Interest, Feed)>> {
+        self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn tell(&self, change: &Change) {
+        for (_, interest, feed) in self.lock().iter() {
+            if touches(change, interest) {
+                feed.tell(change.clone());
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+}
+
+/// A change of what lies in a resource is one of that resource (`updated` may name either).
+fn touches(change: &Change, interest: &Interest) -> bool {
+    match (interest, change) {
+        (Interest::Everything, _) | (Interest::Listing, Change::Listing) => true,
+        (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
+            is_within(uri, wanted)
+        }
+        (Interest::Listing | Interest::Resource(_), _) => false,
+    }
+}
+
+impl Inner {
+    /// Listens to the server from the first time on that anybody asks anything.
+    pub(super) fn listen(self: &Arc<Self>) {
+        self.listening.get_or_init(|| {
+            let notices = self.client.notices();
+            let inner = Arc::downgrade(self);
+            let task = tokio::spawn(async move { hear(notices, || inner.upgrade()).await });
+            task.abort_handle()
+        });
+    }
+
+    /// Takes back what was kept, and tells.
+    fn heard(&self, notice: &Notice) {
+        match &notice.about {
+            About::Updated(text) => {
+                let Ok(uri) = Uri::parse(text) else { return };
+                self.changed(&Change::Updated(uri));
+            }
+            About::ListChanged if notice.method == verb::LIST_CHANGED => {
+                if !notice.is_heard {
+                    // Nobody knows what happened while the server was away.
+                    self.reads.forget(|_| true);
+                    self.stats.forget(|_| true);
+                    self.opening.part();
+                    self.asked.part();
+                }
+                self.changed(&Change::Listing);
+            }
+            About::ListChanged | About::Other => {}
+        }
+    }
+
+    /// Takes back what `change` touches, then tells of it.
+    pub(super) fn changed(&self, change: &Change) {
+        match change {
+            Change::Updated(uri) | Change::Removed(uri) => {
+                // What was read of a collection may hold what lies in it.
+                self.reads.forget(|kept| is_within(uri, kept));
+                self.stats.forget(|kept| is_within(uri, kept));
+                self.opening.part();
+                self.asked.part();
+            }
+            Change::Listing => {
+                self.resources.forget();
+                self.patterns.forget();
+                self.stats.forget(|_| true);
+            }
+        }
+        self.whole.forget(|()| true);
+        self.walks.part();
+        self.roster.tell(change);
+    }
+
+    /// Enters an interest; what happens from now on waits in the stream.
+    fn enter(self: &Arc<Self>, interest: Interest, seat: Arc<Mutex<Option<Seat>>>) -> Changes {
+        let id = self.roster.ids.fetch_add(1, Ordering::Relaxed);
+        let inner = Arc::downgrade(self);
+        let (feed, stories) = Feed::new(move || {
+            if let Some(inner) = inner.upgrade() {
+                inner.roster.lock().retain(|(known, ..)| *known != id);
+            }
+            drop(seat);
+        });
+        self.roster.lock().push((id, interest, feed));
+        Box::pin(stories)
+    }
+}
+
+type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
+
+async fn hear(mut notices: Notices, inner: impl Fn() -> Option<Arc<Inner>>) {
+    while let Some(notice) = notices.next().await {
+        let Some(inner) = inner() else { return };
+        inner.heard(&notice);
+    }
+}
+
+#[async_trait]
+impl Watch for Upstream {
+    async fn watch(&self, _: &Context, interest: Interest) -> Result<Changes> {
+        let inner = &self.inner;
+        inner.listen();
+        let place = Arc::new(Mutex::new(None));
+        let stories = inner.enter(interest.clone(), Arc::clone(&place));
+        if let Interest::Resource(uri) = &interest {
+            let seat = inner.sit(uri).await?;
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(seat);
+        }
+        Ok(stories)
+    }
+}
+
+/// Says that nobody tells of this resource.
+pub(super) fn silent(uri: &Uri) -> Error {
+    let words = "the server behind this mount does not tell of changes of this resource";
+    Error::new(ErrorKind::Unsupported, words).about(uri)
+}

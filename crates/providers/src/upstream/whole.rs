@@ -1,0 +1,178 @@
+//! What does the server list in all, and what lies below what?
+//!
+//! Only for servers that cannot be asked: about one resource, or for what lies in one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use client::{Error as Failure, List};
+use resource::{Absence, Ask, Error, Freshness, Page, Resource, Result, Uri};
+
+use super::Inner;
+use super::cursor::{PAGES, Place};
+use super::keep::{Need, Worth};
+use super::pages::{Entry, cut};
+
+/// How many entries of a list are looked at.
+const ENTRIES: usize = 100_000;
+
+/// A whole list.
+pub(super) struct Whole {
+    all: Vec<Arc<Resource>>,
+    places: HashMap<Uri, usize>,
+    freshness: Freshness,
+}
+
+impl Whole {
+    pub(super) fn find(&self, uri: &Uri) -> Option<&Arc<Resource>> {
+        self.places.get(uri).and_then(|at| self.all.get(*at))
+    }
+
+    /// What lies in `parent` by its name, nothing listed lying in between.
+    fn below(&self, parent: &Uri) -> Vec<Arc<Resource>> {
+        let below = |resource: &&Arc<Resource>| {
+            let steps = ancestors(&resource.uri);
+            let nearest = steps.into_iter().find(|step| self.has(step) || is_same(step, parent));
+            nearest.is_some_and(|step| is_same(&step, parent))
+        };
+        self.all.iter().filter(below).map(Arc::clone).collect()
+    }
+
+    fn has(&self, step: &str) -> bool {
+        let is_listed =
+            |text: &str| Uri::parse(text).is_ok_and(|uri| self.places.contains_key(&uri));
+        is_listed(step) || is_listed(&format!("{step}/"))
+    }
+}
+
+impl Inner {
+    /// The whole list, as it was a moment ago or as it is.
+    pub(super) async fn whole(self: &Arc<Self>) -> Result<Arc<Whole>, Failure> {
+        if let Some((whole, _)) = self.whole.get(&(), Need::Begun) {
+            return Ok(whole);
+        }
+        let (inner, epoch) = (Arc::clone(self), self.whole.epoch());
+        let walk = async move {
+            let whole = Arc::new(inner.walk().await?);
+            let weight = whole.all.iter().map(|resource| resource.weight()).sum();
+            let worth = Worth { ttl: whole.freshness.ttl, grace: inner.listing, weight };
+            inner.whole.put(epoch, (), Arc::clone(&whole), &worth);
+            Ok(whole)
+        };
+        self.walks.join((), walk).await
+    }
+
+    async fn walk(self: &Arc<Self>) -> Result<Whole, Failure> {
+        let mut all: Vec<Arc<Resource>> = Vec::new();
+        let mut places = HashMap::new();
+        let mut freshness: Option<Freshness> = None;
+        let mut place = Place::default();
+        for _ in 0..PAGES {
+            let leaf = self.leaf(List::All, place.cursor.clone()).await;
+            let (leaf, fresh) = match leaf {
+                Err(failure) if failure.is_about_method() && place.cursor.is_none() => break,
+                leaf => leaf?,
+            };
+            freshness = Some(freshness.map_or(fresh, |known| known.and(fresh)));
+            for item in &leaf.items {
+                if places.try_insert_new(&item.uri, all.len()) {
+                    all.push(Arc::clone(item));
+                }
+            }
+            let Some(cursor) = &leaf.next else { break };
+            // What lies behind a circle was seen before.
+            let Ok(next) = place.turn(cursor.clone()) else { break };
+            if all.len() >= ENTRIES {
+                tracing::warn!(ENTRIES, "a server lists more than is looked at");
+                break;
+            }
+            place = next;
+        }
+        Ok(Whole { all, places, freshness: freshness.unwrap_or_default() })
+    }
+
+    /// B-12: what lies in `parent`, as far as the names in the whole list tell.
+    pub(super) async fn emulate(
+        self: &Arc<Self>,
+        parent: &Uri,
+        ask: &Ask,
+    ) -> Result<Page<Resource>> {
+        let whole = self.whole().await.map_err(super::fault::fault)?;
+        let below = if is_hierarchical(parent) { whole.below(parent) } else { Vec::new() };
+        if below.is_empty() {
+            self.stat(parent).await?;
+            return Err(Error::invalid("not a collection").about(parent));
+        }
+        let place = Place::read(ask.from.as_ref())?;
+        let (items, rest) = cut(&below, place.last.as_deref(), ask.limit.max(1))?;
+        let last = items.last().filter(|_| rest);
+        let why = "the server does not list what lies in a resource; this is what the names in its \
+                   whole list show";
+        Ok(Page {
+            items: items.to_vec(),
+            next: last.map(|last| place.behind(last.key()).write()),
+            absent: vec![Absence { what: "collection".to_owned(), why: why.to_owned() }],
+            freshness: whole.freshness,
+        })
+    }
+}
+
+/// Remembers the first place of each.
+trait First {
+    fn try_insert_new(&mut self, uri: &Uri, at: usize) -> bool;
+}
+
+impl First for HashMap<Uri, usize> {
+    fn try_insert_new(&mut self, uri: &Uri, at: usize) -> bool {
+        let is_new = !self.contains_key(uri);
+        if is_new {
+            self.insert(uri.clone(), at);
+        }
+        is_new
+    }
+}
+
+/// Whether the slashes of a URI mean that one thing lies in another.
+fn is_hierarchical(uri: &Uri) -> bool {
+    uri.authority().is_some() || uri.path().starts_with('/')
+}
+
+/// What a URI lies in by its name, the nearest first, none with a slash at its end.
+fn ancestors(uri: &Uri) -> Vec<String> {
+    let text = uri.as_str();
+    let path = text.split(['?', '#']).next().unwrap_or(text).trim_end_matches('/');
+    let root = path.find("://").map_or_else(|| path.find(':').map_or(0, |at| at + 1), |at| at + 3);
+    let slashes = path.match_indices('/').map(|(at, _)| at).filter(|at| *at >= root);
+    let mut steps: Vec<String> = slashes.map(|at| path[..at].to_owned()).collect();
+    steps.reverse();
+    steps
+}
+
+fn is_same(step: &str, uri: &Uri) -> bool {
+    uri.as_str().trim_end_matches('/') == step.trim_end_matches('/')
+}
+
+/// Whether `uri` is `parent` or lies in it by its name.
+pub(super) fn is_within(uri: &Uri, parent: &Uri) -> bool {
+    uri == parent || ancestors(uri).iter().any(|step| is_same(step, parent))
+}
+
+#[cfg(test)]
+mod tests {
+    use resource::Uri;
+
+    use super::{ancestors, is_within};
+
+    #[test]
+    fn a_uri_lies_in_what_its_path_names() {
+        let of = |text: &str| ancestors(&Uri::parse(text).unwrap());
+        assert_eq!(of("file:///a/b/c?x=/y"), ["file:///a/b", "file:///a", "file://"]);
+        assert_eq!(of("git://repo/a/"), ["git://repo"]);
+        assert_eq!(of("urn:x"), Vec::<String>::new());
+        let within = |one: &str, other: &str| {
+            is_within(&Uri::parse(one).unwrap(), &Uri::parse(other).unwrap())
+        };
+        assert!(within("a://x/b/c", "a://x/b/") && within("a://x/b", "a://x/b"));
+        assert!(!within("a://x/bc", "a://x/b") && !within("a://x/b", "a://x/b/c"));
+    }
+}
