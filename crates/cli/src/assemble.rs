@@ -13,6 +13,7 @@ use std::time::Duration;
 use catalog::{Address, Catalog, Effect, Mount, Rule, Rules, Terms};
 use providers::fs::{Count, Fs, Hide, Listing, Options, POLL, WATCHES, Watching};
 use providers::statics::Statics;
+use providers::upstream::Upstream;
 use resource::{Icon, Provider, Role, Uri};
 use toml::Spanned;
 
@@ -37,7 +38,21 @@ pub(crate) struct Made {
     mount: Arc<Mount>,
     provider: Arc<dyn Provider>,
     pub(crate) part: Part,
+    /// The server behind it, if it is one.
+    upstream: Option<Arc<Upstream>>,
     said: Option<Secret>,
+}
+
+impl Made {
+    /// Reaches the server behind it, so that what it can do is known.
+    pub(crate) async fn reach(&self) {
+        if let Some(upstream) = &self.upstream
+            && let Err(error) = upstream.reach().await
+        {
+            let name = &self.part.name;
+            tracing::warn!(mount = name, cause = ?error, "a server cannot be reached yet");
+        }
+    }
 }
 
 /// One mount, for people.
@@ -90,14 +105,20 @@ pub(crate) fn assemble(settings: &Settings, made: &[Made]) -> Result<Assembly, F
 }
 
 fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made, Flaw> {
+    let mut upstream = None;
     let (mounted, part, provider) = match &mount.kind {
         Kind::Files(files) => folder(settings, name, mount, files)?,
         Kind::Static(declared) => {
             declared_mount(settings, name, mount, statics::make(settings, declared)?)?
         }
-        Kind::Upstream(declared) => server(settings, name, mount, declared)?,
+        Kind::Upstream(declared) => {
+            let made = upstream::make(settings, name, mount.at.clone(), declared)?;
+            let made = upstream.insert(Arc::new(made));
+            server(settings, name, mount, Arc::clone(made))?
+        }
     };
-    Ok(Made { mount: Arc::new(mounted), provider, part, said: mount.said.clone() })
+    let said = mount.said.clone();
+    Ok(Made { mount: Arc::new(mounted), provider, part, upstream, said })
 }
 
 /// A mount, what can be said of it, and the provider behind it.
@@ -184,9 +205,8 @@ fn server(
     settings: &Settings,
     name: &str,
     mount: &settings::Mount,
-    declared: &settings::UpstreamMount,
+    upstream: Arc<Upstream>,
 ) -> Result<Parts, Flaw> {
-    let upstream = Arc::new(upstream::make(settings, name, mount.at.clone(), declared)?);
     let address = Address::Scheme { name: name.to_owned() };
     let part = Part {
         name: name.to_owned(),

@@ -43,6 +43,9 @@ pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assemb
                 tracing::info!(mounts = fresh.made.len(), "the settings were read again");
                 assembly.catalog.replace(fresh.catalog.mounts().to_vec());
                 made = fresh.made;
+                for made in made.clone() {
+                    tokio::spawn(async move { made.reach().await });
+                }
             }
             Err(error) => {
                 tracing::error!("the settings were changed, and are not in order: {error:#}");

@@ -4,6 +4,7 @@ mod pipes;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use resource::Provider;
@@ -15,12 +16,15 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::check;
 use crate::args::Serve;
-use crate::assemble::{Assembly, assemble};
+use crate::assemble::{Assembly, Made, assemble};
 use crate::settings::Settings;
 use crate::{key, output, reload};
 
 /// How far a folder is counted for the banner: serving must not begin with a walk.
 const COUNTED: usize = 2_000;
+
+/// How long servers are waited for before clients are served.
+const REACHED: Duration = Duration::from_secs(5);
 
 const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
@@ -39,6 +43,7 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
         // One pipe feeds one thread; a second would only add to the way between them.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
+            reach(&assembly.made).await;
             let (input, output) = pipes::open()?;
             let serving = stdio::serve(server, input, output, told_to_stop()?);
             tokio::select! {
@@ -61,6 +66,7 @@ async fn listen(
     server: Arc<Server>,
 ) -> anyhow::Result<()> {
     let address = args.listen.or(settings.server.listen).unwrap_or(LISTEN);
+    reach(&assembly.made).await;
     let listener = TcpListener::bind(address).await.with_context(|| {
         format!("cannot listen on {address}; choose another with --listen 127.0.0.1:0")
     })?;
@@ -81,6 +87,17 @@ async fn listen(
     // Clients are answered while the banner still counts.
     let (served, told) = tokio::join!(serving, tell(args, assembly, address));
     told.and(Ok(served?))
+}
+
+/// Reaches the servers that are mounted, so that clients are told what they can do. One that
+/// takes long is not waited for.
+async fn reach(made: &[Made]) {
+    let all = futures_util::future::join_all(made.iter().map(Made::reach));
+    if tokio::time::timeout(REACHED, all).await.is_err() {
+        tracing::warn!(
+            "not every server was reached in {REACHED:?}; they are served once they are"
+        );
+    }
 }
 
 /// Says what is served, and where.
