@@ -86,9 +86,12 @@ impl<'a> Told<'a> {
 
     /// MCP 2026-07-28: a result of a type that nobody knows is no result.
     fn complete(result: &'a RawValue) -> Result<Self, Malformed> {
-        let told = Self::read(result)?;
-        match told.result_type.as_deref() {
-            None | Some("complete") => Ok(told),
+        Self::read(result)?.completed()
+    }
+
+    fn completed(self) -> Result<Self, Malformed> {
+        match self.result_type.as_deref() {
+            None | Some("complete") => Ok(self),
             Some(_) => Err(Malformed::new("a result of another type than was asked for")),
         }
     }
@@ -159,11 +162,12 @@ pub fn described(result: &RawValue) -> Result<(Resource, Freshness), Malformed> 
 
 /// Reads what was read of `asked`. Elements that name nothing are about that.
 pub fn opened(result: &RawValue, asked: &Uri) -> Result<Opened, Malformed> {
+    let told = Told::read(result)?;
     // Only this method may ask back (MCP 2026-07-28, multi round-trip requests).
-    if Told::read(result)?.result_type.as_deref() == Some("input_required") {
+    if told.result_type.as_deref() == Some("input_required") {
         return Ok(Opened::NeedsInput);
     }
-    let told = Told::complete(result)?;
+    let told = told.completed()?;
     let contents = told.contents.as_ref().ok_or_else(|| Malformed::new("a read of nothing"))?;
     let element = |raw: &&RawValue| {
         let draft = Draft::take(raw, Kind::Element)?;

@@ -58,6 +58,8 @@ pub struct Upstream {
     inner: Arc<Inner>,
 }
 
+/// What is kept is kept for one caller: whoever the client says that we are. What a server calls
+/// private is therefore shared with nobody (K-03).
 struct Inner {
     client: Client,
     listing: Duration,
@@ -268,6 +270,7 @@ impl Provider for Upstream {
 #[async_trait]
 impl Complete for Upstream {
     async fn complete(&self, _: &Context, question: &Question<'_>) -> Result<Completion> {
+        self.inner.listen();
         match self.inner.client.complete(question).await {
             Ok(completion) => Ok(completion),
             // The first revision has no word for whether a server completes.

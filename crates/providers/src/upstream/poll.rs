@@ -12,6 +12,7 @@ use tokio::task::AbortHandle;
 use tokio::time;
 
 use super::Inner;
+use super::fault::fault_of;
 
 /// How often the wait is doubled at most.
 const DOUBLED: u32 = 5;
@@ -63,12 +64,15 @@ impl Watched {
 /// A mark of what `uri` is now, past all that is kept.
 async fn look(inner: &Arc<Inner>, uri: &Uri) -> Result<Mark> {
     if inner.abilities().describes {
-        let described = inner.client.metadata(uri).await;
-        // A description without a mark of the content says nothing of changes.
-        if let Ok((resource, _)) = described
-            && let Some(etag) = resource.etag
-        {
-            return Ok(Some(blake3::hash(etag.as_bytes())));
+        match inner.client.metadata(uri).await {
+            // A description without a mark of the content says nothing of changes.
+            Ok((resource, _)) if resource.etag.is_some() => {
+                return Ok(resource.etag.map(|etag| blake3::hash(etag.as_bytes())));
+            }
+            Ok(_) => {}
+            Err(failure) if failure.is_about_method() => {}
+            Err(failure) if failure.is_about_missing() => return Ok(None),
+            Err(failure) => return Err(fault_of(failure, uri)),
         }
     }
     match inner.reopen(uri).await {

@@ -5,21 +5,29 @@
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{About, Notice, Notices, verb};
+use client::{About, Notice, Notices, Standing, State, verb};
 use futures_core::Stream;
 use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
+use tokio::sync::Notify;
+use tokio::sync::watch::Receiver;
+use tokio::time;
 
 use super::seats::Seat;
 use super::whole::is_within;
 use super::{Inner, Upstream};
 use crate::feed::Feed;
 
+/// How long to wait before a server is tried again: at first, and at most.
+const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
 /// Everybody who listens.
 #[derive(Default)]
 pub(super) struct Roster {
+    arrived: Arc<Notify>,
     feeds: Mutex<Vec<(u64, Interest, Feed)>>,
     ids: AtomicU64,
 }
@@ -58,10 +66,14 @@ impl Inner {
     /// Listens to the server from the first time on that anybody asks anything.
     pub(super) fn listen(self: &Arc<Self>) {
         self.listening.get_or_init(|| {
-            let notices = self.client.notices();
-            let inner = Arc::downgrade(self);
-            let task = tokio::spawn(async move { hear(notices, || inner.upgrade()).await });
-            task.abort_handle()
+            let ear = Ear {
+                notices: self.client.notices(),
+                standing: self.standing.clone(),
+                arrived: Arc::clone(&self.roster.arrived),
+                inner: Arc::downgrade(self),
+                wait: Duration::ZERO,
+            };
+            tokio::spawn(ear.listen()).abort_handle()
         });
     }
 
@@ -118,16 +130,60 @@ impl Inner {
             drop(seat);
         });
         self.roster.lock().push((id, interest, feed));
+        self.roster.arrived.notify_one();
         Box::pin(stories)
     }
 }
 
 type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
-async fn hear(mut notices: Notices, inner: impl Fn() -> Option<Arc<Inner>>) {
-    while let Some(notice) = notices.next().await {
-        let Some(inner) = inner() else { return };
-        inner.heard(&notice);
+/// The one who listens to the server.
+struct Ear {
+    notices: Notices,
+    standing: Receiver<Standing>,
+    arrived: Arc<Notify>,
+    inner: Weak<Inner>,
+    /// How long to wait before the server is tried again.
+    wait: Duration,
+}
+
+impl Ear {
+    async fn listen(mut self) {
+        loop {
+            let Some(is_missed) = self.is_missed() else { return };
+            tokio::select! {
+                notice = self.notices.next() => {
+                    let (Some(notice), Some(inner)) = (notice, self.inner.upgrade()) else { return };
+                    inner.heard(&notice);
+                }
+                changed = self.standing.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                }
+                () = self.arrived.notified() => {}
+                () = time::sleep(self.wait), if is_missed => self.reach().await,
+            }
+        }
+    }
+
+    /// Whether the server is away and somebody wants to hear from it; nothing at the very end.
+    fn is_missed(&mut self) -> Option<bool> {
+        let inner = self.inner.upgrade()?;
+        let is_there = matches!(self.standing.borrow_and_update().state, State::Ready(_));
+        if is_there {
+            self.wait = Duration::ZERO;
+        }
+        Some(!is_there && !inner.roster.lock().is_empty())
+    }
+
+    /// Tries the server. The client brings back by itself only what single resources need.
+    async fn reach(&mut self) {
+        self.wait = (self.wait * 2).clamp(RETRY.0, RETRY.1);
+        let Some(client) = self.inner.upgrade().map(|inner| inner.client.clone()) else { return };
+        if let Err(error) = client.peer().await {
+            tracing::debug!(%error, "a server that somebody listens to is still away");
+        }
     }
 }
 

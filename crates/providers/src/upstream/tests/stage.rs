@@ -1,7 +1,7 @@
 //! Who is the server behind us? Whoever a test wants it to be.
 
 use std::io;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
 use client::{Pipes, Reading, Target, Writing};
 use serde_json::{Value, json};
@@ -27,7 +27,6 @@ pub(super) struct Stage {
     script: Script,
     asked: watch::Sender<Vec<(String, Value)>>,
     tells: broadcast::Sender<Value>,
-    ends: Mutex<Vec<tokio::task::AbortHandle>>,
 }
 
 impl Stage {
@@ -51,16 +50,8 @@ impl Stage {
         script: impl Fn(&str, &Value) -> Says + Send + Sync + 'static,
     ) -> Arc<Self> {
         let (asked, tells) = (watch::Sender::default(), broadcast::Sender::new(64));
-        let (script, ends) = (Box::new(script), Mutex::default());
-        Arc::new_cyclic(|me| Self {
-            me: me.clone(),
-            is_old,
-            capabilities,
-            script,
-            asked,
-            tells,
-            ends,
-        })
+        let script = Box::new(script);
+        Arc::new_cyclic(|me| Self { me: me.clone(), is_old, capabilities, script, asked, tells })
     }
 
     pub(super) fn options(self: &Arc<Self>) -> Options {
@@ -89,10 +80,6 @@ impl Stage {
     pub(super) fn tell(&self, method: &str, params: &Value) {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         self.tells.send(message).unwrap();
-    }
-
-    pub(super) fn cut(&self) {
-        self.ends.lock().unwrap().drain(..).for_each(|task| task.abort());
     }
 
     fn answer(&self, message: &Value) -> Option<Value> {
@@ -132,7 +119,7 @@ impl Pipes for Stage {
         let (read, mut write) = split(theirs);
         let (answers, mut queue) = tokio::sync::mpsc::unbounded_channel::<Value>();
         let mut told = self.tells.subscribe();
-        let writing = tokio::spawn(async move {
+        tokio::spawn(async move {
             loop {
                 let line = tokio::select! {
                     biased;
@@ -146,7 +133,7 @@ impl Pipes for Stage {
             }
         });
         let stage = self.me.clone();
-        let reading = tokio::spawn(async move {
+        tokio::spawn(async move {
             let mut lines = BufReader::new(read).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 let message: Value = serde_json::from_str(&line).unwrap();
@@ -156,7 +143,6 @@ impl Pipes for Stage {
                 }
             }
         });
-        self.ends.lock().unwrap().extend([writing.abort_handle(), reading.abort_handle()]);
         let (read, write) = split(ours);
         Ok((Box::new(read), Box::new(write)))
     }

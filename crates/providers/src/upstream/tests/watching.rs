@@ -199,11 +199,21 @@ async fn where_the_server_does_not_tell_one_looks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lists_may_be_listened_to_while_the_server_is_away() {
-    let stage = telling();
-    let upstream = stage.upstream();
-    upstream.reach().await.unwrap();
-    stage.cut();
-    assert!(watch(&upstream, Interest::Listing).await.is_ok());
-    assert!(upstream.facets().watch.is_some());
+async fn a_list_is_listened_to_before_the_server_is_there_and_after_it_went() {
+    for is_old in [false, true] {
+        let desk = Desk::new(Memory::new().text("mem:///a", "a").live(), is_old);
+        let upstream = desk.upstream();
+        let mut changes = watch(&upstream, Interest::Listing).await.unwrap();
+        for name in ["mem:///b", "mem:///c"] {
+            while desk.memory().watchers() == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            desk.memory().write(name, "new");
+            assert_eq!(soon(changes.next()).await, Some(Change::Listing));
+            desk.cut();
+            // Nobody asks for anything, and yet what was missed is told.
+            assert_eq!(soon(changes.next()).await, Some(Change::Listing));
+        }
+        assert_eq!(page(&upstream, None, 10).await.unwrap().items.len(), 3);
+    }
 }
