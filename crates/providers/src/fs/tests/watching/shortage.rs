@@ -8,36 +8,55 @@ use futures_util::StreamExt as _;
 use resource::Interest;
 
 use super::super::{Listing, Tree};
-use super::updated;
+use super::{Ear, updated};
 use crate::vigil::tests::shortage::{is_alone, take_all};
 
+/// Long enough that somebody looks, in vain.
+async fn a_moment(ear: &mut Ear) {
+    let _early = tokio::time::timeout(Duration::from_millis(200), ear.0.next()).await;
+}
+
 #[tokio::test]
-async fn after_a_moment_without_room_for_open_files_everything_is_heard() {
-    if !is_alone(concat!(
-        "fs::tests::watching::shortage::",
-        "after_a_moment_without_room_for_open_files_everything_is_heard"
-    )) {
+async fn a_file_is_heard_after_a_moment_without_room_for_open_files() {
+    let name = "a_file_is_heard_after_a_moment_without_room_for_open_files";
+    if !is_alone(&format!("fs::tests::watching::shortage::{name}")) {
         return;
     }
-    let tree = Tree::of(["x/y/a", "b"]);
+    let tree = Tree::of(["x/y/a"]);
+    let desk = tree.serve(Listing::Flat);
+    // What is kept open is found even then, but the way there is not.
+    while desk.0.site.folders.get(&b"x/y"[..]).is_none() {
+        desk.stat("file:///x/y/a").await.unwrap();
+    }
+    let mut one = desk.hear_of("file:///x/y/a").await;
+    let mut file = File::options().append(true).open(tree.at("x/y/a")).unwrap();
+    let taken = take_all();
+    file.write_all(b"1").unwrap();
+    a_moment(&mut one).await;
+    drop(taken);
+    for _ in 0..4 {
+        file.write_all(b"2").unwrap();
+        assert_eq!(one.next().await, updated("file:///x/y/a"));
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard() {
+    let name = "a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard";
+    if !is_alone(&format!("fs::tests::watching::shortage::{name}")) {
+        return;
+    }
+    let tree = Tree::of(["b"]);
     let outside = tree.home.path().join("new");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("c"), "c").unwrap();
     let desk = tree.serve(Listing::Flat);
-    let mut one = desk.hear_of("file:///x/y/a").await;
     let mut all = desk.hear(Interest::Everything).await;
-    let mut file = File::options().append(true).open(tree.at("x/y/a")).unwrap();
     let taken = take_all();
-    file.write_all(b"1").unwrap();
     fs::rename(&outside, tree.at("new")).unwrap();
-    // Long enough that somebody looks, in vain.
-    let _early = tokio::time::timeout(Duration::from_millis(200), one.0.next()).await;
+    a_moment(&mut all).await;
     drop(taken);
     all.all_of([updated("file:///new/c")]).await;
-    for _ in 0..3 {
-        file.write_all(b"2").unwrap();
-        assert_eq!(one.next().await, updated("file:///x/y/a"));
-    }
     tree.write("new/d", "");
     all.all_of([updated("file:///new/d")]).await;
 }
