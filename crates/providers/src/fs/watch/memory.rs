@@ -1,11 +1,14 @@
 //! What is remembered for one who listens?
 
+mod links;
+
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
 use resource::{Change, Uri};
 
+use self::links::Link;
 use super::MOST_LISTED;
 use super::gaze::Aim;
 use super::known::{Detail, Difference, Known};
@@ -19,16 +22,13 @@ use crate::fs::path::{Asked, Local, uri_in};
 use crate::fs::site::Site;
 use crate::fs::stamp::Kind;
 use crate::fs::visible::FILES;
-use crate::vigil::{Feed, Heard, Hold, Left, Touched};
+use crate::vigil::{Feed, Heard, Left, Touched};
 
 /// So many folders are looked at for the first time before others have their turn.
 const FOLDERS: usize = 512;
 
 /// So many names likewise.
 const NAMES: usize = 20_000;
-
-/// How many links are followed for one who listens.
-const MOST_LINKS: usize = 1_024;
 
 /// What one who listens has been told of so far.
 pub(in crate::fs) struct Memory {
@@ -50,15 +50,6 @@ enum Subject {
     One(One),
     Listing,
     Everything,
-}
-
-/// A link in a folder, and the file it leads to.
-struct Link {
-    key: Vec<u8>,
-    name: Vec<u8>,
-    folder: Vec<u8>,
-    target: Vec<u8>,
-    _hold: Option<Hold>,
 }
 
 impl Memory {
@@ -178,22 +169,6 @@ impl Memory {
             if self.folders.contains_key(inner.as_bytes()) {
                 self.refresh(site, inner.as_bytes(), feed);
             }
-        }
-    }
-
-    fn hear_links(&mut self, site: &Site, heard: &Heard, feed: &Feed) {
-        let is_meant = |link: &&Link| {
-            let touched = heard.folders.get(&link.folder);
-            touched.is_some_and(|touched| touched.whole || touched.names.contains(&link.target))
-        };
-        let meant: Vec<(Vec<u8>, Vec<u8>)> = self
-            .links
-            .iter()
-            .filter(is_meant)
-            .map(|link| (link.key.clone(), link.name.clone()))
-            .collect();
-        for (key, name) in meant {
-            self.examine(site, &key, Some(&HashSet::from([name])), feed);
         }
     }
 
@@ -413,25 +388,6 @@ impl Memory {
             self.tell_names(&shown, feed);
         }
         Ok(names.len())
-    }
-
-    /// Remembers where a link leads, so that what happens there is told of the link too.
-    fn learn_link(&mut self, site: &Site, folder: &Arc<Folder>, name: &[u8]) {
-        let key = folder.path.as_bytes();
-        self.links.retain(|link| link.key != key || link.name != name);
-        if matches!(self.subject, Subject::Listing) || self.links.len() >= MOST_LINKS {
-            return;
-        }
-        let found = site.target(folder, name);
-        self.missed |= found.is_err();
-        if let Ok(Some((place, target, _))) = found
-            && !target.is_empty()
-        {
-            let hold = site.listen(place.path.as_bytes(), &place.handle, Aim::Lookup);
-            let (key, name) = (key.to_vec(), name.to_vec());
-            let folder = place.path.as_bytes().to_vec();
-            self.links.push(Link { key, name, folder, target, _hold: hold });
-        }
     }
 
     /// The known folders at `key` and in it.
