@@ -110,6 +110,7 @@ impl Memory {
         }
         if all {
             self.refresh(site, b"", feed);
+            self.reconsider(site);
         } else {
             for (key, touched) in &heard.folders {
                 self.hear(site, (key, touched), feed);
