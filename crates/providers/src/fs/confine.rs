@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, readlinkat, statat};
 
-use super::fault::missing;
+use super::fault::{is_passing, missing};
 use super::path::Local;
 use super::stamp::{Kind, Stamp};
 use crate::vigil::is_local;
@@ -30,8 +30,10 @@ pub(super) struct Root {
     pub(super) stamp: Stamp,
     /// Whether its disk is in this machine, so that asking it takes no thread.
     ///
-    /// Other file systems mounted further down are not looked for.
+    /// For that, other file systems mounted further down are not looked for.
     pub(super) local: bool,
+    /// How that is told of a folder.
+    pub(super) judge: fn(BorrowedFd<'_>) -> io::Result<bool>,
 }
 
 /// An open folder.
@@ -54,12 +56,23 @@ impl Root {
         let local = is_local(&top)?;
         let stamp = Stamp::of(&fstat(&top)?);
         let home = home.into_os_string().into_vec();
-        Ok(Self { top: Handle(Arc::new(top)), home, stamp, local })
+        Ok(Self {
+            top: Handle(Arc::new(top)),
+            home,
+            stamp,
+            local,
+            judge: |folder| is_local(folder),
+        })
     }
 
     /// The root itself.
     pub(super) fn top(&self) -> Handle {
         self.top.clone()
+    }
+
+    /// Whether the disk of `folder` is in this machine.
+    pub(super) fn is_local(&self, folder: &Handle) -> bool {
+        (self.judge)(folder.as_fd()).unwrap_or(false)
     }
 
     /// Where `path` leads when every link in it is followed; an error if that is outside.
@@ -68,16 +81,19 @@ impl Root {
     }
 
     /// Every folder in which a name is looked up on the way to `path`, links followed, with that
-    /// name, as far as there is a way.
-    pub(super) fn trail(&self, path: &Local) -> Vec<Lookup> {
+    /// name, as far as there is a way; an error if that cannot be told just now.
+    pub(super) fn trail(&self, path: &Local) -> io::Result<Vec<Lookup>> {
         let mut trail = Vec::new();
-        // Where the way ends before the path does, so does what there is to say of it.
-        let _real = self.resolve(path, |folder, way, name| {
+        let real = self.resolve(path, |folder, way, name| {
             if let Ok(path) = joined(way, None) {
                 trail.push(Lookup { folder: path, handle: folder.clone(), name: name.to_vec() });
             }
         });
-        trail
+        match real {
+            Err(error) if is_passing(&error) => Err(error),
+            // Where the way ends before the path does, so does what there is to say of it.
+            Ok(_) | Err(_) => Ok(trail),
+        }
     }
 
     fn resolve(

@@ -61,6 +61,14 @@ pub(super) fn is_missing(error: &io::Error) -> bool {
     }
 }
 
+/// Whether `error` says nothing of what was looked at, only that it cannot be looked at just now:
+/// too many files are open, memory is short, a disk does not answer.
+pub(super) fn is_passing(error: &io::Error) -> bool {
+    error.raw_os_error().is_some()
+        && !is_missing(error)
+        && error.kind() != io::ErrorKind::PermissionDenied
+}
+
 /// This is too much to be done while others wait.
 pub(super) fn too_long() -> io::Error {
     io::ErrorKind::WouldBlock.into()

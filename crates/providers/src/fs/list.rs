@@ -52,7 +52,10 @@ impl Site {
             None => self.mode(&top, effort)?,
         };
         match mode {
-            Mode::Flat => Ok(self.leaves(top, place.as_ref(), limit, effort)?),
+            Mode::Flat => {
+                self.heed_all(effort)?;
+                Ok(self.leaves(top, place.as_ref(), limit, effort)?)
+            }
             Mode::Tree => self.children(&top, &Local::default(), (place, limit), effort),
         }
     }

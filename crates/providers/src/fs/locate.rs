@@ -222,7 +222,13 @@ impl Site {
     ///
     /// Where it really lies it was judged when the names of the folder were read.
     pub(super) fn conceals(&self, folder: &Folder, shown: &Local, name: &[u8]) -> bool {
-        self.hide.is_some() && folder.path != *shown && self.hides(shown.join(name).as_bytes())
+        self.conceals_at(folder.path.as_bytes(), shown, name)
+    }
+
+    /// The same of a `folder` that may be gone, by where it really lay.
+    pub(super) fn conceals_at(&self, folder: &[u8], shown: &Local, name: &[u8]) -> bool {
+        let came_by_links = folder != shown.as_bytes();
+        self.hide.is_some() && came_by_links && self.hides(shown.join(name).as_bytes())
     }
 
     /// Keeps `folder` open, unless links led to it or its rules may change unseen.

@@ -12,15 +12,14 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use futures_core::Stream;
-use resource::{
-    Change, Condition, Context, Error, ErrorKind, Health, Interest, Result, Uri, Watch,
-};
+use resource::{Change, Condition, Context, Error, ErrorKind, Health, Interest, Uri, Watch};
 use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
 
 use super::Statics;
 use super::file::blocking;
 use crate::vigil::{
-    Deaf, Desk, Feed, HASHED, Heard, Hold, Lookout, Version, enlist, is_local, way,
+    Deaf, Desk, Feed, HASHED, Heard, Hold, Left, Lookout, Version, enlist, is_local, way,
 };
 
 /// How old a change must be before its date is trusted.
@@ -45,6 +44,8 @@ struct Seen {
     way: Vec<Step>,
     /// Nothing if it is not there.
     version: Option<Version>,
+    /// Whether a folder on the way could not be listened to, and is to be tried again.
+    missed: bool,
 }
 
 /// A folder on the way to a file, and the name that leads on from there.
@@ -71,26 +72,39 @@ impl Station {
     fn memory_of(&self, uri: &Uri) -> Vec<Seen> {
         let paths = self.files.get(uri).into_iter().flatten();
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let seen =
-            |path| Seen { uri: uri.clone(), path: absolute(path), way: Vec::new(), version: None };
+        let seen = |path| Seen {
+            uri: uri.clone(),
+            path: absolute(path),
+            way: Vec::new(),
+            version: None,
+            missed: false,
+        };
         paths.map(seen).collect()
     }
 
-    /// Listens to the folder at `path`; where that cannot be, changes are looked for.
-    fn listen(&self, path: &Path) -> Option<Hold> {
+    /// Listens to the folder at `path`; where the kernel does not tell, changes are looked for. An
+    /// error if the folder may be there and cannot be opened just now.
+    fn listen(&self, path: &Path) -> Result<Option<Hold>, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = open(path, flags, Mode::empty()).ok()?;
+        let folder = match open(path, flags, Mode::empty()) {
+            Ok(folder) => folder,
+            // What comes or may be reached there later is heard of further out.
+            Err(
+                Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG | Errno::ACCESS,
+            ) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         if !is_local(&folder).unwrap_or(false) {
             self.desk.start_polling();
-            return None;
+            return Ok(None);
         }
         let key = path.as_os_str().as_bytes();
         match self.desk.ears().and_then(|ears| ears.listen(key, &folder)) {
-            Ok(hold) => Some(hold),
+            Ok(hold) => Ok(Some(hold)),
             // A folder that may not be read need not be: its names are looked up all the same.
             Err(Deaf::Refused(_) | Deaf::Full) => {
                 self.desk.start_polling();
-                None
+                Ok(None)
             }
         }
     }
@@ -103,13 +117,13 @@ impl Lookout for Station {
         &self.desk
     }
 
-    fn look(&self, memory: &mut Memory, heard: &Heard, feed: &Feed) -> bool {
+    fn look(&self, memory: &mut Memory, heard: &Heard, feed: &Feed) -> Left {
         for seen in memory.0.iter_mut().filter(|seen| seen.may_be_meant(heard)) {
             if seen.look(self) {
                 feed.tell(Change::Updated(seen.uri.clone()));
             }
         }
-        false
+        if memory.0.iter().any(|seen| seen.missed) { Left::Failed } else { Left::Nothing }
     }
 }
 
@@ -119,12 +133,12 @@ impl Seen {
             let touched = heard.folders.get(&step.key);
             touched.is_some_and(|touched| touched.whole || touched.names.contains(&step.name))
         };
-        heard.all || self.way.iter().any(is_meant)
+        heard.all || heard.again && self.missed || self.way.iter().any(is_meant)
     }
 
     /// Looks again; whether it is another version than before.
     fn look(&mut self, station: &Station) -> bool {
-        self.go(station);
+        self.missed = self.go(station).is_err();
         let version = version(&self.path, self.version.as_ref());
         let is_news = match (&self.version, &version) {
             (Some(old), Some(new)) => old.may_differ_from(new),
@@ -135,25 +149,27 @@ impl Seen {
         is_news
     }
 
-    /// Listens to every folder on the way, as the way is now.
-    fn go(&mut self, station: &Station) {
+    /// Listens to every folder on the way, as the way is now; where one cannot be opened just now,
+    /// the way stays as it was.
+    fn go(&mut self, station: &Station) -> Result<(), Errno> {
         for _ in 0..TRIES {
             let now = way(&self.path);
             let is_step = |((folder, name), step): (&(PathBuf, OsString), &Step)| {
                 folder.as_os_str().as_bytes() == step.key && name.as_bytes() == step.name
             };
             let is_same = now.len() == self.way.len() && now.iter().zip(&self.way).all(is_step);
-            let steps = now.into_iter().map(|(folder, name)| Step {
-                _hold: station.listen(&folder),
-                key: folder.into_os_string().into_vec(),
-                name: name.into_vec(),
+            let steps = now.into_iter().map(|(folder, name)| {
+                let _hold = station.listen(&folder)?;
+                let key = folder.into_os_string().into_vec();
+                Ok(Step { key, name: name.into_vec(), _hold })
             });
             // The old ones are let go after the new ones are held, so that none is lost between.
-            self.way = steps.collect();
+            self.way = steps.collect::<Result<_, Errno>>()?;
             if is_same {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 }
 
@@ -163,7 +179,7 @@ impl Watch for Statics {
         &self,
         _: &Context,
         interest: Interest,
-    ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
+    ) -> resource::Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
         let station = &self.station;
         let memory = match &interest {
             Interest::Resource(uri) if !self.has(uri) => return Err(Error::not_found(uri)),

@@ -3,8 +3,10 @@
 //! One task for each mount, and only while somebody listens. It looks at what the kernel named,
 //! at most every few milliseconds, on a thread that may wait for a disk.
 
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 use tokio::io::Interest;
@@ -18,6 +20,9 @@ use crate::feed::{Feed, Stories};
 /// How long one waits between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How long one waits at least before what could not be looked at is tried again.
+const RETRY: Duration = Duration::from_millis(250);
+
 /// Looking takes about one part in so many of the time, where one polls and much is to be seen.
 const SHARE: u32 = 10;
 
@@ -29,8 +34,17 @@ pub(crate) trait Lookout: Send + Sync + 'static {
     fn desk(&self) -> &Desk<Self::Memory>;
 
     /// Brings `memory` up to date with what was `heard` and tells `feed` the difference. Blocks.
-    /// True if it has to go on later.
-    fn look(&self, memory: &mut Self::Memory, heard: &Heard, feed: &Feed) -> bool;
+    fn look(&self, memory: &mut Self::Memory, heard: &Heard, feed: &Feed) -> Left;
+}
+
+/// What is left to do after a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    Nothing,
+    /// More to look at, once others had their turn.
+    More,
+    /// Something that cannot be looked at just now, and is to be tried again after a while.
+    Failed,
 }
 
 /// All who listen to one mount.
@@ -45,7 +59,8 @@ pub(crate) struct Desk<M> {
 }
 
 struct Roll<M> {
-    parties: Vec<Arc<Party<M>>>,
+    /// By where each lies in memory, so that many can leave at once.
+    parties: HashMap<usize, Arc<Party<M>>>,
     /// Whether somebody looks for changes.
     attended: bool,
 }
@@ -54,6 +69,15 @@ struct Roll<M> {
 pub(crate) struct Party<M> {
     pub(crate) memory: Mutex<M>,
     pub(crate) feed: Feed,
+    owed: Mutex<Owed>,
+}
+
+/// What one who listens has still to look at.
+#[derive(Default)]
+struct Owed {
+    heard: Heard,
+    /// Whether the last look broke off, so that the next one is not taken at once.
+    rests: bool,
 }
 
 impl<M> Party<M> {
@@ -70,7 +94,7 @@ impl<M> Desk<M> {
             poll: poll.max(PAUSE),
             most,
             ears: Mutex::new(None),
-            roll: Mutex::new(Roll { parties: Vec::new(), attended: false }),
+            roll: Mutex::new(Roll { parties: HashMap::new(), attended: false }),
             polls: AtomicBool::new(false),
             serial: Arc::default(),
             news: Arc::default(),
@@ -124,7 +148,7 @@ impl<M> Desk<M> {
 
     /// All who listen just now.
     pub(crate) fn parties(&self) -> Vec<Arc<Party<M>>> {
-        self.lock_roll().parties.clone()
+        self.lock_roll().parties.values().cloned().collect()
     }
 
     /// Whether somebody looks for changes.
@@ -134,11 +158,7 @@ impl<M> Desk<M> {
     }
 
     fn leave(&self, party: &Weak<Party<M>>) {
-        let gone = {
-            let mut roll = self.lock_roll();
-            let place = roll.parties.iter().position(|known| Arc::as_ptr(known) == party.as_ptr());
-            place.map(|place| roll.parties.swap_remove(place))
-        };
+        let gone = self.lock_roll().parties.remove(&party.as_ptr().addr());
         // What it remembers may be much, and is let go when nobody waits for the roll.
         drop(gone);
         self.news.notify_one();
@@ -181,10 +201,10 @@ pub(crate) fn enlist<L: Lookout>(
             }
         });
         stories = Some(stream);
-        Party { memory: Mutex::new(memory), feed }
+        Party { memory: Mutex::new(memory), feed, owed: Mutex::default() }
     });
     let mut roll = lookout.desk().lock_roll();
-    roll.parties.push(party.clone());
+    roll.parties.insert(Arc::as_ptr(&party).addr(), party.clone());
     if !std::mem::replace(&mut roll.attended, true) {
         tokio::spawn(attend(Arc::downgrade(lookout), lookout.desk().news.clone()));
     }
@@ -196,6 +216,8 @@ pub(crate) fn enlist<L: Lookout>(
 async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
     let mut open: Option<AsyncFd<Arc<Ears>>> = None;
     let mut polled = Instant::now();
+    let mut retry: Option<Instant> = None;
+    let mut broke_off = false;
     loop {
         let Some(strong) = lookout.upgrade() else { return };
         if strong.desk().is_over() {
@@ -203,15 +225,19 @@ async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
         }
         let due = strong.desk().polls().is_some_and(|poll| polled.elapsed() >= poll);
         let began = Instant::now();
+        let again = retry.is_some_and(|retry| retry <= began);
+        let all = due | std::mem::take(&mut broke_off);
         let looked = tokio::task::spawn_blocking(move || {
-            let more = round(&*strong, due);
-            (more, strong.desk().open_ears(), strong.desk().polls())
+            let left = round(&*strong, all, again);
+            (left, strong.desk().open_ears(), strong.desk().polls())
         });
-        let (more, ears, poll) = match looked.await {
+        let (left, ears, poll) = match looked.await {
             Ok(looked) => looked,
             Err(error) if error.is_panic() => {
                 tracing::error!(%error, "looking for changes broke off");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(RETRY).await;
+                // Nobody knows who has looked at what was heard, and who has not.
+                broke_off = true;
                 continue;
             }
             Err(_) => return,
@@ -219,9 +245,14 @@ async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
         if let Some(poll) = poll.filter(|_| due) {
             polled = Instant::now() + (began.elapsed() * (SHARE - 1)).min(poll * (SHARE / 2));
         }
+        retry = match retry {
+            _ if !left.failed => None,
+            Some(retry) if !again => Some(retry),
+            _ => Some(Instant::now() + (began.elapsed() * (SHARE - 1)).max(RETRY)),
+        };
         // Two looks are never closer than this, so that a busy disk does not keep us busy.
         tokio::time::sleep(PAUSE).await;
-        if more {
+        if left.more {
             continue;
         }
         match ears {
@@ -231,23 +262,67 @@ async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
         tokio::select! {
             () = readable(open.as_ref()) => {}
             () = news.notified() => {}
-            () = next_poll(polled, poll) => {}
+            () = moment(poll.map(|poll| polled + poll)) => {}
+            () = moment(retry) => {}
         }
     }
 }
 
-/// Lets everybody look at what was heard; at everything, if it is `due`.
-fn round<L: Lookout>(lookout: &L, due: bool) -> bool {
+/// What is left to do after a round.
+#[derive(Default)]
+struct Rest {
+    more: bool,
+    failed: bool,
+}
+
+/// Lets everybody look at what was heard; at `all`, and `again` at what failed, if that is due.
+fn round<L: Lookout>(lookout: &L, all: bool, again: bool) -> Rest {
     let mut heard = Heard::default();
     if let Some(ears) = lookout.desk().open_ears() {
         ears.drain();
         heard = ears.take();
     }
-    heard.all |= due;
-    let parties = lookout.desk().parties();
-    let look =
-        |party: &Arc<Party<L::Memory>>| lookout.look(&mut party.memory(), &heard, &party.feed);
-    parties.iter().fold(false, |more, party| look(party) | more)
+    heard.all |= all;
+    heard.again |= again;
+    let mut rest = Rest::default();
+    for party in lookout.desk().parties() {
+        match turn(lookout, &party, &heard) {
+            Left::Nothing => {}
+            Left::More => rest.more = true,
+            Left::Failed => rest.failed = true,
+        }
+    }
+    rest
+}
+
+/// Lets `party` look at what was heard, unless it is at it already; then it looks later.
+fn turn<L: Lookout>(lookout: &L, party: &Party<L::Memory>, heard: &Heard) -> Left {
+    let mut owed = party.owed.lock().unwrap_or_else(PoisonError::into_inner);
+    if owed.rests && !heard.again {
+        return Left::Failed;
+    }
+    let mut memory = match party.memory.try_lock() {
+        Ok(memory) => memory,
+        Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
+        // Its first look may take long, and nobody else is to wait for it.
+        Err(TryLockError::WouldBlock) => {
+            owed.heard.add_all(heard);
+            return Left::More;
+        }
+    };
+    let mut late = std::mem::take(&mut *owed).heard;
+    let heard = if late.is_empty() && !late.again {
+        heard
+    } else {
+        late.add_all(heard);
+        &late
+    };
+    let look = AssertUnwindSafe(|| lookout.look(&mut memory, heard, &party.feed));
+    catch_unwind(look).unwrap_or_else(|_| {
+        tracing::error!("looking for changes broke off");
+        *owed = Owed { heard: Heard::anything(), rests: true };
+        Left::Failed
+    })
 }
 
 /// `ears`, such that one can wait for them; without them, changes are looked for.
@@ -277,9 +352,10 @@ async fn readable(open: Option<&AsyncFd<Arc<Ears>>>) {
     }
 }
 
-async fn next_poll(last: Instant, poll: Option<Duration>) {
-    match poll {
-        Some(poll) => tokio::time::sleep_until(last + poll).await,
+/// Waits until then, or for ever.
+async fn moment(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
 }

@@ -9,7 +9,7 @@ mod place;
 mod version;
 
 pub(crate) use crate::feed::Feed;
-pub(crate) use desk::{Desk, Lookout, Party, enlist};
+pub(crate) use desk::{Desk, Left, Lookout, Party, enlist};
 pub(crate) use ears::{Deaf, Guard, Heard, Hold, Look, Touched, Trust};
 pub(crate) use place::{is_local, way};
 pub(crate) use version::{HASHED, Version};
@@ -35,4 +35,4 @@ pub const POLL: Duration = Duration::from_secs(2);
 pub const WATCHES: usize = 65_536;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,5 +1,8 @@
 //! Does the kernel's word reach those who listen, and nobody else?
 
+mod desk;
+pub(crate) mod shortage;
+
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;

@@ -5,6 +5,7 @@ mod folders;
 mod limits;
 mod lists;
 mod rules;
+mod shortage;
 
 use std::collections::HashSet;
 use std::pin::Pin;

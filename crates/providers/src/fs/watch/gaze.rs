@@ -8,11 +8,23 @@ use std::time::SystemTime;
 use blake3::Hash;
 
 use crate::fs::confine::Handle;
-use crate::fs::fault::is_missing;
+use crate::fs::fault::{is_missing, is_passing};
 use crate::fs::locate::{Folder, Found};
 use crate::fs::site::Site;
 use crate::fs::stamp::{Kind, Stamp};
 use crate::vigil::{Deaf, HASHED, Hold, Version};
+
+/// Where something really lies, its name there, which a folder has none of, and what it is.
+pub(super) type Target = (Arc<Folder>, Vec<u8>, Stamp);
+
+/// What a folder is listened to for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// All names in it, for which it must be read.
+    Names,
+    /// One name that is known, for which it need not be.
+    Lookup,
+}
 
 impl Site {
     /// The version of `name`, of which the file system says `stamp`; its content is looked at
@@ -48,31 +60,35 @@ impl Site {
         Version::new(stamp.mark(), settled, None)
     }
 
-    /// What `name` in `folder` is now, or leads to, and where that really lies.
-    pub(super) fn target(
-        &self,
-        folder: &Arc<Folder>,
-        name: &[u8],
-    ) -> Option<(Arc<Folder>, Vec<u8>, Stamp)> {
-        match self.look(folder, name).ok()? {
-            Found::File(leaf) => Some((leaf.folder, leaf.name, leaf.stamp)),
-            Found::Folder(target) => {
+    /// What `name` in `folder` is now, or leads to, and where that really lies; an error if that
+    /// cannot be told just now.
+    pub(super) fn target(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Option<Target>> {
+        match self.look(folder, name) {
+            Ok(Found::File(leaf)) => Ok(Some((leaf.folder, leaf.name, leaf.stamp))),
+            Ok(Found::Folder(target)) => {
                 let stamp = target.stamp;
-                Some((target, Vec::new(), stamp))
+                Ok(Some((target, Vec::new(), stamp)))
             }
+            Err(error) if is_passing(&error) => Err(error),
+            Err(_) => Ok(None),
         }
     }
 
     /// Listens to `folder`, if the kernel tells and there is room.
-    pub(super) fn listen(&self, key: &[u8], handle: &Handle) -> Option<Hold> {
+    pub(super) fn listen(&self, key: &[u8], handle: &Handle, aim: Aim) -> Option<Hold> {
         if !self.is_told() {
             return None;
         }
-        self.noted(self.desk.ears().and_then(|ears| ears.listen(key, handle)))
+        // Another file system mounted further in may be one that makes no events.
+        if !self.root.is_local(handle) {
+            self.desk.start_polling();
+            return None;
+        }
+        self.noted(self.desk.ears().and_then(|ears| ears.listen(key, handle)), aim)
     }
 
     /// What came of an attempt to listen; without it, changes are looked for.
-    pub(super) fn noted<T>(&self, attempt: Result<T, Deaf>) -> Option<T> {
+    pub(super) fn noted<T>(&self, attempt: Result<T, Deaf>, aim: Aim) -> Option<T> {
         match attempt {
             Ok(done) => Some(done),
             Err(Deaf::Full) => {
@@ -81,9 +97,10 @@ impl Site {
             }
             Err(Deaf::Refused(error)) => {
                 tracing::debug!(%error, "a folder cannot be watched");
-                // One that is gone is heard of where it lay, and one that may not be read shows
-                // nothing that could change.
-                if error.kind() != io::ErrorKind::PermissionDenied && !is_missing(&error) {
+                // One that is gone is heard of where it lay, and one that may not be read shows no
+                // names that could change; but those in it that are known are found all the same.
+                let is_shut = error.kind() == io::ErrorKind::PermissionDenied;
+                if !is_missing(&error) && (aim == Aim::Lookup || !is_shut) {
                     self.desk.start_polling();
                 }
                 None
@@ -108,4 +125,32 @@ fn hash(folder: &Folder, name: &[u8], stamp: &Stamp) -> Option<(Stamp, Hash)> {
     }
     // It grows while it is read; there will be more to hear of it.
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use rustix::io::Errno;
+
+    use super::Aim;
+    use crate::fs::options::Options;
+    use crate::fs::site::Site;
+    use crate::vigil::Deaf;
+
+    #[test]
+    fn where_the_kernel_refuses_to_tell_of_what_can_be_seen_one_looks() {
+        let root = tempfile::tempdir().unwrap();
+        for (error, aim, polls) in [
+            (Errno::ACCESS, Aim::Lookup, true),
+            (Errno::ACCESS, Aim::Names, false),
+            (Errno::NOENT, Aim::Lookup, false),
+            (Errno::IO, Aim::Names, true),
+        ] {
+            let site = Site::open(Options::new(root.path())).unwrap();
+            let refused = Deaf::Refused(io::Error::from(error));
+            assert!(site.noted::<()>(Err(refused), aim).is_none());
+            assert_eq!(site.desk.polls().is_some(), polls, "{error} {aim:?}");
+        }
+    }
 }

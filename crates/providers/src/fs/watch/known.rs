@@ -27,6 +27,8 @@ pub(super) struct Known {
     recent: HashMap<Vec<u8>, Version>,
     /// Where the kernel does not tell, there is none.
     pub(super) hold: Option<Hold>,
+    /// Whether something in it could not be looked at, and is to be looked at again.
+    pub(super) missed: bool,
 }
 
 /// How much is remembered of what lies in a folder.
@@ -62,7 +64,8 @@ impl Known {
     ) -> io::Result<Self> {
         let names = site.names(folder, Extent::All, &Effort::steady())?;
         let marks = (detail == Detail::Versions).then(|| Vec::with_capacity(names.len()));
-        let mut known = Self { shown, names: names.clone(), marks, recent: HashMap::new(), hold };
+        let (recent, missed) = (HashMap::new(), false);
+        let mut known = Self { shown, names: names.clone(), marks, recent, hold, missed };
         if let Some(mut marks) = known.marks.take() {
             let polls = known.hold.is_none();
             for (name, kind) in (0..names.len()).filter_map(|index| names.get(index)) {
@@ -172,7 +175,13 @@ impl Known {
         let known = self.recent.get(*name).copied();
         let known = known.or_else(|| before.map(|mark| Version::new(mark, mark != 0, None)));
         let (place, target, stamp) = match kind {
-            Kind::Link => site.target(folder, name)?,
+            Kind::Link => match site.target(folder, name) {
+                Ok(target) => target?,
+                Err(_) => {
+                    self.missed = true;
+                    return None;
+                }
+            },
             kind => ((*folder).clone(), name.to_vec(), site.member(folder, name, *kind)?),
         };
         let mut version = site.outward(&stamp);

@@ -1,32 +1,34 @@
 //! What is remembered for one who listens?
 
+mod links;
+
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
 use resource::{Change, Uri};
 
+use self::links::Link;
 use super::MOST_LISTED;
+use super::gaze::Aim;
 use super::known::{Detail, Difference, Known};
 use super::one::One;
 use crate::fs::cursor::Mode;
 use crate::fs::effort::Effort;
-use crate::fs::fault::is_missing;
+use crate::fs::fault::{is_missing, is_passing};
 use crate::fs::locate::Folder;
+use crate::fs::options::Listing;
 use crate::fs::path::{Asked, Local, uri_in};
 use crate::fs::site::Site;
 use crate::fs::stamp::Kind;
 use crate::fs::visible::FILES;
-use crate::vigil::{Feed, Heard, Hold, Touched};
+use crate::vigil::{Feed, Heard, Left, Touched};
 
 /// So many folders are looked at for the first time before others have their turn.
 const FOLDERS: usize = 512;
 
 /// So many names likewise.
 const NAMES: usize = 20_000;
-
-/// How many links are followed for one who listens.
-const MOST_LINKS: usize = 1_024;
 
 /// What one who listens has been told of so far.
 pub(in crate::fs) struct Memory {
@@ -37,6 +39,10 @@ pub(in crate::fs) struct Memory {
     folders: BTreeMap<Vec<u8>, Known>,
     /// Folders still to be looked at, and whether what is in them is news.
     ahead: Vec<(Local, bool)>,
+    /// Folders that could not be looked at, and are to be tried again.
+    failed: Vec<Local>,
+    /// Whether anything else could not be looked at, so that all is to be looked at again.
+    missed: bool,
     links: Vec<Link>,
 }
 
@@ -44,15 +50,6 @@ enum Subject {
     One(One),
     Listing,
     Everything,
-}
-
-/// A link in a folder, and the file it leads to.
-struct Link {
-    key: Vec<u8>,
-    name: Vec<u8>,
-    folder: Vec<u8>,
-    target: Vec<u8>,
-    _hold: Option<Hold>,
 }
 
 impl Memory {
@@ -69,8 +66,8 @@ impl Memory {
     }
 
     fn of(subject: Subject, deep: bool) -> Self {
-        let (folders, ahead, links) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Self { subject, deep, folders, ahead, links }
+        let (ahead, failed, links) = (Vec::new(), Vec::new(), Vec::new());
+        Self { subject, deep, folders: BTreeMap::new(), ahead, failed, missed: false, links }
     }
 
     /// Takes the first look; false if there is nothing to look at.
@@ -94,19 +91,26 @@ impl Memory {
         Ok(true)
     }
 
-    /// Compares what is there with what was, as far as it may differ by what was `heard`. True if
-    /// there is more to look at.
-    pub(super) fn look(&mut self, site: &Site, heard: &Heard, feed: &Feed) -> bool {
+    /// Compares what is there with what was, as far as it may differ by what was `heard`.
+    pub(super) fn look(&mut self, site: &Site, heard: &Heard, feed: &Feed) -> Left {
+        let mut all = heard.all;
+        if heard.all || heard.again {
+            all |= std::mem::take(&mut self.missed);
+            // Whatever changed there since is told with what is found.
+            self.ahead.extend(self.failed.drain(..).map(|path| (path, true)));
+        }
         if let Subject::One(one) = &mut self.subject
-            && one.may_be_meant(heard)
+            && (all || one.may_be_meant(heard))
         {
             // One that cannot be read just now is neither gone nor changed.
-            if let Ok(folder) = one.look(site, Some(feed)) {
-                self.follow(site, folder, feed);
+            match one.look(site, Some(feed)) {
+                Ok(folder) => self.follow(site, folder, feed),
+                Err(error) => self.missed |= is_passing(&error),
             }
         }
-        if heard.all {
+        if all {
             self.refresh(site, b"", feed);
+            self.reconsider(site);
         } else {
             for (key, touched) in &heard.folders {
                 self.hear(site, (key, touched), feed);
@@ -122,10 +126,11 @@ impl Memory {
         !is_known && self.folders.len() < MOST_LISTED
     }
 
-    /// Remembers a folder that is about to be listed by itself.
-    pub(super) fn heed(&mut self, site: &Site, folder: &Folder, feed: &Feed) {
-        // What cannot be read cannot be listed either.
-        let _names = self.enter(site, &folder.path, false, feed);
+    /// Remembers a folder that is about to be listed by itself. True if that failed, and is to be
+    /// tried again.
+    pub(super) fn heed(&mut self, site: &Site, folder: &Folder, feed: &Feed) -> bool {
+        self.try_enter(site, &folder.path, false, feed);
+        !self.failed.is_empty()
     }
 
     /// Keeps to the one folder that was asked for, wherever it lies now.
@@ -138,7 +143,7 @@ impl Memory {
             .cloned()
             .collect();
         for key in gone {
-            self.forget(&key, feed);
+            self.forget(site, &key, feed);
         }
         match path {
             Some(path) if self.folders.contains_key(path.as_bytes()) => {
@@ -168,22 +173,6 @@ impl Memory {
         }
     }
 
-    fn hear_links(&mut self, site: &Site, heard: &Heard, feed: &Feed) {
-        let is_meant = |link: &&Link| {
-            let touched = heard.folders.get(&link.folder);
-            touched.is_some_and(|touched| touched.whole || touched.names.contains(&link.target))
-        };
-        let meant: Vec<(Vec<u8>, Vec<u8>)> = self
-            .links
-            .iter()
-            .filter(is_meant)
-            .map(|link| (link.key.clone(), link.name.clone()))
-            .collect();
-        for (key, name) in meant {
-            self.examine(site, &key, Some(&HashSet::from([name])), feed);
-        }
-    }
-
     /// Looks at the folder `key` and all known folders in it, with all that they hold.
     fn refresh(&mut self, site: &Site, key: &[u8], feed: &Feed) {
         for key in self.within(key) {
@@ -204,19 +193,27 @@ impl Memory {
             }
             // It may be another folder than the one that was listened to.
             match &known.hold {
-                Some(hold) => drop(site.noted(hold.renew(&folder.handle))),
-                None => known.hold = site.listen(key, &folder.handle),
+                Some(hold) => drop(site.noted(hold.renew(&folder.handle), Aim::Names)),
+                None => known.hold = site.listen(key, &folder.handle, Aim::Names),
             }
             site.folder_at(&path)
         };
         let folder = match site.folder_at(&path).and_then(held) {
             Ok(folder) => folder,
-            Err(error) if is_missing(&error) => return self.forget(key, feed),
-            Err(_) => return,
+            Err(error) if is_missing(&error) => return self.forget(site, key, feed),
+            Err(error) => {
+                self.missed |= is_passing(&error);
+                return;
+            }
         };
-        if let Ok(differences) = known.update(site, &folder, only) {
-            let shown = known.shown.clone();
-            self.tell(&folder, &shown, &differences, (site, feed));
+        let differences = known.update(site, &folder, only);
+        self.missed |= std::mem::take(&mut known.missed);
+        match differences {
+            Ok(differences) => {
+                let shown = known.shown.clone();
+                self.tell(&folder, &shown, &differences, (site, feed));
+            }
+            Err(error) => self.missed |= is_passing(&error),
         }
     }
 
@@ -236,7 +233,7 @@ impl Memory {
             names_changed |= was != is;
             let inner = folder.path.join(name);
             if *was == Some(Kind::Folder) && was != is {
-                self.forget(inner.as_bytes(), feed);
+                self.forget(site, inner.as_bytes(), feed);
             }
             if self.deep && *is == Some(Kind::Folder) && was != is {
                 self.ahead.push((inner, true));
@@ -251,6 +248,41 @@ impl Memory {
         }
         if names_changed {
             self.tell_names(shown, feed);
+            self.reconsider(site);
+        }
+    }
+
+    /// Looks further in from now on, if a plain list has come to show what lies there.
+    fn reconsider(&mut self, site: &Site) {
+        if self.deep || site.listing != Listing::Auto || !matches!(self.subject, Subject::Listing) {
+            return;
+        }
+        match site.top().and_then(|top| site.mode(&top, &Effort::steady())) {
+            Ok(Mode::Flat) => self.deepen(),
+            Ok(Mode::Tree) => {}
+            Err(error) => self.missed |= is_passing(&error),
+        }
+    }
+
+    /// Whether only what lies directly in a folder matters.
+    pub(super) fn is_shallow(&self) -> bool {
+        !self.deep
+    }
+
+    /// Remembers all there is, which is about to be listed. True if that has to go on later.
+    pub(super) fn heed_all(&mut self, site: &Site, feed: &Feed) -> bool {
+        self.deepen();
+        self.walk_on(site, feed) != Left::Nothing
+    }
+
+    /// Looks at what lies further in too, from now on.
+    fn deepen(&mut self) {
+        self.deep = true;
+        for (key, known) in &self.folders {
+            let Some(path) = Local::from_bytes(key) else { continue };
+            let names = (0..known.names.len()).filter_map(|index| known.names.get(index));
+            let inner = names.filter(|(_, kind)| *kind == Kind::Folder);
+            self.ahead.extend(inner.map(|(name, _)| (path.join(name), false)));
         }
     }
 
@@ -267,7 +299,7 @@ impl Memory {
     }
 
     /// Forgets the folder `key` and all in it, and tells that it is gone.
-    fn forget(&mut self, key: &[u8], feed: &Feed) {
+    fn forget(&mut self, site: &Site, key: &[u8], feed: &Feed) {
         for key in self.within(key) {
             let Some(known) = self.folders.remove(&key) else { continue };
             self.links.retain(|link| link.key != key);
@@ -277,23 +309,44 @@ impl Memory {
             }
             let prefix = known.shown.uri_prefix();
             for (name, _) in (0..known.names.len()).filter_map(|index| known.names.get(index)) {
-                feed.tell(Change::Removed(uri_in(&prefix, name)));
+                if !site.conceals_at(&key, &known.shown, name) {
+                    feed.tell(Change::Removed(uri_in(&prefix, name)));
+                }
             }
         }
         if let Some(path) = Local::from_bytes(key) {
             self.ahead.retain(|(ahead, _)| !ahead.is_within(&path));
+            self.failed.retain(|failed| !failed.is_within(&path));
         }
     }
 
-    /// Looks at folders for the first time; true if some are left for later.
-    fn walk_on(&mut self, site: &Site, feed: &Feed) -> bool {
+    /// Looks at folders for the first time, and says whether some are left for later.
+    fn walk_on(&mut self, site: &Site, feed: &Feed) -> Left {
         let (mut folders, mut names) = (0, 0);
         while folders < FOLDERS && names < NAMES && feed.is_heard() {
-            let Some((path, is_news)) = self.ahead.pop() else { return false };
+            let Some((path, is_news)) = self.ahead.pop() else { break };
             folders += 1;
-            names += self.enter(site, &path, is_news, feed).unwrap_or(0);
+            names += self.try_enter(site, &path, is_news, feed);
         }
-        feed.is_heard() && !self.ahead.is_empty()
+        if !feed.is_heard() {
+            Left::Nothing
+        } else if !self.ahead.is_empty() {
+            Left::More
+        } else if self.missed || !self.failed.is_empty() {
+            Left::Failed
+        } else {
+            Left::Nothing
+        }
+    }
+
+    /// Looks at a folder for the first time, now or when that can be done. How many names it has.
+    fn try_enter(&mut self, site: &Site, path: &Local, is_news: bool, feed: &Feed) -> usize {
+        self.enter(site, path, is_news, feed).unwrap_or_else(|error| {
+            if is_passing(&error) && !self.failed.contains(path) {
+                self.failed.push(path.clone());
+            }
+            0
+        })
     }
 
     fn enter(
@@ -307,7 +360,7 @@ impl Memory {
         if self.folders.contains_key(key) {
             return Ok(0);
         }
-        let hold = site.listen(key, &site.folder_at(path)?.handle);
+        let hold = site.listen(key, &site.folder_at(path)?.handle, Aim::Names);
         // Found again, since it may have changed before it was listened to.
         let folder = site.folder_at(path)?;
         let (shown, detail) = match &self.subject {
@@ -315,7 +368,8 @@ impl Memory {
             Subject::Listing => (path.clone(), Detail::Names),
             Subject::Everything => (path.clone(), Detail::Versions),
         };
-        let known = Known::first(site, &folder, (shown.clone(), detail), hold)?;
+        let mut known = Known::first(site, &folder, (shown.clone(), detail), hold)?;
+        self.missed |= std::mem::take(&mut known.missed);
         let names = known.names.clone();
         self.folders.insert(key.to_vec(), known);
         let prefix = shown.uri_prefix();
@@ -335,23 +389,6 @@ impl Memory {
             self.tell_names(&shown, feed);
         }
         Ok(names.len())
-    }
-
-    /// Remembers where a link leads, so that what happens there is told of the link too.
-    fn learn_link(&mut self, site: &Site, folder: &Arc<Folder>, name: &[u8]) {
-        let key = folder.path.as_bytes();
-        self.links.retain(|link| link.key != key || link.name != name);
-        if matches!(self.subject, Subject::Listing) || self.links.len() >= MOST_LINKS {
-            return;
-        }
-        if let Some((place, target, _)) = site.target(folder, name)
-            && !target.is_empty()
-        {
-            let hold = site.listen(place.path.as_bytes(), &place.handle);
-            let (key, name) = (key.to_vec(), name.to_vec());
-            let folder = place.path.as_bytes().to_vec();
-            self.links.push(Link { key, name, folder, target, _hold: hold });
-        }
     }
 
     /// The known folders at `key` and in it.

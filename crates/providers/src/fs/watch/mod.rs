@@ -10,7 +10,7 @@ mod one;
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use async_trait::async_trait;
 use futures_core::Stream;
@@ -27,7 +27,7 @@ use super::options::Watching;
 use super::path::Local;
 use super::site::Site;
 use super::{Fs, asked};
-use crate::vigil::{Desk, Feed, Heard, Lookout, Party, enlist};
+use crate::vigil::{Desk, Feed, Heard, Left, Lookout, Party, enlist};
 
 /// How many folders that were listed by themselves are listened to.
 const MOST_LISTED: usize = 4_096;
@@ -82,8 +82,7 @@ impl Health for Fs {
         let site = &self.site;
         match site.desk.polls() {
             Some(poll) if site.is_told() => Condition::degraded(format!(
-                "changes are found by polling every {poll:?}: the kernel's limit of watches is \
-                 reached"
+                "changes are found by polling every {poll:?}: the kernel does not tell of some folders"
             )),
             _ if site.watch == Watching::Off || site.is_told() => Condition::ready(),
             _ => {
@@ -101,7 +100,7 @@ impl Lookout for Site {
         &self.desk
     }
 
-    fn look(&self, memory: &mut Memory, heard: &Heard, feed: &Feed) -> bool {
+    fn look(&self, memory: &mut Memory, heard: &Heard, feed: &Feed) -> Left {
         memory.look(self, heard, feed)
     }
 }
@@ -119,16 +118,26 @@ impl Site {
     /// Lets those who want to hear of lists know that `folder` is about to be listed.
     pub(super) fn heed(&self, folder: &Folder, effort: &Effort) -> io::Result<()> {
         for party in self.readers.present() {
-            let mut memory = match party.memory.try_lock() {
-                Ok(memory) => memory,
-                Err(_) => {
-                    effort.must_be_long()?;
-                    party.memory()
-                }
-            };
+            let mut memory = at_hand(&party, effort)?;
             if memory.lacks(folder) {
                 effort.must_be_long()?;
-                memory.heed(self, folder, &party.feed);
+                if memory.heed(self, folder, &party.feed) {
+                    self.desk.wake();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets them know that all there is is about to be listed.
+    pub(super) fn heed_all(&self, effort: &Effort) -> io::Result<()> {
+        for party in self.readers.present() {
+            let mut memory = at_hand(&party, effort)?;
+            if memory.is_shallow() {
+                effort.must_be_long()?;
+                if memory.heed_all(self, &party.feed) {
+                    self.desk.wake();
+                }
             }
         }
         Ok(())
@@ -140,6 +149,15 @@ impl Site {
             Found::Folder(_) | Found::File(_) => Err(missing()),
         }
     }
+}
+
+/// What `party` remembers; where that is in use, only a long effort waits for it.
+fn at_hand<'a>(party: &'a Party<Memory>, effort: &Effort) -> io::Result<MutexGuard<'a, Memory>> {
+    if let Ok(memory) = party.memory.try_lock() {
+        return Ok(memory);
+    }
+    effort.must_be_long()?;
+    Ok(party.memory())
 }
 
 impl Readers {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use resource::{Change, Uri};
 
+use super::gaze::Aim;
 use crate::fs::fault::{is_missing, missing};
 use crate::fs::locate::{Folder, Found};
 use crate::fs::path::{Asked, Local};
@@ -69,7 +70,7 @@ impl One {
         site: &Site,
         feed: Option<&Feed>,
     ) -> io::Result<Option<Arc<Folder>>> {
-        self.go(site);
+        self.go(site)?;
         let (seen, folder) = match site.find(&self.asked.path) {
             Ok(Found::File(_)) if self.asked.folder => (None, None),
             Ok(Found::File(leaf)) => {
@@ -102,28 +103,30 @@ impl One {
         if self.is_there() { Ok(()) } else { Err(missing()) }
     }
 
-    /// Listens to every folder on the way, as the way is now.
-    fn go(&mut self, site: &Site) {
+    /// Listens to every folder on the way, as the way is now; where that cannot be told, the way
+    /// stays as it was.
+    fn go(&mut self, site: &Site) -> io::Result<()> {
         if !site.is_told() {
-            return;
+            return Ok(());
         }
         for _ in 0..TRIES {
-            let trail = site.root.trail(&self.asked.path);
+            let trail = site.root.trail(&self.asked.path)?;
             let is_same = trail.len() == self.way.len()
                 && trail
                     .iter()
                     .zip(&self.way)
                     .all(|(now, step)| now.folder.as_bytes() == step.key && now.name == step.name);
             let way = trail.into_iter().map(|lookup| Step {
-                _hold: site.listen(lookup.folder.as_bytes(), &lookup.handle),
+                _hold: site.listen(lookup.folder.as_bytes(), &lookup.handle, Aim::Lookup),
                 key: lookup.folder.as_bytes().to_vec(),
                 name: lookup.name,
             });
             // The old ones are let go after the new ones are held, so that none is lost between.
             self.way = way.collect();
             if is_same {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Is a change of the file behind a declared resource heard?
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use resource::{
 
 use super::super::watch::Station;
 use super::{Statics, file, pattern, read, statics, text, uri};
+use crate::vigil::tests::shortage::{is_alone, take_all};
 
 type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
@@ -138,5 +140,30 @@ async fn beyond_the_limit_of_watches_files_are_polled() {
         }
     };
     tokio::time::timeout(Duration::from_secs(10), over).await.expect("it goes on");
+    assert_eq!(statics.health().state, State::Ready);
+}
+
+#[tokio::test]
+async fn after_a_moment_without_room_for_open_files_a_file_is_heard_again() {
+    if !is_alone(concat!(
+        "statics::tests::watching::",
+        "after_a_moment_without_room_for_open_files_a_file_is_heard_again"
+    )) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let mut open = fs::File::create(&path).unwrap();
+    let statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
+    let mut one = hear(&statics, Interest::Resource(uri("note://a"))).await;
+    let taken = take_all();
+    open.write_all(b"1").unwrap();
+    // Long enough that somebody looks, in vain.
+    let _early = tokio::time::timeout(Duration::from_millis(200), one.next()).await;
+    drop(taken);
+    for _ in 0..4 {
+        open.write_all(b"2").unwrap();
+        assert_eq!(next(&mut one).await, updated("note://a"));
+    }
     assert_eq!(statics.health().state, State::Ready);
 }

@@ -10,6 +10,8 @@ const MOST_NAMES: usize = 16_384;
 pub(crate) struct Heard {
     /// Whether anything may have.
     pub(crate) all: bool,
+    /// Whether what could not be looked at before is to be tried again.
+    pub(crate) again: bool,
     /// In which folders what may have.
     pub(crate) folders: HashMap<Vec<u8>, Touched>,
     names: usize,
@@ -32,6 +34,20 @@ impl Heard {
 
     pub(crate) fn is_empty(&self) -> bool {
         !self.all && self.folders.is_empty()
+    }
+
+    /// Adds what was heard later.
+    pub(crate) fn add_all(&mut self, later: &Self) {
+        self.all |= later.all;
+        self.again |= later.again;
+        for (folder, touched) in &later.folders {
+            if touched.whole {
+                self.add(folder, None);
+            }
+            for name in &touched.names {
+                self.add(folder, Some(name));
+            }
+        }
     }
 
     pub(super) fn add(&mut self, folder: &[u8], name: Option<&[u8]>) {

@@ -1,6 +1,7 @@
 //! What happens where the kernel does not tell, or tells too much?
 
 use std::fs;
+use std::os::fd::AsRawFd as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -144,4 +145,23 @@ async fn a_thousand_streams_are_one_task_and_few_watches() {
     for ear in &mut ears {
         assert_eq!(ear.next().await, updated("file:///x/y/a"));
     }
+}
+
+#[tokio::test]
+async fn a_disk_elsewhere_that_is_mounted_further_in_is_polled() {
+    let tree = Tree::of(["x/far/a", "b"]);
+    let mut desk = serve(&tree, tree.options(Listing::Flat));
+    Arc::get_mut(&mut desk.0.site).unwrap().root.judge = |folder| {
+        let path = fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
+        Ok(!path.ends_with("far"))
+    };
+    let _near = desk.hear_of("file:///b").await;
+    assert_eq!(desk.0.site.desk.polls(), None);
+    let mut one = desk.hear_of("file:///x/far/a").await;
+    let mut all = desk.hear(Interest::Everything).await;
+    assert_eq!(desk.0.site.desk.open_ears().unwrap().len(), 2, "the top and x");
+    assert!(desk.0.site.desk.polls().is_some());
+    tree.write("x/far/a", "changed");
+    assert_eq!(one.next().await, updated("file:///x/far/a"));
+    all.all_of([updated("file:///x/far/a")]).await;
 }

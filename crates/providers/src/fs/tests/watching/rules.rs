@@ -60,3 +60,14 @@ async fn a_folder_that_is_revealed_is_heard_with_all_that_is_in_it() {
     let unseen = |change: &&Change| about(change).is_some_and(|uri| uri.as_str().ends_with("/y"));
     assert_eq!(heard.iter().filter(unseen).count(), 0, "{heard:?}");
 }
+
+#[tokio::test]
+async fn what_is_hidden_behind_a_link_is_not_told_when_the_link_goes() {
+    let tree = Tree::of(["real/a", "real/b"]);
+    tree.link("alias", "real");
+    let desk = tree.serve_hiding(Listing::Flat, |path| path == "alias/a");
+    let mut ear = desk.hear_of("file:///alias").await;
+    tree.remove("alias");
+    let heard = ear.until(&removed("file:///alias/b")).await;
+    assert_eq!(heard, [removed("file:///alias"), removed("file:///alias/b")]);
+}

@@ -1,0 +1,62 @@
+//! Is anything lost while no files can be opened?
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use resource::Interest;
+
+use super::super::{Listing, Tree};
+use super::{Ear, updated};
+use crate::vigil::tests::shortage::{is_alone, take_all};
+
+/// Long enough that somebody looks, in vain.
+async fn a_moment(ear: &mut Ear) {
+    let _early = tokio::time::timeout(Duration::from_millis(200), ear.0.next()).await;
+}
+
+#[tokio::test]
+async fn a_file_is_heard_after_a_moment_without_room_for_open_files() {
+    let name = "a_file_is_heard_after_a_moment_without_room_for_open_files";
+    if !is_alone(&format!("fs::tests::watching::shortage::{name}")) {
+        return;
+    }
+    let tree = Tree::of(["x/y/a"]);
+    let desk = tree.serve(Listing::Flat);
+    // What is kept open is found even then, but the way there is not.
+    while desk.0.site.folders.get(&b"x/y"[..]).is_none() {
+        desk.stat("file:///x/y/a").await.unwrap();
+    }
+    let mut one = desk.hear_of("file:///x/y/a").await;
+    let mut file = File::options().append(true).open(tree.at("x/y/a")).unwrap();
+    let taken = take_all();
+    file.write_all(b"1").unwrap();
+    a_moment(&mut one).await;
+    drop(taken);
+    for _ in 0..4 {
+        file.write_all(b"2").unwrap();
+        assert_eq!(one.next().await, updated("file:///x/y/a"));
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard() {
+    let name = "a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard";
+    if !is_alone(&format!("fs::tests::watching::shortage::{name}")) {
+        return;
+    }
+    let tree = Tree::of(["b"]);
+    let outside = tree.home.path().join("new");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("c"), "c").unwrap();
+    let desk = tree.serve(Listing::Flat);
+    let mut all = desk.hear(Interest::Everything).await;
+    let taken = take_all();
+    fs::rename(&outside, tree.at("new")).unwrap();
+    a_moment(&mut all).await;
+    drop(taken);
+    all.all_of([updated("file:///new/c")]).await;
+    tree.write("new/d", "");
+    all.all_of([updated("file:///new/d")]).await;
+}

@@ -1,0 +1,28 @@
+//! What is it like when no more files can be opened?
+
+use std::fs::{self, File};
+use std::process::Command;
+
+/// So many files may be open where a test is alone.
+const ROOM: usize = 99;
+
+/// Runs the test `name` in a process of its own, where few files may be open. True in there.
+pub(crate) fn is_alone(name: &str) -> bool {
+    let limits = fs::read_to_string("/proc/self/limits").unwrap();
+    let room = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    if room.split_whitespace().next() == Some(&ROOM.to_string()) {
+        return true;
+    }
+    let script = format!("ulimit -n {ROOM} && exec \"$0\" --exact \"$1\" --nocapture");
+    let program = fs::read_link("/proc/self/exe").unwrap();
+    let output = Command::new("sh").arg("-c").arg(script).arg(program).arg(name).output().unwrap();
+    let words = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && words.contains("1 passed"), "{words}{errors}");
+    false
+}
+
+/// Leaves no room for open files until it is dropped.
+pub(crate) fn take_all() -> Vec<File> {
+    std::iter::from_fn(|| File::open("/dev/null").ok()).collect()
+}
