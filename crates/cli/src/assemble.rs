@@ -23,7 +23,7 @@ use crate::settings::{self, Flaw, Kind, RuleSettings, Secret, Settings};
 
 const MAX_READ: u64 = 10 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// What a settings file declares changes with the file only, which takes a restart.
+/// What a settings file declares changes with the file only, and whoever listens hears of it.
 const STATIC_TTL: Duration = Duration::from_secs(60);
 
 /// Everything that is served, and what can be said of it.
