@@ -11,18 +11,21 @@ use resource::{
 use crate::address::Address;
 use crate::merge::Merge;
 use crate::mount::Mount;
+use crate::offers::Shortened;
 
 /// Many mounted providers as one.
 pub struct Catalog {
     /// By name, which is the order of every list.
     mounts: Vec<Mount>,
+    /// What names that were shortened stand for.
+    pub(crate) shortened: Shortened,
 }
 
 impl Catalog {
     /// A catalog of these mounts.
     pub fn new(mut mounts: Vec<Mount>) -> Self {
         mounts.sort_by(|one, other| one.name.cmp(&other.name));
-        Self { mounts }
+        Self { mounts, shortened: Shortened::default() }
     }
 
     pub(crate) fn mounts(&self) -> &[Mount] {
@@ -138,6 +141,7 @@ impl Provider for Catalog {
             watch: watches.then_some(self as &dyn Watch),
             complete: completes.then_some(self as &dyn Complete),
             health: None,
+            relay: self.mounts.iter().any(|mount| mount.relay().is_some()).then_some(self as _),
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 impl Watch for Catalog {
     async fn watch(&self, ctx: &Context, interest: Interest) -> Result<Changes> {
         let Interest::Resource(uri) = &interest else {
-            let all = self.mounts().iter().filter(|mount| mount.watches());
+            let all = self.mounts().iter().filter(|mount| mount.tells(&interest));
             let opening = all.map(|mount| mount.watch(ctx, interest.clone(), None));
             let opened = futures_util::future::join_all(opening).await;
             // A mount that does not tell of its changes does not keep the others from it.
@@ -34,6 +34,16 @@ impl Watch for Catalog {
 impl Mount {
     pub(crate) fn watches(&self) -> bool {
         self.provider.facets().watch.is_some()
+    }
+
+    /// Whether there may be something to hear of.
+    fn tells(&self, interest: &Interest) -> bool {
+        let offers = |offer| self.relay().is_some_and(|relay| relay.has(offer));
+        self.watches()
+            && match interest {
+                Interest::Offers(offer) => offers(*offer),
+                Interest::Resource(_) | Interest::Listing | Interest::Everything => true,
+            }
     }
 
     /// The mount's changes under public URIs; what was asked for keeps the URI it was asked by.
@@ -58,7 +68,7 @@ impl Mount {
             let change = match change {
                 Change::Updated(uri) => public(uri).map(Change::Updated),
                 Change::Removed(uri) => public(uri).map(Change::Removed),
-                Change::Listing => Ok(Change::Listing),
+                Change::Listing | Change::Offers(_) => Ok(change),
             };
             // A URI that cannot be made public was never listed either.
             std::future::ready(change.ok())

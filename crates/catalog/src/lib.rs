@@ -8,10 +8,12 @@
 pub mod address;
 mod catalog;
 mod changes;
+mod label;
 pub mod layers;
 mod memo;
 mod merge;
 mod mount;
+mod offers;
 
 pub use address::Address;
 pub use catalog::Catalog;

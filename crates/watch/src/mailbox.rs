@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use resource::Uri;
+use resource::{Offer, Uri};
 use tokio::sync::Notify;
 
 /// So many children of one collection are told one by one; more are told as the collection.
@@ -34,6 +34,8 @@ pub enum Letter {
     Resource(Uri),
     /// Lists are to be fetched again.
     Lists,
+    /// The list of tools or of prompts is to be fetched again.
+    Offers(Offer),
     /// More has changed than can be told one by one.
     Everything,
 }

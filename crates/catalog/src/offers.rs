@@ -1,0 +1,182 @@
+//! How do the tools and prompts of many mounts become one list, and who is called?
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use resource::{
+    Ask, Blank, Calling, Completion, Context, Error, Freshness, Json, Names, Offer, Offered, Page,
+    Relay, Result, Scope, Uri,
+};
+
+use crate::address::Address;
+use crate::catalog::Catalog;
+use crate::label;
+use crate::merge::Merge;
+use crate::mount::Mount;
+
+/// How many pages of a mount are looked through for a name that was shortened, and how long they
+/// are.
+const PAGES: usize = 64;
+const PAGE: usize = 1000;
+
+/// How many shortened names are remembered. Beyond that all are forgotten, which costs time only.
+const MOST: usize = 16 << 10;
+
+/// What shortened names stand for, by kind and public name.
+#[derive(Default)]
+pub(crate) struct Shortened(Mutex<HashMap<(Offer, String), String>>);
+
+impl Shortened {
+    fn put(&self, offer: Offer, public: &str, local: &str) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert((offer, public.to_owned()), local.to_owned());
+    }
+
+    fn get(&self, offer: Offer, public: &str) -> Option<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&(offer, public.to_owned())).cloned()
+    }
+}
+
+impl Mount {
+    pub(crate) fn relay(&self) -> Option<&dyn Relay> {
+        self.provider.facets().relay
+    }
+}
+
+impl Names for Address {
+    fn public(&self, local: &str) -> Option<String> {
+        let public = self.join(&Uri::parse(local).ok()?).ok()?;
+        Some(public.as_str().to_owned())
+    }
+
+    fn local(&self, public: &str) -> Option<String> {
+        let local = self.split(&Uri::parse(public).ok()?)?;
+        Some(local.as_str().to_owned())
+    }
+}
+
+impl Catalog {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.mounts().iter().map(|mount| mount.name.as_str())
+    }
+
+    /// One page of what `mount` offers, under public names.
+    async fn offered(
+        &self,
+        ctx: &Context,
+        mount: &Mount,
+        offer: Offer,
+        ask: &Ask,
+    ) -> Result<Page<Offered>> {
+        let Some(relay) = mount.relay().filter(|relay| relay.has(offer)) else {
+            // It has nothing to say about how long the others' lists may be kept.
+            let freshness = Freshness { ttl: Duration::MAX, scope: Scope::Public };
+            return Ok(Page { freshness, ..Page::empty() });
+        };
+        let mut page = relay.offers(ctx, offer, &*mount.address, ask).await?;
+        for item in &mut page.items {
+            let public = label::join(&mount.name, &item.name, self.names());
+            if label::is_short(&public) {
+                self.shortened.put(offer, &public, &item.name);
+            }
+            Arc::make_mut(item).name = public;
+        }
+        Ok(page)
+    }
+
+    /// Who offers what is called `public`, and what it is called there.
+    async fn offering(
+        &self,
+        ctx: &Context,
+        offer: Offer,
+        public: &str,
+    ) -> Result<(&Mount, &dyn Relay, String)> {
+        let owners = label::owners(public, self.names());
+        let owners = owners.iter().filter_map(|name| self.mount(name));
+        let mut owners = owners.take(if label::is_short(public) { usize::MAX } else { 1 });
+        loop {
+            let mount = owners.next().ok_or_else(|| unknown(offer, public))?;
+            let Some(relay) = mount.relay().filter(|relay| relay.has(offer)) else { continue };
+            if let Some(local) = label::split(&mount.name, public) {
+                return Ok((mount, relay, local.to_owned()));
+            }
+            if let Some(local) = self.lengthened(ctx, mount, offer, public).await? {
+                return Ok((mount, relay, local));
+            }
+        }
+    }
+
+    fn mount(&self, name: &str) -> Option<&Mount> {
+        self.mounts().iter().find(|mount| mount.name == name)
+    }
+
+    /// What `mount` itself calls what was shortened to `public`, if it has it.
+    async fn lengthened(
+        &self,
+        ctx: &Context,
+        mount: &Mount,
+        offer: Offer,
+        public: &str,
+    ) -> Result<Option<String>> {
+        let ours = |local: &String| label::join(&mount.name, local, self.names()) == public;
+        let mut ask = Ask::first(PAGE);
+        for _ in 0..PAGES {
+            if let Some(local) = self.shortened.get(offer, public).filter(ours) {
+                return Ok(Some(local));
+            }
+            let page = self.offered(ctx, mount, offer, &ask).await?;
+            if page.next.is_none() {
+                break;
+            }
+            ask.from = page.next;
+        }
+        Ok(self.shortened.get(offer, public).filter(ours))
+    }
+}
+
+#[async_trait]
+impl Relay for Catalog {
+    fn has(&self, offer: Offer) -> bool {
+        self.mounts().iter().filter_map(Mount::relay).any(|relay| relay.has(offer))
+    }
+
+    async fn offers(
+        &self,
+        ctx: &Context,
+        offer: Offer,
+        _names: &dyn Names,
+        ask: &Ask,
+    ) -> Result<Page<Offered>> {
+        let mut merge = Merge::begin(ask)?;
+        while let Some((mount, ask)) = merge.next(self.mounts()) {
+            merge.add(mount, self.offered(ctx, mount, offer, &ask).await)?;
+        }
+        Ok(merge.finish())
+    }
+
+    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
+        let (mount, relay, local) = self.offering(ctx, calling.offer, calling.name).await?;
+        let calling = Calling { name: &local, names: &*mount.address, ..*calling };
+        relay.call(ctx, &calling).await
+    }
+
+    async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
+        let (_, relay, local) = self.offering(ctx, Offer::Prompt, blank.prompt).await?;
+        relay.suggest(ctx, &Blank { prompt: &local, ..*blank }).await
+    }
+}
+
+fn unknown(offer: Offer, public: &str) -> Error {
+    let what = match offer {
+        Offer::Tool => "tool",
+        Offer::Prompt => "prompt",
+    };
+    let shown: String = public.chars().take(200).collect();
+    Error::invalid(format!("there is no {what} {shown:?}; list them to see which there are"))
+}
