@@ -5,6 +5,7 @@
 mod answer;
 mod count;
 mod live;
+mod offers;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -13,14 +14,15 @@ use std::task::Poll;
 use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
-    Annotations, Ask, Change, Condition, Context, Error, ErrorKind, Facets, Health, Page, Provider,
-    Reading, Resource, Result, Template, Truth, Uri, UriTemplate, Window,
+    Annotations, Ask, Change, Condition, Context, Error, ErrorKind, Facets, Health, Offer, Page,
+    Provider, Reading, Resource, Result, Said, Step, Template, Truth, Uri, UriTemplate, Window,
 };
 
 use answer::{page, part};
 pub use count::Counts;
 use count::Running;
 use live::Live;
+use offers::Held;
 
 /// A provider in memory, built up entry by entry.
 ///
@@ -29,6 +31,9 @@ use live::Live;
 pub struct Memory {
     entries: RwLock<Vec<Arc<Entry>>>,
     patterns: RwLock<Vec<Arc<Pattern>>>,
+    offers: RwLock<Vec<Held>>,
+    kinds: Vec<Offer>,
+    suggestions: Vec<String>,
     live: Option<Live>,
     health: Option<Condition>,
     faults: Mutex<Vec<(Spot, Fault)>>,
@@ -67,6 +72,10 @@ pub enum Spot {
     Read(Uri),
     /// Watching anything.
     Watch,
+    /// Listing tools or prompts.
+    Offers(Offer),
+    /// Calling what has this name.
+    Call(String),
 }
 
 /// What goes wrong there.
@@ -74,6 +83,8 @@ pub enum Spot {
 pub enum Fault {
     /// It fails with this kind.
     Fails(ErrorKind),
+    /// It fails in the words of a server behind it, with this code.
+    Says(i64),
     /// It never answers.
     Hangs,
     /// It reports that it waits, and answers once all is mended.
@@ -204,7 +215,7 @@ impl Memory {
     pub fn tell(&self, change: &Change) {
         let parents = match change {
             Change::Updated(uri) | Change::Removed(uri) => self.parents(uri),
-            Change::Listing => Vec::new(),
+            Change::Listing | Change::Offers(_) => Vec::new(),
         };
         if let Some(live) = &self.live {
             live.tell(change, &parents);
@@ -271,7 +282,10 @@ impl Memory {
         };
         match fault() {
             Some(Fault::Waits) => {
-                ctx.report(1, None);
+                match (spot, ctx.listener()) {
+                    (Spot::Call(_), Some(listener)) => listener.report(halfway()),
+                    _ => ctx.report(1, None),
+                }
                 std::future::poll_fn(|cx| {
                     cx.waker().wake_by_ref();
                     if fault().is_some() { Poll::Pending } else { Poll::Ready(Ok(())) }
@@ -280,6 +294,7 @@ impl Memory {
             }
             None => Ok(()),
             Some(Fault::Fails(kind)) => Err(Error::new(kind, "failing as told")),
+            Some(Fault::Says(code)) => Err(Error::said(said(code))),
             Some(Fault::Hangs) => std::future::pending().await,
         }
     }
@@ -376,6 +391,7 @@ impl Provider for Memory {
             watch: self.live.is_some().then_some(self as _),
             complete: has_values.then_some(self as _),
             health: self.health.is_some().then_some(self as _),
+            relay: (!self.kinds.is_empty()).then_some(self as _),
         }
     }
 }
@@ -399,6 +415,15 @@ fn made(uri: &str, mime: Option<&str>, holding: Holding) -> Entry {
         Holding::Children(_) => resource.listable = Truth::Yes,
     }
     Entry { resource, holding }
+}
+
+fn halfway() -> Step {
+    Step { done: 0.5, total: Some(2.0), message: Some("halfway".to_owned()) }
+}
+
+fn said(code: i64) -> Said {
+    let (message, data) = ("as it was told".to_owned(), Some(r#"{"why":1.50}"#.into()));
+    Said { code, message, data }
 }
 
 fn parsed(uri: &str) -> Uri {
