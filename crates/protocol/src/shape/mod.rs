@@ -5,5 +5,7 @@
 pub mod capability;
 pub mod contents;
 pub mod embedded;
+pub(crate) mod offer;
+pub mod outcome;
 pub mod resource;
 pub mod template;
