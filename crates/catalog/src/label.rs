@@ -97,8 +97,10 @@ mod tests {
     #[test]
     fn a_name_that_does_not_fit_is_shortened_and_told_apart() {
         let long = ["x".repeat(200), format!("{}y", "x".repeat(199))];
-        let odd = ["two words".to_owned(), "two/words".to_owned(), String::new(), "日本".to_owned()];
-        let names: Vec<String> = long.iter().chain(&odd).map(|name| joined("notes", name)).collect();
+        let odd =
+            ["two words".to_owned(), "two/words".to_owned(), String::new(), "日本".to_owned()];
+        let names: Vec<String> =
+            long.iter().chain(&odd).map(|name| joined("notes", name)).collect();
         for (at, name) in names.iter().enumerate() {
             assert!(is_short(name) && name.len() <= LONGEST, "{name}");
             assert!(!names[..at].contains(name), "{name}");

@@ -60,7 +60,11 @@ impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Beyond this, not every whole number is one of these.
         let is_whole = self.0.fract() == 0.0 && self.0.abs() < 9e15;
-        if is_whole { serializer.serialize_i64(self.0 as i64) } else { serializer.serialize_f64(self.0) }
+        if is_whole {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
     }
 }
 

@@ -199,11 +199,7 @@ pub fn suggested(result: &RawValue) -> Result<Completion, Malformed> {
 
 /// JSON without line breaks, none of which stand inside its values.
 pub(crate) fn one_line(json: &str) -> Cow<'_, str> {
-    if json.contains(['\n', '\r']) {
-        json.replace(['\n', '\r'], " ").into()
-    } else {
-        json.into()
-    }
+    if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ").into() } else { json.into() }
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Blank, Calling, Complete, Completion, Context, Error, Facets, Interest, Json, Names, Offer,
-    Offered, Page, Provider, Question, Reading, Relay, Resource, Result, Template, Uri, Watch, Window,
+    Ask, Blank, Calling, Complete, Completion, Context, Error, Facets, Interest, Json, Names,
+    Offer, Offered, Page, Provider, Question, Reading, Relay, Resource, Result, Template, Uri,
+    Watch, Window,
 };
 use tokio::time;
 

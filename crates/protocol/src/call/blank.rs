@@ -41,12 +41,11 @@ pub(super) fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, R
         arguments: BTreeMap<String, String>,
     }
     let asked: Asked<'_> = read(params)?;
-    let (subject, is_prompt) =
-        match (&*asked.subject.kind, asked.subject.uri, asked.subject.name) {
-            ("ref/resource", Some(uri), _) => (uri, false),
-            ("ref/prompt", _, Some(name)) => (name, true),
-            _ => return Err(Refusal::bad_params("ref: not a reference to a resource".to_owned())),
-        };
+    let (subject, is_prompt) = match (&*asked.subject.kind, asked.subject.uri, asked.subject.name) {
+        ("ref/resource", Some(uri), _) => (uri, false),
+        ("ref/prompt", _, Some(name)) => (name, true),
+        _ => return Err(Refusal::bad_params("ref: not a reference to a resource".to_owned())),
+    };
     if subject.len() > most || asked.argument.value.len() > most {
         return Err(Refusal::bad_params(format!("longer than {most} bytes")));
     }

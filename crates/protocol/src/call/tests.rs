@@ -14,9 +14,7 @@ fn decode(method: Method, params: &str) -> Result<Call, Refusal> {
 
 #[test]
 fn wrong_types_and_missing_members_are_bad_parameters() {
-    for params in
-        [r#"{"uri":5}"#, "{}", "[]", r#"{"uri":"a:b","uri":"a:c"}"#, r#"{"uri":"a b"}"#]
-    {
+    for params in [r#"{"uri":5}"#, "{}", "[]", r#"{"uri":"a:b","uri":"a:c"}"#, r#"{"uri":"a b"}"#] {
         assert_eq!(decode(Method::Read, params).unwrap_err().code(), -32602, "{params}");
     }
     let window =

@@ -27,10 +27,8 @@ fn raw(text: &str) -> Box<RawValue> {
 
 #[test]
 fn a_page_keeps_every_description_and_leaves_out_what_has_no_name() {
-    let page = raw(
-        r#"{"tools":[{"name":"a", "x":1.0},5,{"x":1},{"name":7},
-            {"_meta":{"ui":{"resourceUri":"ui://p"}},"name":"b"}],"nextCursor":"","ttlMs":5}"#,
-    );
+    let page = raw(r#"{"tools":[{"name":"a", "x":1.0},5,{"x":1},{"name":7},
+            {"_meta":{"ui":{"resourceUri":"ui://p"}},"name":"b"}],"nextCursor":"","ttlMs":5}"#);
     let page = shelf(&page, Offer::Tool, &Notes).unwrap();
     let told: Vec<_> =
         page.offered.iter().map(|one| (one.name.as_str(), one.json.as_str())).collect();
@@ -77,11 +75,8 @@ fn a_result_is_given_as_it_was_written_under_public_names() {
 /// 9.7.
 #[test]
 fn what_a_server_refuses_is_told_unless_it_is_about_us() {
-    let denial = |code, data: Option<&str>| Denial {
-        code,
-        message: "no".to_owned(),
-        data: data.map(raw),
-    };
+    let denial =
+        |code, data: Option<&str>| Denial { code, message: "no".to_owned(), data: data.map(raw) };
     let told = said(&denial(-7, Some(r#"{"uri":"a:1","x":1.0}"#)), &Notes).unwrap();
     assert_eq!((told.code, told.message.as_str()), (-7, "no"));
     assert_eq!(told.data.unwrap().as_str(), r#"{"uri":"notes+a:1","x":1.0}"#);

@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn the_newest_peers_get_it_as_it_was_written_and_tagged() {
-        let text = "{ \"content\" : [ {\"type\":\"audio\"} ],\n\"resultType\":\"complete\",\"x\":1.0}";
+        let text =
+            "{ \"content\" : [ {\"type\":\"audio\"} ],\n\"resultType\":\"complete\",\"x\":1.0}";
         let newest = Revision::ALL[0];
         assert_eq!(outcome(&text.into(), newest).unwrap().as_str(), text.replace('\n', " "));
         assert_eq!(given(&json!({ "x": 1 }), newest), json!({ "resultType": "complete", "x": 1 }));
@@ -169,17 +170,19 @@ mod tests {
     #[test]
     fn older_peers_get_the_blocks_that_they_know() {
         let result = json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-            "_meta": { "io.modelcontextprotocol/serverInfo": {}, "mine": 1 }, "isError": false,
-            "content": [
-                { "type": "resource_link", "uri": "a:1", "name": "one", "icons": [], "x": 1 },
-                { "type": "audio", "mimeType": "audio/wav", "data": "AAAA" },
-                { "type": "text", "text": "t", "_meta": {}, "annotations": { "lastModified": "d" } },
-                { "type": "resource", "resource": { "uri": "a:2", "text": "", "_meta": {} } },
-            ]});
+        "_meta": { "io.modelcontextprotocol/serverInfo": {}, "mine": 1 }, "isError": false,
+        "content": [
+            { "type": "resource_link", "uri": "a:1", "name": "one", "icons": [], "x": 1 },
+            { "type": "audio", "mimeType": "audio/wav", "data": "AAAA" },
+            { "type": "text", "text": "t", "_meta": {}, "annotations": { "lastModified": "d" } },
+            { "type": "resource", "resource": { "uri": "a:2", "text": "", "_meta": {} } },
+        ]});
         let [_, v25_11, v25_06, v25_03, oldest] = Revision::ALL.map(|at| given(&result, at));
         for told in [&v25_11, &v25_06, &v25_03, &oldest] {
             assert_eq!(told["_meta"], json!({ "mine": 1 }));
-            assert!(told.get("resultType").or(told.get("ttlMs")).or(told.get("cacheScope")).is_none());
+            assert!(
+                told.get("resultType").or(told.get("ttlMs")).or(told.get("cacheScope")).is_none()
+            );
             assert_eq!(told["isError"], false);
         }
         assert_eq!(v25_11["content"], result["content"]);
@@ -204,7 +207,10 @@ mod tests {
         assert_eq!(told(json!([1]), said.clone(), newest)["structuredContent"], json!([1]));
         let wrapped = told(json!([1]), said.clone(), v25_11);
         assert_eq!(wrapped["structuredContent"], json!({ "result": [1] }));
-        assert_eq!(told(json!(null), said.clone(), v25_11)["structuredContent"]["result"], json!(null));
+        assert_eq!(
+            told(json!(null), said.clone(), v25_11)["structuredContent"]["result"],
+            json!(null)
+        );
         assert_eq!(told(json!({ "a": 1 }), said.clone(), v25_03), json!({ "content": said }));
         let words = json!([{ "type": "text", "text": "{\"a\":1}" }]);
         assert_eq!(told(json!({ "a": 1 }), json!([]), v25_03), json!({ "content": words }));
