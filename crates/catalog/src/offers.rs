@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Blank, Calling, Completion, Context, Error, Freshness, Json, Names, Offer, Offered, Page,
-    Relay, Result, Scope, Uri,
+    Ask, Blank, Calling, Completion, Context, Error, ErrorKind, Freshness, Json, Names, Offer,
+    Offered, Page, Relay, Result, Scope, Uri,
 };
 
 use crate::address::Address;
@@ -163,13 +163,20 @@ impl Relay for Catalog {
     async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
         let (mount, relay, local) = self.offering(ctx, calling.offer, calling.name).await?;
         let calling = Calling { name: &local, names: &*mount.address, ..*calling };
-        relay.call(ctx, &calling).await
+        let called = relay.call(ctx, &calling).await;
+        called.map_err(|error| named(error, mount))
     }
 
     async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
         let (_, relay, local) = self.offering(ctx, Offer::Prompt, blank.prompt).await?;
         relay.suggest(ctx, &Blank { prompt: &local, ..*blank }).await
     }
+}
+
+/// Whoever cannot be reached is named, so that a client knows whom to do without.
+fn named(error: Error, mount: &Mount) -> Error {
+    let is_gone = error.kind == ErrorKind::Unavailable;
+    if is_gone { error.with("upstream", &*mount.name) } else { error }
 }
 
 fn unknown(offer: Offer, public: &str) -> Error {

@@ -22,4 +22,5 @@ pub use options::{Backoff, Handler, Options, Pipes, Reading, Target, Writing};
 pub use pages::Pages;
 pub use protocol::answer::Progress;
 pub use protocol::ask::verb;
+pub use protocol::relay;
 pub use protocol::{Denial, Peer};

@@ -2,4 +2,5 @@
 
 pub mod fs;
 pub mod statics;
+pub mod upstream;
 mod vigil;

@@ -1,0 +1,3 @@
+//! What do other servers have, and how does it become ours?
+
+pub mod relay;
