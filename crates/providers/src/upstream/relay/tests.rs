@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -29,17 +29,20 @@ use super::{Place, Relayed};
 #[derive(Clone)]
 struct Stranger {
     versions: &'static [ProtocolVersion],
-    /// Whether a call that never ends was let go of.
-    let_go: Arc<AtomicBool>,
+    /// How far a call that never ends has come: it began, it was let go of.
+    fate: Arc<AtomicUsize>,
 }
 
 const OLD: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25];
 
-struct LetGo(Arc<AtomicBool>);
+const BEGUN: usize = 1;
+const LET_GO: usize = 2;
+
+struct LetGo(Arc<AtomicUsize>);
 
 impl Drop for LetGo {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
+        self.0.store(LET_GO, Ordering::SeqCst);
     }
 }
 
@@ -96,7 +99,8 @@ impl ServerHandler for Stranger {
                 Ok(everything(arguments["uri"].as_str().unwrap_or("none")).into())
             }
             "hang" => {
-                let _let_go = LetGo(Arc::clone(&self.let_go));
+                let _let_go = LetGo(Arc::clone(&self.fate));
+                self.fate.store(BEGUN, Ordering::SeqCst);
                 context.ct.cancelled().await;
                 Err(ErrorData::internal_error("cancelled", None))
             }
@@ -172,14 +176,14 @@ async fn soon<T>(event: impl Future<Output = T>) -> T {
 }
 
 /// What passes on the tools of a stranger of each era.
-fn each() -> [(Relayed, Arc<AtomicBool>); 2] {
+fn each() -> [(Relayed, Arc<AtomicUsize>); 2] {
     [OLD, ProtocolVersion::KNOWN_VERSIONS].map(|versions| {
         let moment = Duration::from_millis(1);
         let backoff = Backoff { first: moment, most: moment };
         let options = Options { backoff, farewell: moment, ..Options::default() };
-        let let_go = Arc::new(AtomicBool::new(false));
-        let stranger = Stranger { versions, let_go: Arc::clone(&let_go) };
-        (Relayed::new(Client::new(Target::Pipes(Arc::new(stranger)), options)), let_go)
+        let fate = Arc::new(AtomicUsize::new(0));
+        let stranger = Stranger { versions, fate: Arc::clone(&fate) };
+        (Relayed::new(Client::new(Target::Pipes(Arc::new(stranger)), options)), fate)
     })
 }
 
@@ -253,20 +257,20 @@ async fn what_a_server_refuses_is_told_in_its_own_words() {
 
 #[tokio::test]
 async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
-    for (relayed, let_go) in each() {
-        let ctx = Context::default();
-        soon(relayed.offers(&ctx, Offer::Tool, &Notes, &Ask::first(9))).await.unwrap();
-        let params = r#"{"name":"notes_hang"}"#.into();
-        let calling = Calling { offer: Offer::Tool, name: "hang", params: &params, names: &Notes };
-        let call = relayed.call(&ctx, &calling);
-        let moment = Duration::from_millis(50);
-        assert!(timeout(moment, call).await.is_err(), "it never ends by itself");
-        let gone = async {
-            while !let_go.load(Ordering::SeqCst) {
+    for (relayed, fate) in each() {
+        let reached = async |stage| {
+            while fate.load(Ordering::SeqCst) != stage {
                 tokio::task::yield_now().await;
             }
         };
-        soon(gone).await;
+        let ctx = Context::default();
+        let params = r#"{"name":"notes_hang"}"#.into();
+        let calling = Calling { offer: Offer::Tool, name: "hang", params: &params, names: &Notes };
+        tokio::select! {
+            _ = relayed.call(&ctx, &calling) => panic!("it never ends by itself"),
+            () = soon(reached(BEGUN)) => {}
+        }
+        soon(reached(LET_GO)).await;
     }
 }
 
