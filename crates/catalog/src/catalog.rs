@@ -13,10 +13,13 @@ use tokio::sync::watch;
 use crate::address::Address;
 use crate::merge;
 use crate::mount::Mount;
+use crate::offers::Shortened;
 
 /// Many mounted providers as one. Which they are may change while it is used.
 pub struct Catalog {
     mounts: watch::Sender<Mounts>,
+    /// What names that were shortened stand for.
+    pub(crate) shortened: Shortened,
 }
 
 /// What is mounted, by name, which is the order of every list. Whoever holds it keeps it as it
@@ -26,7 +29,8 @@ pub(crate) type Mounts = Arc<[Arc<Mount>]>;
 impl Catalog {
     /// A catalog of these mounts.
     pub fn new(mounts: Vec<Mount>) -> Self {
-        Self { mounts: watch::Sender::new(sorted(mounts.into_iter().map(Arc::new).collect())) }
+        let mounts = sorted(mounts.into_iter().map(Arc::new).collect());
+        Self { mounts: watch::Sender::new(mounts), shortened: Shortened::default() }
     }
 
     /// Mounts these instead. Those that are there already go on as if nothing had happened;
@@ -150,11 +154,13 @@ impl Provider for Catalog {
         let mounts = self.mounts.borrow();
         let completes = mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
         let watches = mounts.iter().any(|mount| mount.watches());
+        let relays = mounts.iter().any(|mount| mount.relay().is_some());
         drop(mounts);
         Facets {
             watch: watches.then_some(self as &dyn Watch),
             complete: completes.then_some(self as &dyn Complete),
             health: None,
+            relay: relays.then_some(self as _),
         }
     }
 }

@@ -62,7 +62,15 @@ impl Many {
         let mounts = Arc::clone(&self.replaced.borrow_and_update());
         self.heard = open_all(&mounts, &self.ctx, &self.interest).await;
         // What happened to the others in between is made up for by looking again.
-        Some((Change::Listing, self))
+        Some((catch_up(&self.interest), self))
+    }
+}
+
+/// What makes up for whatever was not heard.
+fn catch_up(interest: &Interest) -> Change {
+    match interest {
+        Interest::Offers(offer) => Change::Offers(*offer),
+        Interest::Resource(_) | Interest::Listing | Interest::Everything => Change::Listing,
     }
 }
 
@@ -106,7 +114,7 @@ impl Steady {
             self.heard = opened.ok();
             if self.heard.is_some() {
                 // What happened in between is made up for by looking again.
-                return Some((Change::Listing, self));
+                return Some((catch_up(&self.interest), self));
             }
         }
     }
@@ -184,7 +192,7 @@ impl Mount {
             let change = match change {
                 Change::Updated(uri) => public(uri).map(Change::Updated),
                 Change::Removed(uri) => public(uri).map(Change::Removed),
-                Change::Listing => Ok(Change::Listing),
+                Change::Listing | Change::Offers(_) => Ok(change),
             };
             // A URI that cannot be made public was never listed either.
             future::ready(change.ok())

@@ -9,10 +9,12 @@ pub mod address;
 mod ahead;
 mod catalog;
 mod changes;
+mod label;
 pub mod layers;
 mod memo;
 mod merge;
 mod mount;
+mod offers;
 
 pub use address::Address;
 pub use catalog::Catalog;

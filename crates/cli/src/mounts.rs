@@ -170,7 +170,7 @@ impl Watch for Mounts {
         interest: Interest,
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
         let known: Vec<Arc<Known>> = match &interest {
-            Interest::Listing => Vec::new(),
+            Interest::Listing | Interest::Offers(_) => Vec::new(),
             Interest::Resource(uri) if *uri != self.all => vec![Arc::clone(self.find(uri)?)],
             Interest::Resource(_) | Interest::Everything => self.known.clone(),
         };

@@ -24,5 +24,6 @@ pub use pages::Pages;
 pub use protocol::answer::Progress;
 pub use protocol::ask::verb;
 pub use protocol::ingest::{Element, Listed, Opened};
+pub use protocol::relay;
 pub use protocol::{Denial, Peer};
 pub use resources::List;

@@ -4,10 +4,7 @@
 //! the revision demands, and loses what was meant for somebody else.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Deserializer as _;
-use serde::de::{MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -15,6 +12,7 @@ use resource::Question as Completing;
 
 use crate::answer::{Denial, Malformed};
 use crate::frame::Id;
+use crate::member::{Object, members};
 use crate::revision::Revision;
 
 /// The methods that a server may be asked for, by what they do.
@@ -59,7 +57,7 @@ pub mod verb {
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const TOKEN: &str = "progressToken";
 
 /// Whether asking twice does no more than asking once.
@@ -279,64 +277,6 @@ pub fn nothing() -> Box<RawValue> {
 fn raw(value: &serde_json::Value) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("a JSON value is JSON")
 }
-
-/// An object that is being written, member by member.
-struct Object(String);
-
-impl Object {
-    fn begin() -> Self {
-        Self("{".to_owned())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.len() == 1
-    }
-
-    fn raw(&mut self, name: &str, json: &str) {
-        if !self.is_empty() {
-            self.0.push(',');
-        }
-        self.0.push_str(&json_escape_simd::escape(name));
-        self.0.push(':');
-        self.0.push_str(json);
-    }
-
-    fn text(&mut self, name: &str, text: &str) {
-        self.raw(name, &json_escape_simd::escape(text));
-    }
-
-    fn end(mut self) -> String {
-        self.0.push('}');
-        self.0
-    }
-}
-
-type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
-
-/// The members of an object in their order, none of them looked into.
-pub(crate) fn members<'a>(raw: Option<&'a RawValue>, what: &str) -> Result<Members<'a>, Malformed> {
-    struct Each;
-    impl<'de> Visitor<'de> for Each {
-        type Value = Members<'de>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some(name) = map.next_key::<Name<'de>>()? {
-                members.push((name.0, map.next_value()?));
-            }
-            Ok(members)
-        }
-    }
-    let Some(raw) = raw else { return Ok(Vec::new()) };
-    serde_json::Deserializer::from_str(raw.get())
-        .deserialize_map(Each)
-        .map_err(|_| Malformed::new(&format!("{what} that are no object")))
-}
-
-#[derive(serde::Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests;

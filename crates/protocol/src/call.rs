@@ -2,10 +2,12 @@
 //!
 //! A request is read completely before anything is done about it.
 
+mod blank;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use resource::Uri;
+use resource::{Json, Offer, Uri};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -72,6 +74,33 @@ pub enum Call {
     },
     /// Asks to hear of changes for as long as the answer lasts.
     Listen(Wishes),
+    /// Asks for a page of the tools or of the prompts.
+    Offers {
+        /// Which.
+        offer: Offer,
+        /// Where to go on.
+        cursor: Option<String>,
+    },
+    /// Asks to run a tool or to fill in a prompt.
+    Offered {
+        /// Which of them.
+        offer: Offer,
+        /// Its name.
+        name: String,
+        /// The parameters, as they were written.
+        params: Json,
+    },
+    /// Asks how an argument of a prompt might go on.
+    Suggest {
+        /// The prompt.
+        prompt: String,
+        /// The argument.
+        argument: String,
+        /// What has been typed.
+        typed: String,
+        /// Arguments that are settled.
+        settled: BTreeMap<String, String>,
+    },
     /// Asks how a variable might go on.
     Complete {
         /// The template, as it was listed, or a plain URI.
@@ -125,6 +154,10 @@ pub enum Method {
     Complete,
     /// `subscriptions/listen`
     Listen,
+    /// `tools/list` and `prompts/list`
+    Offers(Offer),
+    /// `tools/call` and `prompts/get`
+    Offered(Offer),
 }
 
 /// Whether a header repeats what the parameters name.
@@ -154,6 +187,10 @@ impl Method {
             "resources/unsubscribe" => Self::Unsubscribe,
             "completion/complete" => Self::Complete,
             "subscriptions/listen" => Self::Listen,
+            "tools/list" => Self::Offers(Offer::Tool),
+            "tools/call" => Self::Offered(Offer::Tool),
+            "prompts/list" => Self::Offers(Offer::Prompt),
+            "prompts/get" => Self::Offered(Offer::Prompt),
             _ => return None,
         })
     }
@@ -170,7 +207,9 @@ impl Method {
             | Self::Templates
             | Self::Read
             | Self::Metadata
-            | Self::Complete => true,
+            | Self::Complete
+            | Self::Offers(_)
+            | Self::Offered(_) => true,
         }
     }
 
@@ -184,6 +223,14 @@ impl Method {
         matches!(self, Self::Subscribe | Self::Unsubscribe | Self::Listen)
     }
 
+    /// The kind of offers that it is about.
+    pub fn offer(self) -> Option<Offer> {
+        match self {
+            Self::Offers(offer) | Self::Offered(offer) => Some(offer),
+            _ => None,
+        }
+    }
+
     /// Whether it is one of SEP-2093 and its relatives.
     pub fn is_extension(self) -> bool {
         matches!(self, Self::Metadata | Self::Directory)
@@ -192,7 +239,7 @@ impl Method {
     /// Whether a header repeats what the parameters name.
     pub fn mirror(self) -> Mirror {
         match self {
-            Self::Read => Mirror::Required,
+            Self::Read | Self::Offered(_) => Mirror::Required,
             Self::Metadata | Self::Directory | Self::List => Mirror::Allowed,
             _ => Mirror::Absent,
         }
@@ -251,7 +298,12 @@ impl Call {
             Method::Templates => Self::Templates { cursor: meta.cursor()? },
             Method::Read => Self::Read { uri: uri()?, window: stretch(meta)? },
             Method::Metadata => Self::Metadata { uri: uri()? },
-            Method::Complete => complete(params, most)?,
+            Method::Complete => blank::complete(params, most)?,
+            Method::Offers(offer) => Self::Offers { offer, cursor: meta.cursor()? },
+            Method::Offered(offer) => {
+                let params = params.map_or("{}", RawValue::get).into();
+                Self::Offered { offer, name: meta.offered(most)?, params }
+            }
             Method::Subscribe => Self::Subscribe { uri: uri()? },
             Method::Unsubscribe => Self::Unsubscribe { uri: uri()? },
             Method::Listen => Self::Listen(Wishes::decode(params, most)?),
@@ -302,97 +354,5 @@ fn initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
     })
 }
 
-fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, Refusal> {
-    #[derive(Deserialize)]
-    struct Asked<'a> {
-        #[serde(borrow, rename = "ref")]
-        subject: Subject<'a>,
-        #[serde(borrow)]
-        argument: Argument<'a>,
-        context: Option<Settled>,
-    }
-    #[derive(Deserialize)]
-    struct Subject<'a> {
-        #[serde(borrow, rename = "type")]
-        kind: Cow<'a, str>,
-        #[serde(borrow)]
-        uri: Option<Cow<'a, str>>,
-        #[serde(borrow)]
-        name: Option<Cow<'a, str>>,
-    }
-    #[derive(Deserialize)]
-    struct Argument<'a> {
-        #[serde(borrow)]
-        name: Cow<'a, str>,
-        #[serde(borrow)]
-        value: Cow<'a, str>,
-    }
-    #[derive(Deserialize)]
-    struct Settled {
-        #[serde(default)]
-        arguments: BTreeMap<String, String>,
-    }
-    let asked: Asked<'_> = read(params)?;
-    let template = match (&*asked.subject.kind, asked.subject.uri, asked.subject.name) {
-        ("ref/resource", Some(uri), _) => uri,
-        ("ref/prompt", _, Some(name)) => {
-            return Err(Refusal::bad_params(format!("ref: there is no prompt {name:?}")));
-        }
-        _ => return Err(Refusal::bad_params("ref: not a reference to a resource".to_owned())),
-    };
-    if template.len() > most || asked.argument.value.len() > most {
-        return Err(Refusal::bad_params(format!("longer than {most} bytes")));
-    }
-    Ok(Call::Complete {
-        template: template.into_owned(),
-        variable: asked.argument.name.into_owned(),
-        typed: asked.argument.value.into_owned(),
-        settled: asked.context.map(|settled| settled.arguments).unwrap_or_default(),
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use resource::Uri;
-    use serde_json::value::RawValue;
-
-    use super::{Call, Method, Stretch};
-    use crate::meta::Meta;
-    use crate::refusal::Refusal;
-
-    fn decode(method: Method, params: &str) -> Result<Call, Refusal> {
-        let raw: &RawValue = serde_json::from_str(params).unwrap();
-        Call::decode(method, Some(raw), &Meta::of(Some(raw))?, 100)
-    }
-
-    #[test]
-    fn wrong_types_and_missing_members_are_bad_parameters() {
-        for params in
-            [r#"{"uri":5}"#, "{}", "[]", r#"{"uri":"a:b","uri":"a:c"}"#, r#"{"uri":"a b"}"#]
-        {
-            assert_eq!(decode(Method::Read, params).unwrap_err().code(), -32602, "{params}");
-        }
-        let window =
-            |inner: &str| format!(r#"{{"uri":"a:b","_meta":{{"dev.refdesk/window":{inner}}}}}"#);
-        for inner in ["5", r#"{"offset":-1}"#, r#"{"length":0}"#, r#"{"ofset":1}"#] {
-            assert_eq!(decode(Method::Read, &window(inner)).unwrap_err().code(), -32602, "{inner}");
-        }
-    }
-
-    #[test]
-    fn a_window_is_read_from_meta() {
-        let call = decode(
-            Method::Read,
-            r#"{"uri":"a:b","_meta":{"dev.refdesk/window":{"offset":5,"etag":"e"}}}"#,
-        );
-        let window = Some(Stretch { offset: 5, length: None, etag: Some("e".to_owned()) });
-        assert_eq!(call.unwrap(), Call::Read { uri: Uri::parse("a:b").unwrap(), window });
-    }
-
-    #[test]
-    fn a_uri_is_taken_at_the_bound_and_refused_one_past_it() {
-        let params = |length: usize| format!(r#"{{"uri":"a:{}"}}"#, "b".repeat(length - 2));
-        assert!(decode(Method::Metadata, &params(100)).is_ok());
-        assert_eq!(decode(Method::Metadata, &params(101)).unwrap_err().code(), -32602);
-    }
-}
+mod tests;

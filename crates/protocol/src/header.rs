@@ -71,7 +71,12 @@ pub fn check_method(header: Option<&str>, body: &str) -> Result<(), Refusal> {
 
 /// Refuses a name in the header that is not the one in the parameters.
 pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result<(), Refusal> {
-    let mirror = Method::named(method).map_or(Mirror::Absent, Method::mirror);
+    let method = Method::named(method);
+    let mirror = method.map_or(Mirror::Absent, Method::mirror);
+    let named = match method.and_then(Method::offer) {
+        Some(_) => meta.name(),
+        None => meta.uri(),
+    };
     match (mirror, header) {
         (Mirror::Absent, _) | (Mirror::Allowed, None) => Ok(()),
         (Mirror::Required, None) => Err(Refusal::header_mismatch("Mcp-Name is missing".to_owned())),
@@ -80,7 +85,7 @@ pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result
                 Refusal::header_mismatch("Mcp-Name holds base64 that cannot be read".to_owned())
             })?;
             // A body without a name is refused for that, in words of its own.
-            let agrees = meta.uri().is_none_or(|name| name == told);
+            let agrees = named.is_none_or(|name| name == told);
             let differs = "Mcp-Name is not what the parameters name";
             agrees.then_some(()).ok_or_else(|| Refusal::header_mismatch(differs.to_owned()))
         }
@@ -115,9 +120,13 @@ mod tests {
     use crate::meta::Meta;
 
     fn code(header: Option<&str>, params: &str) -> Option<i64> {
+        checked("resources/read", header, params)
+    }
+
+    fn checked(method: &str, header: Option<&str>, params: &str) -> Option<i64> {
         let params: &Raw = serde_json::from_str(params).unwrap();
         let meta = Meta::of(Some(params)).unwrap();
-        check_name(header, "resources/read", &meta).err().map(|refusal| refusal.code())
+        check_name(header, method, &meta).err().map(|refusal| refusal.code())
     }
 
     /// H-07, H-08.
@@ -130,6 +139,19 @@ mod tests {
             assert_eq!(code(header, params), Some(-32020), "{header:?}");
         }
         assert_eq!(code(Some("MEM://a"), r#"{"uri":"mem://a"}"#), Some(-32020));
+    }
+
+    /// H-07 for tools and prompts, whose names are mirrored.
+    #[test]
+    fn the_name_of_a_tool_or_a_prompt_must_be_repeated() {
+        for method in ["tools/call", "prompts/get"] {
+            let params = r#"{"name":"a_b","uri":"x:y"}"#;
+            assert_eq!(checked(method, Some("a_b"), params), None);
+            for header in [None, Some("a_c"), Some("x:y")] {
+                assert_eq!(checked(method, header, params), Some(-32020), "{header:?}");
+            }
+        }
+        assert_eq!(checked("tools/list", None, "{}"), None);
     }
 
     proptest! {

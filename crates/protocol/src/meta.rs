@@ -41,6 +41,9 @@ pub struct Meta<'a> {
     /// `uri` of the parameters, whatever it is.
     #[serde(skip)]
     uri: Option<&'a RawValue>,
+    /// `name` of the parameters, whatever it is.
+    #[serde(skip)]
+    name: Option<&'a RawValue>,
     /// `cursor` of the parameters, whatever it is.
     #[serde(skip)]
     cursor: Option<&'a RawValue>,
@@ -53,6 +56,8 @@ struct Params<'a> {
     #[serde(borrow, default)]
     uri: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     cursor: Option<&'a RawValue>,
 }
 
@@ -64,13 +69,25 @@ impl<'a> Meta<'a> {
         };
         let params: Params<'_> = serde_json::from_str(raw.get())
             .map_err(|flaw| Refusal::bad_params(format!("params: {flaw}")))?;
-        let Params { meta, uri, cursor } = params;
-        Ok(Self { uri, cursor, ..meta.unwrap_or_default() })
+        let Params { meta, uri, name, cursor } = params;
+        Ok(Self { uri, name, cursor, ..meta.unwrap_or_default() })
     }
 
     /// The URI that the parameters name, if they name one.
     pub fn uri(&self) -> Option<Cow<'a, str>> {
         text(self.uri?)
+    }
+
+    /// The name of a tool or a prompt that the parameters hold, if they do.
+    pub fn name(&self) -> Option<Cow<'a, str>> {
+        text(self.name?)
+    }
+
+    /// The name that the parameters must hold.
+    pub(crate) fn offered(&self, most: usize) -> Result<String, Refusal> {
+        let name = self.name().filter(|name| name.len() <= most);
+        let bad = || Refusal::bad_params("name: missing, or not one that anything has".to_owned());
+        name.map(Cow::into_owned).ok_or_else(bad)
     }
 
     /// The URI that the parameters must name, or may.

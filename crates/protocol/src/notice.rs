@@ -1,7 +1,7 @@
 //! What do we tell a peer unasked?
 
-use resource::Uri;
-use serde::Serialize;
+use resource::{Offer, Step, Uri};
+use serde::{Serialize, Serializer};
 
 use crate::frame::Id;
 use crate::outgoing::Outgoing;
@@ -14,10 +14,8 @@ pub enum Notice {
     Progress {
         /// What the request asked to be told under.
         token: Id,
-        /// How much is done.
-        done: u64,
-        /// Of how much, where that is known.
-        total: Option<u64>,
+        /// That far.
+        step: Step,
     },
     /// What will be told on this subscription.
     Acknowledged(Wishes),
@@ -25,6 +23,8 @@ pub enum Notice {
     Updated(Uri),
     /// Lists are to be fetched again.
     ListChanged,
+    /// The list of tools or of prompts is to be fetched again.
+    OffersChanged(Offer),
 }
 
 #[derive(Serialize)]
@@ -46,9 +46,26 @@ struct Tag<'a> {
 #[serde(rename_all = "camelCase")]
 struct Progress<'a> {
     progress_token: &'a Id,
-    progress: u64,
+    progress: Number,
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<u64>,
+    total: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+/// A number that is written without a fraction if it has none.
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Beyond this, not every whole number is one of these.
+        let is_whole = self.0.fract() == 0.0 && self.0.abs() < 9e15;
+        if is_whole {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
+    }
 }
 
 #[derive(Default, Serialize)]
@@ -74,8 +91,13 @@ impl Notice {
 
     fn tagged(&self, tag: Option<Tag<'_>>) -> Outgoing {
         let (method, told) = match self {
-            Self::Progress { token, done, total } => {
-                let params = Progress { progress_token: token, progress: *done, total: *total };
+            Self::Progress { token, step } => {
+                let params = Progress {
+                    progress_token: token,
+                    progress: Number(step.done),
+                    total: step.total.map(Number),
+                    message: step.message.as_deref(),
+                };
                 return message("notifications/progress", Some(params));
             }
             Self::Acknowledged(granted) => {
@@ -85,6 +107,12 @@ impl Notice {
             Self::Updated(uri) => {
                 let told = Told { tag, uri: Some(uri.as_str()), notifications: None };
                 ("notifications/resources/updated", told)
+            }
+            Self::OffersChanged(Offer::Tool) => {
+                ("notifications/tools/list_changed", Told { tag, ..Told::default() })
+            }
+            Self::OffersChanged(Offer::Prompt) => {
+                ("notifications/prompts/list_changed", Told { tag, ..Told::default() })
             }
             Self::ListChanged => {
                 ("notifications/resources/list_changed", Told { tag, ..Told::default() })

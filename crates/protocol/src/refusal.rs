@@ -2,12 +2,14 @@
 //!
 //! Every error code of the house stands in this file.
 
-use resource::{Error, ErrorKind};
+use resource::{Error, ErrorKind, Json, Said};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::frame::Id;
 use crate::outgoing::Outgoing;
+use crate::relay::one_line;
 use crate::revision::{Revision, Terms};
 
 /// An error as a peer sees it.
@@ -15,23 +17,26 @@ use crate::revision::{Revision, Terms};
 pub struct Refusal {
     code: Code,
     message: String,
-    data: Option<Value>,
+    data: Option<Data>,
     /// The request it answers, where a malformed message still told.
     id: Option<Id>,
 }
 
-/// The codes that we give.
+/// A code. These are the ones that we give; others only pass through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i64)]
-enum Code {
-    Unreadable = -32700,
-    NotAMessage = -32600,
-    NoSuchMethod = -32601,
-    BadParams = -32602,
-    Internal = -32603,
-    NotFound = -32002,
-    HeaderMismatch = -32020,
-    UnsupportedRevision = -32022,
+struct Code(i64);
+
+impl Code {
+    const UNREADABLE: Self = Self(-32700);
+    const NOT_A_MESSAGE: Self = Self(-32600);
+    const NO_SUCH_METHOD: Self = Self(-32601);
+    const BAD_PARAMS: Self = Self(-32602);
+    const INTERNAL: Self = Self(-32603);
+    const NOT_FOUND: Self = Self(-32002);
+    const HEADER_MISMATCH: Self = Self(-32020);
+    const UNSUPPORTED_REVISION: Self = Self(-32022);
+    /// A server wants a person to visit a page first, in 2025-11-25.
+    const VISIT: Self = Self(-32042);
 }
 
 impl Refusal {
@@ -39,6 +44,9 @@ impl Refusal {
     ///
     /// `trace` is what the log knows the failure by; it is told only where the words say nothing.
     pub fn of(error: &Error, terms: Terms, trace: &str) -> Self {
+        if let Some(said) = &error.said {
+            return Self::passed_on(said, terms);
+        }
         let (code, message) = match error.kind {
             // What may not be read must look like what is not there.
             ErrorKind::NotFound | ErrorKind::Denied => {
@@ -47,10 +55,10 @@ impl Refusal {
             ErrorKind::Invalid
             | ErrorKind::Unsupported
             | ErrorKind::TooLarge
-            | ErrorKind::Changed => (Code::BadParams, error.message.to_string()),
-            ErrorKind::Unavailable => (Code::Internal, error.message.to_string()),
+            | ErrorKind::Changed => (Code::BAD_PARAMS, error.message.to_string()),
+            ErrorKind::Unavailable => (Code::INTERNAL, error.message.to_string()),
             ErrorKind::Internal => {
-                (Code::Internal, format!("internal error; the log knows it as {trace}"))
+                (Code::INTERNAL, format!("internal error; the log knows it as {trace}"))
             }
         };
         let mut data = Map::new();
@@ -60,8 +68,22 @@ impl Refusal {
         for (name, value) in &error.facts {
             data.insert((*name).to_owned(), value.as_str().into());
         }
-        let data = (!data.is_empty()).then_some(Value::Object(data));
+        let data = (!data.is_empty()).then_some(Data::Ours(Value::Object(data)));
         Self { data, ..Self::new(code, message) }
+    }
+
+    /// What another server said, in a code that the peer's revision has.
+    fn passed_on(said: &Said, terms: Terms) -> Self {
+        let code = match Code(said.code) {
+            Code::NOT_FOUND => not_found(terms),
+            Code::VISIT if !terms.revision.has_page_code() => {
+                let words = "needs input: the server behind this mount wants a page to be visited";
+                return Self::new(Code::INTERNAL, words.to_owned());
+            }
+            code => code,
+        };
+        let data = said.data.clone().map(Data::Theirs);
+        Self { data, ..Self::new(code, said.message.clone()) }
     }
 
     fn new(code: Code, message: String) -> Self {
@@ -76,18 +98,18 @@ impl Refusal {
 
     /// Bytes that hold no JSON that we take.
     pub fn unreadable(why: String) -> Self {
-        Self::new(Code::Unreadable, why)
+        Self::new(Code::UNREADABLE, why)
     }
 
     /// JSON that is no message.
     pub fn not_a_message(what: &str) -> Self {
-        Self::new(Code::NotAMessage, format!("not taken: {what}"))
+        Self::new(Code::NOT_A_MESSAGE, format!("not taken: {what}"))
     }
 
     /// A method that is not served here, or not in this revision.
     pub fn no_such_method(method: &str) -> Self {
         let shown: String = method.chars().take(100).collect();
-        Self::new(Code::NoSuchMethod, format!("method not found: {shown}"))
+        Self::new(Code::NO_SUCH_METHOD, format!("method not found: {shown}"))
     }
 
     /// A request of which nothing tells the revision.
@@ -101,17 +123,17 @@ impl Refusal {
 
     /// Parameters that do not fit the method.
     pub fn bad_params(why: String) -> Self {
-        Self::new(Code::BadParams, why)
+        Self::new(Code::BAD_PARAMS, why)
     }
 
     /// Too much at once; the same request will be taken later.
     pub fn busy(why: String) -> Self {
-        Self::new(Code::Internal, why)
+        Self::new(Code::INTERNAL, why)
     }
 
     /// A header that does not say what the body says.
     pub fn header_mismatch(why: String) -> Self {
-        Self::new(Code::HeaderMismatch, why)
+        Self::new(Code::HEADER_MISMATCH, why)
     }
 
     /// A revision that we do not speak without a handshake.
@@ -119,17 +141,17 @@ impl Refusal {
         let supported: Vec<_> = Revision::stateless().map(Revision::as_str).collect();
         let data = json!({ "supported": supported, "requested": requested });
         let words = "unsupported protocol version".to_owned();
-        Self { data: Some(data), ..Self::new(Code::UnsupportedRevision, words) }
+        Self { data: Some(Data::Ours(data)), ..Self::new(Code::UNSUPPORTED_REVISION, words) }
     }
 
     /// The code.
     pub fn code(&self) -> i64 {
-        self.code as i64
+        self.code.0
     }
 
     /// Whether it is the method that is unknown.
     pub fn is_about_method(&self) -> bool {
-        self.code == Code::NoSuchMethod
+        self.code == Code::NO_SUCH_METHOD
     }
 
     /// The message that answers `id`, or that answers nobody in particular.
@@ -146,25 +168,45 @@ impl Refusal {
             code: i64,
             message: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
-            data: Option<&'a Value>,
+            data: Option<&'a Data>,
         }
         let error = Body { code: self.code(), message: &self.message, data: self.data.as_ref() };
         Outgoing::json(&Response { jsonrpc: "2.0", id: id.or(self.id.as_ref()), error })
     }
 }
 
+/// What an error says besides its words.
+#[derive(Debug, Clone, PartialEq)]
+enum Data {
+    Ours(Value),
+    /// As another server wrote it.
+    Theirs(Json),
+}
+
+impl Serialize for Data {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Ours(value) => value.serialize(serializer),
+            Self::Theirs(json) => {
+                let raw = RawValue::from_string(one_line(json.as_str()).into_owned());
+                raw.map_err(serde::ser::Error::custom)?.serialize(serializer)
+            }
+        }
+    }
+}
+
 /// SEP-2164 gave a missing resource the code of bad parameters; older peers know another.
 fn not_found(terms: Terms) -> Code {
     if terms.revision.has_not_found_code() && !terms.aware {
-        Code::NotFound
+        Code::NOT_FOUND
     } else {
-        Code::BadParams
+        Code::BAD_PARAMS
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use resource::{Error, ErrorKind, Uri};
+    use resource::{Error, ErrorKind, Said, Uri};
 
     use super::Refusal;
     use crate::revision::{Revision, Terms};
@@ -196,5 +238,24 @@ mod tests {
         let refusal = Refusal::of(&error, Terms::full(Revision::V2025_06_18), "t1");
         let told = String::from_utf8(refusal.encode(None).into_bytes().unwrap().to_vec()).unwrap();
         assert!(!told.contains("secret") && told.contains("t1"), "{told}");
+    }
+
+    /// 1.5, 9.7.
+    #[test]
+    fn what_another_server_said_is_passed_on_in_codes_that_the_revision_has() {
+        let told = |code, revision| {
+            let said = Said { code, message: "no".to_owned(), data: Some("{ \"x\":1.0}".into()) };
+            Refusal::of(&Error::said(said), Terms::full(revision), "t")
+        };
+        for revision in Revision::ALL {
+            let refusal = told(-7, revision);
+            let bytes = refusal.encode(None).into_bytes().unwrap();
+            let expected = r#""error":{"code":-7,"message":"no","data":{ "x":1.0}}}"#;
+            assert!(std::str::from_utf8(&bytes).unwrap().ends_with(expected));
+            let missing = if revision.has_handshake() { -32002 } else { -32602 };
+            assert_eq!(told(-32002, revision).code(), missing);
+            let visit = if revision.as_str() == "2025-11-25" { -32042 } else { -32603 };
+            assert_eq!(told(-32042, revision).code(), visit);
+        }
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use resource::{Absence, Completion, Freshness, Page, Part, Resource, Scope, Template};
+use resource::{
+    Absence, Completion, Freshness, Json, Offer, Offered, Page, Part, Resource, Scope, Template,
+};
 use serde::Serialize;
 
 use crate::frame::Id;
@@ -13,7 +15,7 @@ use crate::press::Press;
 use crate::revision::{Revision, Terms};
 use crate::shape::capability::{Abilities, Capabilities};
 use crate::shape::resource::Shape;
-use crate::shape::{contents, template};
+use crate::shape::{contents, offer, template};
 
 /// The answer to a request.
 #[derive(Debug)]
@@ -36,6 +38,10 @@ pub enum Reply {
     Metadata(Arc<Resource>, Freshness),
     /// Values to choose from.
     Completion(Completion),
+    /// A page of tools or of prompts.
+    Offers(Offer, Listing<Offered>),
+    /// What another server gave, as [`outcome`](crate::shape::outcome::outcome) has worded it.
+    Relayed(Json),
 }
 
 /// A page, and its cursor as the client will send it back.
@@ -115,7 +121,23 @@ impl Reply {
             }
             Self::Resources(listing) => {
                 let rows = press.rows(&listing.page.items, terms);
-                resources(&listing, rows, Common::of(&listing.page, terms, welcome), head)
+                let common = Common::of(&listing.page, terms, welcome);
+                page("resources", rows, listing.next.as_deref(), common, head)
+            }
+            Self::Offers(kind, listing) => {
+                let items = listing.page.items.iter().map(|item| &**item);
+                let rows = offer::rows(items, kind, terms.revision).into();
+                let common = Common::of(&listing.page, terms, welcome);
+                let name = match kind {
+                    Offer::Tool => "tools",
+                    Offer::Prompt => "prompts",
+                };
+                page(name, rows, listing.next.as_deref(), common, head)
+            }
+            Self::Relayed(json) => {
+                head.extend_from_slice(json.as_str().as_bytes());
+                head.push(b'}');
+                Outgoing::ready(head)
             }
             Self::Ended => {
                 let mut common = Common::new(None, &[], terms, welcome);
@@ -164,7 +186,11 @@ impl Reply {
                     common: plain(),
                 },
             ),
-            Self::Read(..) | Self::Resources(..) | Self::Ended => {}
+            Self::Read(..)
+            | Self::Resources(..)
+            | Self::Offers(..)
+            | Self::Relayed(..)
+            | Self::Ended => {}
         }
     }
 }
@@ -191,15 +217,17 @@ fn read(
     message
 }
 
-fn resources(
-    listing: &Listing<Resource>,
+/// A page whose rows are written already.
+fn page(
+    name: &str,
     rows: Bytes,
+    next_cursor: Option<&str>,
     common: Common<'_>,
     mut head: Vec<u8>,
 ) -> Outgoing {
-    write(&mut head, &AroundRows { next_cursor: listing.next.as_deref(), common });
+    write(&mut head, &AroundRows { next_cursor, common });
     open_object(&mut head);
-    head.extend_from_slice(b"\"resources\":");
+    head.extend_from_slice(format!("\"{name}\":").as_bytes());
     let mut message = Outgoing::ready(head);
     message.push(rows);
     message.push(&b"}}"[..]);

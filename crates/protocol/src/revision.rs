@@ -99,6 +99,46 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
+    /// Whether a block may be sound.
+    pub fn knows_audio(self) -> bool {
+        self >= Self::V2025_03_26
+    }
+
+    /// Whether a tool may say what it does to the world.
+    pub fn knows_tool_annotations(self) -> bool {
+        self >= Self::V2025_03_26
+    }
+
+    /// Whether a block may link to a resource.
+    pub fn knows_links(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
+    /// Whether a tool may give JSON besides words, and say of which form.
+    pub fn knows_structure(self) -> bool {
+        self >= Self::V2025_06_18
+    }
+
+    /// Whether that JSON may be anything; else it is an object.
+    pub fn takes_any_structure(self) -> bool {
+        !self.has_handshake()
+    }
+
+    /// Whether a tool may say how it wants to be run.
+    pub fn knows_execution(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
+    /// Whether a result may ask for input.
+    pub fn asks_back(self) -> bool {
+        !self.has_handshake()
+    }
+
+    /// Whether an error may send a person to a page.
+    pub fn has_page_code(self) -> bool {
+        self == Self::V2025_11_25
+    }
+
     /// Whether completion is a capability of its own.
     pub fn declares_completions(self) -> bool {
         self >= Self::V2025_03_26

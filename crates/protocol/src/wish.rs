@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use resource::Uri;
+use resource::{Offer, Uri};
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -16,6 +16,8 @@ use crate::refusal::Refusal;
 pub struct Wishes {
     /// Lists that come to hold something else.
     pub lists: bool,
+    /// Lists of tools or of prompts that do.
+    pub offers: Vec<Offer>,
     /// Resources whose content changes, each once.
     pub resources: Vec<Uri>,
 }
@@ -37,6 +39,10 @@ impl Wishes {
         struct Asked<'a> {
             #[serde(default)]
             resources_list_changed: Option<bool>,
+            #[serde(default)]
+            tools_list_changed: Option<bool>,
+            #[serde(default)]
+            prompts_list_changed: Option<bool>,
             #[serde(borrow, default)]
             resource_subscriptions: Option<&'a RawValue>,
         }
@@ -57,7 +63,14 @@ impl Wishes {
                 read.map_err(|flaw| bad(format!("resourceSubscriptions: {flaw}")))?
             }
         };
-        Ok(Self { lists: notifications.resources_list_changed.unwrap_or(false), resources })
+        let offers = [
+            (Offer::Tool, notifications.tools_list_changed),
+            (Offer::Prompt, notifications.prompts_list_changed),
+        ];
+        let offers = offers.iter().filter(|(_, asked)| *asked == Some(true));
+        let offers = offers.map(|(offer, _)| *offer).collect();
+        let lists = notifications.resources_list_changed.unwrap_or(false);
+        Ok(Self { lists, offers, resources })
     }
 }
 
@@ -106,12 +119,20 @@ impl Serialize for Wishes {
         struct Granted<'a> {
             #[serde(skip_serializing_if = "std::ops::Not::not")]
             resources_list_changed: bool,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            tools_list_changed: bool,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            prompts_list_changed: bool,
             #[serde(skip_serializing_if = "Vec::is_empty")]
             resource_subscriptions: Vec<&'a str>,
         }
         let resources = self.resources.iter().map(Uri::as_str).collect();
-        let granted =
-            Granted { resources_list_changed: self.lists, resource_subscriptions: resources };
+        let granted = Granted {
+            resources_list_changed: self.lists,
+            tools_list_changed: self.offers.contains(&Offer::Tool),
+            prompts_list_changed: self.offers.contains(&Offer::Prompt),
+            resource_subscriptions: resources,
+        };
         granted.serialize(serializer)
     }
 }
@@ -140,9 +161,9 @@ mod tests {
         let granted = serde_json::to_string(&wishes).unwrap();
         assert_eq!(
             granted,
-            r#"{"resourcesListChanged":true,"resourceSubscriptions":["a:1","a:2"]}"#
+            r#"{"resourcesListChanged":true,"toolsListChanged":true,"resourceSubscriptions":["a:1","a:2"]}"#
         );
-        let nothing = decode(r#"{"notifications":{"promptsListChanged":true}}"#).unwrap();
+        let nothing = decode(r#"{"notifications":{"promptsListChanged":false}}"#).unwrap();
         assert_eq!(
             (serde_json::to_string(&nothing).unwrap().as_str(), nothing.lists),
             ("{}", false)

@@ -45,6 +45,8 @@ impl Feed {
             Change::Updated(uri) => (Some(uri), true),
             Change::Removed(uri) => (Some(uri), false),
             Change::Listing => (None, true),
+            // Files offer nothing but resources.
+            Change::Offers(_) => return,
         };
         let mut waiting = self.0.lock();
         if waiting.there.insert(about.clone(), is_there).is_none() {

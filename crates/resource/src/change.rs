@@ -1,5 +1,6 @@
 //! What may happen to a resource after it was listed?
 
+use crate::relay::Offer;
 use crate::uri::Uri;
 
 /// What somebody wants to hear of.
@@ -9,6 +10,8 @@ pub enum Interest {
     Resource(Uri),
     /// Resources and templates that come and go.
     Listing,
+    /// Tools or prompts that come and go.
+    Offers(Offer),
     /// All of it.
     Everything,
 }
@@ -22,4 +25,6 @@ pub enum Change {
     Removed(Uri),
     /// Resources or templates came or went.
     Listing,
+    /// Tools or prompts came or went.
+    Offers(Offer),
 }

@@ -12,8 +12,19 @@ pub struct Context {
 
 /// Somebody who wants to hear how far long work has come.
 pub trait Progress: Send + Sync {
-    /// `done` of `total` things are behind us. Called as often as the work likes.
-    fn report(&self, done: u64, total: Option<u64>);
+    /// The work has come this far. Called as often as the work likes.
+    fn report(&self, step: Step);
+}
+
+/// How far long work has come.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Step {
+    /// How much is behind us.
+    pub done: f64,
+    /// Of how much, where that is known.
+    pub total: Option<f64>,
+    /// In words.
+    pub message: Option<String>,
 }
 
 impl Context {
@@ -23,10 +34,16 @@ impl Context {
         Self { progress: Some(progress) }
     }
 
-    /// Says how far the work has come, if anybody listens.
+    /// Whoever wants to hear how far the work has come.
+    pub fn listener(&self) -> Option<&Arc<dyn Progress>> {
+        self.progress.as_ref()
+    }
+
+    /// Says that `done` of `total` things are behind us, if anybody listens.
     pub fn report(&self, done: u64, total: Option<u64>) {
         if let Some(progress) = &self.progress {
-            progress.report(done, total);
+            let (done, total) = (done as f64, total.map(|total| total as f64));
+            progress.report(Step { done, total, message: None });
         }
     }
 }

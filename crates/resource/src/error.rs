@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::relay::Json;
 use crate::uri::Uri;
 
 /// What every provider, layer and catalog answers with.
@@ -24,8 +25,21 @@ pub struct Error {
     pub uri: Option<Uri>,
     /// Facts that a program can act on, such as the etag that is now right.
     pub facts: Vec<(&'static str, String)>,
+    /// What a server behind us said itself, where that is passed on.
+    pub said: Option<Box<Said>>,
     #[source]
     source: Option<Source>,
+}
+
+/// An error in the words of a server behind us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Its code.
+    pub code: i64,
+    /// Its words.
+    pub message: String,
+    /// Whatever else it says.
+    pub data: Option<Json>,
 }
 
 /// The kinds of failure, each of which a caller answers differently.
@@ -52,7 +66,8 @@ pub enum ErrorKind {
 impl Error {
     /// A failure of `kind` in these words.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { kind, message: message.into(), uri: None, facts: Vec::new(), source: None }
+        let (message, facts) = (message.into(), Vec::new());
+        Self { kind, message, uri: None, facts, said: None, source: None }
     }
 
     /// There is no `uri`.
@@ -73,6 +88,12 @@ impl Error {
     /// A fault of ours.
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Internal, message)
+    }
+
+    /// What a server behind us answered a call with.
+    pub fn said(said: Said) -> Self {
+        let error = Self::invalid("the server behind this mount refused");
+        Self { said: Some(Box::new(said)), ..error }
     }
 
     /// A cursor that was not made here, or is no longer of use.

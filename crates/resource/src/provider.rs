@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::health::Health;
 use crate::page::{Ask, Page};
 use crate::reading::{Reading, Window};
+use crate::relay::Relay;
 use crate::uri::Uri;
 
 /// A source of resources: one folder, one repository, one server behind us.
@@ -72,6 +73,8 @@ pub struct Facets<'a> {
     pub complete: Option<&'a dyn Complete>,
     /// Saying how one is.
     pub health: Option<&'a dyn Health>,
+    /// Passing on tools and prompts.
+    pub relay: Option<&'a dyn Relay>,
 }
 
 /// The ability to tell of changes.

@@ -5,7 +5,7 @@ use resource::{Error, Result};
 
 use crate::exchange::Exchange;
 use crate::methods::subscriptions::Subscriber;
-use crate::methods::{completion, resources};
+use crate::methods::{completion, relay, resources};
 use crate::server::Server;
 
 /// Answers a request.
@@ -26,6 +26,19 @@ pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> 
         Call::Unsubscribe { uri } => Ok(subscriber(exchange)?.unsubscribe(&uri)),
         // A transport gives it as many answers as it has time.
         Call::Listen(_) => Err(Error::invalid("listening is not possible here")),
+        Call::Offers { offer, cursor } => relay::list(server, ctx, offer, cursor).await,
+        Call::Offered { offer, name, params } => {
+            relay::call(server, exchange, offer, &name, &params).await
+        }
+        Call::Suggest { prompt, argument, typed, settled } => {
+            let blank = resource::Blank {
+                prompt: &prompt,
+                argument: &argument,
+                typed: &typed,
+                settled: &settled,
+            };
+            relay::suggest(server, ctx, &blank).await
+        }
         Call::Complete { template, variable, typed, settled } => {
             let question = resource::Question {
                 template: &template,

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use protocol::{Id, Notice, Outgoing};
-use resource::{Context, Progress};
+use resource::{Context, Progress, Step};
 use tokio::sync::watch;
 
 /// What a request has reported, as notices under the token that its client chose.
 pub(crate) struct Reports {
     token: Id,
-    latest: watch::Receiver<(u64, Option<u64>)>,
+    latest: watch::Receiver<Step>,
 }
 
-struct Reporter(watch::Sender<(u64, Option<u64>)>);
+struct Reporter(watch::Sender<Step>);
 
 impl Progress for Reporter {
-    fn report(&self, done: u64, total: Option<u64>) {
+    fn report(&self, step: Step) {
         // Only growing numbers may be told, and only the latest is worth it.
         self.0.send_if_modified(|latest| {
-            let grows = done > latest.0;
+            let grows = step.done > latest.done;
             if grows {
-                *latest = (done, total);
+                *latest = step;
             }
             grows
         });
@@ -30,7 +30,7 @@ impl Progress for Reporter {
 impl Reports {
     /// A context whose work is reported under `token`, and where the reports come out.
     pub(crate) fn under(token: Id) -> (Context, Self) {
-        let (sender, latest) = watch::channel((0, None));
+        let (sender, latest) = watch::channel(Step::default());
         (Context::reporting_to(Arc::new(Reporter(sender))), Self { token, latest })
     }
 
@@ -39,7 +39,7 @@ impl Reports {
         if self.latest.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
-        let (done, total) = *self.latest.borrow_and_update();
-        Notice::Progress { token: self.token.clone(), done, total }.encode()
+        let step = self.latest.borrow_and_update().clone();
+        Notice::Progress { token: self.token.clone(), step }.encode()
     }
 }

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use protocol::frame::Bounds;
 use protocol::shape::capability::Abilities;
 use protocol::{Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Welcome};
-use resource::{Error, ErrorKind, Provider};
+use resource::{Error, ErrorKind, Offer, Provider};
 use watch::{Calm, Hub};
 
 use crate::dispatch;
@@ -78,14 +78,25 @@ impl Server {
         self.collections != Collections::Off
     }
 
+    /// Whether there may be offers of this kind.
+    pub(crate) fn offers(&self, offer: Offer) -> bool {
+        self.provider.facets().relay.is_some_and(|relay| relay.has(offer))
+    }
+
+    fn completes(&self) -> bool {
+        self.provider.facets().complete.is_some() || self.offers(Offer::Prompt)
+    }
+
     pub(crate) fn welcome(&self) -> Welcome {
         Welcome {
             name: "refdesk",
             version: env!("CARGO_PKG_VERSION"),
             instructions: INSTRUCTIONS,
             abilities: Abilities {
-                completes: self.provider.facets().complete.is_some(),
+                completes: self.completes(),
                 watches: self.hub.has_changes(),
+                tools: self.offers(Offer::Tool),
+                prompts: self.offers(Offer::Prompt),
                 collections: self.has_collections(),
             },
         }
@@ -97,7 +108,8 @@ impl Server {
             method.is_served_in(revision)
                 && (self.has_collections() || !method.is_extension())
                 && (self.hub.has_changes() || !method.watches())
-                && (*method != Method::Complete || self.provider.facets().complete.is_some())
+                && (*method != Method::Complete || self.completes())
+                && method.offer().is_none_or(|offer| self.offers(offer))
         };
         let method = Method::named(name).filter(served);
         method.ok_or_else(|| Refusal::no_such_method(name))

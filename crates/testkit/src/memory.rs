@@ -4,23 +4,26 @@
 
 mod answer;
 mod count;
+mod fault;
 mod live;
+mod offers;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::task::Poll;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
-    Annotations, Ask, Change, Condition, Context, Error, ErrorKind, Extra, Facets, Health, Page,
+    Annotations, Ask, Change, Condition, Context, Error, Extra, Facets, Health, Offer, Page,
     Provider, Reading, Resource, Result, Template, Truth, Uri, UriTemplate, Window,
 };
 
 use answer::{page, part};
 pub use count::Counts;
 use count::Running;
+pub use fault::{Fault, Spot};
 use live::Live;
+use offers::Held;
 
 /// A provider in memory, built up entry by entry.
 ///
@@ -29,6 +32,9 @@ use live::Live;
 pub struct Memory {
     entries: RwLock<Vec<Arc<Entry>>>,
     patterns: RwLock<Vec<Arc<Pattern>>>,
+    offers: RwLock<Vec<Held>>,
+    kinds: Vec<Offer>,
+    suggestions: Vec<String>,
     live: Option<Live>,
     health: Option<Condition>,
     faults: Mutex<Vec<(Spot, Fault)>>,
@@ -52,32 +58,6 @@ struct Pattern {
     template: Template,
     text: String,
     values: BTreeMap<String, Vec<String>>,
-}
-
-/// Where something goes wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Spot {
-    /// Listing the top level or any collection.
-    List,
-    /// Listing templates.
-    Templates,
-    /// Describing one resource.
-    Stat(Uri),
-    /// Reading one resource.
-    Read(Uri),
-    /// Watching anything.
-    Watch,
-}
-
-/// What goes wrong there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// It fails with this kind.
-    Fails(ErrorKind),
-    /// It never answers.
-    Hangs,
-    /// It reports that it waits, and answers once all is mended.
-    Waits,
 }
 
 impl Memory {
@@ -205,7 +185,7 @@ impl Memory {
     pub fn tell(&self, change: &Change) {
         let parents = match change {
             Change::Updated(uri) | Change::Removed(uri) => self.parents(uri),
-            Change::Listing => Vec::new(),
+            Change::Listing | Change::Offers(_) => Vec::new(),
         };
         if let Some(live) = &self.live {
             live.tell(change, &parents);
@@ -215,18 +195,6 @@ impl Memory {
     /// How many listen.
     pub fn watchers(&self) -> usize {
         self.live.as_ref().map_or(0, Live::count)
-    }
-
-    /// Lets something go wrong from now on.
-    pub fn fault(&self, spot: Spot, fault: Fault) {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.retain(|(other, _)| *other != spot);
-        faults.push((spot, fault));
-    }
-
-    /// Lets everything go well again.
-    pub fn mend(&self) {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// How often what was asked, so far.
@@ -263,26 +231,6 @@ impl Memory {
         let entries = self.entries();
         let parents = entries.iter().filter(|entry| entry.children().contains(uri));
         parents.map(|entry| entry.resource.uri.clone()).collect()
-    }
-
-    async fn meet(&self, ctx: &Context, spot: &Spot) -> Result<()> {
-        let fault = || {
-            let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-            faults.iter().find(|(other, _)| other == spot).map(|(_, fault)| *fault)
-        };
-        match fault() {
-            Some(Fault::Waits) => {
-                ctx.report(1, None);
-                std::future::poll_fn(|cx| {
-                    cx.waker().wake_by_ref();
-                    if fault().is_some() { Poll::Pending } else { Poll::Ready(Ok(())) }
-                })
-                .await
-            }
-            None => Ok(()),
-            Some(Fault::Fails(kind)) => Err(Error::new(kind, "failing as told")),
-            Some(Fault::Hangs) => std::future::pending().await,
-        }
     }
 
     /// The description and text of a template's resource.
@@ -377,6 +325,7 @@ impl Provider for Memory {
             watch: self.live.is_some().then_some(self as _),
             complete: has_values.then_some(self as _),
             health: self.health.is_some().then_some(self as _),
+            relay: (!self.kinds.is_empty()).then_some(self as _),
         }
     }
 }

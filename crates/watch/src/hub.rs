@@ -79,6 +79,7 @@ impl Hub {
         let sum = match interest {
             Interest::Resource(uri) => Letter::Resource(uri),
             Interest::Listing => Letter::Lists,
+            Interest::Offers(offer) => Letter::Offers(offer),
             Interest::Everything => Letter::Everything,
         };
         let ticket = Ticket { number, sum };
@@ -138,6 +139,7 @@ impl Shared {
         let letter = match change {
             Change::Updated(uri) | Change::Removed(uri) => Letter::Resource(uri),
             Change::Listing => Letter::Lists,
+            Change::Offers(offer) => Letter::Offers(offer),
         };
         let mut open = lock(&self.open);
         let idle = open.due().is_none();

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use resource::Uri;
+use resource::{Offer, Uri};
 use tokio::sync::Notify;
 
 /// So many children of one collection are told one by one; more are told as the collection.
@@ -35,6 +35,8 @@ pub enum Letter {
     Resource(Uri),
     /// Lists are to be fetched again.
     Lists,
+    /// The list of tools or of prompts is to be fetched again.
+    Offers(Offer),
     /// More has changed than can be told one by one.
     Everything,
 }

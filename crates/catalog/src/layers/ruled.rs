@@ -239,7 +239,7 @@ impl<P: Provider> Watch for Ruled<P> {
         Ok(Box::pin(changes.filter(move |change| {
             let seen = match change {
                 Change::Updated(uri) | Change::Removed(uri) => !rules.hide(&Self::path(uri)),
-                Change::Listing => true,
+                Change::Listing | Change::Offers(_) => true,
             };
             std::future::ready(seen)
         })))

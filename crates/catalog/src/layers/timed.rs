@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Complete, Completion, Context, Error, Facets, Interest, Page, Provider, Question, Reading,
-    Resource, Result, Template, Uri, Watch, Window,
+    Ask, Blank, Calling, Complete, Completion, Context, Error, Facets, Interest, Json, Names,
+    Offer, Offered, Page, Provider, Question, Reading, Relay, Resource, Result, Template, Uri,
+    Watch, Window,
 };
 use tokio::time;
 
@@ -54,6 +55,7 @@ impl<P: Provider> Provider for Timed<P> {
         Facets {
             complete: inner.complete.map(|_| self as &dyn Complete),
             watch: inner.watch.map(|_| self as &dyn Watch),
+            relay: inner.relay.map(|_| self as &dyn Relay),
             ..inner
         }
     }
@@ -75,6 +77,41 @@ impl<P: Provider> Watch for Timed<P> {
         match self.inner.facets().watch {
             Some(inner) => self.within(inner.watch(ctx, interest)).await,
             None => Err(silent()),
+        }
+    }
+}
+
+#[async_trait]
+impl<P: Provider> Relay for Timed<P> {
+    fn has(&self, offer: Offer) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.has(offer))
+    }
+
+    async fn offers(
+        &self,
+        ctx: &Context,
+        offer: Offer,
+        names: &dyn Names,
+        ask: &Ask,
+    ) -> Result<Page<Offered>> {
+        match self.inner.facets().relay {
+            Some(inner) => self.within(inner.offers(ctx, offer, names, ask)).await,
+            None => Ok(Page::empty()),
+        }
+    }
+
+    /// What runs may run long, as long as it shows that it does: who asks it knows.
+    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
+        match self.inner.facets().relay {
+            Some(inner) => inner.call(ctx, calling).await,
+            None => Err(Error::invalid("nothing is offered here")),
+        }
+    }
+
+    async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
+        match self.inner.facets().relay {
+            Some(inner) => self.within(inner.suggest(ctx, blank)).await,
+            None => Ok(Completion::default()),
         }
     }
 }

@@ -5,3 +5,4 @@
 mod catalog;
 mod changes;
 mod layers;
+mod offers;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::Malformed;
-use crate::ask::members;
+use crate::member::members;
 use crate::shape::resource::{COLLECTION, Date, ETAG, FORMATS, MODIFIED};
 
 /// What is described.

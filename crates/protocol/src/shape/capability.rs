@@ -12,6 +12,10 @@ pub struct Abilities {
     pub completes: bool,
     /// Changes can be heard of.
     pub watches: bool,
+    /// There are tools.
+    pub tools: bool,
+    /// There are prompts.
+    pub prompts: bool,
     /// SEP-2093 is served.
     pub collections: bool,
 }
@@ -20,6 +24,10 @@ pub struct Abilities {
 #[derive(Serialize)]
 pub(crate) struct Capabilities {
     resources: Resources,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Offers>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompts: Option<Offers>,
     #[serde(skip_serializing_if = "Option::is_none")]
     completions: Option<Empty>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,6 +41,13 @@ pub(crate) struct Capabilities {
 struct Resources {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     subscribe: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    list_changed: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Offers {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     list_changed: bool,
 }
@@ -75,6 +90,8 @@ impl Capabilities {
         let extensions = abilities.collections.then_some(Extensions);
         Self {
             resources: Resources { subscribe: watches, list_changed: watches },
+            tools: abilities.tools.then_some(Offers { list_changed: watches }),
+            prompts: abilities.prompts.then_some(Offers { list_changed: watches }),
             completions: completes.then_some(Empty {}),
             extensions,
             experimental: extensions,

@@ -6,5 +6,7 @@ pub mod capability;
 pub mod contents;
 pub mod embedded;
 pub(crate) mod extra;
+pub(crate) mod offer;
+pub mod outcome;
 pub mod resource;
 pub mod template;

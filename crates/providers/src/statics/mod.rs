@@ -112,6 +112,7 @@ impl Provider for Statics {
             watch: watches.then_some(self as _),
             complete: completes.then_some(self as _),
             health: watches.then_some(self as _),
+            relay: None,
         }
     }
 }

@@ -189,6 +189,9 @@ impl Watch for Statics {
             }
             Interest::Resource(uri) => station.memory_of(uri),
             Interest::Listing => Vec::new(),
+            Interest::Offers(_) => {
+                return Err(Error::new(ErrorKind::Unsupported, "nothing is offered here"));
+            }
             Interest::Everything => {
                 station.files.keys().flat_map(|uri| station.memory_of(uri)).collect()
             }

@@ -12,6 +12,7 @@ mod options;
 mod pages;
 mod poll;
 mod read;
+pub mod relay;
 mod seats;
 mod stat;
 mod watch;
@@ -37,6 +38,7 @@ use keep::{Keep, Need};
 pub use options::Options;
 use pages::{Key, Leaf, Pages, Stop};
 use read::{Came, Copy};
+use relay::Relayed;
 use seats::Seats;
 use watch::Roster;
 use whole::Whole;
@@ -62,6 +64,7 @@ pub struct Upstream {
 /// private is therefore shared with nobody (K-03).
 struct Inner {
     client: Client,
+    relayed: Relayed,
     listing: Duration,
     poll: Option<Duration>,
     reads_to_describe: bool,
@@ -87,8 +90,10 @@ impl Upstream {
     pub fn new(options: Options) -> Self {
         let Options { client, listing, poll, reads_to_describe } = options;
         let standing = client.state();
+        let relayed = Relayed::new(client.clone());
         let inner = Inner {
             client,
+            relayed,
             listing,
             poll,
             reads_to_describe,
@@ -263,6 +268,7 @@ impl Provider for Upstream {
             watch: watches.then_some(self as _),
             complete: abilities.completes.then_some(self as _),
             health: Some(self),
+            relay: Some(&self.inner.relayed),
         }
     }
 }

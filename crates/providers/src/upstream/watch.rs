@@ -58,7 +58,8 @@ fn touches(change: &Change, interest: &Interest) -> bool {
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             is_within(uri, wanted)
         }
-        (Interest::Listing | Interest::Resource(_), _) => false,
+        // Those are heard of by whoever passes them on.
+        (Interest::Listing | Interest::Resource(_) | Interest::Offers(_), _) => false,
     }
 }
 
@@ -113,6 +114,7 @@ impl Inner {
                 self.patterns.forget();
                 self.stats.forget(|_| true);
             }
+            Change::Offers(_) => return,
         }
         self.whole.forget(|()| true);
         self.walks.part();
@@ -192,6 +194,9 @@ impl Watch for Upstream {
     async fn watch(&self, _: &Context, interest: Interest) -> Result<Changes> {
         let inner = &self.inner;
         inner.listen();
+        if let Interest::Offers(offer) = interest {
+            return Ok(inner.relayed.changes(offer));
+        }
         let place = Arc::new(Mutex::new(None));
         let stories = inner.enter(interest.clone(), Arc::clone(&place));
         if let Interest::Resource(uri) = &interest {

@@ -2,5 +2,6 @@
 
 pub(crate) mod collection;
 pub(crate) mod completion;
+pub(crate) mod relay;
 pub(crate) mod resources;
 pub(crate) mod subscriptions;

@@ -81,12 +81,12 @@ pub(crate) async fn metadata(server: &Server, ctx: &Context, uri: &Uri) -> Resul
     Ok(Reply::Metadata(Arc::new(resource), Freshness::default()))
 }
 
-fn ask(server: &Server, list: &str, cursor: Option<String>) -> Result<Ask> {
+pub(super) fn ask(server: &Server, list: &str, cursor: Option<String>) -> Result<Ask> {
     let from: Option<Cursor> = cursor.map(|text| server.seal.open(list, &text)).transpose()?;
     Ok(Ask { from, limit: server.limits.page })
 }
 
-fn sealed<T>(server: &Server, list: &str, page: Page<T>) -> Listing<T> {
+pub(super) fn sealed<T>(server: &Server, list: &str, page: Page<T>) -> Listing<T> {
     let next = page.next.as_ref().map(|cursor| server.seal.close(list, cursor));
     Listing { page, next }
 }

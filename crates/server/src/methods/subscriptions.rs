@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt, stream};
 use protocol::{Id, Notice, Outgoing, Reply, Wishes};
-use resource::{Error, ErrorKind, Interest, Result, Uri};
+use resource::{Error, ErrorKind, Interest, Offer, Result, Uri};
 use watch::{Hub, Letter, Mailbox, Subscription};
 
 use crate::server::Server;
@@ -19,18 +19,22 @@ pub(crate) struct Subscriber {
     mailbox: Mailbox,
     held: Mutex<Held>,
     most: usize,
+    /// What may be offered besides resources.
+    offers: Vec<Offer>,
 }
 
 #[derive(Default)]
 struct Held {
     resources: HashMap<Uri, Subscription>,
-    lists: Option<Subscription>,
+    lists: Vec<Subscription>,
 }
 
 impl Subscriber {
     pub(crate) fn new(server: &Server) -> Self {
         let most = server.limits.subscriptions;
-        Self { hub: server.hub.clone(), mailbox: Mailbox::default(), held: Mutex::default(), most }
+        let offers = offers(server, Offer::ALL);
+        let (hub, mailbox) = (server.hub.clone(), Mailbox::default());
+        Self { hub, mailbox, held: Mutex::default(), most, offers }
     }
 
     /// From now on changes of `uri` are told. To ask twice changes nothing.
@@ -62,13 +66,20 @@ impl Subscriber {
 
     /// From now on changes of lists are told, if they can be heard of.
     pub(crate) async fn hear_of_lists(&self) {
-        if !self.hub.has_changes() || self.held().lists.is_some() {
+        if !self.hub.has_changes() || !self.held().lists.is_empty() {
             return;
         }
-        match self.hub.subscribe(Interest::Listing, &self.mailbox).await {
-            Ok(subscription) => self.held().lists = Some(subscription),
-            Err(error) => tracing::warn!(cause = ?error, "lists cannot be heard of"),
+        let offers = self.offers.iter().copied().map(Interest::Offers);
+        let interests = [Interest::Listing].into_iter().chain(offers);
+        let asked = interests.map(|interest| self.hub.subscribe(interest, &self.mailbox));
+        let mut lists = Vec::new();
+        for answer in futures_util::future::join_all(asked).await {
+            match answer {
+                Ok(subscription) => lists.push(subscription),
+                Err(error) => tracing::warn!(cause = ?error, "lists cannot be heard of"),
+            }
         }
+        self.held().lists = lists;
     }
 
     /// Tells of everything that was asked for, whether or not it changed.
@@ -118,8 +129,9 @@ impl Listening {
     pub(crate) async fn begin(server: &Server, id: Id, wishes: Wishes) -> Self {
         let mailbox = Mailbox::default();
         let resources = wishes.resources.into_iter().take(server.limits.subscriptions);
-        let lists = wishes.lists.then_some(Interest::Listing);
-        let interests = lists.into_iter().chain(resources.map(Interest::Resource)).enumerate();
+        let lists = wishes.lists.then_some(Interest::Listing).into_iter();
+        let lists = lists.chain(offers(server, wishes.offers).into_iter().map(Interest::Offers));
+        let interests = lists.chain(resources.map(Interest::Resource)).enumerate();
         let (hub, post) = (&server.hub, &mailbox);
         let mut asked = stream::iter(interests)
             .map(|(at, interest)| async move {
@@ -141,6 +153,7 @@ impl Listening {
             held.push(subscription);
             match interest {
                 Interest::Resource(uri) => told.resources.push(uri),
+                Interest::Offers(offer) => told.offers.push(offer),
                 Interest::Listing | Interest::Everything => told.lists = true,
             }
         }
@@ -164,8 +177,14 @@ impl Drop for Listening {
     }
 }
 
+/// Those of `wanted` that there may be.
+fn offers(server: &Server, wanted: impl IntoIterator<Item = Offer>) -> Vec<Offer> {
+    wanted.into_iter().filter(|offer| server.offers(*offer)).collect()
+}
+
 fn notice(letter: Letter) -> Notice {
     match letter {
+        Letter::Offers(offer) => Notice::OffersChanged(offer),
         Letter::Resource(uri) => Notice::Updated(uri),
         Letter::Lists | Letter::Everything => Notice::ListChanged,
     }

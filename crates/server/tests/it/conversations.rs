@@ -8,18 +8,30 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use server::{Collections, Limits};
+use testkit::Memory;
 
 use crate::desk::{self, Pipe, initialize, memory, request, stateless};
+use crate::offers::offering;
 use crate::schema;
 
 const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 const RESOURCES: &str = include_str!("conversations/resources.jsonl");
+const OFFERS: &str = include_str!("conversations/offers.jsonl");
 const COLLECTIONS: &str = include_str!("conversations/collections.jsonl");
 
 /// Says every line of `script` in `revision`, and gives back each method with its answer.
 async fn play(script: &str, revision: &str, collections: Collections) -> Vec<(String, Value)> {
-    let mut pipe = Pipe::open(desk::server(Arc::new(memory()), Limits::default(), collections));
+    play_with(memory(), script, revision, collections).await
+}
+
+async fn play_with(
+    memory: Memory,
+    script: &str,
+    revision: &str,
+    collections: Collections,
+) -> Vec<(String, Value)> {
+    let mut pipe = Pipe::open(desk::server(Arc::new(memory), Limits::default(), collections));
     let mut answers = Vec::new();
     let alone = revision == "2026-07-28";
     if !alone {
@@ -70,6 +82,16 @@ async fn collections_are_spoken_of_in_every_revision() {
         let answers = play(COLLECTIONS, revision, Collections::Always).await;
         schema::check(revision, &answers);
         insta::assert_snapshot!(format!("collections@{revision}"), told(&answers));
+    }
+}
+
+/// Tools and prompts, and nothing in them that a revision's own schema does not know.
+#[tokio::test]
+async fn offers_are_spoken_of_as_each_revision_knows_them() {
+    for revision in REVISIONS {
+        let answers = play_with(offering(), OFFERS, revision, Collections::Off).await;
+        schema::check_exactly(revision, &answers);
+        insta::assert_snapshot!(format!("offers@{revision}"), told(&answers));
     }
 }
 

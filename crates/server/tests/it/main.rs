@@ -14,6 +14,7 @@ mod http_handshake;
 mod http_stateless;
 mod limits;
 mod listening;
+mod offers;
 mod pipe;
 mod schema;
 mod sep2093;

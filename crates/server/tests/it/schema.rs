@@ -54,6 +54,13 @@ fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value
                 }
                 "resources/templates/list" => both::<$schema::ListResourceTemplatesResult>(result),
                 "resources/read" => both::<$schema::ReadResourceResult>(result),
+                "tools/list" => both::<$schema::ListToolsResult>(result),
+                "tools/call" if result["resultType"] == "input_required" => {
+                    both::<serde_json::Map<String, Value>>(result)
+                }
+                "tools/call" => both::<$schema::CallToolResult>(result),
+                "prompts/list" => both::<$schema::ListPromptsResult>(result),
+                "prompts/get" => both::<$schema::GetPromptResult>(result),
                 "completion/complete" => both::<$schema::CompleteResult>(result),
                 "resources/metadata" => both::<$schema::Resource>(&result["resource"]),
                 "ping" | "resources/subscribe" | "resources/unsubscribe" => {

@@ -8,6 +8,7 @@ pub struct Counts {
     lists: AtomicUsize,
     stats: AtomicUsize,
     reads: AtomicUsize,
+    calls: AtomicUsize,
     running: AtomicUsize,
 }
 
@@ -25,6 +26,11 @@ impl Counts {
     /// How often content was asked for.
     pub fn reads(&self) -> usize {
         self.reads.load(Ordering::SeqCst)
+    }
+
+    /// How often a tool or a prompt was called.
+    pub fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
     }
 
     /// How many requests have neither been answered nor dropped.
@@ -47,6 +53,10 @@ impl<'a> Running<'a> {
 
     pub(super) fn read(counts: &'a Counts) -> Self {
         Self::begin(&counts.reads, &counts.running)
+    }
+
+    pub(super) fn call(counts: &'a Counts) -> Self {
+        Self::begin(&counts.calls, &counts.running)
     }
 
     fn begin(asked: &AtomicUsize, running: &'a AtomicUsize) -> Self {

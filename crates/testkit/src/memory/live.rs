@@ -69,10 +69,11 @@ fn touches(change: &Change, interest: &Interest, parents: &[Uri]) -> bool {
     match (interest, change) {
         (Interest::Everything, _) => true,
         (Interest::Listing, change) => *change == Change::Listing,
+        (Interest::Offers(offer), change) => *change == Change::Offers(*offer),
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             wanted == uri || parents.contains(wanted)
         }
-        (Interest::Resource(_), Change::Listing) => false,
+        (Interest::Resource(_), Change::Listing | Change::Offers(_)) => false,
     }
 }
 

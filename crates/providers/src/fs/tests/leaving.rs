@@ -60,7 +60,7 @@ fn slow(many: usize) -> (Tree, Desk, Watch) {
 struct Last(Sender<()>);
 
 impl Progress for Last {
-    fn report(&self, _done: u64, _total: Option<u64>) {}
+    fn report(&self, _step: resource::Step) {}
 }
 
 impl Drop for Last {

@@ -166,8 +166,9 @@ async fn what_did_not_change_is_the_very_same_description_again() {
 struct Heard(AtomicU64);
 
 impl Progress for Heard {
-    fn report(&self, done: u64, _total: Option<u64>) {
-        assert_eq!(self.0.fetch_add(10_000, Ordering::SeqCst) + 10_000, done);
+    fn report(&self, step: resource::Step) {
+        let told = self.0.fetch_add(10_000, Ordering::SeqCst) + 10_000;
+        assert_eq!(told as f64, step.done);
     }
 }
 

@@ -47,6 +47,9 @@ impl Watch for Fs {
             Interest::Resource(uri) => (Memory::one(uri, asked(uri)?), Some(uri)),
             Interest::Listing => (Memory::listing(), None),
             Interest::Everything => (Memory::everything(), None),
+            Interest::Offers(_) => {
+                return Err(Error::new(ErrorKind::Unsupported, "nothing is offered here"));
+            }
         };
         if self.site.watch == Watching::Off {
             return Err(Error::new(ErrorKind::Unsupported, "changes are not told here"));

@@ -1,0 +1,137 @@
+//! How does a mount's name get into the name of a tool or a prompt, and out again?
+//!
+//! The public name is `<mount>_<name>`. One that would not fit, or that another mount would be
+//! asked for, is shortened and ends in a mark with a hash: it always is, whatever else is there,
+//! so that nothing that comes or goes renames it.
+
+/// SEP-986: names have 1 to 128 characters, of these.
+const LONGEST: usize = 128;
+const LETTERS: &[u8] = b"_.-";
+
+/// What a shortened name ends in, before the digits of its hash.
+const MARK: &str = "_x";
+const DIGITS: usize = 12;
+
+/// The public name of what `mount` calls `local`, where there are `mounts`.
+pub(crate) fn join<'a>(
+    mount: &str,
+    local: &str,
+    mounts: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let whole = format!("{mount}_{local}");
+    let fits = !local.is_empty()
+        && whole.len() <= LONGEST
+        && whole.bytes().all(is_letter)
+        && !is_short(&whole);
+    if fits && owners(&whole, mounts).first() == Some(&mount) {
+        return whole;
+    }
+    let hash = hash(mount, local);
+    format!("{}{MARK}{hash:0DIGITS$x}", stem(&whole))
+}
+
+/// The mounts that may have what is called `public`, the likeliest first.
+pub(crate) fn owners<'a>(public: &str, mounts: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let claims = |mount: &&str| public.starts_with(&stem(&format!("{mount}_")));
+    let mut owners: Vec<&str> = mounts.into_iter().filter(claims).collect();
+    owners.sort_by_key(|mount| std::cmp::Reverse(mount.len()));
+    owners
+}
+
+/// What `mount` itself calls `public`, unless that was shortened.
+pub(crate) fn split<'a>(mount: &str, public: &'a str) -> Option<&'a str> {
+    let local = public.strip_prefix(mount)?.strip_prefix('_')?;
+    (!is_short(public)).then_some(local)
+}
+
+/// Whether a name tells by its end that it was shortened.
+pub(crate) fn is_short(public: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let marked = public.len().checked_sub(MARK.len() + DIGITS);
+    let marked = marked.and_then(|at| public.get(at..)?.strip_prefix(MARK));
+    marked.is_some_and(|digits| digits.bytes().all(is_digit))
+}
+
+/// As much of a name as stands before the mark, in letters that a name may have.
+fn stem(whole: &str) -> String {
+    let letter = |c: char| {
+        let fits = u8::try_from(c).is_ok_and(is_letter);
+        if fits { c } else { '-' }
+    };
+    whole.chars().map(letter).take(LONGEST - MARK.len() - DIGITS).collect()
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || LETTERS.contains(&byte)
+}
+
+/// FNV-1a: the same on every machine and in every version.
+fn hash(mount: &str, local: &str) -> u64 {
+    let bytes = mount.bytes().chain([0]).chain(local.bytes());
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, mix);
+    hash >> (64 - 4 * DIGITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::{LONGEST, is_letter, is_short, join, owners, split};
+
+    const MOUNTS: [&str; 3] = ["a", "a_b", "notes"];
+
+    fn joined(mount: &str, local: &str) -> String {
+        join(mount, local, MOUNTS)
+    }
+
+    #[test]
+    fn a_name_that_fits_is_the_mounts_and_its_own() {
+        assert_eq!(joined("notes", "echo"), "notes_echo");
+        assert_eq!(joined("notes", "get.all-of_them"), "notes_get.all-of_them");
+        assert_eq!(split("notes", "notes_echo"), Some("echo"));
+        let longest = "e".repeat(LONGEST - "notes_".len());
+        assert_eq!(joined("notes", &longest), format!("notes_{longest}"));
+    }
+
+    #[test]
+    fn a_name_that_does_not_fit_is_shortened_and_told_apart() {
+        let long = ["x".repeat(200), format!("{}y", "x".repeat(199))];
+        let odd =
+            ["two words".to_owned(), "two/words".to_owned(), String::new(), "日本".to_owned()];
+        let names: Vec<String> =
+            long.iter().chain(&odd).map(|name| joined("notes", name)).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(is_short(name) && name.len() <= LONGEST, "{name}");
+            assert!(!names[..at].contains(name), "{name}");
+            assert_eq!(split("notes", name), None);
+        }
+        let literal = joined("notes", "two words");
+        let literal = literal.strip_prefix("notes_").unwrap();
+        assert_ne!(joined("notes", literal), joined("notes", "two words"));
+    }
+
+    #[test]
+    fn of_two_mounts_that_one_name_fits_the_longer_has_it() {
+        assert_eq!(joined("a_b", "c"), "a_b_c");
+        assert!(is_short(&joined("a", "b_c")));
+        assert_eq!(owners("a_b_c", MOUNTS), ["a_b", "a"]);
+        assert_eq!(owners("b_c", MOUNTS), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_is_a_good_one_and_only_its_own(
+            one in ".{0,160}", other in any::<String>(), at in prop::sample::select(&MOUNTS[..]),
+        ) {
+            let public = joined(at, &one);
+            assert!(public.len() <= LONGEST && public.bytes().all(is_letter), "{public}");
+            assert!(owners(&public, MOUNTS).contains(&at));
+            assert!(one == other || public != joined(at, &other));
+            for mount in MOUNTS {
+                assert!(mount == at || public != joined(mount, &one));
+            }
+            assert!(split(at, &public).is_none_or(|local| local == one));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! How do the tools and prompts of many mounts become one list, and who is called?
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use resource::{
+    Ask, Blank, Calling, Completion, Context, Error, ErrorKind, Freshness, Json, Names, Offer,
+    Offered, Page, Relay, Result, Scope, Uri,
+};
+
+use crate::address::Address;
+use crate::catalog::{Catalog, Mounts};
+use crate::label;
+use crate::merge;
+use crate::mount::Mount;
+
+/// How many pages of a mount are looked through for a name that was shortened, and how long they
+/// are.
+const PAGES: usize = 64;
+const PAGE: usize = 1000;
+
+/// How many shortened names are remembered. Beyond that all are forgotten, which costs time only.
+const MOST: usize = 16 << 10;
+
+/// What shortened names stand for, by kind and public name.
+#[derive(Default)]
+pub(crate) struct Shortened(Mutex<HashMap<(Offer, String), String>>);
+
+impl Shortened {
+    fn put(&self, offer: Offer, public: &str, local: &str) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert((offer, public.to_owned()), local.to_owned());
+    }
+
+    fn get(&self, offer: Offer, public: &str) -> Option<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&(offer, public.to_owned())).cloned()
+    }
+}
+
+impl Mount {
+    pub(crate) fn relay(&self) -> Option<&dyn Relay> {
+        self.provider.facets().relay
+    }
+}
+
+impl Names for Address {
+    fn public(&self, local: &str) -> Option<String> {
+        let public = self.join(&Uri::parse(local).ok()?).ok()?;
+        Some(public.as_str().to_owned())
+    }
+
+    fn local(&self, public: &str) -> Option<String> {
+        let local = self.split(&Uri::parse(public).ok()?)?;
+        Some(local.as_str().to_owned())
+    }
+}
+
+fn names(mounts: &Mounts) -> impl Iterator<Item = &str> {
+    mounts.iter().map(|mount| mount.name.as_str())
+}
+
+impl Catalog {
+    /// One page of what `mount`, one of `mounts`, offers, under public names.
+    async fn offered(
+        &self,
+        ctx: &Context,
+        (mounts, mount): (&Mounts, &Mount),
+        offer: Offer,
+        ask: &Ask,
+    ) -> Result<Page<Offered>> {
+        let Some(relay) = mount.relay().filter(|relay| relay.has(offer)) else {
+            // It has nothing to say about how long the others' lists may be kept.
+            let freshness = Freshness { ttl: Duration::MAX, scope: Scope::Public };
+            return Ok(Page { freshness, ..Page::empty() });
+        };
+        let mut page = relay.offers(ctx, offer, &*mount.address, ask).await?;
+        for item in &mut page.items {
+            let public = label::join(&mount.name, &item.name, names(mounts));
+            if label::is_short(&public) {
+                self.shortened.put(offer, &public, &item.name);
+            }
+            Arc::make_mut(item).name = public;
+        }
+        Ok(page)
+    }
+
+    /// Who offers what is called `public`, and what it is called there.
+    async fn offering(
+        &self,
+        ctx: &Context,
+        offer: Offer,
+        public: &str,
+    ) -> Result<(Arc<Mount>, String)> {
+        let mounts = self.mounts();
+        let owners = label::owners(public, names(&mounts));
+        let most = if label::is_short(public) { usize::MAX } else { 1 };
+        for owner in owners.into_iter().take(most) {
+            let mount = mounts.iter().find(|mount| mount.name == owner);
+            let offers = |mount: &&Arc<Mount>| mount.relay().is_some_and(|relay| relay.has(offer));
+            let Some(mount) = mount.filter(offers) else { continue };
+            if let Some(local) = label::split(&mount.name, public) {
+                return Ok((Arc::clone(mount), local.to_owned()));
+            }
+            if let Some(local) = self.lengthened(ctx, (&mounts, mount), offer, public).await? {
+                return Ok((Arc::clone(mount), local));
+            }
+        }
+        Err(unknown(offer, public))
+    }
+
+    /// What `mount` itself calls what was shortened to `public`, if it has it.
+    async fn lengthened(
+        &self,
+        ctx: &Context,
+        (mounts, mount): (&Mounts, &Mount),
+        offer: Offer,
+        public: &str,
+    ) -> Result<Option<String>> {
+        let ours = |local: &String| label::join(&mount.name, local, names(mounts)) == public;
+        let mut ask = Ask::first(PAGE);
+        for _ in 0..PAGES {
+            if let Some(local) = self.shortened.get(offer, public).filter(ours) {
+                return Ok(Some(local));
+            }
+            let page = self.offered(ctx, (mounts, mount), offer, &ask).await?;
+            if page.next.is_none() {
+                break;
+            }
+            ask.from = page.next;
+        }
+        Ok(self.shortened.get(offer, public).filter(ours))
+    }
+}
+
+#[async_trait]
+impl Relay for Catalog {
+    fn has(&self, offer: Offer) -> bool {
+        self.mounts().iter().filter_map(|mount| mount.relay()).any(|relay| relay.has(offer))
+    }
+
+    async fn offers(
+        &self,
+        ctx: &Context,
+        offer: Offer,
+        _names: &dyn Names,
+        ask: &Ask,
+    ) -> Result<Page<Offered>> {
+        let mounts = &self.mounts();
+        let offered =
+            |mount, ask: Ask| async move { self.offered(ctx, (mounts, mount), offer, &ask).await };
+        merge::join(mounts, ask, offered).await
+    }
+
+    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
+        let (mount, local) = self.offering(ctx, calling.offer, calling.name).await?;
+        let relay = mount.relay().ok_or_else(|| unknown(calling.offer, calling.name))?;
+        let calling = Calling { name: &local, names: &*mount.address, ..*calling };
+        let called = relay.call(ctx, &calling).await;
+        called.map_err(|error| named(error, &mount))
+    }
+
+    async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
+        let (mount, local) = self.offering(ctx, Offer::Prompt, blank.prompt).await?;
+        let relay = mount.relay().ok_or_else(|| unknown(Offer::Prompt, blank.prompt))?;
+        relay.suggest(ctx, &Blank { prompt: &local, ..*blank }).await
+    }
+}
+
+/// Whoever cannot be reached is named, so that a client knows whom to do without.
+fn named(error: Error, mount: &Mount) -> Error {
+    let is_gone = error.kind == ErrorKind::Unavailable;
+    if is_gone { error.with("upstream", &*mount.name) } else { error }
+}
+
+fn unknown(offer: Offer, public: &str) -> Error {
+    let what = match offer {
+        Offer::Tool => "tool",
+        Offer::Prompt => "prompt",
+    };
+    let shown: String = public.chars().take(200).collect();
+    Error::invalid(format!("there is no {what} {shown:?}; list them to see which there are"))
+}

@@ -1,0 +1,182 @@
+//! Tools and prompts of many mounts are one list, and each is found again by its name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use catalog::{Address, Catalog, Mount, Rules, Terms};
+use futures_util::StreamExt;
+use resource::{
+    Ask, Blank, Calling, Change, Context, ErrorKind, Interest, Names, Offer, Offered, Page,
+    Provider, Relay,
+};
+use testkit::Memory;
+use testkit::memory::{Fault, Spot};
+
+struct Unchanged;
+
+impl Names for Unchanged {
+    fn public(&self, _local: &str) -> Option<String> {
+        None
+    }
+
+    fn local(&self, _public: &str) -> Option<String> {
+        None
+    }
+}
+
+fn mount(name: &str, provider: impl Provider) -> Mount {
+    let (timeout, rules) = (Duration::from_secs(30), Rules::default());
+    let terms = Terms { rules, max_read: 1 << 20, timeout, required: false };
+    Mount::new(name, Address::Path { scheme: "file", name: name.to_owned() }, provider, terms)
+}
+
+/// A provider of these tools, each of which says what it was called with.
+fn tools(names: &[&str]) -> Memory {
+    let memory = Memory::new().text("file:///a", "").live();
+    names.iter().fold(memory, |memory, name| {
+        let answer = format!(r#"{{"of":"{name}","uri":"file:///a","params":$params}}"#);
+        memory.tool(name, &format!(r#"{{"name":"{name}","uri":"file:///a"}}"#), &answer)
+    })
+}
+
+async fn page(catalog: &Catalog, ask: &Ask) -> Page<Offered> {
+    catalog.offers(&Context::default(), Offer::Tool, &Unchanged, ask).await.unwrap()
+}
+
+async fn walk(catalog: &Catalog, limit: usize) -> Vec<String> {
+    let (mut names, mut ask) = (Vec::new(), Ask::first(limit));
+    loop {
+        let page = page(catalog, &ask).await;
+        assert!(page.items.len() <= limit);
+        names.extend(page.items.iter().map(|item| item.name.clone()));
+        match page.next {
+            Some(next) => ask.from = Some(next),
+            None => return names,
+        }
+    }
+}
+
+async fn call(catalog: &Catalog, name: &str, params: &str) -> resource::Result<String> {
+    let params = params.into();
+    let calling = Calling { offer: Offer::Tool, name, params: &params, names: &Unchanged };
+    let json = catalog.call(&Context::default(), &calling).await?;
+    Ok(json.as_str().to_owned())
+}
+
+#[tokio::test]
+async fn two_mounts_with_equal_tools_are_told_apart() {
+    let catalog = Catalog::new(vec![
+        mount("notes", tools(&["echo", "b"])),
+        mount("files", Memory::new().text("file:///x", "")),
+        mount("work", tools(&["echo"])),
+    ]);
+    assert!(catalog.facets().relay.is_some() && catalog.has(Offer::Tool));
+    assert!(!catalog.has(Offer::Prompt));
+    for limit in 1..5 {
+        assert_eq!(walk(&catalog, limit).await, ["notes_echo", "notes_b", "work_echo"]);
+    }
+    let listed = page(&catalog, &Ask::first(9)).await;
+    assert_eq!(listed.items[2].json.as_str(), r#"{"name":"echo","uri":"file:///work/a"}"#);
+    let params = r#"{"uri":"file:///work/a"}"#;
+    let told = r#"{"of":"echo","uri":"file:///work/a","params":{"uri":"file:///a"}}"#;
+    assert_eq!(call(&catalog, "work_echo", params).await.unwrap(), told);
+    for unknown in ["echo", "work_b", "files_echo", "", "work_", "other_echo"] {
+        let error = call(&catalog, unknown, "{}").await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Invalid, "{unknown}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_was_shortened_still_resolves() {
+    let long = "x".repeat(200);
+    let odd = [long.as_str(), "two words", "é"];
+    let first = Catalog::new(vec![mount("a", tools(&odd)), mount("a_b", tools(&["c"]))]);
+    let names = walk(&first, 2).await;
+    assert_eq!((names.len(), names[3].as_str()), (4, "a_b_c"));
+    // A catalog that has listed nothing yet finds them as well, as does one with another mount.
+    let again = Catalog::new(vec![mount("a", tools(&odd)), mount("z", tools(&["c"]))]);
+    for (name, local) in names.iter().zip(odd) {
+        assert!(name.len() <= 128 && name.starts_with("a_"), "{name}");
+        for catalog in [&first, &again] {
+            let told = call(catalog, name, "{}").await.unwrap();
+            assert!(told.starts_with(&format!(r#"{{"of":"{local}""#)), "{told}");
+        }
+    }
+    let gone = call(&again, "a_two-words_x000000000000", "{}").await.unwrap_err();
+    assert_eq!(gone.kind, ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn a_name_that_two_mounts_could_have_is_the_longer_ones() {
+    let catalog = Catalog::new(vec![mount("a", tools(&["b_c"])), mount("a_b", tools(&["c"]))]);
+    let names = walk(&catalog, 9).await;
+    assert_eq!(names[1], "a_b_c");
+    for (name, local) in [(&names[0], "b_c"), (&names[1], "c")] {
+        let told = call(&catalog, name, "{}").await.unwrap();
+        assert!(told.starts_with(&format!(r#"{{"of":"{local}""#)), "{name}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_mount_that_fails_is_named_and_does_not_hide_the_others() {
+    let broken = Arc::new(tools(&["echo"]));
+    broken.fault(Spot::Offers(Offer::Tool), Fault::Fails(ErrorKind::Unavailable));
+    broken.fault(Spot::Call("echo".to_owned()), Fault::Fails(ErrorKind::Unavailable));
+    let catalog =
+        Catalog::new(vec![mount("broken", Arc::clone(&broken)), mount("work", tools(&["echo"]))]);
+    let listed = page(&catalog, &Ask::first(9)).await;
+    assert_eq!((listed.items.len(), listed.absent[0].what.as_str()), (1, "broken"));
+    let error = call(&catalog, "broken_echo", "{}").await.unwrap_err();
+    assert_eq!(error.facts, [("upstream", "broken".to_owned())]);
+    broken.mend();
+    assert_eq!(walk(&catalog, 9).await, ["broken_echo", "work_echo"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_hangs_is_given_up_and_a_call_is_not() {
+    let slow = Arc::new(tools(&["echo"]));
+    slow.fault(Spot::Offers(Offer::Tool), Fault::Hangs);
+    slow.fault(Spot::Call("echo".to_owned()), Fault::Hangs);
+    let catalog = Catalog::new(vec![mount("slow", Arc::clone(&slow))]);
+    assert_eq!(page(&catalog, &Ask::first(9)).await.absent.len(), 1);
+    let long = tokio::time::timeout(Duration::from_secs(3600), call(&catalog, "slow_echo", "{}"));
+    assert!(long.await.is_err());
+    assert_eq!(slow.counts().running(), 0, "what is dropped ends where it runs");
+}
+
+#[tokio::test]
+async fn prompts_are_completed_where_they_are() {
+    let prompts = |values: &[&str]| {
+        Memory::new().prompt("greet", r#"{"name":"greet"}"#, "{}").suggesting(values)
+    };
+    let catalog =
+        Catalog::new(vec![mount("a", prompts(&["Ada"])), mount("b", prompts(&["Grace"]))]);
+    let settled = BTreeMap::new();
+    let blank = |prompt| Blank { prompt, argument: "who", typed: "", settled: &settled };
+    for (prompt, value) in [("a_greet", "Ada"), ("b_greet", "Grace")] {
+        let told = catalog.suggest(&Context::default(), &blank(prompt)).await.unwrap();
+        assert_eq!(told.values, [value]);
+    }
+    assert!(catalog.suggest(&Context::default(), &blank("greet")).await.is_err());
+}
+
+#[tokio::test]
+async fn changes_of_offers_are_heard_from_those_who_have_them() {
+    let (one, other) = (Arc::new(tools(&["a"])), Arc::new(tools(&["b"])));
+    let silent = Arc::new(Memory::new().text("file:///x", "").live());
+    let catalog = Catalog::new(vec![
+        mount("one", Arc::clone(&one)),
+        mount("other", Arc::clone(&other)),
+        mount("silent", Arc::clone(&silent)),
+    ]);
+    let watch = catalog.facets().watch.unwrap();
+    let interest = Interest::Offers(Offer::Tool);
+    let mut changes = watch.watch(&Context::default(), interest).await.unwrap();
+    assert_eq!((one.watchers(), other.watchers(), silent.watchers()), (1, 1, 0));
+    one.write("file:///fresh", "nobody asked");
+    other.add_offer(Offer::Tool, "more", r#"{"name":"more"}"#, "{}");
+    assert_eq!(changes.next().await, Some(Change::Offers(Offer::Tool)));
+    drop(changes);
+    assert_eq!((one.watchers(), other.watchers()), (0, 0));
+}

@@ -1,0 +1,117 @@
+//! What are the members of an object, and how is an object written?
+//!
+//! Values are not looked into, so that they stay as they were written.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
+use serde_json::value::RawValue;
+
+use crate::answer::Malformed;
+
+/// An object that is being written, member by member.
+pub(crate) struct Object(String);
+
+impl Object {
+    pub(crate) fn begin() -> Self {
+        Self("{".to_owned())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    pub(crate) fn raw(&mut self, name: &str, json: &str) {
+        if !self.is_empty() {
+            self.0.push(',');
+        }
+        self.0.push_str(&json_escape_simd::escape(name));
+        self.0.push(':');
+        self.0.push_str(json);
+    }
+
+    pub(crate) fn text(&mut self, name: &str, text: &str) {
+        self.raw(name, &json_escape_simd::escape(text));
+    }
+
+    pub(crate) fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+pub(crate) type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+
+/// The members of an object in their order, none of them looked into.
+pub(crate) fn members<'a>(raw: Option<&'a RawValue>, what: &str) -> Result<Members<'a>, Malformed> {
+    struct Each;
+    impl<'de> Visitor<'de> for Each {
+        type Value = Members<'de>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(name) = map.next_key::<Name<'de>>()? {
+                members.push((name.0, map.next_value()?));
+            }
+            Ok(members)
+        }
+    }
+    let Some(raw) = raw else { return Ok(Vec::new()) };
+    serde_json::Deserializer::from_str(raw.get())
+        .deserialize_map(Each)
+        .map_err(|_| Malformed::new(&format!("{what} that are no object")))
+}
+
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The elements of an array; none, if it is no array.
+pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
+/// The value of a string, if it is one.
+pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<Name<'_>>(raw.get()).ok().map(|name| name.0)
+}
+
+/// Text of which some values are replaced, and nothing else is touched.
+pub(crate) struct Edits<'a> {
+    text: &'a str,
+    made: Vec<(Range<usize>, String)>,
+}
+
+impl<'a> Edits<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        Self { text, made: Vec::new() }
+    }
+
+    /// Puts `json` in place of a value that was read from this very text.
+    pub(crate) fn replace(&mut self, value: &'a RawValue, json: String) {
+        let value = value.get();
+        let begin = value.as_ptr().addr() - self.text.as_ptr().addr();
+        self.made.push((begin..begin + value.len(), json));
+    }
+
+    /// The text with all of it done; nothing, if there was nothing to do.
+    pub(crate) fn done(mut self) -> Option<String> {
+        if self.made.is_empty() {
+            return None;
+        }
+        self.made.sort_by_key(|(place, _)| place.start);
+        let mut whole = String::with_capacity(self.text.len() + 16 * self.made.len());
+        let mut at = 0;
+        for (place, json) in self.made {
+            whole.push_str(&self.text[at..place.start]);
+            whole.push_str(&json);
+            at = place.end;
+        }
+        whole.push_str(&self.text[at..]);
+        Some(whole)
+    }
+}

@@ -1,0 +1,161 @@
+//! How does a tool or a prompt of another server look in a list of ours?
+//!
+//! Members that a revision does not know are left out; those that nobody knows stay.
+
+use resource::{Offer, Offered};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::member::{Object, elements, members};
+use crate::relay::one_line;
+use crate::revision::Revision;
+
+/// What is on a page, as a JSON array.
+pub(crate) fn rows<'a>(
+    page: impl IntoIterator<Item = &'a Offered>,
+    offer: Offer,
+    revision: Revision,
+) -> String {
+    let mut rows = String::from("[");
+    for row in page.into_iter().filter_map(|offered| row(offered, offer, revision)) {
+        if rows.len() > 1 {
+            rows.push(',');
+        }
+        rows.push_str(&row);
+    }
+    rows.push(']');
+    rows
+}
+
+fn row(offered: &Offered, offer: Offer, revision: Revision) -> Option<String> {
+    let text = one_line(offered.json.as_str());
+    let whole: &RawValue = serde_json::from_str(&text).ok()?;
+    let mut out = Object::begin();
+    out.text("name", &offered.name);
+    for (name, raw) in members(Some(whole), "an offer").ok()? {
+        match (&*name, offer) {
+            ("name", _) => {}
+            ("title", _) if !revision.knows_titles() => {}
+            ("_meta", _) if !revision.knows_meta() => {}
+            ("icons", _) if !revision.knows_icons() => {}
+            ("annotations", Offer::Tool) if !revision.knows_tool_annotations() => {}
+            ("execution", Offer::Tool) if !revision.knows_execution() => {}
+            ("outputSchema", Offer::Tool) => {
+                if let Some(schema) = schema(raw, revision) {
+                    out.raw(&name, &schema);
+                }
+            }
+            ("arguments", Offer::Prompt) if !revision.knows_titles() => {
+                out.raw(&name, &untitled(raw));
+            }
+            _ => out.raw(&name, raw.get()),
+        }
+    }
+    Some(out.end())
+}
+
+/// The schema of what a tool gives. Through 2025-11-25 that is an object, so anything else is
+/// wrapped in one, as the values themselves are; what may be either cannot be described.
+fn schema(raw: &RawValue, revision: Revision) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Root<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: Option<&'a RawValue>,
+    }
+    if !revision.knows_structure() {
+        return None;
+    }
+    if revision.takes_any_structure() {
+        return Some(raw.get().to_owned());
+    }
+    let root: Root<'_> = serde_json::from_str(raw.get()).ok()?;
+    match root.kind?.get() {
+        "\"object\"" => Some(raw.get().to_owned()),
+        // A reference would point somewhere else from inside.
+        kind if kind.starts_with('"') && !raw.get().contains("\"$ref\"") => {
+            let inner = raw.get();
+            Some(format!(
+                r#"{{"type":"object","properties":{{"result":{inner}}},"required":["result"]}}"#
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn untitled(arguments: &RawValue) -> String {
+    let plain = elements(arguments).into_iter().map(|argument| {
+        let mut out = Object::begin();
+        for (name, raw) in members(Some(argument), "an argument").unwrap_or_default() {
+            if name != "title" {
+                out.raw(&name, raw.get());
+            }
+        }
+        out.end()
+    });
+    format!("[{}]", plain.collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use resource::{Offer, Offered};
+    use serde_json::{Value, json};
+
+    use super::rows;
+    use crate::revision::Revision;
+
+    fn shown(offer: Offer, json: &Value, revision: Revision) -> Value {
+        let offered = Offered { name: "notes_t".to_owned(), json: json.to_string().into() };
+        let rows: Value = serde_json::from_str(&rows([&offered], offer, revision)).unwrap();
+        rows[0].clone()
+    }
+
+    #[test]
+    fn a_tool_has_what_its_revision_knows_and_what_nobody_knows() {
+        let tool = json!({
+            "name": "t", "title": "T", "description": "d", "inputSchema": { "type": "object" },
+            "outputSchema": { "type": "object" }, "annotations": { "title": "A" }, "icons": [],
+            "execution": {}, "_meta": { "a": 1 }, "new": 1.5,
+        });
+        let names = |revision| -> Vec<String> {
+            shown(Offer::Tool, &tool, revision).as_object().unwrap().keys().cloned().collect()
+        };
+        let [newest, v25_11, v25_06, v25_03, oldest] = Revision::ALL.map(names);
+        assert_eq!(oldest, ["description", "inputSchema", "name", "new"]);
+        assert_eq!(v25_03.len(), oldest.len() + 1);
+        assert_eq!(v25_06.len(), v25_03.len() + 3);
+        assert_eq!(v25_11.len(), v25_06.len() + 2);
+        assert_eq!(newest, v25_11);
+        assert_eq!(shown(Offer::Tool, &tool, Revision::ALL[0])["name"], "notes_t");
+    }
+
+    #[test]
+    fn a_schema_that_is_no_object_is_wrapped_or_left_out() {
+        let schema = |schema: Value, revision| {
+            let tool = json!({ "name": "t", "outputSchema": schema });
+            shown(Offer::Tool, &tool, revision).get("outputSchema").cloned()
+        };
+        let [newest, v25_11, v25_06, v25_03, _] = Revision::ALL;
+        let list = json!({ "type": "array", "items": {} });
+        assert_eq!(schema(list.clone(), newest), Some(list.clone()));
+        for revision in [v25_11, v25_06] {
+            let wrapped = json!({
+                "type": "object", "properties": { "result": list }, "required": ["result"],
+            });
+            assert_eq!(schema(list.clone(), revision), Some(wrapped));
+            for either in [json!({}), json!({ "type": ["object", "null"] }), json!(true)] {
+                assert_eq!(schema(either, revision), None);
+            }
+            let refers = json!({ "type": "array", "items": { "$ref": "#/$defs/x" }, "$defs": {} });
+            assert_eq!(schema(refers, revision), None);
+        }
+        assert_eq!(schema(json!({ "type": "object" }), v25_03), None);
+    }
+
+    #[test]
+    fn the_arguments_of_a_prompt_have_titles_where_those_are_known() {
+        let prompt = json!({ "name": "t", "arguments": [{ "name": "a", "title": "A", "x": 1 }] });
+        let argument = |revision| shown(Offer::Prompt, &prompt, revision)["arguments"][0].clone();
+        assert_eq!(argument(Revision::ALL[2]), prompt["arguments"][0]);
+        assert_eq!(argument(Revision::ALL[3]), json!({ "name": "a", "x": 1 }));
+    }
+}

@@ -1,0 +1,201 @@
+//! How are the tools and prompts of another server passed on?
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use client::{About, Client, Notice, Peer, Request, State, relay};
+use futures_core::Stream;
+use futures_util::stream;
+use resource::{
+    Ask, Blank, Calling, Change, Completion, Context, Cursor, Error, Json, Names, Offer, Offered,
+    Page, Relay, Result, Step,
+};
+
+/// The tools and prompts of one server.
+pub struct Relayed {
+    client: Client,
+}
+
+impl Relayed {
+    /// Passes on what the server of `client` has.
+    pub fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// Tells whenever the list of tools, or of prompts, may have become another one.
+    pub fn changes(&self, offer: Offer) -> Pin<Box<dyn Stream<Item = Change> + Send>> {
+        Box::pin(stream::unfold(self.client.notices(), move |mut notices| async move {
+            loop {
+                let notice = notices.next().await?;
+                if touches(&notice, offer) {
+                    return Some((Change::Offers(offer), notices));
+                }
+            }
+        }))
+    }
+}
+
+/// Whether `offer` may have changed. What nobody could hear may have been about anything.
+fn touches(notice: &Notice, offer: Offer) -> bool {
+    notice.about == About::ListChanged
+        && (!notice.is_heard || relay::changed(&notice.method) == Some(offer))
+}
+
+#[async_trait]
+impl Relay for Relayed {
+    fn has(&self, offer: Offer) -> bool {
+        match &self.client.state().borrow().state {
+            State::Ready(peer) => says(peer, offer),
+            // It may turn out to have some.
+            State::Starting | State::Failed(_) => true,
+        }
+    }
+
+    async fn offers(
+        &self,
+        _ctx: &Context,
+        offer: Offer,
+        names: &dyn Names,
+        ask: &Ask,
+    ) -> Result<Page<Offered>> {
+        let place = ask.from.as_ref().map_or(Ok(Place::default()), Place::read)?;
+        let mut request = Request::new(relay::listing(offer));
+        if let Some(params) = relay::from(place.page.as_deref()).map_err(odd)? {
+            request = request.params(params);
+        }
+        let answer = match self.client.ask(&request).await {
+            Ok(answer) => answer,
+            Err(error) if error.is_about_method() => return Ok(Page::empty()),
+            Err(error) if place.page.is_some() && error.is_about_missing() => {
+                return Err(Error::bad_cursor());
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let mut shelf = relay::shelf(&answer.result, offer, names).map_err(odd)?;
+        if let Some(last) = &place.after {
+            let at = shelf.offered.iter().position(|offered| offered.name == *last);
+            shelf.offered.drain(..=at.ok_or_else(Error::bad_cursor)?);
+        }
+        // A server's page may be longer than ours.
+        let is_cut = shelf.offered.len() > ask.limit;
+        shelf.offered.truncate(ask.limit);
+        let next = match shelf.offered.last().filter(|_| is_cut) {
+            Some(last) => Some(Place { after: Some(last.name.clone()), ..place }),
+            None => shelf.next.map(|page| Place { page: Some(page), after: None }),
+        };
+        let items = shelf.offered.into_iter().map(Arc::new).collect();
+        let next = next.map(|place| place.write());
+        Ok(Page { items, next, absent: Vec::new(), freshness: shelf.freshness })
+    }
+
+    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
+        let params = relay::params(calling.params, calling.name, calling.names)
+            .map_err(|flaw| Error::invalid(flaw.to_string()))?;
+        let mut request = Request::new(relay::calling(calling.offer)).params(params);
+        if let Some(listener) = ctx.listener().cloned() {
+            request = request.progress(move |told| {
+                let (done, total, message) = (told.done, told.total, told.message);
+                listener.report(Step { done, total, message });
+            });
+        }
+        match self.client.ask(&request).await {
+            Ok(answer) => Ok(relay::result(&answer.result, calling.names)),
+            Err(error) => Err(refused(error, calling.names)),
+        }
+    }
+
+    async fn suggest(&self, _ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
+        let request = Request::new(client::verb::COMPLETE).params(relay::suggesting(blank));
+        match self.client.ask(&request).await {
+            Ok(answer) => relay::suggested(&answer.result).map_err(odd),
+            Err(error) if error.is_about_method() => Ok(Completion::default()),
+            Err(error) if error.is_about_missing() => {
+                Err(Error::invalid("there is no such prompt, or no such argument").caused_by(error))
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+/// What a server says about itself. One that says nothing at all may have anything.
+fn says(peer: &Peer, offer: Offer) -> bool {
+    let silent = peer.capabilities.get() == "{}";
+    silent
+        || match offer {
+            Offer::Tool => peer.has_tools(),
+            Offer::Prompt => peer.has_prompts(),
+        }
+}
+
+/// Why a call gave nothing: in the server's own words, if they are about the call.
+fn refused(error: client::Error, names: &dyn Names) -> Error {
+    let client::Error::Refused(denial) = &error else { return failed(error) };
+    if denial.is_about_method() {
+        return Error::invalid("nothing of that name is offered here").caused_by(error);
+    }
+    match relay::said(denial, names) {
+        Some(said) => Error::said(said),
+        None => failed(error),
+    }
+}
+
+/// Why a server did not answer, in words that tell nothing about it.
+fn failed(error: client::Error) -> Error {
+    let words = match &error {
+        client::Error::TimedOut => "the server behind this mount did not answer in time",
+        client::Error::Unreachable(_) | client::Error::Closed(_) => {
+            "the server behind this mount cannot be reached"
+        }
+        client::Error::TooLarge(_) => "the server behind this mount sent more than is taken",
+        client::Error::Refused(_) => "the server behind this mount refused to be asked",
+        client::Error::Malformed(_) => "the server behind this mount cannot be understood",
+    };
+    Error::unavailable(words).caused_by(error)
+}
+
+fn odd(flaw: impl Into<client::Error>) -> Error {
+    failed(flaw.into())
+}
+
+/// Where a list stands: on a page of the server, and perhaps behind something on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Place {
+    page: Option<String>,
+    after: Option<String>,
+}
+
+impl Place {
+    fn write(&self) -> Cursor {
+        let mut bytes = Vec::new();
+        for part in [&self.page, &self.after] {
+            // Nothing is told from an empty text, which is a cursor too.
+            bytes.push(u8::from(part.is_some()));
+            let text = part.as_deref().unwrap_or_default();
+            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        Cursor(bytes.into())
+    }
+
+    fn read(cursor: &Cursor) -> Result<Self> {
+        let mut bytes = cursor.0.clone();
+        let mut part = || {
+            let is_some = take(&mut bytes, 1)?.first() == Some(&1);
+            let length = take(&mut bytes, 8)?.as_ref().try_into().map(u64::from_le_bytes).ok()?;
+            let text = take(&mut bytes, usize::try_from(length).ok()?)?;
+            let text = String::from_utf8(text.to_vec()).ok()?;
+            Some(is_some.then_some(text))
+        };
+        let place = part().and_then(|page| Some(Self { page, after: part()? }));
+        place.ok_or_else(Error::bad_cursor)
+    }
+}
+
+fn take(bytes: &mut Bytes, length: usize) -> Option<Bytes> {
+    (bytes.len() >= length).then(|| bytes.split_to(length))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! What does the memory provider offer besides resources?
+
+use std::sync::PoisonError;
+
+use async_trait::async_trait;
+use resource::{
+    Ask, Blank, Calling, Change, Completion, Context, Error, Json, Names, Offer, Offered, Page,
+    Relay, Result,
+};
+
+use super::answer::page;
+use super::count::Running;
+use super::{Memory, Spot};
+
+/// One thing that is offered, and what it answers.
+#[derive(Clone)]
+pub(super) struct Held {
+    offer: Offer,
+    offered: Offered,
+    answer: String,
+}
+
+impl Held {
+    fn new(offer: Offer, name: &str, json: &str, answer: &str) -> Self {
+        let offered = Offered { name: name.to_owned(), json: json.into() };
+        Self { offer, offered, answer: answer.to_owned() }
+    }
+}
+
+/// In an answer, `$params` stands for the parameters of the call. Whatever is the URI of a resource
+/// here, in quotes, becomes public on the way up, and its own again on the way down.
+impl Memory {
+    /// Adds a tool: its description, and what calling it gives.
+    #[must_use]
+    pub fn tool(mut self, name: &str, json: &str, answer: &str) -> Self {
+        self.kinds.push(Offer::Tool);
+        self.add_offer(Offer::Tool, name, json, answer);
+        self
+    }
+
+    /// Adds a prompt: its description, and what filling it in gives.
+    #[must_use]
+    pub fn prompt(mut self, name: &str, json: &str, answer: &str) -> Self {
+        self.kinds.push(Offer::Prompt);
+        self.add_offer(Offer::Prompt, name, json, answer);
+        self
+    }
+
+    /// Suggests these values for every argument of every prompt.
+    #[must_use]
+    pub fn suggesting(mut self, values: &[&str]) -> Self {
+        self.suggestions = values.iter().copied().map(str::to_owned).collect();
+        self
+    }
+
+    /// Offers something more, and tells.
+    pub fn add_offer(&self, offer: Offer, name: &str, json: &str, answer: &str) {
+        let mut offers = self.offers.write().unwrap_or_else(PoisonError::into_inner);
+        offers.push(Held::new(offer, name, json, answer));
+        drop(offers);
+        self.tell(&Change::Offers(offer));
+    }
+
+    /// Offers something no more, and tells.
+    pub fn remove_offer(&self, offer: Offer, name: &str) {
+        let mut offers = self.offers.write().unwrap_or_else(PoisonError::into_inner);
+        offers.retain(|held| held.offer != offer || held.offered.name != name);
+        drop(offers);
+        self.tell(&Change::Offers(offer));
+    }
+
+    fn held(&self, offer: Offer) -> Vec<Held> {
+        let offers = self.offers.read().unwrap_or_else(PoisonError::into_inner);
+        offers.iter().filter(|held| held.offer == offer).cloned().collect()
+    }
+
+    fn published(&self, text: &str, names: &dyn Names) -> Json {
+        let quoted = |uri: &str| format!("\"{uri}\"");
+        let mut text = text.to_owned();
+        for entry in self.entries() {
+            let uri = entry.resource.uri.as_str();
+            if let Some(public) = names.public(uri) {
+                text = text.replace(&quoted(uri), &quoted(&public));
+            }
+        }
+        text.into()
+    }
+}
+
+#[async_trait]
+impl Relay for Memory {
+    fn has(&self, offer: Offer) -> bool {
+        self.kinds.contains(&offer)
+    }
+
+    async fn offers(
+        &self,
+        ctx: &Context,
+        offer: Offer,
+        names: &dyn Names,
+        ask: &Ask,
+    ) -> Result<Page<Offered>> {
+        let _running = Running::list(&self.counts);
+        self.meet(ctx, &Spot::Offers(offer)).await?;
+        let mut held = self.held(offer);
+        for one in &mut held {
+            one.offered.json = self.published(one.offered.json.as_str(), names);
+        }
+        page(held.iter().map(|held| &held.offered), |offered| &offered.name, ask)
+    }
+
+    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
+        let _running = Running::call(&self.counts);
+        self.meet(ctx, &Spot::Call(calling.name.to_owned())).await?;
+        let held = self.held(calling.offer);
+        let held = held.iter().find(|held| held.offered.name == calling.name);
+        let held = held.ok_or_else(|| Error::invalid("there is nothing of that name"))?;
+        let mut params = calling.params.as_str().to_owned();
+        for entry in self.entries() {
+            let local = entry.resource.uri.as_str();
+            if let Some(public) = calling.names.public(local) {
+                params = params.replace(&format!("\"{public}\""), &format!("\"{local}\""));
+            }
+        }
+        let answer = self.published(&held.answer, calling.names);
+        Ok(answer.as_str().replace("$params", &params).into())
+    }
+
+    async fn suggest(&self, _: &Context, blank: &Blank<'_>) -> Result<Completion> {
+        let known = self.held(Offer::Prompt).iter().any(|held| held.offered.name == blank.prompt);
+        if !known {
+            return Err(Error::invalid("there is no such prompt"));
+        }
+        let values = self.suggestions.iter().filter(|value| value.starts_with(blank.typed));
+        Ok(Completion::of(values.cloned().collect()))
+    }
+}
