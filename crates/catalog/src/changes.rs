@@ -177,6 +177,12 @@ impl Mount {
         interest: Interest,
         asked: Option<(Uri, Uri)>,
     ) -> Result<Changes> {
+        let offers = |offer| self.relay().is_some_and(|relay| relay.has(offer));
+        if let Interest::Offers(offer) = interest
+            && !offers(offer)
+        {
+            return Err(silent());
+        }
         let watch = self.provider.facets().watch.ok_or_else(silent)?;
         let opened = watch.watch(ctx, interest).await.inspect_err(|error| {
             if !matches!(error.kind, ErrorKind::NotFound | ErrorKind::Unsupported) {

@@ -170,3 +170,15 @@ fn the_file_that_a_host_has_is_taken_as_it_is() {
     let said = String::from_utf8(bad.unwrap().stderr).unwrap();
     assert!(said.contains("the environment has no variable `FOLDER`"), "{said}");
 }
+
+/// Tools and prompts of a stranger's server pass through, under the mount's name.
+#[test]
+fn a_server_without_tools_offers_none() {
+    let folder = project();
+    let mut desk = desk(&folder, &child("near", &folder.path().join("project")));
+    let found = desk.ask("server/discover", json!({}));
+    let told = &found["result"]["capabilities"];
+    assert!(told.get("tools").is_none() && told.get("prompts").is_none(), "{told}");
+    assert_eq!(told["resources"], json!({ "subscribe": true, "listChanged": true }));
+    assert_eq!(desk.ask("tools/list", json!({}))["error"]["code"], -32601);
+}
