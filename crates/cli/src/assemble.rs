@@ -111,7 +111,7 @@ fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made
         Kind::Static(declared) => {
             declared_mount(settings, name, mount, statics::make(settings, declared)?)?
         }
-        Kind::Upstream(declared) => {
+        Kind::Server(declared) => {
             let made = upstream::make(settings, name, mount.at.clone(), declared)?;
             let made = upstream.insert(Arc::new(made));
             server(settings, name, mount, Arc::clone(made))?

@@ -79,6 +79,6 @@ impl Server {
             headers: named(self.headers),
             ..UpstreamMount::default()
         };
-        Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)), said: Some(said) }
+        Mount { at: 0..0, kind: Kind::Server(Box::new(upstream)), said: Some(said) }
     }
 }

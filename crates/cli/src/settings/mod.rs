@@ -107,7 +107,7 @@ impl Settings {
         let upstream =
             UpstreamMount::spelled(rest).map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
         let said = Some(Secret(text.to_owned()));
-        let mount = Mount { at: 0..0, kind: Kind::Upstream(Box::new(upstream)), said };
+        let mount = Mount { at: 0..0, kind: Kind::Server(Box::new(upstream)), said };
         if self.mounts.insert(name.to_owned(), mount).is_some() {
             anyhow::bail!("there is another mount called `{name}`");
         }
@@ -218,7 +218,7 @@ fn read_mount(
     let kind = match named.as_str() {
         "fs" => Kind::Files(text.read(rest)?),
         "static" => Kind::Static(text.read(rest)?),
-        "upstream" => Kind::Upstream(text.read(rest)?),
+        "upstream" => Kind::Server(text.read(rest)?),
         other => {
             let message = format!("there is no kind of mount called `{other}`");
             let hint = flaw::nearest(other, KINDS)

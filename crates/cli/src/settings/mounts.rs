@@ -23,7 +23,7 @@ pub(crate) struct Mount {
 pub(crate) enum Kind {
     Files(Files),
     Static(StaticMount),
-    Upstream(Box<UpstreamMount>),
+    Server(Box<UpstreamMount>),
 }
 
 /// What every kind of mount may say.
@@ -203,7 +203,7 @@ impl Mount {
             | Kind::Static(StaticMount { max_read, timeout, required, rules, .. }) => {
                 Common { max_read: *max_read, timeout: *timeout, required: *required, rules }
             }
-            Kind::Upstream(upstream) => Common {
+            Kind::Server(upstream) => Common {
                 max_read: upstream.max_read,
                 timeout: upstream.timeout,
                 required: upstream.required,
