@@ -171,7 +171,7 @@ fn the_file_that_a_host_has_is_taken_as_it_is() {
     assert!(said.contains("the environment has no variable `FOLDER`"), "{said}");
 }
 
-/// Tools and prompts of a stranger's server pass through, under the mount's name.
+/// What no server behind us has is not promised.
 #[test]
 fn a_server_without_tools_offers_none() {
     let folder = project();
