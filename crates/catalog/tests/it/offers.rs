@@ -69,19 +69,19 @@ async fn two_mounts_with_equal_tools_are_told_apart() {
     let catalog = Catalog::new(vec![
         mount("notes", tools(&["echo", "b"])),
         mount("files", Memory::new().text("file:///x", "")),
-        mount("work", tools(&["echo"])),
+        mount("tasks", tools(&["echo"])),
     ]);
     assert!(catalog.facets().relay.is_some() && catalog.has(Offer::Tool));
     assert!(!catalog.has(Offer::Prompt));
     for limit in 1..5 {
-        assert_eq!(walk(&catalog, limit).await, ["notes_echo", "notes_b", "work_echo"]);
+        assert_eq!(walk(&catalog, limit).await, ["notes_echo", "notes_b", "tasks_echo"]);
     }
     let listed = page(&catalog, &Ask::first(9)).await;
-    assert_eq!(listed.items[2].json.as_str(), r#"{"name":"echo","uri":"file:///work/a"}"#);
-    let params = r#"{"uri":"file:///work/a"}"#;
-    let told = r#"{"of":"echo","uri":"file:///work/a","params":{"uri":"file:///a"}}"#;
-    assert_eq!(call(&catalog, "work_echo", params).await.unwrap(), told);
-    for unknown in ["echo", "work_b", "files_echo", "", "work_", "other_echo"] {
+    assert_eq!(listed.items[2].json.as_str(), r#"{"name":"echo","uri":"file:///tasks/a"}"#);
+    let params = r#"{"uri":"file:///tasks/a"}"#;
+    let told = r#"{"of":"echo","uri":"file:///tasks/a","params":{"uri":"file:///a"}}"#;
+    assert_eq!(call(&catalog, "tasks_echo", params).await.unwrap(), told);
+    for unknown in ["echo", "tasks_b", "files_echo", "", "tasks_", "other_echo"] {
         let error = call(&catalog, unknown, "{}").await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid, "{unknown}");
     }
@@ -124,13 +124,13 @@ async fn a_mount_that_fails_is_named_and_does_not_hide_the_others() {
     broken.fault(Spot::Offers(Offer::Tool), Fault::Fails(ErrorKind::Unavailable));
     broken.fault(Spot::Call("echo".to_owned()), Fault::Fails(ErrorKind::Unavailable));
     let catalog =
-        Catalog::new(vec![mount("broken", Arc::clone(&broken)), mount("work", tools(&["echo"]))]);
+        Catalog::new(vec![mount("broken", Arc::clone(&broken)), mount("tasks", tools(&["echo"]))]);
     let listed = page(&catalog, &Ask::first(9)).await;
     assert_eq!((listed.items.len(), listed.absent[0].what.as_str()), (1, "broken"));
     let error = call(&catalog, "broken_echo", "{}").await.unwrap_err();
     assert_eq!(error.facts, [("upstream", "broken".to_owned())]);
     broken.mend();
-    assert_eq!(walk(&catalog, 9).await, ["broken_echo", "work_echo"]);
+    assert_eq!(walk(&catalog, 9).await, ["broken_echo", "tasks_echo"]);
 }
 
 #[tokio::test(start_paused = true)]
