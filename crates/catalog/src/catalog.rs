@@ -146,6 +146,7 @@ impl Provider for Catalog {
                 resources.try_for_each(|resource| mount.publish(resource, asked))?;
             }
             Content::Collection(resource) => mount.publish(resource, asked)?,
+            Content::Question(_) => {}
         }
         Ok(reading)
     }

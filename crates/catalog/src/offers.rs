@@ -144,6 +144,10 @@ impl Relay for Catalog {
         self.mounts().iter().filter_map(|mount| mount.relay()).any(|relay| relay.has(offer))
     }
 
+    fn logs(&self) -> bool {
+        self.mounts().iter().filter_map(|mount| mount.relay()).any(Relay::logs)
+    }
+
     async fn offers(
         &self,
         ctx: &Context,

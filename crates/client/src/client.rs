@@ -12,10 +12,10 @@ use crate::error::{Error, Lapse};
 use crate::link::{Link, Standing};
 use crate::negotiate::Dial;
 use crate::notices::Notices;
-use crate::options::{Options, Target};
+use crate::options::{Handler, Options, Target};
 use crate::pages::Pages;
 use crate::session::Asked;
-use crate::transport::board::Listener;
+use crate::transport::board::{Listener, Party};
 use crate::transport::line::Patience;
 
 /// A server to ask. Cheap to clone; all clones share one connection.
@@ -34,6 +34,7 @@ pub struct Request {
     params: Option<Box<RawValue>>,
     timeout: Option<Duration>,
     progress: Option<Listener>,
+    party: Option<Party>,
 }
 
 /// What a server answered.
@@ -48,7 +49,7 @@ pub struct Answer {
 impl Request {
     /// Asks for `method`.
     pub fn new(method: &str) -> Self {
-        Self { method: method.to_owned(), params: None, timeout: None, progress: None }
+        Self { method: method.to_owned(), params: None, timeout: None, progress: None, party: None }
     }
 
     /// With these parameters, an object.
@@ -73,6 +74,14 @@ impl Request {
     #[must_use]
     pub fn progress(self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self { progress: Some(Arc::new(listener)), ..self }
+    }
+
+    /// `handler` answers what the server asks meanwhile, and hears what it logs. Where the server
+    /// does not tell which request it is about, it must be clear: requests of one `number` have
+    /// one party.
+    #[must_use]
+    pub fn answered_by(self, number: u64, handler: Arc<dyn Handler>) -> Self {
+        Self { party: Some(Party { number, handler }), ..self }
     }
 
     /// Going on at `cursor`, where it is a list.
@@ -115,6 +124,7 @@ impl Client {
             method: &request.method,
             params: request.params.as_deref(),
             progress: request.progress.as_ref(),
+            party: request.party.as_ref(),
         };
         let mut may_repeat = ask::is_idempotent(&request.method);
         loop {

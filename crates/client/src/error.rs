@@ -26,6 +26,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it is what we said that we can be asked for that is too little.
+    pub fn is_about_capability(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_about_capability())
+    }
+
     /// Whether a resource is missing, in the words of any server there is.
     pub fn is_about_missing(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_about_missing())

@@ -87,9 +87,10 @@ pub struct Options {
     pub name: String,
     /// Which version we are.
     pub version: String,
-    /// What we can do for the server, an object; nothing, if nobody says.
+    /// What our opening says that we can do for the server, an object; nothing, if nobody says. A
+    /// request that stands alone says it itself.
     pub capabilities: Option<Box<RawValue>>,
-    /// Who answers what the server asks; nobody, if nobody says.
+    /// Who answers what the server asks while nobody asks it; nobody, if nobody says.
     pub handler: Option<Arc<dyn Handler>>,
     /// How long a server may be silent about a request.
     pub timeout: Duration,
@@ -172,6 +173,9 @@ pub trait Handler: Send + Sync {
         method: &str,
         params: Option<Box<RawValue>>,
     ) -> Result<Box<RawValue>, Denial>;
+
+    /// Hears what the server says of its work. Must not block.
+    fn log(&self, message: &RawValue);
 }
 
 #[cfg(test)]

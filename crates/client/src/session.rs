@@ -11,7 +11,7 @@ use crate::error::{Error, Lapse};
 use crate::listen::Listening;
 use crate::negotiate::{Connected, Dial};
 use crate::transport::Parcel;
-use crate::transport::board::{Listener, Outcome};
+use crate::transport::board::{Listener, Outcome, Party};
 use crate::transport::line::{Asking, Hooks, Line, Patience, heading};
 
 /// How many subscriptions are made at once.
@@ -31,6 +31,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: Option<&'a RawValue>,
     pub(crate) progress: Option<&'a Listener>,
+    /// Who is to be turned to meanwhile.
+    pub(crate) party: Option<&'a Party>,
 }
 
 impl Session {
@@ -62,7 +64,8 @@ impl Session {
     }
 
     pub(crate) async fn request(&self, asked: Asked<'_>, patience: Patience) -> Outcome {
-        let hooks = Hooks { progress: asked.progress.cloned(), begun: None };
+        let party = asked.party.cloned();
+        let hooks = Hooks { progress: asked.progress.cloned(), begun: None, party };
         let asking = begin(&self.line, &self.peer, &self.dial, asked, hooks)?;
         asking.within(patience).await
     }
@@ -92,7 +95,7 @@ impl Session {
 
     async fn change(&self, method: &str, uri: &str) -> Result<(), Error> {
         let params = ask::about(uri);
-        let asked = Asked { method, params: Some(&params), progress: None };
+        let asked = Asked { method, params: Some(&params), progress: None, party: None };
         let time = self.dial.options.timeout;
         self.request(asked, Patience::new(time, time)).await?;
         Ok(())
@@ -121,7 +124,7 @@ pub(crate) fn begin(
     asked: Asked<'_>,
     hooks: Hooks,
 ) -> Result<Asking, Error> {
-    let Asked { method, params, progress } = asked;
+    let Asked { method, params, progress, .. } = asked;
     let (id, revision) = (dial.id(), peer.revision);
     let question = Question { id, method, params, progress: progress.is_some() };
     let (manner, heading) = if revision.has_handshake() {

@@ -69,6 +69,16 @@ impl fmt::Display for Malformed {
 }
 
 impl Denial {
+    /// What was asked for is not done here.
+    pub fn unknown(words: &str) -> Self {
+        Self { code: -32601, message: words.to_owned(), data: None }
+    }
+
+    /// What was asked for could not be done.
+    pub fn failed(words: &str) -> Self {
+        Self { code: -32603, message: words.to_owned(), data: None }
+    }
+
     /// Whether only a server of 2026-07-28 or later would say so.
     pub fn is_modern(&self) -> bool {
         (-32022..=-32020).contains(&self.code)
@@ -77,6 +87,11 @@ impl Denial {
     /// Whether it is our revision that is not spoken there.
     pub fn is_about_revision(&self) -> bool {
         self.code == -32022
+    }
+
+    /// Whether it is what the client can do that is too little.
+    pub fn is_about_capability(&self) -> bool {
+        self.code == -32021
     }
 
     /// Whether the method is unknown there.

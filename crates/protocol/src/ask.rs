@@ -47,6 +47,10 @@ pub mod verb {
     pub const UNSUBSCRIBE: &str = "resources/unsubscribe";
     /// The opening, through 2025-11-25.
     pub const INITIALIZE: &str = "initialize";
+    /// How important log messages must be, through 2025-11-25.
+    pub const LEVEL: &str = "logging/setLevel";
+    /// What a server says while it works.
+    pub const MESSAGE: &str = "notifications/message";
     /// Whether somebody is there, through 2025-11-25.
     pub const PING: &str = "ping";
     /// What is told when a resource changed.
@@ -58,6 +62,7 @@ pub mod verb {
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const TOKEN: &str = "progressToken";
 
 /// Whether asking twice does no more than asking once.
@@ -101,7 +106,8 @@ pub struct Question<'a> {
 }
 
 impl Asker {
-    /// A client called `name` that can do `capabilities`, an object.
+    /// A client called `name` whose opening says that it can do `capabilities`, an object. A
+    /// request that stands alone says it itself.
     pub fn new(name: &str, version: &str, capabilities: Option<Box<RawValue>>) -> Self {
         let capabilities = capabilities.unwrap_or_else(nothing);
         Self { name: name.to_owned(), version: version.to_owned(), capabilities }
@@ -148,7 +154,8 @@ impl Asker {
         if let Manner::Alone(revision) = manner {
             meta.text(VERSION, revision.as_str());
             meta.raw(CLIENT, &self.info());
-            meta.raw(CAPABILITIES, capabilities.unwrap_or(&self.capabilities).get());
+            // Nobody is there to be asked, unless the request says so.
+            meta.raw(CAPABILITIES, capabilities.map_or("{}", RawValue::get));
         }
         if question.progress {
             meta.raw(TOKEN, &question.id.to_string());

@@ -11,7 +11,9 @@ use resource::{Json, Offer, Uri};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::asking;
 use crate::frame::Id;
+use crate::level::Level;
 use crate::meta::{self, Meta};
 use crate::refusal::Refusal;
 use crate::revision::Revision;
@@ -26,11 +28,15 @@ pub enum Call {
         revision: Revision,
         /// Whether the client knows SEP-2093.
         aware: bool,
+        /// What it says that it can be asked for, an object.
+        can: Json,
     },
     /// Asks whether we are there.
     Ping,
     /// Asks what we can do.
     Discover,
+    /// Says how important log messages must be to be heard, through 2025-11-25.
+    Level(Level),
     /// Asks for a page of what is there, or of what lies in a collection.
     List {
         /// The collection.
@@ -56,6 +62,8 @@ pub enum Call {
         uri: Uri,
         /// How much of it.
         window: Option<Stretch>,
+        /// What answers a question that this was answered by before, an object.
+        reply: Option<Json>,
     },
     /// Asks for a description.
     Metadata {
@@ -136,6 +144,8 @@ pub enum Method {
     Ping,
     /// `server/discover`
     Discover,
+    /// `logging/setLevel`
+    Level,
     /// `resources/list`
     List,
     /// `resources/directory/read`
@@ -178,6 +188,7 @@ impl Method {
             "initialize" => Self::Initialize,
             "ping" => Self::Ping,
             "server/discover" => Self::Discover,
+            "logging/setLevel" => Self::Level,
             "resources/list" => Self::List,
             "resources/directory/read" => Self::Directory,
             "resources/templates/list" => Self::Templates,
@@ -198,7 +209,7 @@ impl Method {
     /// Whether `revision` has it and we serve it there.
     pub fn is_served_in(self, revision: Revision) -> bool {
         match self {
-            Self::Initialize | Self::Ping | Self::Subscribe | Self::Unsubscribe => {
+            Self::Initialize | Self::Ping | Self::Level | Self::Subscribe | Self::Unsubscribe => {
                 revision.has_handshake()
             }
             Self::Discover | Self::Listen => !revision.has_handshake(),
@@ -293,10 +304,14 @@ impl Call {
             Method::Initialize => initialize(params)?,
             Method::Ping => Self::Ping,
             Method::Discover => Self::Discover,
+            Method::Level => Self::Level(level(params)?),
             Method::List => Self::List { parent: meta.resource(most)?, cursor: meta.cursor()? },
             Method::Directory => Self::Directory { parent: uri()?, cursor: meta.cursor()? },
             Method::Templates => Self::Templates { cursor: meta.cursor()? },
-            Method::Read => Self::Read { uri: uri()?, window: stretch(meta)? },
+            Method::Read => {
+                let reply = params.filter(|_| meta.replies()).and_then(asking::reply);
+                Self::Read { uri: uri()?, window: stretch(meta)?, reply }
+            }
             Method::Metadata => Self::Metadata { uri: uri()? },
             Method::Complete => blank::complete(params, most)?,
             Method::Offers(offer) => Self::Offers { offer, cursor: meta.cursor()? },
@@ -338,6 +353,17 @@ fn stretch(meta: &Meta<'_>) -> Result<Option<Stretch>, Refusal> {
     meta.window.map(parse).transpose()
 }
 
+fn level(params: Option<&RawValue>) -> Result<Level, Refusal> {
+    #[derive(Deserialize)]
+    struct Wanted<'a> {
+        #[serde(borrow)]
+        level: Cow<'a, str>,
+    }
+    let wanted: Wanted<'_> = read(params)?;
+    let unknown = || Refusal::bad_params(format!("level: must be one of {}", Level::names()));
+    Level::named(&wanted.level).ok_or_else(unknown)
+}
+
 fn initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -351,6 +377,7 @@ fn initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
     Ok(Call::Initialize {
         revision: Revision::negotiated(&opening.protocol_version),
         aware: opening.capabilities.is_some_and(meta::is_aware),
+        can: opening.capabilities.map_or("{}", RawValue::get).into(),
     })
 }
 

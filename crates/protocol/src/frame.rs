@@ -42,7 +42,12 @@ pub enum Message<'a> {
         params: Option<&'a RawValue>,
     },
     /// An answer to a request of ours.
-    Response,
+    Response {
+        /// The request, if it is told.
+        id: Option<Id>,
+        /// The result, or the error.
+        outcome: Result<&'a RawValue, &'a RawValue>,
+    },
 }
 
 /// What a request is known by: a string or a whole number, whose type is kept.
@@ -179,11 +184,12 @@ fn message(text: &str) -> Result<Message<'_>, Refusal> {
         let what = "params that are neither an object nor an array";
         return Err(Refusal::not_a_message(what).to(id));
     }
-    match (envelope.method, id) {
-        (Some(method), Some(id)) => Ok(Message::Request { id, method, params }),
-        (Some(method), None) => Ok(Message::Notification { method, params }),
-        (None, _) if envelope.result.is_some() || envelope.error.is_some() => Ok(Message::Response),
-        (None, id) => Err(Refusal::not_a_message("a message without a method").to(id)),
+    let outcome = envelope.result.map(Ok).or(envelope.error.map(Err));
+    match (envelope.method, outcome, id) {
+        (Some(method), _, Some(id)) => Ok(Message::Request { id, method, params }),
+        (Some(method), _, None) => Ok(Message::Notification { method, params }),
+        (None, Some(outcome), id) => Ok(Message::Response { id, outcome }),
+        (None, None, id) => Err(Refusal::not_a_message("a message without a method").to(id)),
     }
 }
 

@@ -7,11 +7,13 @@
 
 pub mod answer;
 pub mod ask;
+pub mod asking;
 pub mod call;
 pub mod cursor;
 pub mod frame;
 pub mod header;
 pub mod ingest;
+pub mod level;
 pub mod links;
 mod member;
 pub mod meta;
@@ -31,6 +33,7 @@ pub use ask::Asker;
 pub use call::{Call, Method};
 pub use cursor::Seal;
 pub use frame::{Id, Incoming, Message};
+pub use level::Level;
 pub use meta::Meta;
 pub use notice::Notice;
 pub use outgoing::Outgoing;

@@ -42,6 +42,12 @@ struct Links<'a, 'f> {
 
 impl<'a> Links<'a, '_> {
     fn result(&mut self, raw: &'a RawValue) {
+        for asked in named(raw, "inputRequests") {
+            let asked = members(Some(asked), "questions").unwrap_or_default();
+            for params in asked.into_iter().flat_map(|(_, one)| named(one, "params")) {
+                self.result(params);
+            }
+        }
         for blocks in named(raw, "content") {
             self.blocks(blocks);
         }

@@ -5,20 +5,18 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use resource::Uri;
+use resource::{Json, Uri};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::frame::{Id, present};
+use crate::level::Level;
 use crate::refusal::Refusal;
 use crate::revision::Revision;
 
 /// The extension that SEP-2093 is served under until it has a name of its own.
 pub const EXTENSION: &str = "dev.refdesk/resource-metadata";
-
-const LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// The members of `_meta` that we act on, each as it was written.
 #[derive(Debug, Default, Deserialize)]
@@ -47,6 +45,9 @@ pub struct Meta<'a> {
     /// `cursor` of the parameters, whatever it is.
     #[serde(skip)]
     cursor: Option<&'a RawValue>,
+    /// Whether the parameters answer a question.
+    #[serde(skip)]
+    replies: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -59,6 +60,10 @@ struct Params<'a> {
     name: Option<&'a RawValue>,
     #[serde(borrow, default)]
     cursor: Option<&'a RawValue>,
+    #[serde(default, rename = "inputResponses")]
+    responses: Option<IgnoredAny>,
+    #[serde(default, rename = "requestState")]
+    state: Option<IgnoredAny>,
 }
 
 impl<'a> Meta<'a> {
@@ -69,8 +74,9 @@ impl<'a> Meta<'a> {
         };
         let params: Params<'_> = serde_json::from_str(raw.get())
             .map_err(|flaw| Refusal::bad_params(format!("params: {flaw}")))?;
-        let Params { meta, uri, name, cursor } = params;
-        Ok(Self { uri, name, cursor, ..meta.unwrap_or_default() })
+        let Params { meta, uri, name, cursor, responses, state } = params;
+        let replies = responses.is_some() || state.is_some();
+        Ok(Self { uri, name, cursor, replies, ..meta.unwrap_or_default() })
     }
 
     /// The URI that the parameters name, if they name one.
@@ -107,6 +113,11 @@ impl<'a> Meta<'a> {
         self.cursor.map(|raw| text(raw).map(Cow::into_owned).ok_or_else(bad)).transpose()
     }
 
+    /// Whether the parameters answer a question that the request was answered by before.
+    pub(crate) fn replies(&self) -> bool {
+        self.replies
+    }
+
     /// Whether the request names its own revision, and so stands alone.
     pub fn names_revision(&self) -> bool {
         self.version.is_some()
@@ -140,15 +151,20 @@ impl<'a> Meta<'a> {
         self.token.map(|raw| Id::parse(raw).ok_or_else(bad)).transpose()
     }
 
-    /// Refuses a level of logging that does not exist.
-    pub fn check_level(&self) -> Result<(), Refusal> {
-        match self.level.map(|raw| text(raw).is_some_and(|name| LEVELS.contains(&&*name))) {
-            Some(false) => Err(Refusal::bad_params(format!(
-                "io.modelcontextprotocol/logLevel must be one of {}",
-                LEVELS.join(", ")
-            ))),
-            Some(true) | None => Ok(()),
-        }
+    /// How important a log message must be for the client to hear of it, if it says so.
+    pub fn level(&self) -> Result<Option<Level>, Refusal> {
+        let level = self.level.map(|raw| text(raw).and_then(|name| Level::named(&name)));
+        let bad = || {
+            let names = Level::names();
+            let why = format!("io.modelcontextprotocol/logLevel must be one of {names}");
+            Refusal::bad_params(why)
+        };
+        level.map(|level| level.ok_or_else(bad)).transpose()
+    }
+
+    /// What the client of a request that stands alone says it can be asked for, an object.
+    pub fn can(&self) -> Json {
+        self.capabilities.map_or("{}", RawValue::get).into()
     }
 }
 

@@ -28,6 +28,7 @@ pub struct Outgoing {
     carry: BytesMut,
     /// What it answers, where a body may yet fail.
     answers: Vec<Id>,
+    turned_away: bool,
 }
 
 #[derive(Debug)]
@@ -62,6 +63,16 @@ impl Outgoing {
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// Says that the request was turned away before anything was done about it.
+    pub(crate) fn turned_away(self) -> Self {
+        Self { turned_away: true, ..self }
+    }
+
+    /// Whether the request was turned away, so that a status of HTTP should tell.
+    pub fn is_turned_away(&self) -> bool {
+        self.turned_away
     }
 
     /// Says which request the message answers, in case its body fails halfway.

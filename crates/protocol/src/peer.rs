@@ -129,6 +129,11 @@ impl Peer {
         self.member(&["prompts"]).is_some()
     }
 
+    /// Whether it says what it does in log messages.
+    pub fn has_logging(&self) -> bool {
+        self.member(&["logging"]).is_some()
+    }
+
     /// Whether it completes variables. The first revision had no word for it.
     pub fn has_completions(&self) -> bool {
         self.member(&["completions"]).is_some() || !self.revision.declares_completions()

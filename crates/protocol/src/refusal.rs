@@ -34,6 +34,8 @@ impl Code {
     const INTERNAL: Self = Self(-32603);
     const NOT_FOUND: Self = Self(-32002);
     const HEADER_MISMATCH: Self = Self(-32020);
+    /// The client cannot be asked what must be asked.
+    const TOO_FEW_ABILITIES: Self = Self(-32021);
     const UNSUPPORTED_REVISION: Self = Self(-32022);
     /// A server wants a person to visit a page first, in 2025-11-25.
     const VISIT: Self = Self(-32042);
@@ -56,7 +58,9 @@ impl Refusal {
             | ErrorKind::Unsupported
             | ErrorKind::TooLarge
             | ErrorKind::Changed => (Code::BAD_PARAMS, error.message.to_string()),
-            ErrorKind::Unavailable => (Code::INTERNAL, error.message.to_string()),
+            ErrorKind::Unavailable | ErrorKind::NeedsInput => {
+                (Code::INTERNAL, error.message.to_string())
+            }
             ErrorKind::Internal => {
                 (Code::INTERNAL, format!("internal error; the log knows it as {trace}"))
             }
@@ -76,6 +80,10 @@ impl Refusal {
     fn passed_on(said: &Said, terms: Terms) -> Self {
         let code = match Code(said.code) {
             Code::NOT_FOUND => not_found(terms),
+            Code::TOO_FEW_ABILITIES if !terms.revision.asks_back() => {
+                let words = "needs input that this client did not say it can be asked for";
+                return Self::new(Code::INTERNAL, words.to_owned());
+            }
             Code::VISIT if !terms.revision.has_page_code() => {
                 let words = "needs input: the server behind this mount wants a page to be visited";
                 return Self::new(Code::INTERNAL, words.to_owned());
@@ -171,7 +179,10 @@ impl Refusal {
             data: Option<&'a Data>,
         }
         let error = Body { code: self.code(), message: &self.message, data: self.data.as_ref() };
-        Outgoing::json(&Response { jsonrpc: "2.0", id: id.or(self.id.as_ref()), error })
+        let message =
+            Outgoing::json(&Response { jsonrpc: "2.0", id: id.or(self.id.as_ref()), error });
+        // MCP 2026-07-28, transports: this one is also told by the status of HTTP.
+        if self.code == Code::TOO_FEW_ABILITIES { message.turned_away() } else { message }
     }
 }
 
@@ -256,6 +267,9 @@ mod tests {
             assert_eq!(told(-32002, revision).code(), missing);
             let visit = if revision.as_str() == "2025-11-25" { -32042 } else { -32603 };
             assert_eq!(told(-32042, revision).code(), visit);
+            let able = if revision.asks_back() { -32021 } else { -32603 };
+            assert_eq!(told(-32021, revision).code(), able);
+            assert_eq!(told(-32021, revision).encode(None).is_turned_away(), able == -32021);
         }
     }
 }

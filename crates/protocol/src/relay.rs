@@ -6,20 +6,20 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use resource::{Blank, Completion, Freshness, Json, Names, Offer, Offered, Said, Scope};
+use resource::{
+    Blank, Caller, Completion, Freshness, Json, Names, Offer, Offered, Said, Scope, Uri,
+};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::answer::{Denial, Malformed, next_cursor};
-use crate::ask::{CAPABILITIES, going_on, verb};
+use crate::ask::{CAPABILITIES, LEVEL, going_on, verb};
+use crate::asking::{narrowed, replying};
+use crate::ingest::{self, Opened};
+use crate::level::Level;
 use crate::links::{Place, rewrite};
 use crate::member::{Object, elements, members, string};
-
-/// What a client may be asked for, as far as the question can be passed on.
-const RELAYED: [&str; 3] = ["elicitation", "sampling", "roots"];
-/// Extensions that work through us, because all they need passes through.
-const EXTENSIONS: [&str; 1] = ["io.modelcontextprotocol/ui"];
 
 /// One page of a server's tools or prompts.
 #[derive(Debug, Clone)]
@@ -95,13 +95,19 @@ pub fn shelf(result: &RawValue, offer: Offer, names: &dyn Names) -> Result<Shelf
 }
 
 /// The parameters of a call, as the server that has `name` is to read them.
-pub fn params(params: &Json, name: &str, names: &dyn Names) -> Result<Box<RawValue>, Malformed> {
+pub fn params(
+    params: &Json,
+    name: &str,
+    names: &dyn Names,
+    caller: Option<&dyn Caller>,
+) -> Result<Box<RawValue>, Malformed> {
     // Line breaks stand only between values, and a message on a pipe may not have any.
     let params = one_line(params.as_str());
     let whole: &RawValue =
         serde_json::from_str(&params).map_err(|_| Malformed::new("params that are no JSON"))?;
     let mut out = Object::begin();
     out.text("name", name);
+    let mut told = None;
     for (member, raw) in members(Some(whole), "params")? {
         match &*member {
             "name" => {}
@@ -110,43 +116,56 @@ pub fn params(params: &Json, name: &str, names: &dyn Names) -> Result<Box<RawVal
                 let arguments = rewrite(&raw.get().into(), Place::Arguments, &local);
                 out.raw("arguments", arguments.as_str());
             }
-            "_meta" => out.raw("_meta", &meta(raw)?),
+            "_meta" => told = Some(raw),
             _ => out.raw(&member, raw.get()),
         }
+    }
+    let meta = meta(told, caller)?;
+    if told.is_some() || meta != "{}" {
+        out.raw("_meta", &meta);
     }
     RawValue::from_string(out.end()).map_err(|_| Malformed::new("params"))
 }
 
 /// MCP 2026-07-28, capabilities: a server may ask back for what they say, so they may say no more
-/// than what we pass on.
-fn meta(raw: &RawValue) -> Result<String, Malformed> {
+/// than what we pass on. A caller whose opening said it says it now, request by request.
+fn meta(raw: Option<&RawValue>, caller: Option<&dyn Caller>) -> Result<String, Malformed> {
     let mut out = Object::begin();
-    for (member, raw) in members(Some(raw), "_meta")? {
-        if member == CAPABILITIES {
-            out.raw(CAPABILITIES, &narrowed(raw)?);
-        } else {
-            out.raw(&member, raw.get());
+    let mut can = caller.map(|caller| caller.can().as_str());
+    let mut level = caller.and_then(Caller::level);
+    for (member, raw) in members(raw, "_meta")? {
+        match &*member {
+            CAPABILITIES => can = Some(raw.get()),
+            LEVEL => {
+                level = None;
+                out.raw(LEVEL, raw.get());
+            }
+            _ => out.raw(&member, raw.get()),
         }
+    }
+    if let Some(can) = can {
+        let can = serde_json::from_str(can).map_err(|_| Malformed::new("capabilities"))?;
+        out.raw(CAPABILITIES, &narrowed(can)?);
+    }
+    if let Some(level) = level {
+        out.text(LEVEL, level);
     }
     Ok(out.end())
 }
 
-fn narrowed(capabilities: &RawValue) -> Result<String, Malformed> {
+/// Parameters that ask for a resource for one caller, with what it answers to a question.
+pub fn reading(uri: &Uri, caller: &dyn Caller) -> Result<Box<RawValue>, Malformed> {
     let mut out = Object::begin();
-    for (name, raw) in members(Some(capabilities), "capabilities")? {
-        if name == "extensions" {
-            let mut extensions = Object::begin();
-            for (name, raw) in members(Some(raw), "extensions")? {
-                if EXTENSIONS.contains(&&*name) {
-                    extensions.raw(&name, raw.get());
-                }
-            }
-            out.raw(&name, &extensions.end());
-        } else if RELAYED.contains(&&*name) {
-            out.raw(&name, raw.get());
-        }
-    }
-    Ok(out.end())
+    out.text("uri", uri.as_str());
+    out.raw("_meta", &meta(None, Some(caller))?);
+    let params = RawValue::from_string(out.end()).map_err(|_| Malformed::new("params"))?;
+    caller.reply().map_or(Ok(params.clone()), |reply| replying(&params, reply))
+}
+
+/// Reads what a resource gave.
+pub fn opened(result: &Json, uri: &Uri) -> Result<Opened, Malformed> {
+    let raw = raw(result).ok_or_else(|| Malformed::new("a result that is no JSON"))?;
+    ingest::opened(&raw, uri)
 }
 
 /// What a call gave.
@@ -154,15 +173,32 @@ pub fn result(result: &RawValue, names: &dyn Names) -> Json {
     rewrite(&result.get().into(), Place::Result, &|uri| names.public(uri))
 }
 
+/// What a server asks of a caller, in public words.
+pub fn asked(params: Option<&RawValue>, names: &dyn Names) -> Json {
+    let params = params.map_or("{}", RawValue::get);
+    rewrite(&params.into(), Place::Result, &|uri| names.public(uri))
+}
+
 /// What a server refused a call with, if it is about the call: codes that are about how we asked
-/// it say nothing to whoever asked us.
+/// it say nothing to whoever asked us. That its own abilities are too few is the caller's to know.
 pub fn said(denial: &Denial, names: &dyn Names) -> Option<Said> {
-    if (-32029..=-32020).contains(&denial.code) {
+    if (-32029..=-32020).contains(&denial.code) && !denial.is_about_capability() {
         return None;
     }
     let public = |uri: &str| names.public(uri);
     let data = denial.data.as_ref().map(|raw| rewrite(&raw.get().into(), Place::Error, &public));
     Some(Said { code: denial.code, message: denial.message.clone(), data })
+}
+
+/// Parameters that say how important log messages must be.
+pub fn level(level: Level) -> Box<RawValue> {
+    let params = json!({ "level": level.as_str() });
+    serde_json::value::to_raw_value(&params).expect("a JSON value is JSON")
+}
+
+/// The same JSON, as a client takes it, on one line.
+pub fn raw(json: &Json) -> Option<Box<RawValue>> {
+    RawValue::from_string(one_line(json.as_str()).into_owned()).ok()
 }
 
 /// Parameters that ask for values of a prompt's argument.

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::caller::Caller;
+
 /// What travels with a request through every provider and layer.
 ///
 /// There is no cancellation in it: cancelling a request is dropping its future.
 #[derive(Clone, Default)]
 pub struct Context {
     progress: Option<Arc<dyn Progress>>,
+    caller: Option<Arc<dyn Caller>>,
 }
 
 /// Somebody who wants to hear how far long work has come.
@@ -31,7 +34,18 @@ impl Context {
     /// A context whose work is reported to `progress`.
     #[must_use]
     pub fn reporting_to(progress: Arc<dyn Progress>) -> Self {
-        Self { progress: Some(progress) }
+        Self { progress: Some(progress), caller: None }
+    }
+
+    /// The same, for a caller that may be turned to.
+    #[must_use]
+    pub fn asked_by(self, caller: Arc<dyn Caller>) -> Self {
+        Self { caller: Some(caller), ..self }
+    }
+
+    /// Whoever asked, where it may be turned to.
+    pub fn caller(&self) -> Option<&Arc<dyn Caller>> {
+        self.caller.as_ref()
     }
 
     /// Whoever wants to hear how far the work has come.

@@ -57,6 +57,8 @@ pub enum ErrorKind {
     TooLarge,
     /// It is no longer the version that the caller pinned.
     Changed,
+    /// It cannot be had without asking somebody who is not there to be asked.
+    NeedsInput,
     /// The source cannot be reached just now; asking again may help.
     Unavailable,
     /// A fault of ours.

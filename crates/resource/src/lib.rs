@@ -2,6 +2,7 @@
 //!
 //! The vocabulary of the house: plain data and one trait. It does no I/O and knows no wire format.
 
+pub mod caller;
 pub mod change;
 pub mod context;
 pub mod description;
@@ -15,6 +16,7 @@ pub mod relay;
 pub mod template;
 pub mod uri;
 
+pub use caller::Caller;
 pub use change::{Change, Interest};
 pub use context::{Context, Progress, Step};
 pub use description::{Annotations, Format, Icon, Resource, Role, Template, Truth};

@@ -10,6 +10,7 @@ use futures_core::Stream;
 use crate::description::Resource;
 use crate::error::Result;
 use crate::page::Freshness;
+use crate::relay::Json;
 
 /// The answer to a read.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub enum Content {
     Parts(Vec<Part>),
     /// A collection without content of its own; what lies in it is had by listing.
     Collection(Arc<Resource>),
+    /// A question that must be answered first, in the words of whoever asks it.
+    Question(Json),
 }
 
 /// The content in one format.

@@ -23,6 +23,9 @@ pub trait Relay: Send + Sync {
     /// Whether there may be any of this kind. Asks nobody and waits for nothing.
     fn has(&self, offer: Offer) -> bool;
 
+    /// Whether log messages may come while it works. Asks nobody and waits for nothing.
+    fn logs(&self) -> bool;
+
     /// One page of what is offered, in a fixed order, with public URIs in it.
     async fn offers(
         &self,

@@ -15,12 +15,18 @@ pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> 
         Call::Initialize { .. } => Ok(Reply::Welcome),
         Call::Discover => Ok(Reply::Discovery),
         Call::Ping => Ok(Reply::Done),
+        Call::Level(level) => {
+            if let Some(guest) = &exchange.guest {
+                guest.listen(level);
+            }
+            Ok(Reply::Done)
+        }
         Call::List { parent, cursor } => resources::list(server, ctx, parent, cursor).await,
         Call::Directory { parent, cursor } => {
             resources::directory(server, ctx, parent, cursor).await
         }
         Call::Templates { cursor } => resources::templates(server, ctx, cursor).await,
-        Call::Read { uri, window } => resources::read(server, ctx, &uri, window).await,
+        Call::Read { uri, window, .. } => resources::read(server, exchange, &uri, window).await,
         Call::Metadata { uri } => resources::metadata(server, ctx, &uri).await,
         Call::Subscribe { uri } => subscriber(exchange)?.subscribe(uri).await,
         Call::Unsubscribe { uri } => Ok(subscriber(exchange)?.unsubscribe(&uri)),

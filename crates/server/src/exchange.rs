@@ -6,6 +6,7 @@ use protocol::{Id, Terms};
 use resource::Context;
 
 use crate::methods::subscriptions::Subscriber;
+use crate::transport::guest::Guest;
 
 /// One request's terms: who is to be answered, in which revision, and who hears of progress.
 pub(crate) struct Exchange {
@@ -14,4 +15,6 @@ pub(crate) struct Exchange {
     pub(crate) ctx: Context,
     /// Who hears of changes, where terms were agreed on for longer than the request.
     pub(crate) subscriber: Option<Arc<Subscriber>>,
+    /// Who asks, likewise.
+    pub(crate) guest: Option<Arc<Guest>>,
 }

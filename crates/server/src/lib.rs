@@ -10,6 +10,7 @@ mod limits;
 mod methods;
 mod pace;
 mod progress;
+mod reminder;
 mod server;
 pub mod transport;
 

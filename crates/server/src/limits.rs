@@ -43,6 +43,8 @@ pub struct Limits {
     pub connections: usize,
     /// How long a request may take to arrive.
     pub arrival: Duration,
+    /// How long a client may take to answer what a server behind us asks it.
+    pub answer: Duration,
     /// How long a shutdown waits for what is under way.
     pub farewell: Duration,
 }
@@ -68,6 +70,7 @@ impl Default for Limits {
             hold: Calm::default().most,
             connections: 1024,
             arrival: Duration::from_secs(75),
+            answer: Duration::from_secs(600),
             farewell: Duration::from_secs(2),
         }
     }

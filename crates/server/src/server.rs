@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use protocol::frame::Bounds;
 use protocol::shape::capability::Abilities;
 use protocol::{Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Welcome};
-use resource::{Error, ErrorKind, Offer, Provider};
+use resource::{Error, ErrorKind, Offer, Provider, Relay};
 use watch::{Calm, Hub};
 
 use crate::dispatch;
@@ -83,6 +83,10 @@ impl Server {
         self.provider.facets().relay.is_some_and(|relay| relay.has(offer))
     }
 
+    fn logs(&self) -> bool {
+        self.provider.facets().relay.is_some_and(Relay::logs)
+    }
+
     fn completes(&self) -> bool {
         self.provider.facets().complete.is_some() || self.offers(Offer::Prompt)
     }
@@ -97,6 +101,7 @@ impl Server {
                 watches: self.hub.has_changes(),
                 tools: self.offers(Offer::Tool),
                 prompts: self.offers(Offer::Prompt),
+                logs: self.logs(),
                 collections: self.has_collections(),
             },
         }
@@ -109,6 +114,7 @@ impl Server {
                 && (self.has_collections() || !method.is_extension())
                 && (self.hub.has_changes() || !method.watches())
                 && (*method != Method::Complete || self.completes())
+                && (*method != Method::Level || self.logs())
                 && method.offer().is_none_or(|offer| self.offers(offer))
         };
         let method = Method::named(name).filter(served);

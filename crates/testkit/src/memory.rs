@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
-    Annotations, Ask, Change, Condition, Context, Error, Extra, Facets, Health, Offer, Page,
+    Annotations, Ask, Change, Condition, Context, Error, Extra, Facets, Health, Json, Offer, Page,
     Provider, Reading, Resource, Result, Template, Truth, Uri, UriTemplate, Window,
 };
 
@@ -35,6 +35,7 @@ pub struct Memory {
     offers: RwLock<Vec<Held>>,
     kinds: Vec<Offer>,
     suggestions: Vec<String>,
+    questions: BTreeMap<String, (String, Json)>,
     live: Option<Live>,
     health: Option<Condition>,
     faults: Mutex<Vec<(Spot, Fault)>>,

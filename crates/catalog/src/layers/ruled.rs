@@ -195,6 +195,7 @@ impl<P: Provider> Provider for Ruled<P> {
                 }
             }
             Content::Collection(resource) => self.rules.apply(Arc::make_mut(resource), &path),
+            Content::Question(_) => {}
         }
         Ok(reading)
     }

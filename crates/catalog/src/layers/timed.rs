@@ -87,6 +87,10 @@ impl<P: Provider> Relay for Timed<P> {
         self.inner.facets().relay.is_some_and(|relay| relay.has(offer))
     }
 
+    fn logs(&self) -> bool {
+        self.inner.facets().relay.is_some_and(Relay::logs)
+    }
+
     async fn offers(
         &self,
         ctx: &Context,

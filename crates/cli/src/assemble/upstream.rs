@@ -1,6 +1,9 @@
 //! How do settings become a server that is called?
 
+use std::sync::Arc;
+
 use client::{Client, Target};
+use providers::upstream::relay::Nobody;
 use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
@@ -26,7 +29,12 @@ pub(super) fn make(
     };
     let usual = client::Options::default();
     let timeout = declared.timeout().map_or(usual.timeout, |span| span.0);
-    let options = client::Options { timeout, ..usual };
+    let options = client::Options {
+        timeout,
+        capabilities: Some(client::asking::everything()),
+        handler: Some(Arc::new(Nobody)),
+        ..usual
+    };
     let client = Client::new(target, options);
     Ok(Upstream::new(Options { poll: declared.poll.map(|span| span.0), ..Options::new(client) }))
 }

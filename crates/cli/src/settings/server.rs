@@ -34,6 +34,7 @@ pub(crate) struct ServerSettings {
     hold: Option<Span>,
     max_connections: Option<u32>,
     arrival: Option<Span>,
+    answer: Option<Span>,
     farewell: Option<Span>,
 }
 
@@ -85,6 +86,7 @@ impl ServerSettings {
             hold: self.hold.map_or(usual.hold, |span| span.0),
             connections: wide(self.max_connections, usual.connections),
             arrival: self.arrival.map_or(usual.arrival, |span| span.0),
+            answer: self.answer.map_or(usual.answer, |span| span.0),
             farewell: self.farewell.map_or(usual.farewell, |span| span.0),
         }
     }

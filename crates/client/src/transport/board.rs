@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use protocol::answer::{self, Progress};
 use protocol::ask::{self, verb};
@@ -9,6 +10,7 @@ use protocol::frame::Id;
 use protocol::{Denial, Heard, News, Refusal};
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
+use tokio::time;
 
 use crate::error::{Error, Lapse};
 use crate::notices::{About, Herald, Notice};
@@ -16,6 +18,8 @@ use crate::options::Handler;
 
 /// How many requests of a server are answered at once.
 const ASKED: usize = 16;
+/// How often it is shown that a request waits for somebody who was asked.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// What becomes of a request.
 pub(crate) type Outcome = Result<Box<RawValue>, Lapse>;
@@ -47,6 +51,19 @@ pub(crate) struct Waiting {
     pub(crate) begun: Option<oneshot::Sender<Vec<String>>>,
     /// Whether it is a subscription.
     pub(crate) listens: bool,
+    /// Who is to be turned to meanwhile.
+    pub(crate) party: Option<Party>,
+}
+
+/// Whom a server turned to, and how to show that the request is not forgotten.
+type Turned = (Arc<dyn Handler>, Option<Arc<Notify>>);
+
+/// Somebody to turn to while a request is under way.
+#[derive(Clone)]
+pub(crate) struct Party {
+    /// Tells parties apart, of which one may have several requests.
+    pub(crate) number: u64,
+    pub(crate) handler: Arc<dyn Handler>,
 }
 
 impl Board {
@@ -136,13 +153,14 @@ impl Board {
         ended.unwrap_or_else(|| Error::Closed("the connection is gone".to_owned()).into())
     }
 
-    /// Takes what came in one line, one body or one event.
-    pub(crate) fn hear(self: &Arc<Self>, bytes: &[u8]) -> Result<(), Error> {
+    /// Takes what came in one line, one body or one event, while `during` was answered if that is
+    /// known.
+    pub(crate) fn hear(self: &Arc<Self>, bytes: &[u8], during: Option<u64>) -> Result<(), Error> {
         for heard in answer::hear(bytes)? {
             match heard {
                 Heard::Answer { id, outcome } => self.answered(id.as_ref(), outcome),
-                Heard::Request { id, method, params } => self.asked(id, &method, params),
-                Heard::Notification { method, params } => self.told(method, params),
+                Heard::Request { id, method, params } => self.asked(id, &method, params, during),
+                Heard::Notification { method, params } => self.told(method, params, during),
             }
         }
         Ok(())
@@ -163,7 +181,32 @@ impl Board {
         waiting.keys().next().copied().filter(|_| waiting.len() == 1)
     }
 
-    fn told(&self, method: String, params: Option<Box<RawValue>>) {
+    /// Whom the server turns to, and how to show that its request is not forgotten: whoever has the
+    /// request that is being answered, or has all there are.
+    fn party(&self, during: Option<u64>) -> Option<Turned> {
+        let waiting = self.lock();
+        let at_work = |one: &&Waiting| !one.listens;
+        let known = during.and_then(|id| waiting.get(&id)).filter(at_work);
+        let number = |one: &Waiting| one.party.as_ref().map(|party| party.number);
+        let mut parties = waiting.values().filter(at_work).filter(|one| one.party.is_some());
+        let only = || {
+            let first = parties.next()?;
+            parties.all(|one| number(one) == number(first)).then_some(first)
+        };
+        let found = known.or_else(only);
+        let found = found.and_then(|one| Some((one.party.as_ref()?, &one.pulse)));
+        match found {
+            Some((party, pulse)) => Some((Arc::clone(&party.handler), Some(Arc::clone(pulse)))),
+            None => self.handler.clone().map(|handler| (handler, None)),
+        }
+    }
+
+    fn told(&self, method: String, params: Option<Box<RawValue>>, during: Option<u64>) {
+        if method == verb::MESSAGE
+            && let (Some((handler, _)), Some(message)) = (self.party(during), &params)
+        {
+            handler.log(message);
+        }
         let about = match News::of(&method, params.as_deref()) {
             News::Progress(progress) => return self.progressed(progress),
             News::Acknowledged { listen, uris } => return self.begun(&listen, uris),
@@ -207,7 +250,13 @@ impl Board {
         }
     }
 
-    fn asked(self: &Arc<Self>, id: Id, method: &str, params: Option<Box<RawValue>>) {
+    fn asked(
+        self: &Arc<Self>,
+        id: Id,
+        method: &str,
+        params: Option<Box<RawValue>>,
+        during: Option<u64>,
+    ) {
         if method == verb::PING {
             return self.say(ask::answered(&id, &ask::nothing()));
         }
@@ -217,7 +266,7 @@ impl Board {
                 self.say(bytes.to_vec());
             }
         };
-        let Some(handler) = self.handler.clone() else { return refuse(unknown()) };
+        let Some((handler, pulse)) = self.party(during) else { return refuse(unknown()) };
         let Ok(place) = Arc::clone(&self.asked).try_acquire_owned() else {
             return refuse(Refusal::busy("too many requests at once".to_owned()));
         };
@@ -225,6 +274,7 @@ impl Board {
         tokio::spawn(async move {
             let answered = tokio::select! {
                 answered = handler.answer(&method, params) => answered,
+                () = beat(pulse) => return,
                 _ = board.over() => return,
             };
             board.say(match answered {
@@ -243,5 +293,14 @@ impl Board {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Shows again and again that a request is not forgotten: whoever is asked may take its time.
+async fn beat(pulse: Option<Arc<Notify>>) {
+    let Some(pulse) = pulse else { return std::future::pending().await };
+    loop {
+        time::sleep(BEAT).await;
+        pulse.notify_one();
     }
 }

@@ -7,7 +7,7 @@ use protocol::header;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{self, Instant};
 
-use super::board::{Board, Listener, Outcome, Waiting};
+use super::board::{Board, Listener, Outcome, Party, Waiting};
 use super::{Parcel, Wire};
 use crate::error::Error;
 
@@ -47,6 +47,7 @@ pub(crate) struct Asking {
 pub(crate) struct Hooks {
     pub(crate) progress: Option<Listener>,
     pub(crate) begun: Option<oneshot::Sender<Vec<String>>>,
+    pub(crate) party: Option<Party>,
 }
 
 impl Line {
@@ -54,10 +55,10 @@ impl Line {
     pub(crate) fn ask(self: &Arc<Self>, id: u64, parcel: Parcel, hooks: Hooks) -> Asking {
         let (sender, outcome) = oneshot::channel();
         let pulse = Arc::new(Notify::new());
-        let Hooks { progress, begun } = hooks;
+        let Hooks { progress, begun, party } = hooks;
         let listens = begun.is_some();
         let pulses = Arc::clone(&pulse);
-        let waiting = Waiting { outcome: sender, progress, pulse: pulses, begun, listens };
+        let waiting = Waiting { outcome: sender, progress, pulse: pulses, begun, listens, party };
         self.board.put(id, waiting);
         let asking = Asking { line: Arc::clone(self), id, outcome, pulse, cancels: true };
         self.wire.send(Parcel { id: Some(id), ..parcel });

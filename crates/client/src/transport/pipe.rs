@@ -137,7 +137,7 @@ fn hear(board: &Arc<Board>, line: &Line, most: usize) {
         Line::Whole(line) if line.trim_ascii().is_empty() => {}
         Line::Whole(line) => {
             // Many a program prints what is no message. That hurts nobody who waits.
-            if let Err(error) = board.hear(line) {
+            if let Err(error) = board.hear(line, None) {
                 tracing::debug!(%error, "a line was ignored");
             }
         }

@@ -169,6 +169,8 @@ async fn a_server_that_asks_is_answered() {
                 _ => Err(Denial { code: -1, message: "no".to_owned(), data: None }),
             }
         }
+
+        fn log(&self, _message: &RawValue) {}
     }
     let play = |mut talk: Talk, _| async move {
         let request = talk.opened(Era::Legacy).await.unwrap();

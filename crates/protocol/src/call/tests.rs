@@ -31,7 +31,7 @@ fn a_window_is_read_from_meta() {
         r#"{"uri":"a:b","_meta":{"dev.refdesk/window":{"offset":5,"etag":"e"}}}"#,
     );
     let window = Some(Stretch { offset: 5, length: None, etag: Some("e".to_owned()) });
-    assert_eq!(call.unwrap(), Call::Read { uri: Uri::parse("a:b").unwrap(), window });
+    assert_eq!(call.unwrap(), Call::Read { uri: Uri::parse("a:b").unwrap(), window, reply: None });
 }
 
 #[test]

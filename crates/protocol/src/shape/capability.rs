@@ -16,6 +16,8 @@ pub struct Abilities {
     pub tools: bool,
     /// There are prompts.
     pub prompts: bool,
+    /// Log messages of others may be passed on.
+    pub logs: bool,
     /// SEP-2093 is served.
     pub collections: bool,
 }
@@ -30,6 +32,8 @@ pub(crate) struct Capabilities {
     prompts: Option<Offers>,
     #[serde(skip_serializing_if = "Option::is_none")]
     completions: Option<Empty>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logging: Option<Empty>,
     #[serde(skip_serializing_if = "Option::is_none")]
     extensions: Option<Extensions>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +97,7 @@ impl Capabilities {
             tools: abilities.tools.then_some(Offers { list_changed: watches }),
             prompts: abilities.prompts.then_some(Offers { list_changed: watches }),
             completions: completes.then_some(Empty {}),
+            logging: abilities.logs.then_some(Empty {}),
             extensions,
             experimental: extensions,
         }

@@ -67,7 +67,7 @@ fn statics(resources: Vec<Entry>, templates: Vec<Pattern>) -> Statics {
 async fn try_read(statics: &Statics, at: &str, window: &Window) -> Result<Vec<Part>, Error> {
     match statics.read(&Context::default(), &uri(at), window).await?.content {
         Content::Parts(parts) => Ok(parts),
-        Content::Collection(_) => panic!("{at} is no collection"),
+        Content::Collection(_) | Content::Question(_) => panic!("{at} is no collection"),
     }
 }
 

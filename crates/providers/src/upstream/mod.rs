@@ -255,9 +255,9 @@ impl Provider for Upstream {
         self.inner.stat(uri).await
     }
 
-    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
         self.inner.listen();
-        self.inner.read(uri, window).await
+        self.inner.read(ctx, uri, window).await
     }
 
     fn facets(&self) -> Facets<'_> {

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::{Element, Error as Failure, Opened};
+use client::{Element, Opened, Request, asking, relay};
 use resource::{
-    Body, Content, Error, Freshness, Part, Reading, Resource, Result, Slice, Source, Uri, Window,
+    Body, Caller, Content, Context, Error, ErrorKind, Freshness, Json, Part, Reading, Resource,
+    Result, Slice, Source, Uri, Window,
 };
 
 use super::Inner;
 use super::fault::fault_of;
 use super::keep::{Need, Worth};
+use super::relay::party::rounds;
 
 /// How long a reading serves whoever asks for one window of it after the other.
 const WINDOWS: Duration = Duration::from_secs(30);
@@ -72,17 +74,45 @@ impl Inner {
         };
         match self.opening.join(uri.clone(), ask).await {
             Ok(Came::Content(copy)) => Ok(copy),
-            Ok(Came::NeedsInput) => {
-                let words =
-                    "the server behind this mount needs input before it gives this resource";
-                Err(Error::unavailable(words).about(uri))
+            Ok(Came::NeedsInput) => Err(needs_input(uri)),
+            Err(failure) if failure.is_about_capability() => {
+                Err(needs_input(uri).caused_by(failure))
             }
-            Err(failure) => Err(self.refused(failure, uri)),
+            Err(failure) => Err(fault_of(failure, uri)),
         }
     }
 
-    fn refused(&self, failure: Failure, uri: &Uri) -> Error {
-        fault_of(failure, uri)
+    /// What the server gives for `uri` to this caller alone, which it may ask for something.
+    async fn read_for(
+        self: &Arc<Self>,
+        caller: &dyn Caller,
+        uri: &Uri,
+        window: &Window,
+    ) -> Result<Reading> {
+        let flawed = |flaw: client::Malformed| Error::invalid(flaw.to_string());
+        let params = relay::reading(uri, caller).map_err(flawed)?;
+        let once = |params| async move {
+            let request = Request::new(client::verb::READ).params(params);
+            match self.client.ask(&request).await {
+                Ok(answer) => Ok(answer.result.get().into()),
+                Err(failure) if failure.is_about_capability() => Err(needs_input(uri)),
+                Err(failure) => Err(fault_of(failure, uri)),
+            }
+        };
+        let given: Json = rounds(Some(caller), params, once).await?;
+        let freshness = Freshness::default();
+        if asking::questions(&given).is_some() {
+            return Ok(Reading { content: Content::Question(given), freshness });
+        }
+        let opened = relay::opened(&given, uri);
+        let Opened::Contents(elements, _) = opened.map_err(|flaw| fault_of(flaw.into(), uri))?
+        else {
+            return Err(needs_input(uri));
+        };
+        // What was asked for is nobody else's: it is given and not kept.
+        let copy = Copy { parts: self.parts(elements, uri), freshness };
+        let parts = copy.give(window).map_err(|error| error.about(uri))?;
+        Ok(Reading { content: Content::Parts(parts), freshness })
     }
 
     fn parts(&self, elements: Vec<Element>, asked: &Uri) -> Vec<Leaf> {
@@ -102,8 +132,26 @@ impl Inner {
         parts
     }
 
-    /// What is asked for of `uri`.
-    pub(super) async fn read(self: &Arc<Self>, uri: &Uri, window: &Window) -> Result<Reading> {
+    /// What is asked for of `uri`, which may need an answer of whoever asks.
+    pub(super) async fn read(
+        self: &Arc<Self>,
+        ctx: &Context,
+        uri: &Uri,
+        window: &Window,
+    ) -> Result<Reading> {
+        let caller = ctx.caller().map(AsRef::as_ref);
+        if let Some(caller) = caller.filter(|caller| caller.reply().is_some()) {
+            return self.read_for(caller, uri, window).await;
+        }
+        match (self.read_for_all(uri, window).await, caller) {
+            (Err(error), Some(caller)) if error.kind == ErrorKind::NeedsInput => {
+                self.read_for(caller, uri, window).await
+            }
+            (read, _) => read,
+        }
+    }
+
+    async fn read_for_all(self: &Arc<Self>, uri: &Uri, window: &Window) -> Result<Reading> {
         let need = match window {
             Window::Part { offset, etag, .. } if *offset > 0 || etag.is_some() => Need::Begun,
             _ => Need::Fresh,
@@ -116,6 +164,11 @@ impl Inner {
         let parts = copy.give(window).map_err(|error| error.about(uri))?;
         Ok(Reading { content: Content::Parts(parts), freshness })
     }
+}
+
+fn needs_input(uri: &Uri) -> Error {
+    let words = "the server behind this mount needs input before it gives this resource";
+    Error::new(ErrorKind::NeedsInput, words).about(uri)
 }
 
 impl Copy {

@@ -1,27 +1,33 @@
 //! How are the tools and prompts of another server passed on?
 
+pub(super) mod party;
+
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use client::{About, Client, Notice, Peer, Request, State, relay};
+use client::{About, Client, Level, Notice, Peer, Raw, Request, State, relay};
 use futures_core::Stream;
 use futures_util::stream;
 use resource::{
-    Ask, Blank, Calling, Change, Completion, Context, Cursor, Error, Json, Names, Offer, Offered,
-    Page, Relay, Result, Step,
+    Ask, Blank, Caller, Calling, Change, Completion, Context, Cursor, Error, Json, Names, Offer,
+    Offered, Page, Relay, Result, Step,
 };
+
+pub use party::Nobody;
 
 /// The tools and prompts of one server.
 pub struct Relayed {
     client: Client,
+    /// The server that was last told how much to log, and how much that was.
+    level: Mutex<Option<(Weak<Peer>, Level)>>,
 }
 
 impl Relayed {
     /// Passes on what the server of `client` has.
     pub fn new(client: Client) -> Self {
-        Self { client }
+        Self { client, level: Mutex::default() }
     }
 
     /// Tells whenever the list of tools, or of prompts, may have become another one.
@@ -50,6 +56,13 @@ impl Relay for Relayed {
             State::Ready(peer) => says(peer, offer),
             // It may turn out to have some.
             State::Starting | State::Failed(_) => true,
+        }
+    }
+
+    fn logs(&self) -> bool {
+        match &self.client.state().borrow().state {
+            State::Ready(peer) => peer.has_logging(),
+            State::Starting | State::Failed(_) => false,
         }
     }
 
@@ -91,19 +104,13 @@ impl Relay for Relayed {
     }
 
     async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
-        let params = relay::params(calling.params, calling.name, calling.names)
+        let caller = ctx.caller().map(AsRef::as_ref);
+        let params = relay::params(calling.params, calling.name, calling.names, caller)
             .map_err(|flaw| Error::invalid(flaw.to_string()))?;
-        let mut request = Request::new(relay::calling(calling.offer)).params(params);
-        if let Some(listener) = ctx.listener().cloned() {
-            request = request.progress(move |told| {
-                let (done, total, message) = (told.done, told.total, told.message);
-                listener.report(Step { done, total, message });
-            });
+        if let Some(level) = caller.and_then(Caller::level) {
+            self.listen_for(level).await;
         }
-        match self.client.ask(&request).await {
-            Ok(answer) => Ok(relay::result(&answer.result, calling.names)),
-            Err(error) => Err(refused(error, calling.names)),
-        }
+        party::rounds(caller, params, |params| self.once(ctx, calling, params)).await
     }
 
     async fn suggest(&self, _ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
@@ -115,6 +122,55 @@ impl Relay for Relayed {
                 Err(Error::invalid("there is no such prompt, or no such argument").caused_by(error))
             }
             Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+impl Relayed {
+    /// One request, with whatever the server asks and says meanwhile.
+    async fn once(&self, ctx: &Context, calling: &Calling<'_>, params: Box<Raw>) -> Result<Json> {
+        let mut request = Request::new(relay::calling(calling.offer)).params(params);
+        if let Some(listener) = ctx.listener().cloned() {
+            request = request.progress(move |told| {
+                let (done, total, message) = (told.done, told.total, told.message);
+                listener.report(Step { done, total, message });
+            });
+        }
+        let answer = match ctx.caller() {
+            Some(caller) => {
+                let (handler, asked) = party::line(caller);
+                request = request.answered_by(caller.number(), handler);
+                let work = self.client.ask(&request);
+                party::attend(work, asked, &**caller, calling.names).await
+            }
+            None => self.client.ask(&request).await,
+        };
+        match answer {
+            Ok(answer) => Ok(relay::result(&answer.result, calling.names)),
+            Err(error) => Err(refused(error, calling.names)),
+        }
+    }
+
+    /// Tells a server that is told once for all callers to log that much, if it logs less. What is
+    /// too much for one of them, that one does not hear.
+    async fn listen_for(&self, level: &'static str) {
+        let (Some(level), Ok(peer)) = (Level::named(level), self.client.peer().await) else {
+            return;
+        };
+        if !peer.revision.has_handshake() || !peer.has_logging() {
+            return;
+        }
+        {
+            let mut told = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+            let same = told.as_ref().filter(|(server, _)| server.as_ptr() == Arc::as_ptr(&peer));
+            if same.is_some_and(|(_, told)| *told <= level) {
+                return;
+            }
+            *told = Some((Arc::downgrade(&peer), level));
+        }
+        let request = Request::new(client::verb::LEVEL).params(relay::level(level));
+        if let Err(error) = self.client.ask(&request).await {
+            tracing::debug!(%error, "a server does not take a level of logging");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Does a server behind us give what it would give in front of us?
 
+mod asking;
 mod desk;
 mod keeping;
 mod paging;
@@ -54,7 +55,9 @@ async fn stat(upstream: &Upstream, at: &str) -> Result<Resource, Error> {
 async fn parts(upstream: &Upstream, at: &str, window: &Window) -> Result<Vec<Part>, Error> {
     match upstream.read(&Context::default(), &uri(at), window).await?.content {
         Content::Parts(parts) => Ok(parts),
-        Content::Collection(_) => panic!("{at} is given as the server gave it"),
+        Content::Collection(_) | Content::Question(_) => {
+            panic!("{at} is given as the server gave it")
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn initialize(
     meta: &Meta<'_>,
 ) -> Result<Opened, Refusal> {
     let call = Call::decode(Method::Initialize, params, meta, server.limits.uri)?;
-    let Call::Initialize { revision, aware } = call else {
+    let Call::Initialize { revision, aware, .. } = call else {
         return Err(Refusal::not_a_message("an opening that opens nothing"));
     };
     Opened::new(id.clone(), server.terms(revision, aware), call, meta)

@@ -10,7 +10,7 @@ use crate::server::Server;
 pub(crate) fn terms(server: &Server, meta: &Meta<'_>) -> Result<Terms, Refusal> {
     let revision = meta.revision()?;
     let aware = meta.is_aware()?;
-    meta.check_level()?;
+    meta.level()?;
     Ok(server.terms(revision, aware))
 }
 
@@ -24,5 +24,6 @@ pub(crate) fn open(
 ) -> Result<Opened, Refusal> {
     let method = server.method(method, terms.revision)?;
     let call = Call::decode(method, params, meta, server.limits.uri)?;
-    Opened::new(id.clone(), terms, call, meta)
+    let opened = Opened::new(id.clone(), terms, call, meta)?;
+    opened.alone(server, meta.can(), meta.level()?)
 }

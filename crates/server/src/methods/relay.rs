@@ -6,6 +6,7 @@ use resource::{Blank, Calling, Context, Error, ErrorKind, Json, Names, Offer, Re
 
 use super::resources::{ask, sealed};
 use crate::exchange::Exchange;
+use crate::reminder;
 use crate::server::Server;
 
 /// Whoever has several sources gives each its own names; to us all names are public.
@@ -45,8 +46,11 @@ pub(crate) async fn call(
     name: &str,
     params: &Json,
 ) -> Result<Reply> {
+    let about = format!("{offer:?} {name}");
+    let params = &reminder::open(server, &about, params)?;
     let calling = Calling { offer, name, params, names: &Unchanged };
     let given = relay(server)?.call(&exchange.ctx, &calling).await?;
+    let given = reminder::close(server, &about, &given);
     Ok(Reply::Relayed(outcome(&given, exchange.terms.revision)?))
 }
 

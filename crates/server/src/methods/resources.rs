@@ -5,9 +5,12 @@ use std::sync::Arc;
 use protocol::Reply;
 use protocol::call::Stretch;
 use protocol::reply::Listing;
+use protocol::shape::outcome::outcome;
 use resource::{Ask, Content, Context, Cursor, Error, Freshness, Page, Result, Truth, Uri, Window};
 
 use super::collection;
+use crate::exchange::Exchange;
+use crate::reminder;
 use crate::server::Server;
 
 /// The list of templates, as its cursors know it.
@@ -57,10 +60,11 @@ pub(crate) async fn templates(
 /// The content of a resource, or a window of it.
 pub(crate) async fn read(
     server: &Server,
-    ctx: &Context,
+    exchange: &Exchange,
     uri: &Uri,
     stretch: Option<Stretch>,
 ) -> Result<Reply> {
+    let ctx = &exchange.ctx;
     let window = match stretch {
         None => Window::Whole { limit: u64::MAX },
         Some(Stretch { offset, length, etag }) => {
@@ -71,6 +75,10 @@ pub(crate) async fn read(
     let parts = match reading.content {
         Content::Parts(parts) => parts,
         Content::Collection(resource) => collection::open(server, ctx, resource).await?,
+        Content::Question(asked) => {
+            let asked = reminder::close(server, uri.as_str(), &asked);
+            return Ok(Reply::Relayed(outcome(&asked, exchange.terms.revision)?));
+        }
     };
     Ok(Reply::Read(parts, reading.freshness))
 }

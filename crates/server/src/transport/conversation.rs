@@ -10,13 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use protocol::call::Told;
 use protocol::frame::{self, Raw};
-use protocol::{Call, Id, Incoming, Message, Meta, Outgoing, Refusal, Terms, Wishes};
+use protocol::{Call, Id, Incoming, Message, Meta, Outgoing, Refusal, Wishes};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::exchange::Exchange;
-use crate::lifecycle::{Opened, handshake, stateless};
+use crate::lifecycle::{Agreed, Opened, handshake, stateless};
 use crate::methods::subscriptions::{Listening, Subscriber};
+use crate::progress::{Out, Running};
 use crate::server::Server;
 use crate::transport::over;
 
@@ -38,7 +39,7 @@ pub(crate) struct Conversation {
 #[derive(Default)]
 struct State {
     /// What was agreed on, once it was.
-    terms: Option<Terms>,
+    agreed: Option<Agreed>,
     /// Requests that are not answered yet.
     under_way: HashMap<Id, Work>,
     /// Whether changes are being told.
@@ -101,7 +102,7 @@ impl Conversation {
                 }
             }
             Message::Notification { method, params } => self.note(&method, params).await,
-            Message::Response => {}
+            Message::Response { id, outcome } => self.heard(id.as_ref(), outcome),
         }
     }
 
@@ -112,16 +113,16 @@ impl Conversation {
             let terms = stateless::terms(server, &meta)?;
             return stateless::open(server, terms, id, (method, params), &meta);
         }
-        let agreed = self.state().terms;
+        let agreed = self.state().agreed.clone();
         match agreed {
-            Some(terms) => {
-                let opened = handshake::open(server, terms, id, (method, params))?;
-                Ok(opened.within(&self.subscriber))
+            Some(agreed) => {
+                let opened = handshake::open(server, agreed.terms, id, (method, params))?;
+                Ok(opened.within(server, &agreed.guest, &self.subscriber))
             }
             None => {
                 let opened = handshake::before(server, id, method, params)?;
-                if opened.settles() {
-                    self.state().terms = Some(opened.exchange.terms);
+                if let Some(agreed) = opened.settles() {
+                    self.state().agreed = Some(agreed);
                 }
                 Ok(opened)
             }
@@ -131,7 +132,7 @@ impl Conversation {
     /// Answers a request in a task of its own, which may be cancelled unless it is the opening.
     fn start(self: &Arc<Self>, opened: Opened) {
         let id = opened.exchange.id.clone();
-        let stoppable = !opened.settles();
+        let stoppable = opened.settles().is_none();
         if matches!(opened.call, Call::Subscribe { .. }) {
             self.tell();
         }
@@ -199,14 +200,16 @@ impl Conversation {
 
     async fn answer(&self, opened: Opened) -> Outgoing {
         let Opened { exchange, call, reports } = opened;
-        let answer = self.server.answer(&exchange, call);
-        let Some(mut reports) = reports else { return answer.await };
-        tokio::pin!(answer);
+        if reports.is_none() {
+            return self.server.answer(&exchange, call).await;
+        }
+        let server = Arc::clone(&self.server);
+        let answer = async move { server.answer(&exchange, call).await };
+        let mut running = Running::new(answer, reports);
         loop {
-            tokio::select! {
-                biased;
-                answer = &mut answer => return answer,
-                report = reports.next() => self.say(report).await,
+            match running.step().await {
+                Out::Report(report) => self.say(report).await,
+                Out::Answer(answer) => return answer,
             }
         }
     }
@@ -232,7 +235,7 @@ impl Conversation {
                     }
                 }
                 Ok(Message::Notification { method, params }) => self.note(&method, params).await,
-                Ok(Message::Response) => {}
+                Ok(Message::Response { id, outcome }) => self.heard(id.as_ref(), outcome),
                 Err(refusal) => ready.push(refusal.encode(None)),
             }
         }
@@ -258,8 +261,15 @@ impl Conversation {
         });
     }
 
+    fn heard(&self, id: Option<&Id>, outcome: Result<&Raw, &Raw>) {
+        let guest = self.state().agreed.as_ref().map(|agreed| Arc::clone(&agreed.guest));
+        if let Some(guest) = guest {
+            guest.answered(id, outcome);
+        }
+    }
+
     fn takes_batches(&self) -> bool {
-        self.state().terms.is_some_and(|terms| terms.revision.takes_batches())
+        self.state().agreed.as_ref().is_some_and(|agreed| agreed.terms.revision.takes_batches())
     }
 
     /// Notes that requests are under way, unless one already is or there are too many.
@@ -295,7 +305,7 @@ impl Conversation {
                     state.under_way.remove(&id);
                 }
             }
-            Told::Ready if self.state().terms.is_some() => {
+            Told::Ready if self.state().agreed.is_some() => {
                 self.subscriber.hear_of_lists().await;
                 self.tell();
             }

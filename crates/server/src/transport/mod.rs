@@ -1,6 +1,8 @@
 //! How do messages reach us and leave us?
 
+pub(crate) mod caller;
 mod conversation;
+pub(crate) mod guest;
 pub mod http;
 pub mod stdio;
 

@@ -7,6 +7,7 @@
 )]
 
 mod apart;
+mod asking;
 mod conversations;
 mod desk;
 mod events;

@@ -55,7 +55,8 @@ pub(crate) fn offering() -> Memory {
         "resultType": "complete", "structuredContent": [1, 2],
         "content": [{ "type": "text", "text": "[1,2]" }],
     });
-    let back = json!({ "resultType": "input_required", "requestState": "opaque" });
+    let back = json!({ "resultType": "input_required", "inputRequests": {
+        "where": { "method": "roots/list" } } });
     Memory::new()
         .text("test://static-text", "text")
         .tool("everything", &tool.to_string(), &everything.to_string())

@@ -88,6 +88,7 @@ pub(super) async fn parts(provider: &dyn Provider, uri: &Uri, window: &Window) -
     match expect(read(provider, uri, window).await, &format!("reading {uri} {window:?}")) {
         Content::Parts(parts) => parts,
         Content::Collection(_) => panic!("{uri} is listed as a leaf and read as a collection"),
+        Content::Question(_) => panic!("{uri} cannot be read without input"),
     }
 }
 

@@ -151,10 +151,10 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        sentence: "9: the date is asked only by cli, and by a source that must tell how old its \
-                   own stamps are",
+        sentence: "9: the date is asked only by cli, by what is sealed for a while, and by a source \
+                   that must tell how old its own stamps are",
         words: &["SystemTime::now"],
-        rooms: &["crates/providers/src/*/*", "crates/cli"],
+        rooms: &["crates/providers/src/*/*", "crates/server/src/reminder", "crates/cli"],
     },
     Rule {
         sentence: "10: the environment, printing and exiting belong to cli",

@@ -46,6 +46,13 @@ impl Memory {
         self
     }
 
+    /// Adds a tool that logs, asks its caller something, and gives what that answers.
+    #[must_use]
+    pub fn asking(mut self, name: &str, method: &str, params: &str) -> Self {
+        self.questions.insert(name.to_owned(), (method.to_owned(), params.into()));
+        self.tool(name, &format!(r#"{{"name":"{name}"}}"#), "")
+    }
+
     /// Suggests these values for every argument of every prompt.
     #[must_use]
     pub fn suggesting(mut self, values: &[&str]) -> Self {
@@ -93,6 +100,10 @@ impl Relay for Memory {
         self.kinds.contains(&offer)
     }
 
+    fn logs(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
     async fn offers(
         &self,
         ctx: &Context,
@@ -112,6 +123,14 @@ impl Relay for Memory {
     async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
         let _running = Running::call(&self.counts);
         self.meet(ctx, &Spot::Call(calling.name.to_owned())).await?;
+        if let Some((method, params)) = self.questions.get(calling.name) {
+            let nobody = || Error::invalid("there is nobody to ask");
+            let caller = ctx.caller().ok_or_else(nobody)?;
+            caller.log(&r#"{"level":"info","data":"before"}"#.into());
+            let answer = caller.ask(method, params).await?;
+            caller.log(&r#"{"level":"debug","data":"behind"}"#.into());
+            return Ok(answer);
+        }
         let held = self.held(calling.offer);
         let held = held.iter().find(|held| held.offered.name == calling.name);
         let held = held.ok_or_else(|| Error::invalid("there is nothing of that name"))?;

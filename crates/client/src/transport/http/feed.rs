@@ -66,10 +66,12 @@ impl Stream {
         }
     }
 
-    /// Hands on messages while `wanted`, until the stream ends.
+    /// Hands on messages while `wanted`, until the stream ends. They are about `during`, if it
+    /// is the stream of one answer.
     pub(super) async fn hear(
         &mut self,
         board: &Arc<Board>,
+        during: Option<u64>,
         wanted: impl Fn(&Board) -> bool,
     ) -> Result<(), Error> {
         while wanted(board) {
@@ -78,7 +80,7 @@ impl Stream {
             if !is_message || event.data.is_empty() {
                 continue;
             }
-            if let Err(error) = board.hear(&event.data) {
+            if let Err(error) = board.hear(&event.data, during) {
                 tracing::debug!(%error, "an event was ignored");
             }
         }
@@ -103,7 +105,7 @@ pub(super) async fn listen(inner: Weak<Inner>) {
             }
             was_open = true;
             (stream.last, stream.retry) = (last, retry);
-            let _ = stream.hear(&board, |board| board.ended().is_none()).await;
+            let _ = stream.hear(&board, None, |board| board.ended().is_none()).await;
             if board.ended().is_some() {
                 return;
             }

@@ -32,7 +32,7 @@ pub(super) async fn open(pool: &Pool, most: usize) -> Result<(Stream, Uri), Erro
 
 /// Hands on everything that is said, until the stream ends, and with it the session.
 pub(super) async fn listen(mut stream: Stream, board: Arc<Board>) {
-    let ended = stream.hear(&board, |board| board.ended().is_none()).await;
+    let ended = stream.hear(&board, None, |board| board.ended().is_none()).await;
     let error = ended.err().unwrap_or_else(|| Error::Closed("the stream ended".to_owned()));
     board.end(&error);
 }

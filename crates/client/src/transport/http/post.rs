@@ -58,7 +58,7 @@ impl Inner {
         if pool::is(&response, "application/json") {
             let bytes = pool::whole(response, self.most).await?;
             if !bytes.trim_ascii().is_empty() {
-                self.board.hear(&bytes)?;
+                self.board.hear(&bytes, id)?;
             }
             // An error that names no request is about the one that it answers.
             let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
@@ -95,12 +95,13 @@ impl Inner {
     async fn follow(self: &Arc<Self>, id: Option<u64>, mut stream: Stream) -> Result<(), Lapse> {
         // The request has its time, and is let go of when that is over.
         loop {
-            let broken = stream.hear(&self.board, |board| id.is_none_or(|id| board.is_waiting(id)));
+            let broken =
+                stream.hear(&self.board, id, |board| id.is_none_or(|id| board.is_waiting(id)));
             let broken = broken.await;
             let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
             if !is_missing {
                 // The end of the stream is at hand, and then its connection can be used again.
-                let _ = time::timeout(REST, stream.hear(&self.board, |_| true)).await;
+                let _ = time::timeout(REST, stream.hear(&self.board, id, |_| true)).await;
                 return Ok(());
             }
             if let Err(error @ Error::TooLarge(_)) = broken {

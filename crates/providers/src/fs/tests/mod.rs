@@ -143,7 +143,7 @@ impl Desk {
     async fn part(&self, text: &str, window: Window) -> Result<Part, Error> {
         match self.content(text, window).await? {
             Content::Parts(mut parts) => Ok(parts.remove(0)),
-            Content::Collection(_) => panic!("{text} is a collection"),
+            Content::Collection(_) | Content::Question(_) => panic!("{text} is a collection"),
         }
     }
 

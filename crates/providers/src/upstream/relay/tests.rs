@@ -1,5 +1,7 @@
 //! Does what a stranger's server offers pass through?
 
+mod asking;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;

@@ -47,7 +47,7 @@ async fn a_server_that_needs_input_is_unavailable_and_says_why() {
         Says::Result(json!({ "resultType": "input_required", "inputRequests": {} }))
     });
     let error = parts(&stage.upstream(), "a://x", &WHOLE).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert_eq!(error.kind, ErrorKind::NeedsInput);
     assert!(error.message.contains("needs input"), "{error}");
 }
 

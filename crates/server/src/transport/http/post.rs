@@ -19,7 +19,7 @@ use super::body::Body;
 use super::running::{Tied, run};
 use super::sessions::Session;
 use super::{Site, listen, takes_events, text};
-use crate::lifecycle::{Opened, handshake, stateless};
+use crate::lifecycle::{Agreed, Opened, handshake, stateless};
 
 const NO_SESSION: &str = "a session that is not open; open one by initialize";
 
@@ -64,8 +64,13 @@ pub(crate) async fn answer(
             asked.answer(site, session).await
         }
         Message::Notification { method, params } => take_note(&head, session, &method, params),
-        Message::Response => match session {
-            Ok(Some(_)) if !names_alone(&head) => Body::status(StatusCode::ACCEPTED),
+        Message::Response { id, outcome } => match session {
+            Ok(Some(session)) if !names_alone(&head) => {
+                if let Some(agreed) = &session.agreed {
+                    agreed.guest.answered(id.as_ref(), outcome);
+                }
+                Body::status(StatusCode::ACCEPTED)
+            }
             _ => Body::refused(StatusCode::BAD_REQUEST, "a response to no request of ours"),
         },
     }
@@ -177,9 +182,9 @@ impl Asked<'_> {
 
     /// A request inside a session.
     fn within(&self, site: &Site, session: &Arc<Session>) -> Result<(Opened, Tied), Refusal> {
-        let terms = session.terms.ok_or_else(Refusal::unopened)?;
-        let opened = handshake::open(&site.server, terms, &self.id, (self.method, self.params))?;
-        let opened = opened.within(&session.subscriber);
+        let Agreed { terms, guest } = session.agreed.as_ref().ok_or_else(Refusal::unopened)?;
+        let opened = handshake::open(&site.server, *terms, &self.id, (self.method, self.params))?;
+        let opened = opened.within(&site.server, guest, &session.subscriber);
         let (handle, registration) = AbortHandle::new_pair();
         let stay = session.enter(&self.id, handle)?;
         Ok((opened, Tied { session: Arc::clone(session), stay, registration }))
@@ -199,7 +204,7 @@ fn names_alone(head: &Parts) -> bool {
 
 /// Opens a session.
 async fn begin(site: &Arc<Site>, opened: Opened) -> Response<Body> {
-    let Some(id) = site.sessions.begin(&site.server, Some(opened.exchange.terms), None) else {
+    let Some(id) = site.sessions.begin(&site.server, opened.settles(), None) else {
         return Body::refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let mut response = run(site, opened, None).await;
@@ -246,32 +251,35 @@ async fn answer_batch(
         Err(()) => return no_such_session(),
         Ok(session) => session,
     };
-    let terms = session.as_ref().and_then(|session| session.terms);
-    let Some(terms) = terms.filter(|terms| terms.revision.takes_batches()) else {
+    let takes = |session: &Arc<Session>| {
+        session.terms().is_some_and(|terms| terms.revision.takes_batches())
+    };
+    let session = session.filter(takes);
+    let Some((session, agreed)) =
+        session.as_ref().and_then(|one| Some((one, one.agreed.as_ref()?)))
+    else {
         return Body::refused(StatusCode::BAD_REQUEST, "a batch outside a session that takes it");
     };
     let mut answers = Vec::new();
     for message in batch {
         match message {
             Ok(Message::Request { id, method, params }) => {
-                answers.push(match handshake::open(&site.server, terms, &id, (&method, params)) {
-                    Ok(mut opened) => {
-                        if let Some(session) = &session {
-                            opened = opened.within(&session.subscriber);
-                        }
-                        site.server.answer(&opened.exchange, opened.call).await
+                let opened = handshake::open(&site.server, agreed.terms, &id, (&method, params));
+                answers.push(match opened {
+                    Ok(opened) => {
+                        let (server, guest) = (&site.server, &agreed.guest);
+                        let opened = opened.within(server, guest, &session.subscriber);
+                        server.answer(&opened.exchange, opened.call).await
                     }
                     Err(refusal) => refusal.encode(Some(&id)),
                 });
             }
             Ok(Message::Notification { method, params }) => {
-                if let (Some(session), Told::Cancelled(id)) =
-                    (&session, Told::decode(&method, params))
-                {
+                if let Told::Cancelled(id) = Told::decode(&method, params) {
                     session.cancel(&id);
                 }
             }
-            Ok(Message::Response) => {}
+            Ok(Message::Response { id, outcome }) => agreed.guest.answered(id.as_ref(), outcome),
             Err(refusal) => answers.push(refusal.encode(None)),
         }
     }

@@ -3,7 +3,6 @@
 //! A request that stands alone ends with its connection. One of a session goes on: a broken
 //! connection is no cancellation, and the client may come back for the rest.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::future::{AbortRegistration, Abortable};
@@ -17,7 +16,7 @@ use super::events::{self, Event};
 use super::replay::Strand;
 use super::sessions::{Session, Stay};
 use crate::lifecycle::Opened;
-use crate::progress::Reports;
+use crate::progress::{self, Out};
 
 /// A request of a session, which may be cancelled.
 pub(crate) struct Tied {
@@ -33,7 +32,8 @@ pub(crate) async fn run(site: &Arc<Site>, opened: Opened, tied: Option<Tied>) ->
     let server = Arc::clone(&site.server);
     let answer = async move { server.answer(&exchange, call).await };
     let Some(Tied { session, stay, registration }) = tied else {
-        return report(Running { work: Some(Work::new(answer, reports)), kept: None }).await;
+        return report(Running { work: Some(progress::Running::new(answer, reports)), kept: None })
+            .await;
     };
     let answer = Abortable::new(answer, registration);
     let answer = async move {
@@ -43,18 +43,13 @@ pub(crate) async fn run(site: &Arc<Site>, opened: Opened, tied: Option<Tied>) ->
         answer.unwrap_or_default()
     };
     let kept = Some(Kept { session, id, strand: None });
-    report(Running { work: Some(Work::new(answer, reports)), kept }).await
+    report(Running { work: Some(progress::Running::new(answer, reports)), kept }).await
 }
 
 /// A request under way, with whatever outlives its connection.
 struct Running {
-    work: Option<Work>,
+    work: Option<progress::Running>,
     kept: Option<Kept>,
-}
-
-struct Work {
-    answer: Pin<Box<dyn Future<Output = Outgoing> + Send>>,
-    reports: Option<Reports>,
 }
 
 /// Where a session finds what it has missed.
@@ -65,19 +60,14 @@ struct Kept {
     strand: Option<Strand>,
 }
 
-enum Step {
-    Report(Outgoing),
-    Answer(Outgoing),
-}
-
 async fn report(mut running: Running) -> Response<Body> {
     let first = match running.step().await {
         None => return finished(Outgoing::default()),
-        Some(Step::Answer(answer)) => return finished(answer),
-        Some(Step::Report(report)) => report,
+        Some(Out::Answer(answer)) => return finished(answer),
+        Some(Out::Report(report)) => report,
     };
     let prime = running.kept.as_mut().and_then(Kept::begin);
-    let state = (running, Some(Step::Report(first)));
+    let state = (running, Some(Out::Report(first)));
     let rest = stream::unfold(state, |(mut running, ready)| async move {
         let step = match ready {
             Some(step) => step,
@@ -92,45 +82,28 @@ async fn report(mut running: Running) -> Response<Body> {
 fn finished(answer: Outgoing) -> Response<Body> {
     if answer.is_empty() {
         Body::status(StatusCode::ACCEPTED)
+    } else if answer.is_turned_away() {
+        Body::message(StatusCode::BAD_REQUEST, answer)
     } else {
         Body::message(StatusCode::OK, answer)
     }
 }
 
-impl Work {
-    fn new(
-        answer: impl Future<Output = Outgoing> + Send + 'static,
-        reports: Option<Reports>,
-    ) -> Self {
-        Self { answer: Box::pin(answer), reports }
-    }
-
-    async fn step(&mut self) -> Step {
-        let Self { answer, reports } = self;
-        let Some(reports) = reports else { return Step::Answer(answer.await) };
-        tokio::select! {
-            biased;
-            answer = answer => Step::Answer(answer),
-            report = reports.next() => Step::Report(report),
-        }
-    }
-}
-
 impl Running {
     /// What happens next; nothing after the answer.
-    async fn step(&mut self) -> Option<Step> {
+    async fn step(&mut self) -> Option<Out> {
         let step = self.work.as_mut()?.step().await;
-        if matches!(step, Step::Answer(_)) {
+        if matches!(step, Out::Answer(_)) {
             self.work = None;
         }
         Some(step)
     }
 
     /// The event that tells of it, unless the request was cancelled.
-    fn event(&mut self, step: Step) -> Option<Event> {
+    fn event(&mut self, step: Out) -> Option<Event> {
         let (message, last) = match step {
-            Step::Report(message) => (message, false),
-            Step::Answer(message) => (message, true),
+            Out::Report(message) => (message, false),
+            Out::Answer(message) => (message, true),
         };
         let event = match &self.kept {
             _ if message.is_empty() => None,
@@ -148,7 +121,7 @@ impl Kept {
     /// Begins a stream; where to go on from, if its client is told so.
     fn begin(&mut self) -> Option<super::replay::Mark> {
         let strand = *self.strand.insert(self.session.replay.answer());
-        let primes = self.session.terms.is_some_and(|terms| terms.revision.primes_streams());
+        let primes = self.session.terms().is_some_and(|terms| terms.revision.primes_streams());
         primes.then(|| self.session.replay.mark(strand, None))
     }
 
@@ -167,11 +140,11 @@ impl Kept {
     }
 
     /// Does the rest of the work, for a client that may come back.
-    async fn go_on(self, mut work: Work) {
+    async fn go_on(self, mut work: progress::Running) {
         loop {
             let (message, last) = match work.step().await {
-                Step::Report(message) => (message, false),
-                Step::Answer(message) => (message, true),
+                Out::Report(message) => (message, false),
+                Out::Answer(message) => (message, true),
             };
             if !message.is_empty() {
                 self.event(message);

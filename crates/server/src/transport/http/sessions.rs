@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
 use super::replay::Replay;
+use crate::lifecycle::Agreed;
 use crate::limits::Limits;
 use crate::methods::subscriptions::Subscriber;
 use crate::server::Server;
@@ -31,7 +32,7 @@ pub(crate) struct Sessions {
 /// One session.
 pub(crate) struct Session {
     /// What was agreed on.
-    pub(crate) terms: Option<Terms>,
+    pub(crate) agreed: Option<Agreed>,
     /// The lasting connection it goes over, where it has one (2024-11-05).
     pub(crate) pipe: Option<Arc<Conversation>>,
     /// What it wants to hear of.
@@ -60,14 +61,14 @@ impl Sessions {
     pub(crate) fn begin(
         &self,
         server: &Server,
-        terms: Option<Terms>,
+        agreed: Option<Agreed>,
         pipe: Option<Arc<Conversation>>,
     ) -> Option<String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
         let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let session = Session {
-            terms,
+            agreed,
             pipe,
             subscriber: Arc::new(Subscriber::new(server)),
             replay: Replay::new(self.streams),
@@ -125,6 +126,11 @@ impl Session {
         let server = Server::new(provider, limits, [0; 32], crate::Collections::Always);
         let id = sessions.begin(&server, None, None).unwrap();
         sessions.find(&id).unwrap()
+    }
+
+    /// The terms that were agreed on.
+    pub(crate) fn terms(&self) -> Option<Terms> {
+        self.agreed.as_ref().map(|agreed| agreed.terms)
     }
 
     /// A place for one more stream that goes on with an answer.

@@ -39,7 +39,7 @@ pub(crate) async fn open(site: &Site, session: Arc<Session>, last: Option<Mark>)
             VecDeque::new()
         }
     };
-    let primes = session.terms.is_some_and(|terms| terms.revision.primes_streams());
+    let primes = session.terms().is_some_and(|terms| terms.revision.primes_streams());
     // Whoever goes on is told where it was, so that it can come back for the same once more.
     let prime = primes.then(|| match resumed {
         Some(mark) => mark,

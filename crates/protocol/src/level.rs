@@ -1,0 +1,54 @@
+//! How important is a log message?
+
+use resource::Json;
+use serde::Deserialize;
+
+const NAMES: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// How important a log message is, in the words of syslog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(u8);
+
+impl Level {
+    /// The level called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        let at = NAMES.iter().position(|known| *known == name)?;
+        u8::try_from(at).ok().map(Self)
+    }
+
+    /// The level of a log message; none, if it does not say.
+    pub fn of(message: &Json) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Message<'a> {
+            level: std::borrow::Cow<'a, str>,
+        }
+        let message: Message<'_> = serde_json::from_str(message.as_str()).ok()?;
+        Self::named(&message.level)
+    }
+
+    /// What it is called.
+    pub fn as_str(self) -> &'static str {
+        NAMES[usize::from(self.0)]
+    }
+
+    /// What all of them are called, the least important first.
+    pub fn names() -> String {
+        NAMES.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Level, NAMES};
+
+    #[test]
+    fn levels_are_found_by_name_and_grow_in_importance() {
+        let all: Vec<Level> = NAMES.iter().filter_map(|name| Level::named(name)).collect();
+        assert!(all.is_sorted() && all.len() == 8);
+        assert_eq!(all[3].as_str(), "warning");
+        assert_eq!(Level::named("loud"), None);
+        assert_eq!(Level::of(&r#"{"level":"alert","data":1}"#.into()), Level::named("alert"));
+        assert_eq!(Level::of(&r#"{"level":5}"#.into()), None);
+    }
+}

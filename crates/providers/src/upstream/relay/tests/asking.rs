@@ -1,0 +1,194 @@
+//! Does what a stranger's server asks and says reach whoever called it?
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use client::{Client, Options, Pipes, Reading, Target, Writing, asking};
+use resource::{Caller, Calling, Context, Error, ErrorKind, Json, Offer, Relay, Result};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+
+use super::super::{Nobody, Relayed};
+use super::Notes;
+
+/// A server whose every tool asks for a name before it answers.
+#[derive(Clone, Default)]
+struct Asker {
+    is_old: bool,
+    levels: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Asker {
+    async fn play(self, read: impl tokio::io::AsyncRead + Unpin, mut write: Writing) {
+        let mut lines = BufReader::new(read).lines();
+        let mut can = Value::Null;
+        let question = json!({ "message": "Who?", "messages": [{ "role": "user", "content":
+            { "type": "resource_link", "uri": "str:linked", "name": "l" } }] });
+        while let Ok(Some(line)) = lines.next_line().await {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            let (method, params) = (&message["method"], &message["params"]);
+            let result = match method.as_str().unwrap_or_default() {
+                "server/discover" if !self.is_old => json!({
+                    "resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": { "tools": {}, "logging": {} }, "ttlMs": 0,
+                    "cacheScope": "private",
+                }),
+                "initialize" => {
+                    can = params["capabilities"].clone();
+                    json!({ "protocolVersion": "2025-11-25",
+                        "capabilities": { "tools": {}, "logging": {} },
+                        "serverInfo": { "name": "asker", "version": "1" } })
+                }
+                "logging/setLevel" => {
+                    self.levels.lock().unwrap().push(params["level"].clone());
+                    json!({})
+                }
+                "tools/call" if self.is_old => {
+                    let said = json!({ "jsonrpc": "2.0", "method": "notifications/message",
+                        "params": { "level": "info", "data": [1.0] } });
+                    let asked = json!({ "jsonrpc": "2.0", "id": "q",
+                        "method": "elicitation/create", "params": question });
+                    write.write_all(format!("{said}\n{asked}\n").as_bytes()).await.unwrap();
+                    let heard = lines.next_line().await.unwrap().unwrap();
+                    let heard: Value = serde_json::from_str(&heard).unwrap();
+                    json!({ "content": [], "heard": heard, "can": can })
+                }
+                "tools/call" if params.get("inputResponses").is_none() => json!({
+                    "resultType": "input_required", "requestState": "remember",
+                    "inputRequests": {
+                        "who": { "method": "elicitation/create", "params": question } },
+                }),
+                "tools/call" => json!({ "resultType": "complete", "content": [],
+                    "heard": params }),
+                "" | "notifications/initialized" => continue,
+                _ => {
+                    let error = json!({ "code": -32601, "message": "method not found" });
+                    let refused = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+                    write.write_all(format!("{refused}\n").as_bytes()).await.unwrap();
+                    continue;
+                }
+            };
+            let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+            write.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
+        }
+    }
+
+    fn relayed(&self) -> Relayed {
+        let options = Options {
+            capabilities: Some(asking::everything()),
+            handler: Some(Arc::new(Nobody)),
+            ..Options::default()
+        };
+        Relayed::new(Client::new(Target::Pipes(Arc::new(self.clone())), options))
+    }
+}
+
+impl Pipes for Asker {
+    fn open(&self) -> io::Result<(Reading, Writing)> {
+        let (ours, theirs) = duplex(1 << 20);
+        let (read, write) = split(theirs);
+        tokio::spawn(self.clone().play(read, Box::new(write)));
+        let (read, write) = split(ours);
+        Ok((Box::new(read), Box::new(write)))
+    }
+}
+
+/// A caller that writes down what it is asked and told.
+struct Somebody {
+    can: Json,
+    answers: bool,
+    heard: Mutex<Vec<String>>,
+}
+
+#[async_trait]
+impl Caller for Somebody {
+    fn number(&self) -> u64 {
+        7
+    }
+
+    fn can(&self) -> &Json {
+        &self.can
+    }
+
+    fn answers(&self) -> bool {
+        self.answers
+    }
+
+    async fn ask(&self, method: &str, params: &Json) -> Result<Json> {
+        if !asking::allows(&self.can, method, params) {
+            return Err(Error::new(ErrorKind::Unsupported, "it cannot be asked that"));
+        }
+        self.heard.lock().unwrap().push(format!("{method} {params:?}"));
+        Ok(r#"{"action":"accept"}"#.into())
+    }
+
+    fn reply(&self) -> Option<&Json> {
+        None
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        Some("info")
+    }
+
+    fn log(&self, message: &Json) {
+        self.heard.lock().unwrap().push(format!("{message:?}"));
+    }
+}
+
+fn somebody(can: &str, answers: bool) -> Arc<Somebody> {
+    Arc::new(Somebody { can: can.into(), answers, heard: Mutex::default() })
+}
+
+async fn call(relayed: &Relayed, caller: &Arc<Somebody>) -> Value {
+    let ctx = Context::default().asked_by(Arc::clone(caller) as _);
+    let params = r#"{"name":"t"}"#.into();
+    let calling = Calling { offer: Offer::Tool, name: "t", params: &params, names: &Notes };
+    let given = relayed.call(&ctx, &calling).await.unwrap();
+    serde_json::from_str(given.as_str()).unwrap()
+}
+
+const FORMS: &str = r#"{"elicitation":{},"tasks":{}}"#;
+
+/// 9.5, 9.9: through a session.
+#[tokio::test]
+async fn a_server_with_a_session_asks_and_logs_through_us() {
+    let asker = Asker { is_old: true, ..Asker::default() };
+    let (relayed, caller) = (asker.relayed(), somebody(FORMS, true));
+    let given = call(&relayed, &caller).await;
+    assert_eq!(given["heard"]["result"], json!({ "action": "accept" }));
+    for kind in ["elicitation", "sampling", "roots"] {
+        assert!(given["can"][kind].is_object(), "{given}");
+    }
+    let heard = caller.heard.lock().unwrap().clone();
+    assert_eq!(heard[0], r#"{"data":[1.0],"level":"info"}"#);
+    assert!(heard[1].contains("Who?") && heard[1].contains("notes+str:linked"), "{heard:?}");
+    // Whoever cannot be asked is not, and the server hears why.
+    let given = call(&relayed, &somebody("{}", true)).await;
+    assert_eq!(given["heard"]["error"]["code"], -32601);
+    assert_eq!(*asker.levels.lock().unwrap(), ["info"], "it is told once");
+}
+
+/// 9.5: a question for an answer, to whoever can be asked while it waits.
+#[tokio::test]
+async fn a_server_that_answers_by_a_question_is_asked_again() {
+    let asker = Asker::default();
+    let (relayed, caller) = (asker.relayed(), somebody(FORMS, true));
+    let given = call(&relayed, &caller).await;
+    let heard = &given["heard"];
+    assert_eq!(heard["inputResponses"], json!({ "who": { "action": "accept" } }));
+    assert_eq!((&heard["requestState"], &heard["name"]), (&json!("remember"), &json!("t")));
+    let meta = &heard["_meta"];
+    assert_eq!(meta["io.modelcontextprotocol/clientCapabilities"], json!({ "elicitation": {} }));
+    assert_eq!(meta["io.modelcontextprotocol/logLevel"], "info");
+    let told = caller.heard.lock().unwrap().clone();
+    assert!(told[0].contains("notes+str:linked"), "{told:?}");
+}
+
+#[tokio::test]
+async fn whoever_cannot_wait_is_answered_by_the_question() {
+    let given = call(&Asker::default().relayed(), &somebody(FORMS, false)).await;
+    assert_eq!(given["resultType"], "input_required");
+    let asked = &given["inputRequests"]["who"]["params"]["messages"][0]["content"];
+    assert_eq!(asked["uri"], "notes+str:linked");
+}

@@ -1,0 +1,91 @@
+//! What if a server must know something before it gives a resource?
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use resource::{Caller, Content, Context, Error, ErrorKind, Json, Provider, Result, Uri, Window};
+use serde_json::json;
+
+use super::stage::{Says, Stage};
+
+/// A caller that says yes, at once or when it is asked again.
+struct Willing {
+    answers: bool,
+    can: Json,
+    reply: Option<Json>,
+}
+
+#[async_trait]
+impl Caller for Willing {
+    fn number(&self) -> u64 {
+        1
+    }
+
+    fn can(&self) -> &Json {
+        &self.can
+    }
+
+    fn answers(&self) -> bool {
+        self.answers
+    }
+
+    async fn ask(&self, method: &str, _params: &Json) -> Result<Json> {
+        assert_eq!(method, "elicitation/create");
+        self.answers.then(|| r#"{"action":"accept"}"#.into()).ok_or_else(|| Error::invalid("no"))
+    }
+
+    fn reply(&self) -> Option<&Json> {
+        self.reply.as_ref()
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn log(&self, _message: &Json) {}
+}
+
+/// A server that gives its one resource only to whoever answers a question.
+fn stage() -> Arc<Stage> {
+    Stage::new(json!({ "resources": {} }), |method, params| match method {
+        "resources/read" if params["inputResponses"]["ok"]["action"] == "accept" => {
+            assert_eq!(params["requestState"], "remember");
+            let contents = json!([{ "uri": "a:b", "text": "inside" }]);
+            Says::Result(json!({ "resultType": "complete", "contents": contents }))
+        }
+        "resources/read" => Says::Result(json!({ "resultType": "input_required",
+            "requestState": "remember", "inputRequests": {
+                "ok": { "method": "elicitation/create", "params": { "message": "Sure?" } } } })),
+        _ => Says::Error(-32601, "method not found"),
+    })
+}
+
+async fn read(stage: &Arc<Stage>, caller: Option<Willing>) -> Result<Content> {
+    let ctx = match caller {
+        Some(caller) => Context::default().asked_by(Arc::new(caller)),
+        None => Context::default(),
+    };
+    let uri = Uri::parse("a:b").unwrap();
+    let whole = Window::Whole { limit: 1000 };
+    Ok(stage.upstream().read(&ctx, &uri, &whole).await?.content)
+}
+
+fn willing(answers: bool, reply: Option<&str>) -> Option<Willing> {
+    let can = r#"{"elicitation":{}}"#.into();
+    Some(Willing { answers, can, reply: reply.map(Json::from) })
+}
+
+/// 9.5.
+#[tokio::test]
+async fn a_resource_that_needs_an_answer_is_given_for_one() {
+    let stage = stage();
+    let error = read(&stage, None).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::NeedsInput);
+    let given = read(&stage, willing(true, None)).await.unwrap();
+    assert!(matches!(&given, Content::Parts(parts) if parts.len() == 1), "{given:?}");
+    let asked = read(&stage, willing(false, None)).await.unwrap();
+    assert!(matches!(&asked, Content::Question(json) if json.as_str().contains("Sure?")));
+    let reply = r#"{"inputResponses":{"ok":{"action":"accept"}},"requestState":"remember"}"#;
+    let given = read(&stage, willing(false, Some(reply))).await.unwrap();
+    assert!(matches!(given, Content::Parts(_)));
+}
