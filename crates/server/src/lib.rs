@@ -12,6 +12,7 @@ mod pace;
 mod progress;
 mod server;
 pub mod transport;
+pub mod window;
 
 pub use limits::Limits;
 pub use server::{Collections, Server};
