@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use protocol::Reply;
-use protocol::call::Stretch;
+use protocol::call::{Extent, Stretch};
 use protocol::reply::Listing;
 use resource::{Ask, Content, Context, Cursor, Error, Freshness, Page, Result, Truth, Uri, Window};
 
 use super::collection;
 use crate::server::Server;
+use crate::window::{self, By, Piece, Span};
 
 /// The list of templates, as its cursors know it.
 const TEMPLATES: &str = "templates";
@@ -63,8 +64,15 @@ pub(crate) async fn read(
 ) -> Result<Reply> {
     let window = match stretch {
         None => Window::Whole { limit: u64::MAX },
-        Some(Stretch { offset, length, etag }) => {
+        Some(Stretch { extent: Extent::Bytes { offset, length }, etag }) => {
             Window::Part { offset, length: length.unwrap_or(u64::MAX), etag }
+        }
+        Some(Stretch { extent: Extent::Lines { start, most }, etag }) => {
+            let by = By::Lines { start, most, bytes: window::MOST };
+            return cut(server, ctx, uri, &Span { by, etag }).await;
+        }
+        Some(Stretch { extent: Extent::Tokens { offset, most }, etag }) => {
+            return cut(server, ctx, uri, &Span { by: By::Tokens { offset, most }, etag }).await;
         }
     };
     let reading = server.provider.read(ctx, uri, &window).await?;
@@ -73,6 +81,13 @@ pub(crate) async fn read(
         Content::Collection(resource) => collection::open(server, ctx, resource).await?,
     };
     Ok(Reply::Read(parts, reading.freshness))
+}
+
+/// A window that no provider knows how to cut.
+async fn cut(server: &Server, ctx: &Context, uri: &Uri, span: &Span) -> Result<Reply> {
+    let windowed = window::read(server, ctx, uri, span).await?;
+    let parts = windowed.pieces.into_iter().map(Piece::into_part).collect();
+    Ok(Reply::Read(parts, windowed.freshness))
 }
 
 /// The description of a resource.

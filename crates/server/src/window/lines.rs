@@ -1,6 +1,6 @@
 //! Which bytes are the lines that are asked for?
 
-use memchr::{memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter};
 use resource::{Lines, Result};
 
 use super::marks::{Marks, Place};
@@ -20,7 +20,7 @@ impl Walk<'_> {
         start: u64,
         (most, bytes): (Option<u64>, u64),
     ) -> Result<Option<Piece>> {
-        let place = self.find(part, marks, start).await?;
+        let Some(place) = self.find(part, marks, start).await? else { return Ok(None) };
         let bytes = bytes.min(MOST);
         let mut wanted = CHUNK.min(bytes + AHEAD);
         let mut held = self.once(part, place.offset, wanted).await?;
@@ -41,34 +41,35 @@ impl Walk<'_> {
         }
     }
 
-    /// Where a line begins; if there are not so many, where the one behind the last would.
-    async fn find(&mut self, part: usize, marks: &Marks, line: u64) -> Result<Place> {
+    /// Where a line begins; if there are not so many, where the one behind the last would. Nothing
+    /// if the part is no text from its beginning.
+    async fn find(&mut self, part: usize, marks: &Marks, line: u64) -> Result<Option<Place>> {
         let known = self.pin.as_ref().and_then(|etag| marks.before(self.uri, etag, part, line));
         let mut place = known.unwrap_or(Place::first(part));
         let mut at = place.offset;
         while place.line < line {
             let held = self.once(part, at, STRIDE).await?;
-            let missing = line - place.line;
-            let (mut passed, mut behind) = (0, None);
-            for end in
-                memchr_iter(b'\n', &held.bytes).take(usize::try_from(missing).unwrap_or(usize::MAX))
-            {
-                passed += 1;
-                behind = Some(end + 1);
+            if at == 0 && !held.is_text {
+                return Ok(None);
             }
-            if let Some(behind) = behind {
-                place =
-                    Place { part, line: place.line + passed, offset: held.offset + behind as u64 };
+            let missing = line - place.line;
+            let (passed, end) = passed(&held.bytes, missing);
+            if passed > 0 {
+                let (line, offset) = (place.line + passed, held.offset + end as u64);
+                place = Place { part, line, offset };
                 self.mark(marks, place);
             }
             at = held.end();
             if passed < missing && (held.bytes.is_empty() || at >= held.total) {
                 // A last line without an end is a line too.
                 let open = u64::from(place.offset < held.total);
-                return Ok(Place { part, line: place.line + open, offset: held.total });
+                return Ok(Some(Place { part, line: place.line + open, offset: held.total }));
             }
+            self.ctx.report(at, Some(held.total));
+            // A provider may never wait, and others want to be answered meanwhile.
+            tokio::task::yield_now().await;
         }
-        Ok(place)
+        Ok(Some(place))
     }
 
     fn mark(&self, marks: &Marks, place: Place) {
@@ -76,6 +77,13 @@ impl Walk<'_> {
             marks.put(self.uri, etag, place);
         }
     }
+}
+
+/// How many lines end in `bytes`, counted up to `most`, and where the last of them does.
+fn passed(bytes: &[u8], most: u64) -> (u64, usize) {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let count = |(count, _), at| (count + 1, at + 1);
+    memchr_iter(b'\n', bytes).take(most).fold((0, 0), count)
 }
 
 /// The end of the lines that are given of what is held, or nothing if more is needed to tell.
@@ -86,27 +94,21 @@ fn taken(
     bytes: usize,
 ) -> Result<Option<(usize, Lines)>> {
     let within = &held.bytes[..bytes.min(held.bytes.len())];
-    let most = most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
-    let (mut count, mut end) = (0, 0);
-    for at in memchr_iter(b'\n', within).take(most) {
-        count += 1;
-        end = at + 1;
-    }
-    let lines = |count: usize, cut| Lines { start, count: count as u64, cut };
+    let most = most.unwrap_or(u64::MAX);
+    let (count, end) = passed(within, most);
     let is_all = held.torn || held.end() >= held.total;
-    if count == most || (end == held.bytes.len() && is_all) {
-        return Ok(Some((end, lines(count, false))));
-    }
-    if is_all && within.len() == held.bytes.len() {
-        return Ok(Some((within.len(), lines(count + 1, held.torn))));
-    }
-    if !is_all && held.bytes.len() < bytes + AHEAD as usize {
+    let (end, count, cut) = if count == most || (is_all && end == held.bytes.len()) {
+        (end, count, false)
+    } else if is_all && within.len() == held.bytes.len() {
+        // The last line has no end, unless it goes on as something that is no text.
+        (within.len(), count + 1, held.torn)
+    } else if !is_all && held.bytes.len() < bytes + AHEAD as usize {
         return Ok(None);
-    }
-    if count > 0 {
-        return Ok(Some((end, lines(count, false))));
-    }
-    let end = cut::end(held.text()?, bytes);
-    let is_cut = memrchr(b'\n', &held.bytes[..end]).is_none();
-    Ok(Some((end, lines(1, is_cut))))
+    } else if count > 0 {
+        (end, count, false)
+    } else {
+        let end = cut::end(held.text()?, bytes);
+        (end, 1, memchr(b'\n', &held.bytes[..end]).is_none())
+    };
+    Ok(Some((end, Lines { start, count, cut })))
 }

@@ -20,7 +20,7 @@ pub(super) const CHUNK: u64 = 64 << 10;
 /// A way through one version of one resource.
 pub(super) struct Walk<'a> {
     provider: &'a dyn Provider,
-    ctx: &'a Context,
+    pub(super) ctx: &'a Context,
     pub(super) uri: &'a Uri,
     /// The version: the one that was asked for, or the first that was met.
     pub(super) pin: Option<String>,
