@@ -23,11 +23,8 @@ impl Walk<'_> {
         let Some(place) = self.find(part, marks, start).await? else { return Ok(None) };
         let bytes = bytes.min(MOST);
         let mut wanted = CHUNK.min(bytes + AHEAD);
-        let mut held = self.once(part, place.offset, wanted).await?;
+        let Some(mut held) = self.text(part, place.offset, wanted).await? else { return Ok(None) };
         loop {
-            if !held.is_text {
-                return Ok(None);
-            }
             self.fill(&mut held, part, wanted).await?;
             if let Some((end, lines)) = taken(&held, place.line, most, bytes as usize)? {
                 let mut piece = held.piece(end);
@@ -49,7 +46,7 @@ impl Walk<'_> {
         let mut at = place.offset;
         while place.line < line {
             let held = self.once(part, at, STRIDE).await?;
-            if at == 0 && !held.is_text {
+            if at == 0 && !held.is_text && !self.once(part, 0, 1).await?.is_text {
                 return Ok(None);
             }
             let missing = line - place.line;
@@ -99,9 +96,9 @@ fn taken(
     let is_all = held.torn || held.end() >= held.total;
     let (end, count, cut) = if count == most || (is_all && end == held.bytes.len()) {
         (end, count, false)
-    } else if is_all && within.len() == held.bytes.len() {
-        // The last line has no end, unless it goes on as something that is no text.
-        (within.len(), count + 1, held.torn)
+    } else if is_all && !held.torn && within.len() == held.bytes.len() {
+        // The last line of a text need not have an end.
+        (within.len(), count + 1, false)
     } else if !is_all && held.bytes.len() < bytes + AHEAD as usize {
         return Ok(None);
     } else if count > 0 {

@@ -64,11 +64,8 @@ impl<'a> Walk<'a> {
     ) -> Result<Option<Piece>> {
         // Of most texts this is a little more than enough.
         let mut wanted = most.saturating_mul(5).clamp(1 << 10, CHUNK);
-        let mut held = self.once(part, offset, wanted).await?;
+        let Some(mut held) = self.text(part, offset, wanted).await? else { return Ok(None) };
         loop {
-            if !held.is_text {
-                return Ok(None);
-            }
             self.fill(&mut held, part, wanted).await?;
             let text = held.text()?;
             let fits = tokens::prefix(text, most).min(MOST as usize);
@@ -78,6 +75,32 @@ impl<'a> Walk<'a> {
             }
             wanted = (wanted * 2).min(MOST + AHEAD);
         }
+    }
+
+    /// A stretch of text that is no longer than `wanted`; nothing if not even its beginning is one.
+    pub(super) async fn text(
+        &mut self,
+        part: usize,
+        offset: u64,
+        wanted: u64,
+    ) -> Result<Option<Held>> {
+        let held = self.once(part, offset, wanted).await?;
+        if held.is_text {
+            return Ok(Some(held));
+        }
+        // What is no text farther on does not take away what is before it.
+        let mut longest = self.once(part, offset, 1).await?;
+        let (mut text, mut none) = (1, wanted);
+        while longest.is_text && none - text > 1 {
+            let middle = text.midpoint(none);
+            let held = self.once(part, offset, middle).await?;
+            if held.is_text {
+                (longest, text) = (held, middle);
+            } else {
+                none = middle;
+            }
+        }
+        Ok(longest.is_text.then_some(longest))
     }
 
     /// Reads on until `wanted` bytes are held, or all there are.

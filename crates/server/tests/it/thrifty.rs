@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use resource::{
-    Ask, Content, Context, Facets, Page, Provider, Reading, Resource, Result, Template, Uri, Window,
+    Ask, Body, Content, Context, Facets, Page, Part, Provider, Reading, Resource, Result, Source,
+    Template, Uri, Window,
 };
 use testkit::Memory;
 
@@ -16,18 +18,26 @@ pub(crate) struct Thrifty {
     pub(crate) memory: Memory,
     most: u64,
     beside: Option<Uri>,
+    torn: u64,
     event: Option<Event>,
     asked: Mutex<Vec<Window>>,
 }
 
 impl Thrifty {
     pub(crate) fn new(memory: Memory, most: u64) -> Self {
-        Self { memory, most, beside: None, event: None, asked: Mutex::default() }
+        let torn = u64::MAX;
+        Self { memory, most, beside: None, torn, event: None, asked: Mutex::default() }
     }
 
     /// Gives this resource as another format of every one.
     pub(crate) fn beside(mut self, uri: &str) -> Self {
         self.beside = Some(Uri::parse(uri).unwrap());
+        self
+    }
+
+    /// Takes for no text whatever reaches behind this place.
+    pub(crate) fn torn_at(mut self, offset: u64) -> Self {
+        self.torn = offset;
         self
     }
 
@@ -70,6 +80,13 @@ impl Provider for Thrifty {
         };
         if let Some(event) = &self.event {
             event(&self.memory, count);
+        }
+        if let Content::Parts(parts) = &mut reading.content
+            && let Part { body: Body::Text(source), slice: Some(slice), .. } = &mut parts[0]
+            && slice.offset + slice.length > self.torn
+        {
+            let source = std::mem::replace(source, Source::Bytes(Bytes::new()));
+            parts[0].body = Body::Blob(source);
         }
         let (Some(beside), Window::Part { offset, length, .. }) = (&self.beside, window) else {
             return Ok(reading);

@@ -68,8 +68,32 @@ async fn blobs_have_no_lines_and_no_tokens() {
         let error = read(&server, by, None).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid);
         assert!(error.message.contains("offset") && error.message.contains("max_bytes"), "{error}");
-        assert_eq!(provider.asked().len(), 1, "one look is enough");
+        assert_eq!(provider.asked().len(), 2, "a look at it and one at its beginning are enough");
     }
+}
+
+#[tokio::test]
+async fn text_is_given_up_to_where_it_is_none() {
+    let text = numbered("line", 1000);
+    // In the middle of line 501.
+    let end = text.find("line 501").unwrap() as u64 + 3;
+    let provider = Thrifty::new(Memory::new().text(URI, &text), u64::MAX).torn_at(end);
+    let server = serving(Arc::new(provider));
+    let (mut start, mut seen) = (1, 0);
+    let last = loop {
+        let piece = read(&server, lines(start, 2000), None).await.unwrap();
+        assert_eq!((piece.is_text, piece.slice.offset), (true, seen));
+        seen += piece.slice.length;
+        match piece.next() {
+            Some(Next::Line(next)) => start = next,
+            other => break other,
+        }
+    };
+    assert_eq!((start, last), (501, Some(Next::Offset(seen))));
+    assert_eq!(seen, end);
+    let tokens = read(&server, By::Tokens { offset: 0, most: 90_000 }, None).await.unwrap();
+    assert!(tokens.is_text && !tokens.is_last() && tokens.slice.length == end);
+    assert!(read(&server, lines(700, 1), None).await.is_err(), "that line is no text");
 }
 
 #[tokio::test]
