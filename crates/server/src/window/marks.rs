@@ -107,16 +107,24 @@ impl Inner {
 
 impl Seen {
     fn put(&mut self, place: Place) {
-        if self.places.len() >= PLACES {
-            // Every other one goes, so that what is left lies all over the resource.
-            let mut stays = false;
-            self.places.retain(|_| {
-                stays = !stays;
-                stays
-            });
+        let Err(at) = self.places.binary_search(&place) else { return };
+        self.places.insert(at, place);
+        if self.places.len() > PLACES {
+            // The one goes that is missed least, so that the others lie all over the resource.
+            let inner = (1..PLACES).filter(|inner| *inner != at);
+            if let Some(least) = inner.min_by_key(|inner| self.gap(*inner)) {
+                self.places.remove(least);
+            }
         }
-        if let Err(at) = self.places.binary_search(&place) {
-            self.places.insert(at, place);
+    }
+
+    /// How far it would be between its neighbours without a place.
+    fn gap(&self, at: usize) -> u64 {
+        let (before, after) = (self.places[at - 1], self.places[at + 1]);
+        if before.part == after.part {
+            after.offset.saturating_sub(before.offset)
+        } else {
+            u64::MAX
         }
     }
 }
@@ -171,6 +179,10 @@ mod tests {
             assert_eq!(marks.before(&uri(0), "e", 0, line), Some(place(line)));
         }
         assert!(marks.lock().seen[&uri(0)].places.len() <= PLACES);
+        for line in (1000..10_000).step_by(1000) {
+            let near = marks.before(&uri(0), "e", 0, line).unwrap().line;
+            assert!(line - near < 500, "what is known before {line} is {near}");
+        }
         for at in 1..=RESOURCES {
             marks.put(&uri(at), "e", place(1));
         }
