@@ -209,6 +209,19 @@ async fn a_walk_by_lines_does_not_begin_anew_with_each_window() {
 }
 
 #[tokio::test]
+async fn a_line_before_one_that_was_counted_to_is_near() {
+    let text = numbered("a line of some length, as they are: number", 60_000);
+    let provider = Arc::new(Thrifty::new(Memory::new().text(URI, &text), u64::MAX));
+    let server = serving(Arc::clone(&provider));
+    read(&server, lines(59_000, 1), None).await.unwrap();
+    provider.asked();
+    let piece = read(&server, lines(30_500, 1), None).await.unwrap();
+    assert!(piece.text().unwrap().ends_with(" 30500\n"));
+    let asked = provider.asked();
+    assert!(asked.len() <= 3, "{asked:?}");
+}
+
+#[tokio::test]
 async fn without_an_etag_nothing_is_pinned() {
     let memory = Memory::new().text(URI, &numbered("line", 50));
     let memory = memory.described(|resource| resource.etag = None);
