@@ -223,7 +223,7 @@ fn cut(text: &mut String, resource: &Resource, window: &Window) -> Result<Option
             let end = end.max(least);
             *text = text[start..end].to_owned();
             let length = (end - start) as u64;
-            Ok(Some(Slice { offset: start as u64, length, total: total as u64 }))
+            Ok(Some(Slice::new(start as u64, length, total as u64)))
         }
     }
 }

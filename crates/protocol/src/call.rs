@@ -3,6 +3,7 @@
 //! A request is read completely before anything is done about it.
 
 mod blank;
+mod stretch;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::meta::{self, Meta};
 use crate::refusal::Refusal;
 use crate::revision::Revision;
 use crate::wish::Wishes;
+pub use stretch::{Extent, Stretch};
 
 /// A request of a kind that we serve.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,19 +122,6 @@ pub enum Call {
         /// Variables that are settled.
         settled: BTreeMap<String, String>,
     },
-}
-
-/// A window as a client asks for it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stretch {
-    /// Where it begins.
-    #[serde(default)]
-    pub offset: u64,
-    /// How long it may be; as long as is allowed, if nobody says.
-    pub length: Option<u64>,
-    /// The version it must be of.
-    pub etag: Option<String>,
 }
 
 /// The methods that we know by name, whether or not a revision has them.
@@ -310,7 +299,7 @@ impl Call {
             Method::Templates => Self::Templates { cursor: meta.cursor()? },
             Method::Read => {
                 let reply = params.filter(|_| meta.replies()).and_then(asking::reply);
-                Self::Read { uri: uri()?, window: stretch(meta)?, reply }
+                Self::Read { uri: uri()?, window: stretch::stretch(meta)?, reply }
             }
             Method::Metadata => Self::Metadata { uri: uri()? },
             Method::Complete => blank::complete(params, most)?,
@@ -339,18 +328,6 @@ impl Call {
 fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Refusal> {
     serde_json::from_str(params.map_or("{}", RawValue::get))
         .map_err(|flaw| Refusal::bad_params(format!("params: {flaw}")))
-}
-
-fn stretch(meta: &Meta<'_>) -> Result<Option<Stretch>, Refusal> {
-    let parse = |raw: &RawValue| {
-        let stretch: Stretch = serde_json::from_str(raw.get())
-            .map_err(|flaw| Refusal::bad_params(format!("dev.refdesk/window: {flaw}")))?;
-        if stretch.length == Some(0) {
-            return Err(Refusal::bad_params("dev.refdesk/window: length is 0".to_owned()));
-        }
-        Ok(stretch)
-    };
-    meta.window.map(parse).transpose()
 }
 
 fn level(params: Option<&RawValue>) -> Result<Level, Refusal> {

@@ -14,6 +14,7 @@ pub mod provider;
 pub mod reading;
 pub mod relay;
 pub mod template;
+pub mod tokens;
 pub mod uri;
 
 pub use caller::Caller;
@@ -25,7 +26,7 @@ pub use extra::{Extra, Place};
 pub use health::{Condition, Health, State};
 pub use page::{Absence, Ask, Cursor, Freshness, Page, Scope};
 pub use provider::{Complete, Completion, Facets, Provider, Question, Watch};
-pub use reading::{Body, Content, Part, Reading, Slice, Source, Window};
+pub use reading::{Body, Content, Lines, Next, Part, Reading, Slice, Source, Window};
 pub use relay::{Blank, Calling, Json, Names, Offer, Offered, Relay};
 pub use template::UriTemplate;
 pub use uri::Uri;

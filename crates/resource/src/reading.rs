@@ -99,12 +99,47 @@ pub struct Slice {
     pub length: u64,
     /// How long the whole is.
     pub total: u64,
+    /// Which lines these are, if lines were counted.
+    pub lines: Option<Lines>,
+}
+
+/// Which lines a stretch holds. A line ends behind its `\n`, the last one at the end of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lines {
+    /// The number of the first, counted from 1.
+    pub start: u64,
+    /// How many there are, one that is cut off included.
+    pub count: u64,
+    /// Whether the last one is cut off: it is too long to be given in one piece.
+    pub cut: bool,
+}
+
+/// Where to go on behind a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// At this byte.
+    Offset(u64),
+    /// At the beginning of this line, counted from 1.
+    Line(u64),
 }
 
 impl Slice {
+    /// `length` of `total` bytes from `offset` on, in which nobody counted lines.
+    pub fn new(offset: u64, length: u64, total: u64) -> Self {
+        Self { offset, length, total, lines: None }
+    }
+
     /// Where the following stretch begins; nothing at the end.
     pub fn next(&self) -> Option<u64> {
         let end = self.offset + self.length;
         (end < self.total).then_some(end)
+    }
+
+    /// The line at which the following stretch begins; nothing at the end, inside a line, or where
+    /// lines were not counted.
+    pub fn next_line(&self) -> Option<u64> {
+        self.next()?;
+        let lines = self.lines.as_ref().filter(|lines| !lines.cut)?;
+        Some(lines.start + lines.count)
     }
 }

@@ -13,6 +13,7 @@ mod progress;
 mod reminder;
 mod server;
 pub mod transport;
+pub mod window;
 
 pub use limits::Limits;
 pub use server::{Collections, Server};

@@ -15,6 +15,7 @@ use crate::dispatch;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
 use crate::pace::Pace;
+use crate::window::Marks;
 
 const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resources. List them, \
     read what you need. A resource that is too large is read in windows: put {\"offset\": 0, \
@@ -29,6 +30,7 @@ pub struct Server {
     pub(crate) completions: Pace,
     press: Press,
     pub(crate) hub: Hub,
+    pub(crate) marks: Marks,
     failures: AtomicU64,
 }
 
@@ -56,8 +58,8 @@ impl Server {
         let completions = Pace::new(limits.completions);
         let calm = Calm { quiet: limits.quiet, most: limits.hold };
         let hub = Hub::new(Arc::clone(&provider), calm, limits.all_subscriptions);
-        let (press, failures) = (Press::default(), AtomicU64::new(0));
-        Self { provider, limits, seal, collections, completions, press, hub, failures }
+        let (press, marks, failures) = (Press::default(), Marks::default(), AtomicU64::new(0));
+        Self { provider, limits, seal, collections, completions, press, hub, marks, failures }
     }
 
     pub(crate) fn bounds(&self) -> Bounds {

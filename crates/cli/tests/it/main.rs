@@ -11,3 +11,4 @@ mod program;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod windows;

@@ -3,7 +3,7 @@
 use resource::Uri;
 use serde_json::value::RawValue;
 
-use super::{Call, Method, Stretch};
+use super::{Call, Extent, Method, Stretch};
 use crate::meta::Meta;
 use crate::refusal::Refusal;
 
@@ -19,19 +19,61 @@ fn wrong_types_and_missing_members_are_bad_parameters() {
     }
     let window =
         |inner: &str| format!(r#"{{"uri":"a:b","_meta":{{"dev.refdesk/window":{inner}}}}}"#);
-    for inner in ["5", r#"{"offset":-1}"#, r#"{"length":0}"#, r#"{"ofset":1}"#] {
+    for inner in [
+        "5",
+        r#"{"offset":-1}"#,
+        r#"{"length":0}"#,
+        r#"{"ofset":1}"#,
+        r#"{"start_line":0}"#,
+        r#"{"max_lines":0}"#,
+        r#"{"max_tokens":0}"#,
+        r#"{"start_line":1.5}"#,
+    ] {
         assert_eq!(decode(Method::Read, &window(inner)).unwrap_err().code(), -32602, "{inner}");
+    }
+}
+
+fn window(inner: &str) -> Result<Option<Stretch>, Refusal> {
+    let params = format!(r#"{{"uri":"a:b","_meta":{{"dev.refdesk/window":{inner}}}}}"#);
+    match decode(Method::Read, &params)? {
+        Call::Read { uri, window, reply: None } if uri == Uri::parse("a:b").unwrap() => Ok(window),
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn a_window_is_read_from_meta() {
-    let call = decode(
-        Method::Read,
-        r#"{"uri":"a:b","_meta":{"dev.refdesk/window":{"offset":5,"etag":"e"}}}"#,
-    );
-    let window = Some(Stretch { offset: 5, length: None, etag: Some("e".to_owned()) });
-    assert_eq!(call.unwrap(), Call::Read { uri: Uri::parse("a:b").unwrap(), window, reply: None });
+    let extents = [
+        ("{}", Extent::Bytes { offset: 0, length: None }),
+        (r#"{"offset":5}"#, Extent::Bytes { offset: 5, length: None }),
+        (r#"{"length":7}"#, Extent::Bytes { offset: 0, length: Some(7) }),
+        (r#"{"start_line":9}"#, Extent::Lines { start: 9, most: None }),
+        (r#"{"max_lines":3}"#, Extent::Lines { start: 1, most: Some(3) }),
+        (r#"{"start_line":9,"max_lines":3}"#, Extent::Lines { start: 9, most: Some(3) }),
+        (r#"{"max_tokens":8}"#, Extent::Tokens { offset: 0, most: 8 }),
+        (r#"{"max_tokens":8,"offset":2}"#, Extent::Tokens { offset: 2, most: 8 }),
+    ];
+    for (inner, extent) in extents {
+        let told = window(inner).unwrap();
+        assert_eq!(told, Some(Stretch { extent, etag: None }), "{inner}");
+    }
+    let pinned = window(r#"{"offset":5,"etag":"e"}"#).unwrap().unwrap();
+    assert_eq!(pinned.etag.as_deref(), Some("e"));
+}
+
+#[test]
+fn members_of_a_window_that_contradict_each_other_are_refused_by_name() {
+    for (inner, names) in [
+        (r#"{"start_line":1,"offset":0}"#, ["start_line", "offset"]),
+        (r#"{"max_lines":1,"length":9}"#, ["max_lines", "length"]),
+        (r#"{"max_lines":1,"max_tokens":9}"#, ["max_lines", "max_tokens"]),
+        (r#"{"length":1,"max_tokens":9}"#, ["length", "max_tokens"]),
+    ] {
+        let refusal = window(inner).unwrap_err();
+        assert_eq!(refusal.code(), -32602, "{inner}");
+        let words = format!("{refusal:?}");
+        assert!(names.iter().all(|name| words.contains(name)), "{words}");
+    }
 }
 
 #[test]

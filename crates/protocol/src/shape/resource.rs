@@ -79,10 +79,33 @@ struct Window<'a> {
     offset: u64,
     length: u64,
     total: u64,
+    eof: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    start_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     etag: Option<&'a str>,
+}
+
+impl<'a> Window<'a> {
+    fn of(slice: &Slice, resource: &'a Resource) -> Self {
+        Self {
+            offset: slice.offset,
+            length: slice.length,
+            total: slice.total,
+            eof: slice.next().is_none(),
+            next: slice.next(),
+            start_line: slice.lines.as_ref().map(|lines| lines.start),
+            lines: slice.lines.as_ref().map(|lines| lines.count),
+            next_line: slice.next_line(),
+            etag: resource.etag.as_deref(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -126,13 +149,7 @@ impl<'a> Shape<'a> {
             // A client that asked for a window looks for its bounds, whatever its revision knows.
             let meta = shape.meta.get_or_insert_default();
             meta.extra.without(WINDOW);
-            meta.window = Some(Window {
-                offset: slice.offset,
-                length: slice.length,
-                total: slice.total,
-                next: slice.next(),
-                etag: resource.etag.as_deref(),
-            });
+            meta.window = Some(Window::of(slice, resource));
         }
         shape
     }

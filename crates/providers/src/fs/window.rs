@@ -186,5 +186,5 @@ fn settle(chunks: Chunks, range: Range<u64>) -> io::Result<(Source, Range<u64>)>
 }
 
 fn slice(range: &Range<u64>, total: u64) -> Slice {
-    Slice { offset: range.start, length: range.end - range.start, total }
+    Slice::new(range.start, range.end - range.start, total)
 }

@@ -59,5 +59,5 @@ pub(super) fn stretch<E>(
     while end > next && end < total && !begins(end)? {
         end -= 1;
     }
-    Ok(Slice { offset: start, length: end.max(next) - start, total })
+    Ok(Slice::new(start, end.max(next) - start, total))
 }

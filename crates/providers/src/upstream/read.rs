@@ -239,6 +239,6 @@ fn cut(bytes: &Bytes, is_text: bool, offset: u64, length: u64) -> (Bytes, Slice)
     let least = (start + 1..=total).find(is_edge).unwrap_or(total);
     let most = within((start as u64).saturating_add(length));
     let end = (least..=most).rev().find(is_edge).unwrap_or(least);
-    let slice = Slice { offset: start as u64, length: (end - start) as u64, total: total as u64 };
+    let slice = Slice::new(start as u64, (end - start) as u64, total as u64);
     (bytes.slice(start..end), slice)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::Reply;
-use protocol::call::Stretch;
+use protocol::call::{Extent, Stretch};
 use protocol::reply::Listing;
 use protocol::shape::outcome::outcome;
 use resource::{Ask, Content, Context, Cursor, Error, Freshness, Page, Result, Truth, Uri, Window};
@@ -12,6 +12,7 @@ use super::collection;
 use crate::exchange::Exchange;
 use crate::reminder;
 use crate::server::Server;
+use crate::window::{self, By, Piece, Span};
 
 /// The list of templates, as its cursors know it.
 const TEMPLATES: &str = "templates";
@@ -67,8 +68,15 @@ pub(crate) async fn read(
     let ctx = &exchange.ctx;
     let window = match stretch {
         None => Window::Whole { limit: u64::MAX },
-        Some(Stretch { offset, length, etag }) => {
+        Some(Stretch { extent: Extent::Bytes { offset, length }, etag }) => {
             Window::Part { offset, length: length.unwrap_or(u64::MAX), etag }
+        }
+        Some(Stretch { extent: Extent::Lines { start, most }, etag }) => {
+            let by = By::Lines { start, most, bytes: window::MOST };
+            return cut(server, ctx, uri, &Span { by, etag }).await;
+        }
+        Some(Stretch { extent: Extent::Tokens { offset, most }, etag }) => {
+            return cut(server, ctx, uri, &Span { by: By::Tokens { offset, most }, etag }).await;
         }
     };
     let reading = server.provider.read(ctx, uri, &window).await?;
@@ -81,6 +89,13 @@ pub(crate) async fn read(
         }
     };
     Ok(Reply::Read(parts, reading.freshness))
+}
+
+/// A window that no provider knows how to cut.
+async fn cut(server: &Server, ctx: &Context, uri: &Uri, span: &Span) -> Result<Reply> {
+    let windowed = window::read(server, ctx, uri, span).await?;
+    let parts = windowed.pieces.into_iter().map(Piece::into_part).collect();
+    Ok(Reply::Read(parts, windowed.freshness))
 }
 
 /// The description of a resource.

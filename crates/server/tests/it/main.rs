@@ -20,3 +20,6 @@ mod pipe;
 mod schema;
 mod sep2093;
 mod subscribing;
+mod thrifty;
+mod windows;
+mod windows_join;

@@ -88,7 +88,7 @@ async fn window_beyond_the_end_is_empty(provider: &dyn Provider, leaf: &Resource
     for offset in [total, total + 1, u64::MAX] {
         let window = Window::Part { offset, length: u64::MAX, etag: None };
         let part = primary(provider, &leaf.uri, &window).await;
-        let end = Slice { offset: total, length: 0, total };
+        let end = Slice::new(total, 0, total);
         assert_eq!(part.slice, Some(end), "the window at {offset} of {}", leaf.uri);
         assert!(bytes_of(part.body).await.is_empty(), "{} goes on beyond its end", leaf.uri);
     }

@@ -59,7 +59,7 @@ pub(super) fn part(
         Window::Part { offset, length, .. } => {
             let (start, end) = stretch(bytes, is_text, *offset, *length);
             let (offset, total) = (start as u64, bytes.len() as u64);
-            let slice = Slice { offset, length: (end - start) as u64, total };
+            let slice = Slice::new(offset, (end - start) as u64, total);
             (bytes.slice(start..end), Some(slice))
         }
     };

@@ -112,7 +112,7 @@ async fn windows_end_between_characters_with_one_at_the_least() {
     ] {
         let window = Window::Part { offset, length, etag: None };
         let part = try_read(&statics, "note://a", &window).await.unwrap().remove(0);
-        let slice = Slice { offset: start, length: bytes.len() as u64, total: 10 };
+        let slice = Slice::new(start, bytes.len() as u64, 10);
         assert_eq!(part.slice, Some(slice), "{window:?}");
         assert_eq!(bytes_of(part.body).await, bytes, "{window:?}");
     }

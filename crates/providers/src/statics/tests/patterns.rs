@@ -86,7 +86,7 @@ async fn a_template_takes_windows_limits_and_pins() {
     let at = "x://%E6%97%A5";
     let window = Window::Part { offset: 0, length: 3, etag: None };
     let part = try_read(&statics, at, &window).await.unwrap().remove(0);
-    assert_eq!(part.slice, Some(Slice { offset: 0, length: 1, total: 5 }));
+    assert_eq!(part.slice, Some(Slice::new(0, 1, 5)));
     let error = try_read(&statics, at, &Window::Whole { limit: 4 }).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::TooLarge);
     let stale = Window::Part { offset: 0, length: 3, etag: Some("old".to_owned()) };

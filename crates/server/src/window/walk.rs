@@ -1,0 +1,208 @@
+//! How is a stretch of any length had from a provider that gives windows of bytes?
+
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use resource::{
+    Body, Content, Context, Error, ErrorKind, Freshness, Provider, Resource, Result, Slice, Source,
+    Uri, Window, tokens,
+};
+
+use super::{MOST, Piece, cut};
+
+/// How much is asked for beyond a window, to see what follows its end.
+pub(super) const AHEAD: u64 = 8;
+
+/// How much is asked for at once where nobody knows how much it will take.
+pub(super) const CHUNK: u64 = 64 << 10;
+
+/// A way through one version of one resource.
+pub(super) struct Walk<'a> {
+    provider: &'a dyn Provider,
+    pub(super) ctx: &'a Context,
+    pub(super) uri: &'a Uri,
+    /// The version: the one that was asked for, or the first that was met.
+    pub(super) pin: Option<String>,
+    /// How many parts were met.
+    pub(super) parts: usize,
+    pub(super) freshness: Freshness,
+}
+
+/// A stretch of one part, as it was given.
+pub(super) struct Held {
+    pub(super) resource: Arc<Resource>,
+    pub(super) is_text: bool,
+    pub(super) bytes: Bytes,
+    pub(super) offset: u64,
+    pub(super) total: u64,
+    /// Whether the part goes on as something else than it is here.
+    pub(super) torn: bool,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(provider: &'a dyn Provider, ctx: &'a Context, uri: &'a Uri) -> Self {
+        Self { provider, ctx, uri, pin: None, parts: 0, freshness: Freshness::default() }
+    }
+
+    /// At most `length` bytes of a part.
+    pub(super) async fn bytes(&mut self, part: usize, offset: u64, length: u64) -> Result<Piece> {
+        let length = length.min(MOST);
+        let mut held = self.once(part, offset, length + AHEAD).await?;
+        self.fill(&mut held, part, length + AHEAD).await?;
+        let end =
+            if held.is_text { cut::end(held.text()?, length as usize) } else { length as usize };
+        Ok(held.piece(end))
+    }
+
+    /// At most so many tokens of a part; nothing if it is no text.
+    pub(super) async fn tokens(
+        &mut self,
+        part: usize,
+        offset: u64,
+        most: u64,
+    ) -> Result<Option<Piece>> {
+        // Of most texts this is a little more than enough.
+        let mut wanted = most.saturating_mul(5).clamp(1 << 10, CHUNK);
+        let Some(mut held) = self.text(part, offset, wanted).await? else { return Ok(None) };
+        loop {
+            self.fill(&mut held, part, wanted).await?;
+            let text = held.text()?;
+            let fits = tokens::prefix(text, most).min(MOST as usize);
+            if fits < text.len() || held.is_settled(wanted) {
+                let end = cut::end(text, fits);
+                return Ok(Some(held.piece(end)));
+            }
+            wanted = (wanted * 2).min(MOST + AHEAD);
+        }
+    }
+
+    /// A stretch of text that is no longer than `wanted`; nothing if not even its beginning is one.
+    pub(super) async fn text(
+        &mut self,
+        part: usize,
+        offset: u64,
+        wanted: u64,
+    ) -> Result<Option<Held>> {
+        let held = self.once(part, offset, wanted).await?;
+        if held.is_text {
+            return Ok(Some(held));
+        }
+        // What is no text farther on does not take away what is before it.
+        let mut longest = self.once(part, offset, 1).await?;
+        let (mut text, mut none) = (1, wanted);
+        while longest.is_text && none - text > 1 {
+            let middle = text.midpoint(none);
+            let held = self.once(part, offset, middle).await?;
+            if held.is_text {
+                (longest, text) = (held, middle);
+            } else {
+                none = middle;
+            }
+        }
+        Ok(longest.is_text.then_some(longest))
+    }
+
+    /// Reads on until `wanted` bytes are held, or all there are.
+    pub(super) async fn fill(&mut self, held: &mut Held, part: usize, wanted: u64) -> Result<()> {
+        let mut more = BytesMut::new();
+        while !held.torn && held.end() + (more.len() as u64) < held.total {
+            let length = held.bytes.len() as u64 + more.len() as u64;
+            if length >= wanted {
+                break;
+            }
+            let next = self.once(part, held.offset + length, wanted - length).await?;
+            held.torn = next.is_text != held.is_text || next.bytes.is_empty();
+            if !held.torn {
+                if more.is_empty() {
+                    more.reserve((wanted - held.bytes.len() as u64) as usize);
+                }
+                more.extend_from_slice(&next.bytes);
+            }
+        }
+        if !more.is_empty() {
+            let mut all = BytesMut::with_capacity(held.bytes.len() + more.len());
+            all.extend_from_slice(&held.bytes);
+            all.extend_from_slice(&more);
+            held.bytes = all.freeze();
+        }
+        Ok(())
+    }
+
+    /// What the provider gives for a window of a part; it may give less than is asked for.
+    pub(super) async fn once(&mut self, part: usize, offset: u64, length: u64) -> Result<Held> {
+        let window = Window::Part { offset, length, etag: self.pin.clone() };
+        let reading = self.provider.read(self.ctx, self.uri, &window).await?;
+        let mut parts = match reading.content {
+            Content::Parts(parts) => parts,
+            Content::Collection(_) => {
+                let words = "a collection without content of its own has no windows; list it";
+                return Err(Error::invalid(words).about(self.uri));
+            }
+            Content::Question(_) => {
+                let words = "it needs input first; read it whole to be asked";
+                return Err(Error::new(ErrorKind::NeedsInput, words).about(self.uri));
+            }
+        };
+        self.freshness = reading.freshness;
+        self.parts = parts.len();
+        if self.pin.is_none() {
+            self.pin = parts.first().and_then(|first| first.resource.etag.clone());
+        }
+        if part >= parts.len() {
+            let now = self.pin.clone().unwrap_or_default();
+            return Err(Error::changed(now).about(self.uri));
+        }
+        let part = parts.swap_remove(part);
+        let (is_text, source) = match part.body {
+            Body::Text(source) => (true, source),
+            Body::Blob(source) => (false, source),
+        };
+        let bytes = collected(source, length).await.map_err(|error| error.about(self.uri))?;
+        let slice =
+            part.slice.unwrap_or_else(|| Slice::new(0, bytes.len() as u64, bytes.len() as u64));
+        let (offset, total, resource) = (slice.offset, slice.total, part.resource);
+        Ok(Held { resource, is_text, bytes, offset, total, torn: false })
+    }
+}
+
+impl Held {
+    /// Where it ends.
+    pub(super) fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
+    }
+
+    /// Whether reading on would not give more than `wanted` bytes already did.
+    pub(super) fn is_settled(&self, wanted: u64) -> bool {
+        self.torn || self.end() >= self.total || wanted >= MOST + AHEAD
+    }
+
+    pub(super) fn text(&self) -> Result<&str> {
+        let broken = |flaw| Error::internal("a text is not UTF-8").caused_by(flaw);
+        std::str::from_utf8(&self.bytes).map_err(broken)
+    }
+
+    /// The beginning of it, up to `end`.
+    pub(super) fn piece(&self, end: usize) -> Piece {
+        let bytes = self.bytes.slice(..end.min(self.bytes.len()));
+        let slice = Slice::new(self.offset, bytes.len() as u64, self.total);
+        let resource = Arc::clone(&self.resource);
+        Piece { resource, is_text: self.is_text, bytes, slice }
+    }
+}
+
+/// All that a source gives, which is about as much as was asked for.
+async fn collected(source: Source, length: u64) -> Result<Bytes> {
+    let mut stream = match source {
+        Source::Bytes(bytes) => return Ok(bytes),
+        Source::Stream(stream) => stream,
+    };
+    let mut all = BytesMut::new();
+    while let Some(chunk) = poll_fn(|cx| stream.as_mut().poll_next(cx)).await {
+        all.extend_from_slice(&chunk?);
+        if all.len() as u64 > length.saturating_add(AHEAD) {
+            return Err(Error::new(ErrorKind::Internal, "a window is larger than was asked for"));
+        }
+    }
+    Ok(all.freeze())
+}

@@ -1,0 +1,109 @@
+//! What if a provider gives little at a time, changes as it is read, or has several formats?
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use resource::{
+    Ask, Body, Content, Context, Facets, Page, Part, Provider, Reading, Resource, Result, Source,
+    Template, Uri, Window,
+};
+use testkit::Memory;
+
+/// What happens when the provider has been asked to read.
+type Event = Box<dyn Fn(&Memory, usize) + Send + Sync>;
+
+/// A provider in memory that gives at most so much in one window, and remembers what was asked.
+pub(crate) struct Thrifty {
+    pub(crate) memory: Memory,
+    most: u64,
+    beside: Option<Uri>,
+    torn: u64,
+    event: Option<Event>,
+    asked: Mutex<Vec<Window>>,
+}
+
+impl Thrifty {
+    pub(crate) fn new(memory: Memory, most: u64) -> Self {
+        let torn = u64::MAX;
+        Self { memory, most, beside: None, torn, event: None, asked: Mutex::default() }
+    }
+
+    /// Gives this resource as another format of every one.
+    pub(crate) fn beside(mut self, uri: &str) -> Self {
+        self.beside = Some(Uri::parse(uri).unwrap());
+        self
+    }
+
+    /// Takes for no text whatever reaches behind this place.
+    pub(crate) fn torn_at(mut self, offset: u64) -> Self {
+        self.torn = offset;
+        self
+    }
+
+    /// Lets something happen behind each read, which is told its number.
+    pub(crate) fn behind(mut self, event: impl Fn(&Memory, usize) + Send + Sync + 'static) -> Self {
+        self.event = Some(Box::new(event));
+        self
+    }
+
+    /// What was asked for since somebody last looked.
+    pub(crate) fn asked(&self) -> Vec<Window> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+#[async_trait]
+impl Provider for Thrifty {
+    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+        self.memory.list(ctx, parent, ask).await
+    }
+
+    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+        self.memory.templates(ctx, ask).await
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+        self.memory.stat(ctx, uri).await
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let mut window = window.clone();
+        if let Window::Part { length, .. } = &mut window {
+            *length = self.most.min(*length);
+        }
+        let mut reading = self.memory.read(ctx, uri, &window).await?;
+        let count = {
+            let mut asked = self.asked.lock().unwrap();
+            asked.push(window.clone());
+            asked.len()
+        };
+        if let Some(event) = &self.event {
+            event(&self.memory, count);
+        }
+        if let Content::Parts(parts) = &mut reading.content
+            && let Part { body: Body::Text(source), slice: Some(slice), .. } = &mut parts[0]
+            && slice.offset + slice.length > self.torn
+        {
+            let source = std::mem::replace(source, Source::Bytes(Bytes::new()));
+            parts[0].body = Body::Blob(source);
+        }
+        let (Some(beside), Window::Part { offset, length, .. }) = (&self.beside, window) else {
+            return Ok(reading);
+        };
+        let window = Window::Part { offset, length, etag: None };
+        let other = self.memory.read(ctx, beside, &window).await?;
+        if let (Content::Parts(parts), Content::Parts(mut more)) =
+            (&mut reading.content, other.content)
+        {
+            let own = parts[0].resource.etag.clone();
+            Arc::make_mut(&mut more[0].resource).etag = own;
+            parts.append(&mut more);
+        }
+        Ok(reading)
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        self.memory.facets()
+    }
+}
