@@ -12,7 +12,7 @@ use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
 use tokio::sync::watch;
 use tokio::time;
 
-use crate::catalog::{Catalog, Mounts, owner, renamed};
+use crate::catalog::{Catalog, Mounts, owner};
 use crate::mount::Mount;
 
 /// How long one mount may keep the others waiting.
@@ -39,7 +39,7 @@ impl Watch for Catalog {
         };
         let (mount, local) = owner(&mounts, &uri)?;
         let heard = mount.follow(ctx, &local, &uri).await;
-        let heard = heard.map_err(|error| renamed(error, &uri))?;
+        let heard = heard.map_err(|error| mount.renamed(error, &uri))?;
         let one = One { mount: Some(mount), heard, replaced, ctx: ctx.clone(), uri };
         Ok(Box::pin(stream::unfold(one, One::next)))
     }
