@@ -4,6 +4,7 @@ use client::{Client, Target};
 use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
+use super::TIMEOUT;
 use crate::settings::{Command, Flaw, Secret, Settings, UpstreamMount};
 
 /// The server that `declared` names, which is not called yet.
@@ -25,8 +26,10 @@ pub(super) fn make(
         }
     };
     let usual = client::Options::default();
-    let timeout = declared.timeout().map_or(usual.timeout, |span| span.0);
-    let options = client::Options { timeout, ..usual };
+    let options = match declared.timeout() {
+        Some(span) => client::Options { timeout: span.0, reading: span.0, ..usual },
+        None => client::Options { reading: TIMEOUT, ..usual },
+    };
     let client = Client::new(target, options);
     Ok(Upstream::new(Options { poll: declared.poll.map(|span| span.0), ..Options::new(client) }))
 }
