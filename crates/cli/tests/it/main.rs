@@ -2,7 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
+mod actor;
+mod codes;
 mod compositor;
+mod eras;
+mod faults;
+mod front;
 mod hostile;
 mod live;
 mod memory;
@@ -11,3 +16,4 @@ mod program;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod walks;
