@@ -194,14 +194,15 @@ impl Mount {
             Some((known, public)) if *known == local => Ok(public.clone()),
             _ => address.join(&local),
         };
-        let published = move |change| {
+        let published = move |change: Change| {
+            let (change, words) = change.parts();
             let change = match change {
                 Change::Updated(uri) => public(uri).map(Change::Updated),
                 Change::Removed(uri) => public(uri).map(Change::Removed),
-                Change::Listing | Change::Offers(_) => Ok(change),
+                Change::Listing | Change::Offers(_) | Change::Worded(..) => Ok(change),
             };
             // A URI that cannot be made public was never listed either.
-            future::ready(change.ok())
+            future::ready(change.ok().map(|change| change.worded(words)))
         };
         Ok(opened?.filter_map(published).boxed())
     }

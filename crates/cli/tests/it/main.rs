@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
 mod actor;
+mod actor_http;
 mod codes;
 mod compositor;
 mod eras;
@@ -10,6 +11,7 @@ mod faults;
 mod front;
 mod hostile;
 mod live;
+mod lossless;
 mod memory;
 mod person;
 mod program;

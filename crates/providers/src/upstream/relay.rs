@@ -13,6 +13,8 @@ use resource::{
     Page, Relay, Result, Step,
 };
 
+use super::watch::words;
+
 /// The tools and prompts of one server.
 pub struct Relayed {
     client: Client,
@@ -30,7 +32,7 @@ impl Relayed {
             loop {
                 let notice = notices.next().await?;
                 if touches(&notice, offer) {
-                    return Some((Change::Offers(offer), notices));
+                    return Some((Change::Offers(offer).worded(words(&notice)), notices));
                 }
             }
         }))
