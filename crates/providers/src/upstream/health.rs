@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::Upstream;
 
-/// What went wrong since the server answered last, and when.
+/// What went wrong since the server answered last, and since when it had been as it was then.
 #[derive(Default)]
 pub(super) struct Trouble(Mutex<Option<(Instant, String)>>);
 
@@ -24,20 +24,20 @@ impl Trouble {
     }
 
     /// It did not, if that is what `error` says. What we refuse ourselves has no cause.
-    pub(super) fn begins(&self, error: &Error) {
+    fn begins(&self, error: &Error, standing: Instant) {
         let is_its_own = match error.kind {
             ErrorKind::Unavailable => true,
             ErrorKind::TooLarge => error.source().is_some(),
             _ => false,
         };
         if is_its_own {
-            *self.lock() = Some((Instant::now(), format!("the last answer failed: {error}")));
+            *self.lock() = Some((standing, format!("the last answer failed: {error}")));
         }
     }
 
-    /// What is wrong, if it began after `since`.
-    fn since(&self, since: Instant) -> Option<String> {
-        self.lock().as_ref().filter(|(at, _)| *at >= since).map(|(_, words)| words.clone())
+    /// What is wrong, unless the server was reached anew.
+    fn words(&self, standing: Instant) -> Option<String> {
+        self.lock().as_ref().filter(|(then, _)| *then == standing).map(|(_, words)| words.clone())
     }
 }
 
@@ -46,7 +46,7 @@ impl Health for Upstream {
         let standing = self.inner.standing.borrow().clone();
         match standing.state {
             Reached::Starting => Condition { state: State::Starting, words: None },
-            Reached::Ready(_) => match self.inner.trouble.since(standing.since) {
+            Reached::Ready(_) => match self.inner.trouble.words(standing.since) {
                 Some(words) => Condition::degraded(words),
                 None => self.served(),
             },
@@ -60,6 +60,12 @@ impl Health for Upstream {
 }
 
 impl Upstream {
+    /// Remembers that the server failed to answer, if that is what `error` says.
+    pub(super) fn failed(&self, error: &Error) {
+        let since = self.inner.standing.borrow().since;
+        self.inner.trouble.begins(error, since);
+    }
+
     fn served(&self) -> Condition {
         let abilities = self.inner.abilities();
         if !abilities.has_resources {

@@ -248,25 +248,25 @@ impl Provider for Upstream {
             None => self.inner.list(ask).await,
             Some(parent) => self.inner.children(parent, ask).await,
         };
-        listed.inspect_err(|error| self.inner.trouble.begins(error))
+        listed.inspect_err(|error| self.failed(error))
     }
 
     async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
         self.inner.listen();
         let listed = self.inner.templates(ask).await;
-        listed.inspect_err(|error| self.inner.trouble.begins(error))
+        listed.inspect_err(|error| self.failed(error))
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
         self.inner.listen();
         let described = self.inner.stat(uri).await;
-        described.inspect_err(|error| self.inner.trouble.begins(error))
+        described.inspect_err(|error| self.failed(error))
     }
 
     async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
         self.inner.listen();
         let opened = self.inner.read(uri, window).await;
-        opened.inspect_err(|error| self.inner.trouble.begins(error))
+        opened.inspect_err(|error| self.failed(error))
     }
 
     fn facets(&self) -> Facets<'_> {
