@@ -29,6 +29,14 @@ impl<Q: Iterator<Item = F>, F: Future> Ahead<Q, F> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
+    /// The answer to the first question, which most likely needs no other.
+    pub(crate) async fn alone(&mut self) -> Option<F::Output> {
+        match self.questions.next() {
+            Some(question) => Some(question.await),
+            None => None,
+        }
+    }
+
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<F::Output>> {
         let mut at = 0;
         loop {

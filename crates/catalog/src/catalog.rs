@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Complete, Completion, Content, Context, Error, Facets, Page, Provider, Question, Reading,
-    Resource, Result, Template, Uri, UriTemplate, Watch, Window,
+    Ask, Complete, Completion, Content, Context, Error, ErrorKind, Facets, Page, Provider,
+    Question, Reading, Resource, Result, Template, Uri, UriTemplate, Watch, Window,
 };
 
 use tokio::sync::watch;
@@ -108,6 +108,20 @@ impl Mount {
     }
 }
 
+impl Mount {
+    /// Whoever cannot be reached is named, so that a client knows whom to do without.
+    pub(crate) fn named(&self, error: Error) -> Error {
+        let is_gone = error.kind == ErrorKind::Unavailable;
+        if is_gone { error.with("upstream", &*self.name) } else { error }
+    }
+
+    /// An error that names the provider's own URI names the public one instead.
+    pub(crate) fn renamed(&self, error: Error, uri: &Uri) -> Error {
+        let error = self.named(error);
+        if error.uri.is_some() { error.about(uri) } else { error }
+    }
+}
+
 #[async_trait]
 impl Provider for Catalog {
     async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
@@ -117,7 +131,7 @@ impl Provider for Catalog {
         };
         let (mount, local) = self.owner(parent)?;
         let listed = mount.provider.list(ctx, Some(&local), ask).await;
-        let mut page = listed.map_err(|error| renamed(error, parent))?;
+        let mut page = listed.map_err(|error| mount.renamed(error, parent))?;
         mount.publish_all(&mut page)?;
         Ok(page)
     }
@@ -130,7 +144,7 @@ impl Provider for Catalog {
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
         let (mount, local) = self.owner(uri)?;
         let stat = mount.provider.stat(ctx, &local).await;
-        let mut resource = Arc::new(stat.map_err(|error| renamed(error, uri))?);
+        let mut resource = Arc::new(stat.map_err(|error| mount.renamed(error, uri))?);
         mount.publish(&mut resource, Some((&local, uri)))?;
         Ok(Arc::unwrap_or_clone(resource))
     }
@@ -138,7 +152,7 @@ impl Provider for Catalog {
     async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
         let (mount, local) = self.owner(uri)?;
         let read = mount.provider.read(ctx, &local, window).await;
-        let mut reading = read.map_err(|error| renamed(error, uri))?;
+        let mut reading = read.map_err(|error| mount.renamed(error, uri))?;
         let asked = Some((&local, uri));
         match &mut reading.content {
             Content::Parts(parts) => {
@@ -173,7 +187,10 @@ impl Complete for Catalog {
             let Some(local) = mount.address.split_template(question.template) else { continue };
             let question = Question { template: &local, ..*question };
             return match mount.provider.facets().complete {
-                Some(inner) => inner.complete(ctx, &question).await,
+                Some(inner) => {
+                    let completed = inner.complete(ctx, &question).await;
+                    completed.map_err(|error| mount.named(error))
+                }
                 None => nothing_to_suggest(&question),
             };
         }
@@ -188,9 +205,4 @@ fn nothing_to_suggest(question: &Question<'_>) -> Result<Completion> {
     known.then(Completion::default).ok_or_else(|| {
         Error::invalid(format!("the template has no variable {:?}", question.variable))
     })
-}
-
-/// An error that names the provider's own URI names the public one instead.
-pub(crate) fn renamed(error: Error, uri: &Uri) -> Error {
-    if error.uri.is_some() { error.about(uri) } else { error }
 }

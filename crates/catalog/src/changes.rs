@@ -12,7 +12,7 @@ use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
 use tokio::sync::watch;
 use tokio::time;
 
-use crate::catalog::{Catalog, Mounts, owner, renamed};
+use crate::catalog::{Catalog, Mounts, owner};
 use crate::mount::Mount;
 
 /// How long one mount may keep the others waiting.
@@ -39,7 +39,7 @@ impl Watch for Catalog {
         };
         let (mount, local) = owner(&mounts, &uri)?;
         let heard = mount.follow(ctx, &local, &uri).await;
-        let heard = heard.map_err(|error| renamed(error, &uri))?;
+        let heard = heard.map_err(|error| mount.renamed(error, &uri))?;
         let one = One { mount: Some(mount), heard, replaced, ctx: ctx.clone(), uri };
         Ok(Box::pin(stream::unfold(one, One::next)))
     }
@@ -194,14 +194,15 @@ impl Mount {
             Some((known, public)) if *known == local => Ok(public.clone()),
             _ => address.join(&local),
         };
-        let published = move |change| {
+        let published = move |change: Change| {
+            let (change, words) = change.parts();
             let change = match change {
                 Change::Updated(uri) => public(uri).map(Change::Updated),
                 Change::Removed(uri) => public(uri).map(Change::Removed),
-                Change::Listing | Change::Offers(_) => Ok(change),
+                Change::Listing | Change::Offers(_) | Change::Worded(..) => Ok(change),
             };
             // A URI that cannot be made public was never listed either.
-            future::ready(change.ok())
+            future::ready(change.ok().map(|change| change.worded(words)))
         };
         Ok(opened?.filter_map(published).boxed())
     }

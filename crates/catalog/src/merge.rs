@@ -22,8 +22,12 @@ pub(crate) async fn join<'a, T, F: Future<Output = Result<Page<T>>>>(
         let from = begins.inside.clone().filter(|_| mount.name == begins.mount);
         question(mount, Ask { from, limit: ask.limit })
     }));
+    // Whose list goes on fills a page by itself, as a rule: the others would be asked for nothing.
+    let mut goes_on = begins.inside.is_some();
     while let Some((mount, ask)) = merge.next(mounts) {
-        let answer = match ahead.next().await {
+        let answered =
+            if std::mem::take(&mut goes_on) { ahead.alone().await } else { ahead.next().await };
+        let answer = match answered {
             Some(Ok(page)) if page.items.len() > ask.limit => question(mount, ask).await,
             Some(answer) => answer,
             None => question(mount, ask).await,
@@ -89,7 +93,9 @@ impl<T> Merge<T> {
                     return Ok(());
                 }
             }
-            Err(error) if mount.required || error.kind == ErrorKind::Invalid => return Err(error),
+            Err(error) if mount.required || error.kind == ErrorKind::Invalid => {
+                return Err(mount.named(error));
+            }
             Err(error) => self.page.absent.push(absence(mount, &error)),
         }
         // The first name that sorts behind this mount's.

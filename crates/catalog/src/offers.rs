@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Blank, Calling, Completion, Context, Error, ErrorKind, Freshness, Json, Names, Offer,
-    Offered, Page, Relay, Result, Scope, Uri,
+    Ask, Blank, Calling, Completion, Context, Error, Freshness, Json, Names, Offer, Offered, Page,
+    Relay, Result, Scope, Uri,
 };
 
 use crate::address::Address;
@@ -166,7 +166,7 @@ impl Relay for Catalog {
         let relay = mount.relay().ok_or_else(|| unknown(calling.offer, calling.name))?;
         let calling = Calling { name: &local, names: &*mount.address, ..*calling };
         let called = relay.call(ctx, &calling).await;
-        called.map_err(|error| named(error, &mount))
+        called.map_err(|error| mount.named(error))
     }
 
     async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
@@ -174,12 +174,6 @@ impl Relay for Catalog {
         let relay = mount.relay().ok_or_else(|| unknown(Offer::Prompt, blank.prompt))?;
         relay.suggest(ctx, &Blank { prompt: &local, ..*blank }).await
     }
-}
-
-/// Whoever cannot be reached is named, so that a client knows whom to do without.
-fn named(error: Error, mount: &Mount) -> Error {
-    let is_gone = error.kind == ErrorKind::Unavailable;
-    if is_gone { error.with("upstream", &*mount.name) } else { error }
 }
 
 fn unknown(offer: Offer, public: &str) -> Error {

@@ -23,6 +23,8 @@ use crate::settings::{self, Flaw, Kind, RuleSettings, Secret, Settings};
 
 const MAX_READ: u64 = 10 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// A server has all of its time; whoever asks it notices the end of it first, and says so.
+const WORDING: Duration = Duration::from_secs(1);
 /// What a settings file declares changes with the file only, and whoever listens hears of it.
 const STATIC_TTL: Duration = Duration::from_secs(60);
 
@@ -214,7 +216,8 @@ fn server(
         root: address.root(),
         size: Size::Elsewhere,
     };
-    let terms = terms(settings, mount, std::iter::empty())?;
+    let mut terms = terms(settings, mount, std::iter::empty())?;
+    terms.timeout += WORDING;
     Ok((Mount::new(name, address, Arc::clone(&upstream), terms), part, upstream))
 }
 

@@ -24,7 +24,7 @@ use crate::transport::line::Patience;
 /// is dropped before it is answered is cancelled at the server.
 #[derive(Clone)]
 pub struct Client {
-    link: Arc<Link>,
+    pub(crate) link: Arc<Link>,
 }
 
 /// What is to be asked.

@@ -116,7 +116,10 @@ impl Link {
                 return Err(Error::Unreachable(why.clone()));
             }
         }
-        self.standing.send_replace(Standing::now(State::Starting));
+        // Whoever was lost stays so until it is back.
+        if !matches!(self.standing.borrow().state, State::Failed(_)) {
+            self.standing.send_replace(Standing::now(State::Starting));
+        }
         let connecting = self.dial.connect(slot.verdict);
         let connected = time::timeout(self.dial.options.connecting, connecting).await;
         let late = || Error::Unreachable("it did not answer in time".to_owned());

@@ -7,6 +7,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use protocol::ask::{about, verb};
+use protocol::notice;
+use resource::Extra;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
@@ -31,6 +33,11 @@ pub struct Notice {
 }
 
 impl Notice {
+    /// What it says besides what it is about.
+    pub fn extra(&self) -> Extra {
+        self.params.as_deref().map_or_else(Extra::default, notice::extra)
+    }
+
     fn weight(&self) -> usize {
         let uri = if let About::Updated(uri) = &self.about { uri.len() } else { 0 };
         // The name is kept twice, as what a change is known by.

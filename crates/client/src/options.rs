@@ -94,6 +94,8 @@ pub struct Options {
     pub handler: Option<Arc<dyn Handler>>,
     /// How long a server may be silent about a request.
     pub timeout: Duration,
+    /// How long about a resource.
+    pub reading: Duration,
     /// How long a request may take, whatever is told of its progress.
     pub longest: Duration,
     /// How long connecting may take.
@@ -125,6 +127,7 @@ impl Default for Options {
             capabilities: None,
             handler: None,
             timeout: Duration::from_secs(60),
+            reading: Duration::from_secs(30),
             longest: Duration::from_secs(600),
             connecting: Duration::from_secs(30),
             probe: Duration::from_secs(5),

@@ -21,12 +21,16 @@ pub enum List {
 }
 
 impl Client {
+    fn about(&self, verb: &str) -> Request {
+        Request::new(verb).timeout(self.link.dial.options.reading)
+    }
+
     /// One page of resources.
     pub async fn list(&self, list: &List, from: Option<&str>) -> Result<Listed<Resource>, Error> {
         let request = match list {
-            List::All => Request::new(verb::LIST),
-            List::In(uri) => Request::new(verb::LIST).about(uri.as_str()),
-            List::Directory(uri) => Request::new(verb::DIRECTORY).about(uri.as_str()),
+            List::All => self.about(verb::LIST),
+            List::In(uri) => self.about(verb::LIST).about(uri.as_str()),
+            List::Directory(uri) => self.about(verb::DIRECTORY).about(uri.as_str()),
         };
         let answer = self.ask(&request.from(from)?).await?;
         Ok(ingest::resources(&answer.result)?)
@@ -34,25 +38,25 @@ impl Client {
 
     /// One page of templates.
     pub async fn templates(&self, from: Option<&str>) -> Result<Listed<Template>, Error> {
-        let answer = self.ask(&Request::new(verb::TEMPLATES).from(from)?).await?;
+        let answer = self.ask(&self.about(verb::TEMPLATES).from(from)?).await?;
         Ok(ingest::templates(&answer.result)?)
     }
 
     /// The description of a resource, of a server that gives one (SEP-2093).
     pub async fn metadata(&self, uri: &Uri) -> Result<(Resource, Freshness), Error> {
-        let answer = self.ask(&Request::new(verb::METADATA).about(uri.as_str())).await?;
+        let answer = self.ask(&self.about(verb::METADATA).about(uri.as_str())).await?;
         Ok(ingest::described(&answer.result)?)
     }
 
     /// The content of a resource.
     pub async fn read(&self, uri: &Uri) -> Result<Opened, Error> {
-        let answer = self.ask(&Request::new(verb::READ).about(uri.as_str())).await?;
+        let answer = self.ask(&self.about(verb::READ).about(uri.as_str())).await?;
         Ok(ingest::opened(&answer.result, uri)?)
     }
 
     /// Values for a variable of a template.
     pub async fn complete(&self, question: &Question<'_>) -> Result<Completion, Error> {
-        let request = Request::new(verb::COMPLETE).params(completing(question));
+        let request = self.about(verb::COMPLETE).params(completing(question));
         let answer = self.ask(&request).await?;
         Ok(ingest::completion(&answer.result)?)
     }

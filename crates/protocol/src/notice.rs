@@ -1,10 +1,16 @@
 //! What do we tell a peer unasked?
 
-use resource::{Offer, Step, Uri};
+use std::sync::Arc;
+
+use resource::{Extra, Offer, Place, Step, Uri};
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::frame::Id;
+use crate::member::members;
 use crate::outgoing::Outgoing;
+use crate::relay::one_line;
+use crate::shape::extra::Members;
 use crate::wish::Wishes;
 
 /// A notification on its way out.
@@ -19,6 +25,8 @@ pub enum Notice {
     },
     /// What will be told on this subscription.
     Acknowledged(Wishes),
+    /// Another one, and what else was said of it.
+    Worded(Box<Self>, Arc<Extra>),
     /// A resource is to be read again.
     Updated(Uri),
     /// Lists are to be fetched again.
@@ -35,11 +43,38 @@ struct Notification<P> {
     params: Option<P>,
 }
 
+/// What only the two ends of one connection mean by it.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// What another server's notice says besides what it is about.
+///
+/// MCP, all revisions: parameters of a notification, and their `_meta`, may hold anything.
+pub fn extra(params: &RawValue) -> Extra {
+    let mut extra = Extra::default();
+    for (name, raw) in members(Some(params), "parameters").unwrap_or_default() {
+        match &*name {
+            "uri" => {}
+            "_meta" => {
+                for (name, raw) in members(Some(raw), "_meta").unwrap_or_default() {
+                    if name != SUBSCRIPTION {
+                        extra.put(Place::Meta, name, one_line(raw.get()));
+                    }
+                }
+            }
+            _ => extra.put(Place::Beside, name, one_line(raw.get())),
+        }
+    }
+    extra
+}
+
 /// The subscription that a notice belongs to, with its id as the client wrote it.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Tag<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-    subscription: &'a Id,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscription: Option<&'a Id>,
+    #[serde(flatten)]
+    words: Members<'a>,
 }
 
 #[derive(Serialize)]
@@ -76,21 +111,28 @@ struct Told<'a> {
     uri: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notifications: Option<&'a Wishes>,
+    #[serde(flatten)]
+    words: Members<'a>,
 }
 
 impl Notice {
     /// The message, to a peer that agreed on it once and for all.
     pub fn encode(&self) -> Outgoing {
-        self.tagged(None)
+        self.tagged(None, None)
     }
 
     /// The message, on the subscription that the request `id` opened.
     pub fn on(&self, id: &Id) -> Outgoing {
-        self.tagged(Some(Tag { subscription: id }))
+        self.tagged(Some(id), None)
     }
 
-    fn tagged(&self, tag: Option<Tag<'_>>) -> Outgoing {
+    fn tagged(&self, subscription: Option<&Id>, words: Option<&Extra>) -> Outgoing {
+        let of = |place| words.map(|words| Members::all(words, place)).unwrap_or_default();
+        let (meta, words) = (of(Place::Meta), of(Place::Beside));
+        let is_tagged = subscription.is_some() || !meta.is_empty();
+        let tag = is_tagged.then_some(Tag { subscription, words: meta });
         let (method, told) = match self {
+            Self::Worded(notice, words) => return notice.tagged(subscription, Some(words)),
             Self::Progress { token, step } => {
                 let params = Progress {
                     progress_token: token,
@@ -101,24 +143,24 @@ impl Notice {
                 return message("notifications/progress", Some(params));
             }
             Self::Acknowledged(granted) => {
-                let told = Told { tag, notifications: Some(granted), uri: None };
+                let told = Told { tag, notifications: Some(granted), ..Told::default() };
                 ("notifications/subscriptions/acknowledged", told)
             }
             Self::Updated(uri) => {
-                let told = Told { tag, uri: Some(uri.as_str()), notifications: None };
+                let told = Told { tag, uri: Some(uri.as_str()), words, notifications: None };
                 ("notifications/resources/updated", told)
             }
             Self::OffersChanged(Offer::Tool) => {
-                ("notifications/tools/list_changed", Told { tag, ..Told::default() })
+                ("notifications/tools/list_changed", Told { tag, words, ..Told::default() })
             }
             Self::OffersChanged(Offer::Prompt) => {
-                ("notifications/prompts/list_changed", Told { tag, ..Told::default() })
+                ("notifications/prompts/list_changed", Told { tag, words, ..Told::default() })
             }
             Self::ListChanged => {
-                ("notifications/resources/list_changed", Told { tag, ..Told::default() })
+                ("notifications/resources/list_changed", Told { tag, words, ..Told::default() })
             }
         };
-        let says_something = told.tag.is_some() || told.uri.is_some();
+        let says_something = told.tag.is_some() || told.uri.is_some() || !told.words.is_empty();
         message(method, says_something.then_some(told))
     }
 }

@@ -1,6 +1,6 @@
 //! What waits for one stream of changes?
 //!
-//! A set, not a queue: each URI stands in it once, with what became of it last.
+//! A set, not a queue: each URI stands in it once, with what became of it last, in the last words.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use resource::{Change, Uri};
+use resource::{Change, Extra, Uri};
 
 /// The end at which changes are told. Dropping it ends the stream, once that is empty.
 pub(crate) struct Feed(Arc<Shared>);
@@ -26,8 +26,8 @@ struct Shared(Mutex<Waiting>);
 struct Waiting {
     /// In the order in which they were told first; nothing stands for lists.
     order: VecDeque<Option<Uri>>,
-    /// Whether each is there or gone.
-    there: HashMap<Option<Uri>, bool>,
+    /// Whether each is there or gone, and what else was said.
+    there: HashMap<Option<Uri>, (bool, Option<Arc<Extra>>)>,
     waker: Option<Waker>,
     ended: bool,
 }
@@ -41,15 +41,16 @@ impl Feed {
 
     /// Tells of a change.
     pub(crate) fn tell(&self, change: Change) {
+        let (change, words) = change.parts();
         let (about, is_there) = match change {
             Change::Updated(uri) => (Some(uri), true),
             Change::Removed(uri) => (Some(uri), false),
             Change::Listing => (None, true),
             // Files offer nothing but resources.
-            Change::Offers(_) => return,
+            Change::Offers(_) | Change::Worded(..) => return,
         };
         let mut waiting = self.0.lock();
-        if waiting.there.insert(about.clone(), is_there).is_none() {
+        if waiting.there.insert(about.clone(), (is_there, words)).is_none() {
             waiting.order.push_back(about);
         }
         waiting.wake();
@@ -90,12 +91,13 @@ impl Waiting {
 
     fn next(&mut self) -> Option<Change> {
         let about = self.order.pop_front()?;
-        let is_there = self.there.remove(&about).unwrap_or(true);
-        Some(match about {
+        let (is_there, words) = self.there.remove(&about).unwrap_or((true, None));
+        let change = match about {
             Some(uri) if is_there => Change::Updated(uri),
             Some(uri) => Change::Removed(uri),
             None => Change::Listing,
-        })
+        };
+        Some(change.worded(words))
     }
 }
 

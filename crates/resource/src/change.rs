@@ -1,5 +1,8 @@
 //! What may happen to a resource after it was listed?
 
+use std::sync::Arc;
+
+use crate::extra::Extra;
 use crate::relay::Offer;
 use crate::uri::Uri;
 
@@ -27,4 +30,33 @@ pub enum Change {
     Listing,
     /// Tools or prompts came or went.
     Offers(Offer),
+    /// One of the others, and what else was said of it.
+    Worded(Box<Self>, Arc<Extra>),
+}
+
+impl Change {
+    /// The same, with what else was said of it; nothing said costs nothing.
+    #[must_use]
+    pub fn worded(self, words: Option<Arc<Extra>>) -> Self {
+        match words.filter(|words| !words.is_empty()) {
+            Some(words) => Self::Worded(Box::new(self.parts().0), words),
+            None => self,
+        }
+    }
+
+    /// What happened, and what else was said of it.
+    pub fn parts(self) -> (Self, Option<Arc<Extra>>) {
+        match self {
+            Self::Worded(change, words) => (*change, Some(words)),
+            change => (change, None),
+        }
+    }
+
+    /// What happened, whatever was said of it.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Worded(change, _) => change,
+            change => change,
+        }
+    }
 }

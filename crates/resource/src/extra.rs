@@ -4,7 +4,7 @@
 //! here reads it.
 
 /// Words of others: members by name, each with its JSON text. Having none costs nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Extra(Option<Box<[Members; 4]>>);
 
 type Members = Vec<(String, String)>;

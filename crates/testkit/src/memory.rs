@@ -184,9 +184,9 @@ impl Memory {
 
     /// Tells everybody who listens, whether or not it is true.
     pub fn tell(&self, change: &Change) {
-        let parents = match change {
+        let parents = match change.plain() {
             Change::Updated(uri) | Change::Removed(uri) => self.parents(uri),
-            Change::Listing | Change::Offers(_) => Vec::new(),
+            Change::Listing | Change::Offers(_) | Change::Worded(..) => Vec::new(),
         };
         if let Some(live) = &self.live {
             live.tell(change, &parents);

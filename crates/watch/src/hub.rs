@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
 use tokio::time::{self, Instant};
 
-use crate::mailbox::{Letter, Mailbox, Ticket};
+use crate::mailbox::{Letter, Mailbox, Ticket, Words};
 use crate::settle::{Calm, Settle};
 
 /// How long a source may take to say whether it tells.
@@ -29,10 +29,17 @@ pub struct Hub {
 struct Shared {
     provider: Arc<dyn Provider>,
     lines: Mutex<HashMap<Interest, Weak<Line>>>,
-    open: Mutex<Settle<Letter, Vec<Weak<Line>>>>,
+    open: Mutex<Settle<Letter, Open>>,
     tickets: AtomicU64,
     held: AtomicUsize,
     most: usize,
+}
+
+/// A burst: whom it concerns, and what was said last.
+#[derive(Default)]
+struct Open {
+    lines: Vec<Weak<Line>>,
+    words: Words,
 }
 
 /// One interest, and everybody who has it.
@@ -136,16 +143,19 @@ impl Shared {
 
     /// Opens a burst, or goes on with one.
     fn note(self: &Arc<Self>, change: Change, line: &Weak<Line>) {
+        let (change, words) = change.parts();
         let letter = match change {
             Change::Updated(uri) | Change::Removed(uri) => Letter::Resource(uri),
             Change::Listing => Letter::Lists,
             Change::Offers(offer) => Letter::Offers(offer),
+            Change::Worded(..) => return,
         };
         let mut open = lock(&self.open);
         let idle = open.due().is_none();
-        let lines = open.note(letter, Instant::now());
-        if !lines.iter().any(|known| known.ptr_eq(line)) {
-            lines.push(line.clone());
+        let burst = open.note(letter, Instant::now());
+        burst.words = words;
+        if !burst.lines.iter().any(|known| known.ptr_eq(line)) {
+            burst.lines.push(line.clone());
         }
         drop(open);
         if idle {
@@ -162,8 +172,8 @@ impl Shared {
             let now = Instant::now();
             loop {
                 let settled = lock(&self.open).take(now);
-                let Some((letter, lines)) = settled else { break };
-                deliver(&letter, &lines);
+                let Some((letter, burst)) = settled else { break };
+                deliver(&letter, &burst);
             }
         }
     }
@@ -178,11 +188,12 @@ impl Shared {
 }
 
 /// Puts a letter into every box on these lines, once into each.
-fn deliver(letter: &Letter, lines: &[Weak<Line>]) {
-    let lines: Vec<_> = lines.iter().filter_map(Weak::upgrade).collect();
+fn deliver(letter: &Letter, burst: &Open) {
+    let words = &burst.words;
+    let lines: Vec<_> = burst.lines.iter().filter_map(Weak::upgrade).collect();
     if let [line] = &lines[..] {
         for (ticket, mailbox) in lock(&line.boxes).iter() {
-            mailbox.put(letter, [ticket].into_iter());
+            mailbox.put(letter, words, [ticket].into_iter());
         }
         return;
     }
@@ -195,14 +206,14 @@ fn deliver(letter: &Letter, lines: &[Weak<Line>]) {
         }
     }
     for (mailbox, tickets) in boxes.values() {
-        mailbox.put(letter, tickets.iter());
+        mailbox.put(letter, words, tickets.iter());
     }
 }
 
 impl Subscription {
     /// Tells its subscriber of it, whether or not anything happened.
     pub fn recall(&self) {
-        self.mailbox.put(&self.ticket.sum, [&self.ticket].into_iter());
+        self.mailbox.put(&self.ticket.sum, &None, [&self.ticket].into_iter());
     }
 }
 

@@ -9,5 +9,5 @@ mod mailbox;
 mod settle;
 
 pub use hub::{Hub, Subscription};
-pub use mailbox::{Letter, Mailbox};
+pub use mailbox::{Letter, Mailbox, Words};
 pub use settle::Calm;

@@ -1,7 +1,7 @@
 //! What waits for one subscriber?
 //!
 //! A set, not a queue: a notice is a hint to read again, so ten changes of one resource are one
-//! letter. A subscriber that does not read costs one for each resource it asked for, and for each
+//! letter, with what was said of the last. A subscriber that does not read costs one for each resource it asked for, and for each
 //! collection a bounded number of what lies in it.
 //! Whoever puts something in never waits. What came first is given first, so that a busy
 //! resource does not keep the others back.
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use resource::{Offer, Uri};
+use resource::{Extra, Offer, Uri};
 use tokio::sync::Notify;
 
 /// So many children of one collection are told one by one; more are told as the collection.
@@ -41,6 +41,9 @@ pub enum Letter {
     Everything,
 }
 
+/// What else was said of a change, in the words of whoever told of it.
+pub type Words = Option<Arc<Extra>>;
+
 /// On account of which subscription something is put in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ticket {
@@ -54,6 +57,8 @@ struct Waiting {
     order: VecDeque<Letter>,
     /// Each letter in `order`, and the subscriptions on whose account it lies there.
     tickets: HashMap<Letter, Vec<u64>>,
+    /// What was said last of a letter in `order`, if anything was.
+    words: HashMap<Letter, Arc<Extra>>,
     /// How much lies there on account of a subscription.
     crowds: HashMap<u64, Crowd>,
 }
@@ -67,11 +72,11 @@ struct Crowd {
 
 impl Mailbox {
     /// The next thing to tell; waits until there is something.
-    pub async fn next(&self) -> Letter {
+    pub async fn next(&self) -> (Letter, Words) {
         loop {
             let arrived = self.shared.arrived.notified();
-            if let Some(letter) = self.take() {
-                return letter;
+            if let Some(next) = self.take() {
+                return next;
             }
             arrived.await;
         }
@@ -95,15 +100,21 @@ impl Mailbox {
     }
 
     /// The next thing to tell, if there is any.
-    pub fn take(&self) -> Option<Letter> {
+    pub fn take(&self) -> Option<(Letter, Words)> {
         self.waiting().take()
     }
 
-    pub(crate) fn put<'a>(&self, letter: &Letter, tickets: impl Iterator<Item = &'a Ticket>) {
+    pub(crate) fn put<'a>(
+        &self,
+        letter: &Letter,
+        words: &Words,
+        tickets: impl Iterator<Item = &'a Ticket>,
+    ) {
         let mut waiting = self.waiting();
         for ticket in tickets {
             waiting.put(letter, ticket);
         }
+        waiting.say(letter, words);
         drop(waiting);
         self.shared.arrived.notify_one();
     }
@@ -145,8 +156,19 @@ impl Waiting {
         self.crowds.entry(number).or_default().letters += 1;
     }
 
-    fn take(&mut self) -> Option<Letter> {
+    /// Keeps what was said last of a letter, if it waits as itself.
+    fn say(&mut self, letter: &Letter, words: &Words) {
+        match words {
+            Some(words) if self.tickets.contains_key(letter) => {
+                self.words.insert(letter.clone(), Arc::clone(words));
+            }
+            _ => drop(self.words.remove(letter)),
+        }
+    }
+
+    fn take(&mut self) -> Option<(Letter, Words)> {
         let letter = self.order.pop_front()?;
+        let words = self.words.remove(&letter);
         for number in self.tickets.remove(&letter).unwrap_or_default() {
             if let Entry::Occupied(mut crowd) = self.crowds.entry(number) {
                 crowd.get_mut().letters -= 1;
@@ -155,7 +177,7 @@ impl Waiting {
                 }
             }
         }
-        Some(letter)
+        Some((letter, words))
     }
 
     fn forget(&mut self, number: u64) {
@@ -167,12 +189,15 @@ impl Waiting {
             !numbers.is_empty()
         });
         self.order.retain(|letter| self.tickets.contains_key(letter));
+        self.words.retain(|letter, _| self.tickets.contains_key(letter));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use resource::Uri;
+    use std::sync::Arc;
+
+    use resource::{Extra, Place, Uri};
 
     use super::{CROWD, Letter, Mailbox, Ticket};
 
@@ -189,7 +214,7 @@ mod tests {
     }
 
     fn all(mailbox: &Mailbox) -> Vec<Letter> {
-        std::iter::from_fn(|| mailbox.take()).collect()
+        std::iter::from_fn(|| mailbox.take()).map(|(letter, _)| letter).collect()
     }
 
     #[tokio::test]
@@ -197,7 +222,7 @@ mod tests {
         let mailbox = Mailbox::default();
         for _ in 0..10_000 {
             for letter in [letter("a:2"), letter("a:1"), Letter::Lists] {
-                mailbox.put(&letter, [ticket(1), ticket(2)].iter());
+                mailbox.put(&letter, &None, [ticket(1), ticket(2)].iter());
             }
         }
         assert_eq!(all(&mailbox), [letter("a:2"), letter("a:1"), Letter::Lists]);
@@ -209,28 +234,28 @@ mod tests {
         let reader = mailbox.clone();
         let waiting = tokio::spawn(async move { reader.next().await });
         tokio::task::yield_now().await;
-        mailbox.put(&letter("a:1"), [ticket(1)].iter());
-        assert_eq!(waiting.await.unwrap(), letter("a:1"));
+        mailbox.put(&letter("a:1"), &None, [ticket(1)].iter());
+        assert_eq!(waiting.await.unwrap(), (letter("a:1"), None));
     }
 
     #[test]
     fn a_busy_resource_does_not_keep_the_others_back() {
         let mailbox = Mailbox::default();
         for other in ["a:x", "a:y", "a:z"] {
-            mailbox.put(&letter("a:busy"), [ticket(1)].iter());
-            mailbox.put(&letter(other), [ticket(1)].iter());
-            assert_eq!(mailbox.take(), Some(letter("a:busy")));
-            mailbox.put(&letter("a:busy"), [ticket(1)].iter());
-            assert_eq!(mailbox.take(), Some(letter(other)));
-            assert_eq!(mailbox.take(), Some(letter("a:busy")));
+            mailbox.put(&letter("a:busy"), &None, [ticket(1)].iter());
+            mailbox.put(&letter(other), &None, [ticket(1)].iter());
+            assert_eq!(mailbox.take(), Some((letter("a:busy"), None)));
+            mailbox.put(&letter("a:busy"), &None, [ticket(1)].iter());
+            assert_eq!(mailbox.take(), Some((letter(other), None)));
+            assert_eq!(mailbox.take(), Some((letter("a:busy"), None)));
         }
     }
 
     #[test]
     fn what_only_an_ended_subscription_asked_for_is_taken_out() {
         let mailbox = Mailbox::default();
-        mailbox.put(&letter("a:1"), [ticket(1)].iter());
-        mailbox.put(&letter("a:2"), [ticket(1), ticket(2)].iter());
+        mailbox.put(&letter("a:1"), &None, [ticket(1)].iter());
+        mailbox.put(&letter("a:2"), &None, [ticket(1), ticket(2)].iter());
         mailbox.forget(&ticket(1));
         assert_eq!(all(&mailbox), [letter("a:2")]);
     }
@@ -238,14 +263,34 @@ mod tests {
     #[test]
     fn a_crowd_of_children_is_told_as_their_collection() {
         let mailbox = Mailbox::default();
-        mailbox.put(&letter("a:own"), [ticket(2)].iter());
+        mailbox.put(&letter("a:own"), &None, [ticket(2)].iter());
         for child in 0..100_000 {
-            mailbox.put(&letter(&format!("a:folder/{child}")), [ticket(1)].iter());
+            mailbox.put(&letter(&format!("a:folder/{child}")), &None, [ticket(1)].iter());
         }
         assert_eq!(all(&mailbox), [letter("a:own"), letter("a:folder")]);
         for child in 0..CROWD {
-            mailbox.put(&letter(&format!("a:folder/{child}")), [ticket(1)].iter());
+            mailbox.put(&letter(&format!("a:folder/{child}")), &None, [ticket(1)].iter());
         }
         assert_eq!(all(&mailbox).len(), CROWD, "one by one again, once it was told");
+    }
+
+    #[test]
+    fn what_was_said_last_is_told_and_nothing_is_left_of_it() {
+        let mailbox = Mailbox::default();
+        let said = |json: &str| {
+            let mut extra = Extra::default();
+            extra.put(Place::Beside, "by", json);
+            Some(Arc::new(extra))
+        };
+        for words in ["1", "2"] {
+            mailbox.put(&letter("a:1"), &said(words), [ticket(1), ticket(2)].iter());
+        }
+        mailbox.put(&letter("a:2"), &said("3"), [ticket(1)].iter());
+        mailbox.put(&letter("a:2"), &None, [ticket(1)].iter());
+        assert_eq!(mailbox.take(), Some((letter("a:1"), said("2"))));
+        assert_eq!(mailbox.take(), Some((letter("a:2"), None)));
+        mailbox.put(&letter("a:1"), &said("4"), [ticket(1)].iter());
+        mailbox.forget(&ticket(1));
+        assert!(mailbox.take().is_none() && mailbox.waiting().words.is_empty());
     }
 }

@@ -238,9 +238,9 @@ impl<P: Provider> Watch for Ruled<P> {
         }
         let rules = self.rules.clone();
         Ok(Box::pin(changes.filter(move |change| {
-            let seen = match change {
+            let seen = match change.plain() {
                 Change::Updated(uri) | Change::Removed(uri) => !rules.hide(&Self::path(uri)),
-                Change::Listing | Change::Offers(_) => true,
+                Change::Listing | Change::Offers(_) | Change::Worded(..) => true,
             };
             std::future::ready(seen)
         })))

@@ -7,6 +7,7 @@ use providers::upstream::relay::Nobody;
 use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
+use super::TIMEOUT;
 use crate::settings::{Command, Flaw, Secret, Settings, UpstreamMount};
 
 /// The server that `declared` names, which is not called yet.
@@ -28,9 +29,13 @@ pub(super) fn make(
         }
     };
     let usual = client::Options::default();
-    let timeout = declared.timeout().map_or(usual.timeout, |span| span.0);
+    let (timeout, reading) = match declared.timeout() {
+        Some(span) => (span.0, span.0),
+        None => (usual.timeout, TIMEOUT),
+    };
     let options = client::Options {
         timeout,
+        reading,
         capabilities: Some(client::asking::everything()),
         handler: Some(Arc::new(Nobody)),
         ..usual

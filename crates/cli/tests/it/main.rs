@@ -2,13 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
+mod actor;
+mod actor_http;
+mod codes;
 mod compositor;
+mod eras;
+mod faults;
+mod front;
 mod hostile;
 mod live;
+mod lossless;
 mod memory;
 mod person;
 mod program;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod walks;
 mod windows;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::program::{Listening, project};
 
 /// The most memory that a process ever had, in bytes.
-fn peak(process: u32) -> u64 {
+pub(crate) fn peak(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024

@@ -70,9 +70,17 @@ impl Piped {
 
     pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> Value {
         params["_meta"] = meta(&params["_meta"]);
-        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+        self.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
         self.hear()
+    }
+
+    pub(crate) fn say(&mut self, message: &Value) {
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The next line, whatever it is.
@@ -92,7 +100,7 @@ impl Piped {
 }
 
 /// The `_meta` that a request needs to stand alone, and `more`.
-fn meta(more: &Value) -> Value {
+pub(crate) fn meta(more: &Value) -> Value {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

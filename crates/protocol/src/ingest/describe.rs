@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::answer::Malformed;
 use crate::member::members;
+use crate::relay::one_line;
 use crate::shape::resource::{COLLECTION, Date, ETAG, FORMATS, MODIFIED};
 
 /// What is described.
@@ -70,7 +71,7 @@ impl<'a> Draft<'a> {
                     "\"document\"" => Some(false),
                     _ => None,
                 };
-                self.extra.put(Place::Beside, name, raw.get());
+                self.put(Place::Beside, name, raw);
             }
             "icons" => self.add_icons(raw),
             "annotations" => self.each(name, raw, Self::annotate),
@@ -84,7 +85,8 @@ impl<'a> Draft<'a> {
     }
 
     fn put(&mut self, place: Place, name: &str, raw: &RawValue) {
-        self.extra.put(place, name, raw.get());
+        // It will stand on one line among others.
+        self.extra.put(place, name, one_line(raw.get()));
     }
 
     /// The value of a member; one of another type is kept as it is, and none is none.

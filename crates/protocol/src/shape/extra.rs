@@ -34,6 +34,15 @@ impl<'a> Members<'a> {
         )
     }
 
+    /// The members in `place`, all of them.
+    pub(crate) fn all(extra: &'a Extra, place: Place) -> Self {
+        let members = extra.at(place).iter();
+        let read = |(name, json): &'a (String, String)| {
+            Some((name.as_str(), serde_json::from_str(json).ok()?))
+        };
+        Self(members.filter_map(read).collect())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

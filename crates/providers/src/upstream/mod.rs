@@ -34,6 +34,7 @@ use tokio::task::AbortHandle;
 use abilities::Abilities;
 use fault::fault;
 use flight::Flights;
+use health::Trouble;
 use keep::{Keep, Need};
 pub use options::Options;
 use pages::{Key, Leaf, Pages, Stop};
@@ -82,6 +83,7 @@ struct Inner {
     seats: Seats,
     listening: OnceLock<AbortHandle>,
     looking: Semaphore,
+    trouble: Trouble,
     has_complained: AtomicBool,
 }
 
@@ -111,6 +113,7 @@ impl Upstream {
             seats: Seats::default(),
             listening: OnceLock::new(),
             looking: Semaphore::new(LOOKS),
+            trouble: Trouble::default(),
             has_complained: AtomicBool::new(false),
         };
         Self { inner: Arc::new(inner) }
@@ -173,6 +176,7 @@ impl Inner {
         let inner = Arc::clone(self);
         async move {
             let mut listed = inner.client.list(&list, cursor.as_deref()).await?;
+            inner.trouble.is_over();
             inner.complain(listed.left_out, listed.contradictory);
             listed.items.iter_mut().for_each(|resource| inner.temper(resource));
             Ok(listed)
@@ -198,6 +202,7 @@ impl Inner {
             let inner = Arc::clone(self);
             async move {
                 let listed = inner.client.templates(cursor.as_deref()).await?;
+                inner.trouble.is_over();
                 inner.complain(listed.left_out, listed.contradictory);
                 Ok(listed)
             }
@@ -239,25 +244,29 @@ impl Inner {
 impl Provider for Upstream {
     async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
         self.inner.listen();
-        match parent {
+        let listed = match parent {
             None => self.inner.list(ask).await,
             Some(parent) => self.inner.children(parent, ask).await,
-        }
+        };
+        listed.inspect_err(|error| self.failed(error))
     }
 
     async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
         self.inner.listen();
-        self.inner.templates(ask).await
+        let listed = self.inner.templates(ask).await;
+        listed.inspect_err(|error| self.failed(error))
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
         self.inner.listen();
-        self.inner.stat(uri).await
+        let described = self.inner.stat(uri).await;
+        described.inspect_err(|error| self.failed(error))
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
         self.inner.listen();
-        self.inner.read(ctx, uri, window).await
+        let opened = self.inner.read(ctx, uri, window).await;
+        opened.inspect_err(|error| self.failed(error))
     }
 
     fn facets(&self) -> Facets<'_> {

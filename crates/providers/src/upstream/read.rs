@@ -65,6 +65,7 @@ impl Inner {
                 Opened::Contents(elements, freshness) => (elements, freshness),
                 Opened::NeedsInput => return Ok(Came::NeedsInput),
             };
+            inner.trouble.is_over();
             let parts = inner.parts(elements, &asked);
             let weight = parts.iter().map(|part| part.bytes.len() + 600).sum();
             let copy = Arc::new(Copy { parts, freshness });

@@ -15,6 +15,8 @@ use resource::{
     Offered, Page, Relay, Result, Step,
 };
 
+use super::watch::words;
+
 pub use party::Nobody;
 
 /// The tools and prompts of one server.
@@ -36,7 +38,7 @@ impl Relayed {
             loop {
                 let notice = notices.next().await?;
                 if touches(&notice, offer) {
-                    return Some((Change::Offers(offer), notices));
+                    return Some((Change::Offers(offer).worded(words(&notice)), notices));
                 }
             }
         }))

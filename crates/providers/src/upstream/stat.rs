@@ -50,6 +50,7 @@ impl Inner {
         let (inner, asked, epoch) = (Arc::clone(self), uri.clone(), self.stats.epoch());
         let ask = async move {
             let (mut resource, freshness) = inner.client.metadata(&asked).await?;
+            inner.trouble.is_over();
             resource.uri = asked.clone();
             inner.temper(&mut resource);
             let resource = Arc::new(resource);

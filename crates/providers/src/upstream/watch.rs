@@ -11,7 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use client::{About, Notice, Notices, Standing, State, verb};
 use futures_core::Stream;
-use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
+use resource::{Change, Context, Error, ErrorKind, Extra, Interest, Result, Uri, Watch};
 use tokio::sync::Notify;
 use tokio::sync::watch::Receiver;
 use tokio::time;
@@ -23,6 +23,9 @@ use crate::feed::Feed;
 
 /// How long to wait before a server is tried again: at first, and at most.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// How many bytes of a notice are kept besides what it is about.
+const WORDS: usize = 16 << 10;
 
 /// Everybody who listens.
 #[derive(Default)]
@@ -53,7 +56,7 @@ impl Roster {
 
 /// A change of what lies in a resource is one of that resource (`updated` may name either).
 fn touches(change: &Change, interest: &Interest) -> bool {
-    match (interest, change) {
+    match (interest, change.plain()) {
         (Interest::Everything, _) | (Interest::Listing, Change::Listing) => true,
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             is_within(uri, wanted)
@@ -83,7 +86,7 @@ impl Inner {
         match &notice.about {
             About::Updated(text) => {
                 let Ok(uri) = Uri::parse(text) else { return };
-                self.changed(&Change::Updated(uri));
+                self.changed(&Change::Updated(uri).worded(words(notice)));
             }
             About::ListChanged if notice.method == verb::LIST_CHANGED => {
                 if !notice.is_heard {
@@ -93,7 +96,7 @@ impl Inner {
                     self.opening.part();
                     self.asked.part();
                 }
-                self.changed(&Change::Listing);
+                self.changed(&Change::Listing.worded(words(notice)));
             }
             About::ListChanged | About::Other => {}
         }
@@ -101,7 +104,7 @@ impl Inner {
 
     /// Takes back what `change` touches, then tells of it.
     pub(super) fn changed(&self, change: &Change) {
-        match change {
+        match change.plain() {
             Change::Updated(uri) | Change::Removed(uri) => {
                 // What was read of a collection may hold what lies in it.
                 self.reads.forget(|kept| is_within(uri, kept));
@@ -114,7 +117,7 @@ impl Inner {
                 self.patterns.forget();
                 self.stats.forget(|_| true);
             }
-            Change::Offers(_) => return,
+            Change::Offers(_) | Change::Worded(..) => return,
         }
         self.whole.forget(|()| true);
         self.walks.part();
@@ -205,6 +208,12 @@ impl Watch for Upstream {
         }
         Ok(stories)
     }
+}
+
+/// What a notice says besides what it is about, if that is not too much to be kept.
+pub(super) fn words(notice: &Notice) -> Option<Arc<Extra>> {
+    let length = notice.params.as_ref().map_or(0, |raw| raw.get().len());
+    (length <= WORDS).then(|| Arc::new(notice.extra()))
 }
 
 /// Says that nobody tells of this resource.

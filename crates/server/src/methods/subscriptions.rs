@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures_util::{StreamExt, stream};
 use protocol::{Id, Notice, Outgoing, Reply, Wishes};
 use resource::{Error, ErrorKind, Interest, Offer, Result, Uri};
-use watch::{Hub, Letter, Mailbox, Subscription};
+use watch::{Hub, Letter, Mailbox, Subscription, Words};
 
 use crate::server::Server;
 
@@ -182,10 +182,14 @@ fn offers(server: &Server, wanted: impl IntoIterator<Item = Offer>) -> Vec<Offer
     wanted.into_iter().filter(|offer| server.offers(*offer)).collect()
 }
 
-fn notice(letter: Letter) -> Notice {
-    match letter {
+fn notice((letter, words): (Letter, Words)) -> Notice {
+    let notice = match letter {
         Letter::Offers(offer) => Notice::OffersChanged(offer),
         Letter::Resource(uri) => Notice::Updated(uri),
         Letter::Lists | Letter::Everything => Notice::ListChanged,
+    };
+    match words {
+        Some(words) => Notice::Worded(Box::new(notice), words),
+        None => notice,
     }
 }

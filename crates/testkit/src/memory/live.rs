@@ -66,14 +66,14 @@ impl Stream for Heard {
 }
 
 fn touches(change: &Change, interest: &Interest, parents: &[Uri]) -> bool {
-    match (interest, change) {
+    match (interest, change.plain()) {
         (Interest::Everything, _) => true,
         (Interest::Listing, change) => *change == Change::Listing,
         (Interest::Offers(offer), change) => *change == Change::Offers(*offer),
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             wanted == uri || parents.contains(wanted)
         }
-        (Interest::Resource(_), Change::Listing | Change::Offers(_)) => false,
+        (Interest::Resource(_), _) => false,
     }
 }
 

@@ -73,6 +73,6 @@ fn removed(text: &str) -> Change {
 fn about(change: &Change) -> Option<&Uri> {
     match change {
         Change::Updated(uri) | Change::Removed(uri) => Some(uri),
-        Change::Listing | Change::Offers(_) => None,
+        Change::Listing | Change::Offers(_) | Change::Worded(..) => None,
     }
 }

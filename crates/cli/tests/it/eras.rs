@@ -1,0 +1,146 @@
+//! Whoever asks and whoever answers may each be of either era, over a pipe or over HTTP.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::actor::{Actor, Asked, Deed, Era, Way};
+use crate::front::Front;
+use crate::program::project;
+
+const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
+const WAYS: [Way; 2] = [Way::Pipe, Way::Http];
+const UPDATED: &str = "notifications/resources/updated";
+
+/// A server of a text, a blob and a template.
+fn serve(era: Era, version: usize, asked: &Asked<'_>) -> Deed {
+    let uri = &asked.params["uri"];
+    match asked.method {
+        "resources/list" => Deed::Give(json!({ "resources": [
+            { "uri": "a://text", "name": "text", "mimeType": "text/plain", "x-own": [1.50] },
+            { "uri": "a://blob", "name": "blob", "size": 4 },
+        ] })),
+        "resources/templates/list" => Deed::Give(json!({ "resourceTemplates": [
+            { "uriTemplate": "a://{name}", "name": "any" },
+        ] })),
+        "completion/complete" => {
+            assert_eq!(asked.params["ref"]["uri"], "a://{name}");
+            Deed::Give(json!({ "completion": { "values": ["text"] } }))
+        }
+        "resources/read" if uri == "a://text" => {
+            let text = format!("version {version}");
+            Deed::Give(json!({ "contents": [{ "uri": uri, "text": text }] }))
+        }
+        "resources/read" if uri == "a://blob" => {
+            Deed::Give(json!({ "contents": [{ "uri": uri, "blob": "AP/+/Q==" }] }))
+        }
+        "resources/read" if era == Era::Legacy => Deed::Refuse(-32002, "Resource not found"),
+        "resources/read" => Deed::Refuse(-32602, "Resource not found"),
+        _ => Deed::Refuse(-32601, "no such method"),
+    }
+}
+
+/// 9.1, 9.2, 9.7: every pair is served alike.
+#[test]
+fn every_pair_of_eras_gets_along_over_every_pair_of_ways() {
+    for (front_era, front_way) in ERAS.into_iter().flat_map(|era| WAYS.map(|way| (era, way))) {
+        for (era, way) in ERAS.into_iter().flat_map(|era| WAYS.map(|way| (era, way))) {
+            let pair = format!("{front_era:?} {front_way:?} in front of {era:?} {way:?}");
+            play((front_era, front_way), (era, way), &pair);
+        }
+    }
+}
+
+fn play(in_front: (Era, Way), behind: (Era, Way), pair: &str) {
+    let folder = project();
+    let version = Arc::new(AtomicUsize::new(1));
+    let served = Arc::clone(&version);
+    let actor = Actor::play(behind.0, behind.1, move |asked| {
+        serve(behind.0, served.load(Ordering::SeqCst), asked)
+    });
+    let mut front = Front::start(in_front.0, in_front.1, folder.path(), &actor.mount("up", ""));
+    lists(&mut front, pair);
+    let read = |front: &mut Front, uri: &str| {
+        let answer = front.ask("resources/read", json!({ "uri": uri }));
+        let first = answer["result"]["contents"][0].clone();
+        assert_eq!(first["uri"], uri, "{pair}: {answer}");
+        first
+    };
+    assert_eq!(read(&mut front, "up+a://text")["text"], "version 1", "{pair}");
+    assert_eq!(read(&mut front, "up+a://blob")["blob"], "AP/+/Q==", "{pair}");
+    front.watch(&["up+a://text"]);
+    version.store(2, Ordering::SeqCst);
+    actor.tell(UPDATED, &json!({ "uri": "a://text" }));
+    assert_eq!(front.hear_of(UPDATED)["params"]["uri"], "up+a://text", "{pair}");
+    assert_eq!(read(&mut front, "up+a://text")["text"], "version 2", "{pair}");
+    let missing = front.ask("resources/read", json!({ "uri": "up+a://none" }));
+    let code = if in_front.0 == Era::Legacy { -32002 } else { -32602 };
+    assert_eq!(missing["error"]["code"], code, "{pair}: {missing}");
+    assert_eq!(missing["error"]["data"]["uri"], "up+a://none", "{pair}: {missing}");
+    let (handshakes, listens) = (actor.count("initialize"), actor.count("subscriptions/listen"));
+    match behind.0 {
+        Era::Legacy => assert_eq!((handshakes, listens), (1, 0), "{pair}"),
+        Era::Modern => assert!(handshakes == 0 && listens > 0, "{pair}: {handshakes} {listens}"),
+    }
+}
+
+fn lists(front: &mut Front, pair: &str) {
+    let list = front.ask("resources/list", json!({}));
+    let resources = &list["result"]["resources"];
+    let uris: Vec<&Value> = resources.as_array().unwrap().iter().map(|one| &one["uri"]).collect();
+    assert_eq!(uris, ["up+a://text", "up+a://blob"], "{pair}: {list}");
+    assert_eq!(resources[0]["x-own"], json!([1.5]), "{pair}");
+    let templates = front.ask("resources/templates/list", json!({}));
+    let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
+    assert_eq!(template, "up+a://{name}", "{pair}: {templates}");
+    let question = json!({
+        "ref": { "type": "ref/resource", "uri": "up+a://{name}" },
+        "argument": { "name": "name", "value": "t" },
+    });
+    let completion = front.ask("completion/complete", question);
+    assert_eq!(completion["result"]["completion"]["values"], json!(["text"]), "{pair}");
+    let told = front.ask("resources/metadata", json!({ "uri": "up+a://text" }));
+    let resource = &told["result"]["resource"];
+    assert_eq!(resource["uri"], "up+a://text", "{pair}: {told}");
+    assert_eq!(resource["mimeType"], "text/plain", "{pair}: {told}");
+    assert_eq!(resource["_meta"]["dev.refdesk/derived"], "list", "{pair}: {told}");
+}
+
+/// 9.2: one URI of two servers is two resources.
+#[test]
+fn two_servers_of_one_uri_are_told_apart() {
+    let folder = project();
+    for (era, way) in ERAS.into_iter().flat_map(|era| WAYS.map(|way| (era, way))) {
+        let server = |text: &'static str| {
+            Actor::play(era, way, move |asked| match asked.method {
+                "resources/list" => {
+                    Deed::Give(json!({ "resources": [{ "uri": "a://same", "name": text }] }))
+                }
+                "resources/read" => {
+                    let one = json!({ "uri": asked.params["uri"], "text": text });
+                    Deed::Give(json!({ "contents": [one] }))
+                }
+                _ => Deed::Refuse(-32601, "no such method"),
+            })
+        };
+        let (one, two) = (server("first"), server("second"));
+        let mut front =
+            Front::piped(folder.path(), &(one.mount("one", "") + &two.mount("two", "")));
+        let list = front.ask("resources/list", json!({}));
+        let names = |at: usize| {
+            let resource = &list["result"]["resources"][at];
+            (resource["uri"].as_str().unwrap(), resource["name"].as_str().unwrap())
+        };
+        assert_eq!((names(0), names(1)), (("one+a://same", "first"), ("two+a://same", "second")));
+        assert_eq!(front.text_of("one+a://same"), "first");
+        assert_eq!(front.text_of("two+a://same"), "second");
+        front.watch(&["one+a://same", "two+a://same"]);
+        // Were one told for the other, it would be heard here in its place.
+        for (actor, uri) in [(&two, "two+a://same"), (&one, "one+a://same"), (&two, "two+a://same")]
+        {
+            actor.tell(UPDATED, &json!({ "uri": "a://same" }));
+            assert_eq!(front.hear_of(UPDATED)["params"]["uri"], uri, "{era:?} {way:?}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What one server behind refdesk does wrong costs nobody but itself.
+
+use serde_json::{Value, json};
+
+use crate::actor::{Actor, Asked, Deed, Era, Way};
+use crate::front::Front;
+use crate::memory::peak;
+use crate::program::project;
+
+const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
+const README: &str = "file:///own/README.md";
+const LIST_CHANGED: &str = "notifications/resources/list_changed";
+
+/// What a server of one resource does about anything that is not worth a word.
+fn usual(asked: &Asked<'_>) -> Deed {
+    match asked.method {
+        "resources/list" => Deed::Give(json!({ "resources": [{ "uri": "a://x", "name": "x" }] })),
+        "resources/read" => {
+            Deed::Give(json!({ "contents": [{ "uri": asked.params["uri"], "text": "well" }] }))
+        }
+        _ => Deed::Refuse(-32601, "no such method"),
+    }
+}
+
+/// Words that stand in for any that refdesk may have.
+fn words(state: &Value) -> &str {
+    state["words"].as_str().unwrap_or_else(|| panic!("{state}"))
+}
+
+fn read(front: &mut Front) -> Value {
+    front.ask("resources/read", json!({ "uri": "bad+a://x" }))
+}
+
+#[test]
+fn a_program_that_is_killed_in_mid_read_is_told_of_and_comes_back() {
+    let folder = project();
+    for era in [Era::Legacy, Era::Modern] {
+        let actor = Actor::play(era, Way::Pipe, |asked| match (asked.method, asked.turn) {
+            ("resources/read", 0) => Deed::Hang,
+            _ => usual(asked),
+        });
+        let mut front = Front::piped(folder.path(), &(actor.mount("bad", "") + OWN));
+        assert_eq!(front.text_of(README), "# Project\n");
+        front.watch(&[]);
+        let reading = front.begin("resources/read", json!({ "uri": "bad+a://x" }));
+        actor.awaits("resources/read", 1);
+        assert_eq!(front.text_of(README), "# Project\n", "the other mount answers meanwhile");
+        actor.kill();
+        let failed = front.answer(reading);
+        assert_eq!(failed["error"]["code"], -32603, "{failed}");
+        assert_eq!(failed["error"]["data"]["uri"], "bad+a://x");
+        assert_eq!(failed["error"]["data"]["upstream"], "bad", "{failed}");
+        let state = front.state_of("bad");
+        assert_eq!((&state["state"], words(&state)), (&json!("failed"), "the connection ended"));
+        let list = front.ask("resources/list", json!({}));
+        assert_eq!(list["result"]["_meta"]["dev.refdesk/absent"][0]["what"], "bad", "{list}");
+        assert_eq!(actor.count("resources/read"), 1, "what failed is not asked again by itself");
+        actor.open();
+        front.hear_of(LIST_CHANGED);
+        assert_eq!(front.text_of("bad+a://x"), "well");
+        assert_eq!(front.state_of("bad")["state"], "ready");
+        assert_eq!(actor.count("resources/read"), 2);
+    }
+}
+
+#[test]
+fn a_server_that_hangs_is_given_up_on_in_time_and_told_of() {
+    let folder = project();
+    for way in [Way::Pipe, Way::Http] {
+        let actor = Actor::play(Era::Modern, way, |asked| match (asked.method, asked.turn) {
+            ("resources/read" | "resources/list", 0) => Deed::Hang,
+            _ => usual(asked),
+        });
+        let settings = actor.mount("bad", "timeout = \"700ms\"") + OWN;
+        let mut front = Front::piped(folder.path(), &settings);
+        let reading = front.begin("resources/read", json!({ "uri": "bad+a://x" }));
+        actor.awaits("resources/read", 1);
+        assert_eq!(front.text_of(README), "# Project\n", "the other mount answers meanwhile");
+        let failed = front.answer(reading);
+        assert_eq!(failed["error"]["code"], -32603, "{failed}");
+        assert_eq!(failed["error"]["data"]["upstream"], "bad", "{failed}");
+        let state = front.state_of("bad");
+        assert_eq!(state["state"], "degraded");
+        assert!(words(&state).contains("did not answer in time"), "{state}");
+        let list = front.ask("resources/list", json!({}));
+        let absent = &list["result"]["_meta"]["dev.refdesk/absent"][0];
+        assert_eq!(absent["what"], "bad");
+        assert_eq!(list["result"]["resources"].as_array().unwrap().len(), 6);
+        assert_eq!((actor.count("resources/read"), actor.count("resources/list")), (1, 1));
+        assert_eq!(read(&mut front)["result"]["contents"][0]["text"], "well");
+        assert_eq!(front.state_of("bad")["state"], "ready");
+    }
+}
+
+#[test]
+fn garbage_is_no_answer_and_the_next_one_is() {
+    let folder = project();
+    let garbage = [
+        (Way::Http, "\u{1b}[31mTraceback (most recent call last):"),
+        (Way::Http, r#"{"jsonrpc":"2.0"}"#),
+        (Way::Http, r#"[1, "two", null]"#),
+        (Way::Pipe, "{\"jsonrpc\":\"2.0\",\"id\":"),
+        (Way::Pipe, "null"),
+    ];
+    for (way, said) in garbage {
+        let actor = Actor::play(Era::Modern, way, move |asked| match (asked.method, asked.turn) {
+            ("resources/read", 0) => Deed::Say(said),
+            _ => usual(asked),
+        });
+        let settings = actor.mount("bad", "timeout = \"700ms\"") + OWN;
+        let mut front = Front::piped(folder.path(), &settings);
+        let failed = read(&mut front);
+        assert_eq!(failed["error"]["code"], -32603, "{said}: {failed}");
+        assert!(!failed.to_string().contains("Traceback"), "its words stay in the log");
+        let state = front.state_of("bad");
+        assert_eq!(state["state"], "degraded", "{said}: {state}");
+        assert!(words(&state).contains("the server behind this mount"), "{state}");
+        assert_eq!(front.text_of(README), "# Project\n");
+        assert_eq!(actor.count("resources/read"), 1);
+        assert_eq!(front.text_of("bad+a://x"), "well");
+        assert_eq!(front.state_of("bad")["state"], "ready");
+    }
+}
+
+#[test]
+fn an_answer_without_end_costs_no_memory() {
+    const MOST: u64 = 150 << 20;
+    let folder = project();
+    for way in [Way::Pipe, Way::Http] {
+        let actor = Actor::play(Era::Modern, way, |asked| match (asked.method, asked.turn) {
+            ("resources/read", 0) => Deed::Flood(1 << 30),
+            _ => usual(asked),
+        });
+        let mut front = Front::piped(folder.path(), &(actor.mount("bad", "") + OWN));
+        let failed = read(&mut front);
+        assert_eq!(failed["error"]["code"], -32602, "{failed}");
+        assert!(failed["error"]["message"].as_str().unwrap().contains("bytes"), "{failed}");
+        let state = front.state_of("bad");
+        assert_eq!(state["state"], "degraded", "{state}");
+        assert_eq!(front.text_of(README), "# Project\n", "while it still comes");
+        if way == Way::Pipe {
+            actor.awaits("flooded", 1);
+        }
+        assert_eq!(front.text_of("bad+a://x"), "well");
+        assert_eq!(front.state_of("bad")["state"], "ready");
+        assert_eq!(actor.count("resources/read"), 2);
+        let peak = peak(front.process());
+        assert!(peak < MOST, "{way:?}: {peak} bytes at the most");
+    }
+}
+
+#[test]
+fn a_list_that_goes_in_circles_ends() {
+    let folder = project();
+    let actor = Actor::play(Era::Modern, Way::Pipe, |asked| match asked.method {
+        "resources/list" => {
+            let one = json!({ "uri": format!("a://{}", asked.turn), "name": "x" });
+            Deed::Give(json!({ "resources": [one], "nextCursor": "again" }))
+        }
+        _ => usual(asked),
+    });
+    let mut front = Front::piped(folder.path(), &(actor.mount("bad", "") + OWN));
+    let list = front.ask("resources/list", json!({}));
+    let absent = &list["result"]["_meta"]["dev.refdesk/absent"][0];
+    assert_eq!(absent["what"], "bad", "{list}");
+    assert!(absent["why"].as_str().unwrap().contains("endless"), "{list}");
+    assert_eq!(list["result"]["resources"].as_array().unwrap().len(), 6, "the rest is served");
+    let asked = actor.count("resources/list");
+    assert!(asked <= 3, "asked for {asked} pages");
+    let state = front.state_of("bad");
+    assert_eq!(state["state"], "degraded", "{state}");
+    assert!(words(&state).contains("endless"), "{state}");
+    assert_eq!(front.text_of("bad+a://x"), "well");
+}
+
+#[test]
+fn a_stream_that_ends_halfway_is_no_answer_and_the_next_one_is() {
+    let folder = project();
+    for era in [Era::Legacy, Era::Modern] {
+        let actor = Actor::play(era, Way::Http, |asked| match (asked.method, asked.turn) {
+            ("resources/read", 0) => Deed::Break,
+            _ => usual(asked),
+        });
+        let mut front = Front::piped(folder.path(), &(actor.mount("bad", "") + OWN));
+        let failed = read(&mut front);
+        assert_eq!(failed["error"]["code"], -32603, "{failed}");
+        assert_eq!(failed["error"]["data"]["upstream"], "bad", "{failed}");
+        assert_eq!(front.text_of(README), "# Project\n");
+        let state = front.state_of("bad");
+        assert_eq!(state["state"], "degraded", "{state}");
+        assert!(words(&state).contains("cannot be reached"), "{state}");
+        assert_eq!(actor.count("resources/read"), 1);
+        assert_eq!(front.text_of("bad+a://x"), "well");
+        assert_eq!(front.state_of("bad")["state"], "ready");
+    }
+}
+
+#[test]
+fn a_server_that_forgot_the_session_is_opened_again() {
+    let folder = project();
+    let actor = Actor::play(Era::Legacy, Way::Http, usual);
+    let mut front = Front::piped(folder.path(), &(actor.mount("bad", "") + OWN));
+    front.watch(&["bad+a://x"]);
+    assert_eq!(front.text_of("bad+a://x"), "well");
+    actor.awaits("GET", 1);
+    actor.forget();
+    assert_eq!(front.text_of("bad+a://x"), "well", "nobody in front notices");
+    assert_eq!(front.text_of(README), "# Project\n");
+    assert_eq!((actor.count("initialize"), actor.count("resources/read")), (2, 2));
+    assert_eq!(front.state_of("bad")["state"], "ready");
+    // What was watched is watched again, and told as changed once.
+    let told = front.hear_of("notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], "bad+a://x");
+    assert_eq!(actor.count("resources/subscribe"), 2);
+    actor.awaits("GET", 2);
+    actor.tell("notifications/resources/updated", &json!({ "uri": "a://x" }));
+    assert_eq!(front.hear_of("notifications/resources/updated")["params"]["uri"], "bad+a://x");
+}
+
+#[test]
+fn a_server_that_comes_back_with_another_list_is_served_with_that() {
+    let folder = project();
+    for era in [Era::Legacy, Era::Modern] {
+        let opened = std::sync::atomic::AtomicUsize::new(0);
+        let actor = Actor::play(era, Way::Pipe, move |asked| match asked.method {
+            "initialize" | "server/discover" => {
+                opened.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                usual(asked)
+            }
+            "resources/list" => {
+                let name = format!("n{}", opened.load(std::sync::atomic::Ordering::SeqCst));
+                let one = json!({ "uri": format!("a://{name}"), "name": name });
+                Deed::Give(json!({ "resources": [one], "ttlMs": 600_000 }))
+            }
+            _ => usual(asked),
+        });
+        let mut front = Front::piped(folder.path(), &(actor.mount("bad", "") + OWN));
+        let first = |front: &mut Front| {
+            let list = front.ask("resources/list", json!({}));
+            list["result"]["resources"][0]["uri"].clone()
+        };
+        front.watch(&[]);
+        assert_eq!(first(&mut front), "bad+a://n1");
+        actor.kill();
+        actor.open();
+        front.hear_of(LIST_CHANGED);
+        assert_eq!(first(&mut front), "bad+a://n2");
+        assert_eq!(front.state_of("bad")["state"], "ready");
+    }
+}

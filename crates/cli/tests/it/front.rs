@@ -1,0 +1,236 @@
+//! Somebody who asks refdesk: of either era, over a pipe or over HTTP.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::actor::{Era, Way};
+use crate::program::{Listening, Piped, meta, refdesk};
+
+/// A client of a refdesk that it started.
+pub(crate) struct Front {
+    era: Era,
+    desk: Desk,
+    ids: u64,
+    answers: HashMap<u64, Value>,
+    news: VecDeque<Value>,
+}
+
+enum Desk {
+    Pipe(Piped),
+    Http { desk: Listening, session: String, streams: Vec<BufReader<TcpStream>> },
+}
+
+impl Front {
+    /// A client of the refdesk that serves `folder` as `settings` say.
+    pub(crate) fn start(era: Era, way: Way, folder: &Path, settings: &str) -> Self {
+        fs::write(folder.join("refdesk.toml"), settings).unwrap();
+        let desk = match way {
+            Way::Pipe => Desk::Pipe(Piped::start(refdesk(folder, &["serve", "--stdio"]))),
+            Way::Http => {
+                let (desk, session) = (Listening::start(folder, &[]), String::new());
+                Desk::Http { desk, session, streams: Vec::new() }
+            }
+        };
+        let (answers, news) = Default::default();
+        let mut front = Self { era, desk, ids: 0, answers, news };
+        if era == Era::Legacy {
+            let info = json!({ "name": "test", "version": "1" });
+            let params =
+                json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+            assert!(front.ask("initialize", params)["result"].is_object());
+            front.tell("notifications/initialized");
+            front.open_stream();
+        }
+        front
+    }
+
+    /// A modern client on a pipe.
+    pub(crate) fn piped(folder: &Path, settings: &str) -> Self {
+        Self::start(Era::Modern, Way::Pipe, folder, settings)
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        match &self.desk {
+            Desk::Pipe(desk) => desk.id(),
+            Desk::Http { desk, .. } => desk.child.id(),
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        if let Desk::Pipe(_) = self.desk {
+            let id = self.begin(method, params);
+            return self.answer(id);
+        }
+        let message = self.message(method, params);
+        let mut stream = self.post(&message);
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        if let Desk::Http { session, .. } = &mut self.desk
+            && let Some(id) = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "))
+        {
+            *session = format!("Mcp-Session-Id: {id}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+        }
+        serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
+    }
+
+    /// Asks over a pipe, and does not wait. The id that the answer will have.
+    pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
+        let message = self.message(method, params);
+        let Desk::Pipe(desk) = &mut self.desk else { panic!("HTTP waits for an answer") };
+        desk.say(&message);
+        self.ids
+    }
+
+    /// Waits for the answer to what was begun.
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
+        loop {
+            if let Some(answer) = self.answers.remove(&id) {
+                return answer;
+            }
+            self.next();
+        }
+    }
+
+    /// Subscribes to these resources, and to the list, in the way of its era.
+    pub(crate) fn watch(&mut self, uris: &[&str]) {
+        if self.era == Era::Legacy {
+            for uri in uris {
+                let answer = self.ask("resources/subscribe", json!({ "uri": uri }));
+                assert_eq!(answer["result"], json!({}), "{answer}");
+            }
+            return;
+        }
+        let wishes = json!({ "resourceSubscriptions": uris, "resourcesListChanged": true });
+        let params = json!({ "notifications": wishes });
+        if let Desk::Pipe(_) = self.desk {
+            self.begin("subscriptions/listen", params);
+        } else {
+            let message = self.message("subscriptions/listen", params);
+            let stream = BufReader::new(self.post(&message));
+            let Desk::Http { streams, .. } = &mut self.desk else { return };
+            streams.push(stream);
+        }
+        let ack = self.hear();
+        let granted = &ack["params"]["notifications"];
+        assert_eq!(granted["resourcesListChanged"], true, "{ack}");
+        let granted = granted["resourceSubscriptions"].as_array().map_or(0, Vec::len);
+        assert_eq!(granted, uris.len(), "{ack}");
+    }
+
+    /// The next thing that is told unasked.
+    pub(crate) fn hear(&mut self) -> Value {
+        loop {
+            if let Some(news) = self.news.pop_front() {
+                return news;
+            }
+            self.next();
+        }
+    }
+
+    /// Waits until `method` is told; skips what else is.
+    pub(crate) fn hear_of(&mut self, method: &str) -> Value {
+        loop {
+            let news = self.hear();
+            if news["method"] == method {
+                return news;
+            }
+        }
+    }
+
+    /// The state of a mount, as refdesk tells it.
+    pub(crate) fn state_of(&mut self, mount: &str) -> Value {
+        let told =
+            self.ask("resources/read", json!({ "uri": format!("refdesk://mounts/{mount}") }));
+        let text = told["result"]["contents"][0]["text"].as_str();
+        serde_json::from_str(text.unwrap_or_else(|| panic!("{told}"))).unwrap()
+    }
+
+    /// The text of a resource.
+    pub(crate) fn text_of(&mut self, uri: &str) -> String {
+        let told = self.ask("resources/read", json!({ "uri": uri }));
+        let text = told["result"]["contents"][0]["text"].as_str();
+        text.unwrap_or_else(|| panic!("{told}")).to_owned()
+    }
+
+    fn message(&mut self, method: &str, mut params: Value) -> Value {
+        self.ids += 1;
+        if self.era == Era::Modern {
+            params["_meta"] = meta(&params["_meta"]);
+        }
+        json!({ "jsonrpc": "2.0", "id": self.ids, "method": method, "params": params })
+    }
+
+    fn tell(&mut self, method: &str) {
+        let message = json!({ "jsonrpc": "2.0", "method": method });
+        match &mut self.desk {
+            Desk::Pipe(desk) => desk.say(&message),
+            Desk::Http { .. } => drop(self.post(&message).read_to_end(&mut Vec::new())),
+        }
+    }
+
+    fn open_stream(&mut self) {
+        let Desk::Http { desk, session, streams } = &mut self.desk else { return };
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).unwrap();
+        let head = "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n";
+        write!(stream, "{head}{session}\r\n").unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(stream.read_line(&mut head).unwrap(), 0);
+        }
+        streams.push(stream);
+    }
+
+    fn post(&self, message: &Value) -> TcpStream {
+        let Desk::Http { desk, session, .. } = &self.desk else { panic!("a pipe has no posts") };
+        let mut heading = session.clone();
+        if self.era == Era::Modern {
+            let method = message["method"].as_str().unwrap();
+            heading = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
+            if let Some(uri) = message["params"]["uri"].as_str() {
+                heading += &format!("Mcp-Name: {uri}\r\n");
+            }
+        }
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).unwrap();
+        let body = message.to_string();
+        let length = body.len();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
+             Accept: application/json, text/event-stream\r\n{heading}\
+             Content-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        stream
+    }
+
+    /// Takes one more message from wherever they come.
+    fn next(&mut self) {
+        let message = match &mut self.desk {
+            Desk::Pipe(desk) => desk.hear(),
+            Desk::Http { streams, .. } => event(streams.last_mut().expect("a stream is open")),
+        };
+        match message["id"].as_u64() {
+            Some(id) => drop(self.answers.insert(id, message)),
+            None => self.news.push_back(message),
+        }
+    }
+}
+
+fn event(stream: &mut impl BufRead) -> Value {
+    loop {
+        let mut line = String::new();
+        assert_ne!(stream.read_line(&mut line).unwrap(), 0, "the stream goes on");
+        if let Some(data) = line.strip_prefix("data: ").filter(|data| data.starts_with('{')) {
+            return serde_json::from_str(data).unwrap();
+        }
+    }
+}

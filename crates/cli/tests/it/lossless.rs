@@ -1,0 +1,185 @@
+//! What refdesk does not know of another server's words comes out as it was written.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
+
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Map, Value, json};
+
+use crate::actor::{Actor, Asked, Deed, Era, Way};
+use crate::front::Front;
+use crate::program::project;
+
+type Members = Map<String, Value>;
+
+/// Members that nobody has a word for.
+fn members() -> impl Strategy<Value = Members> {
+    let scalar = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        // Eighths are read here as exactly as they are written.
+        any::<i32>().prop_map(|n| Value::from(f64::from(n) / 8.0)),
+        "[ -~é日\u{1f600}\n\t]{0,12}".prop_map(Value::from),
+        Just(json!("a://one")),
+    ];
+    let value = scalar.prop_recursive(3, 16, 4, |inner| {
+        let object = btree_map("[a-z:/ ]{0,5}", inner.clone(), 0..4);
+        let object = object.prop_map(|object| Value::Object(object.into_iter().collect()));
+        prop_oneof![vec(inner, 0..4).prop_map(Value::from), object]
+    });
+    btree_map("x-[a-z]{1,4}", value, 0..4).prop_map(|object| object.into_iter().collect())
+}
+
+/// `known`, with what else is said of it.
+fn with(mut known: Value, more: &Members) -> Value {
+    known.as_object_mut().unwrap().extend(more.clone());
+    known
+}
+
+/// Whether all of `more` came, as it was.
+fn holds(came: &Value, more: &Members, where_: &str) {
+    for (name, value) in more {
+        assert_eq!(came.get(name), Some(value), "{where_}: {name} in {came}");
+    }
+}
+
+/// What a server says besides what is known, by place.
+#[derive(Debug, Clone, Default)]
+struct Said {
+    beside: Members,
+    meta: Members,
+    deep: Members,
+    blob: Vec<u8>,
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let bytes = vec(any::<u8>(), 0..200);
+    let parts = (members(), members(), members(), bytes);
+    parts.prop_map(|(beside, meta, deep, blob)| Said { beside, meta, deep, blob })
+}
+
+fn serve(said: &Said, asked: &Asked<'_>) -> Deed {
+    let Said { beside, meta, deep, blob } = said;
+    let (meta, deep) = (&Value::Object(meta.clone()), &Value::Object(deep.clone()));
+    match asked.method {
+        "resources/list" => {
+            let one = json!({ "uri": "a://one", "name": "n", "_meta": meta, "annotations": deep });
+            Deed::Give(json!({ "resources": [with(one, beside)] }))
+        }
+        "resources/templates/list" => {
+            let one = json!({ "uriTemplate": "a://{x}", "name": "n", "_meta": meta });
+            Deed::Give(json!({ "resourceTemplates": [with(one, beside)] }))
+        }
+        "resources/read" => {
+            let blob = base64_simd::STANDARD.encode_to_string(blob);
+            let one = json!({ "uri": "a://one", "blob": blob, "_meta": meta });
+            Deed::Give(json!({ "contents": [with(one, beside)] }))
+        }
+        "tools/list" => {
+            let schema = with(json!({ "type": "object" }), deep.as_object().unwrap());
+            let tool = json!({ "name": "echo", "inputSchema": schema, "_meta": meta });
+            Deed::Give(json!({ "tools": [with(tool, beside)] }))
+        }
+        "tools/call" => {
+            let block = with(json!({ "type": "text", "text": "t", "_meta": meta }), beside);
+            let result = json!({ "content": [block], "structuredContent": deep, "_meta": meta });
+            Deed::Give(with(result, beside))
+        }
+        _ => Deed::Refuse(-32601, "no such method"),
+    }
+}
+
+fn check(cases: u32, run: impl Fn(&Said)) {
+    // A conversation cannot be shrunk: what was said before belongs to it.
+    let config =
+        Config { cases, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let done = runner.run(&said(), |said| {
+        run(&said);
+        Ok(())
+    });
+    done.unwrap();
+}
+
+#[test]
+fn members_that_nobody_knows_come_out_as_they_were_written() {
+    for (era, way) in [(Era::Legacy, Way::Pipe), (Era::Modern, Way::Http)] {
+        let folder = project();
+        let now = Arc::new(Mutex::new(Said::default()));
+        let played = Arc::clone(&now);
+        let actor = Actor::play(era, way, move |asked| serve(&played.lock().unwrap(), asked));
+        let front = Front::start(era, Way::Pipe, folder.path(), &actor.mount("up", ""));
+        let front = RefCell::new(front);
+        check(48, |said| {
+            *now.lock().unwrap() = said.clone();
+            compare(&mut front.borrow_mut(), said);
+        });
+    }
+}
+
+fn compare(front: &mut Front, said: &Said) {
+    let mut ask = |method: &str, params: Value| front.ask(method, params)["result"].clone();
+    let one = ask("resources/list", json!({}))["resources"][0].clone();
+    let template = ask("resources/templates/list", json!({}))["resourceTemplates"][0].clone();
+    let read = ask("resources/read", json!({ "uri": "up+a://one" }))["contents"][0].clone();
+    let tool = ask("tools/list", json!({}))["tools"][0].clone();
+    let called = ask("tools/call", json!({ "name": "up_echo", "arguments": {} }));
+    let places = [
+        (&one, "a resource"),
+        (&template, "a template"),
+        (&read, "contents"),
+        (&tool, "a tool"),
+        (&called, "a result"),
+        (&called["content"][0], "a block"),
+    ];
+    for (came, where_) in places {
+        holds(came, &said.beside, where_);
+        if !said.meta.is_empty() {
+            holds(&came["_meta"], &said.meta, where_);
+        }
+    }
+    if !said.deep.is_empty() {
+        holds(&one["annotations"], &said.deep, "annotations");
+    }
+    holds(&tool["inputSchema"], &said.deep, "a schema");
+    assert_eq!(called["structuredContent"], Value::Object(said.deep.clone()));
+    let blob = base64_simd::STANDARD.decode_to_vec(read["blob"].as_str().unwrap());
+    assert_eq!(blob.unwrap(), said.blob);
+}
+
+/// URIs in words that nobody knows are not touched: nobody knows that they are any.
+#[test]
+fn what_a_notice_says_besides_comes_out_as_it_was_written() {
+    const CASES: u32 = 12;
+    const UPDATED: &str = "notifications/resources/updated";
+    const LIST_CHANGED: &str = "notifications/resources/list_changed";
+    for (era, way) in [(Era::Legacy, Way::Http), (Era::Modern, Way::Pipe)] {
+        let folder = project();
+        let actor = Actor::play(era, way, |asked| serve(&Said::default(), asked));
+        let mut front = Front::start(era, Way::Pipe, folder.path(), &actor.mount("up", ""));
+        let uris: Vec<String> = (0..CASES).map(|at| format!("up+a://{at}")).collect();
+        front.watch(&uris.iter().map(String::as_str).collect::<Vec<_>>());
+        let (front, at) = (RefCell::new(front), RefCell::new(0..CASES));
+        check(CASES, |said| {
+            let (mut front, mut at) = (front.borrow_mut(), at.borrow_mut());
+            let meta = Value::Object(said.meta.clone());
+            let params = with(json!({ "_meta": meta }), &said.beside);
+            // Whoever was just told of a thing is not told again at once, so each has its own.
+            if let Some(at) = at.next() {
+                let about = json!({ "uri": format!("a://{at}") });
+                actor.tell(UPDATED, &with(about, params.as_object().unwrap()));
+                let told = front.hear_of(UPDATED);
+                assert_eq!(told["params"]["uri"], format!("up+a://{at}"));
+                holds(&told["params"], &said.beside, "an update");
+                holds(&told["params"]["_meta"], &said.meta, "an update");
+            }
+            actor.tell(LIST_CHANGED, &params);
+            let told = front.hear_of(LIST_CHANGED);
+            holds(&told["params"], &said.beside, "a list");
+            holds(&told["params"]["_meta"], &said.meta, "a list");
+        });
+    }
+}

@@ -1,0 +1,133 @@
+//! A walk through many servers sees everything once, or says what it could not see.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::actor::{Actor, Deed, Era, Way};
+use crate::front::Front;
+
+const RESOURCES: usize = 3_333;
+const PAGE: usize = 250;
+
+/// A server of many resources that gives them in pages of its own size.
+fn paged(way: Way) -> Actor {
+    Actor::play(Era::Modern, way, |asked| match asked.method {
+        "resources/list" => {
+            let start = asked.params["cursor"].as_str().map_or(0, |text| text.parse().unwrap());
+            let end = RESOURCES.min(start + PAGE);
+            let one = |at| json!({ "uri": format!("a://{at:04}"), "name": "n" });
+            let resources: Vec<Value> = (start..end).map(one).collect();
+            let mut page = json!({ "resources": resources });
+            if end < RESOURCES {
+                page["nextCursor"] = json!(end.to_string());
+            }
+            Deed::Give(page)
+        }
+        _ => Deed::Refuse(-32601, "no such method"),
+    })
+}
+
+/// A walk under way.
+#[derive(Default)]
+struct Walk {
+    seen: Vec<String>,
+    absent: BTreeSet<String>,
+    cursor: Option<Value>,
+}
+
+impl Walk {
+    /// One page more. Whether there is another one.
+    fn step(&mut self, front: &mut Front) -> bool {
+        let params = self.cursor.take().map_or(json!({}), |cursor| json!({ "cursor": cursor }));
+        let answer = front.ask("resources/list", params);
+        let page = &answer["result"];
+        let items = page["resources"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        self.seen.extend(items.iter().map(|item| item["uri"].as_str().unwrap().to_owned()));
+        let absent = page["_meta"]["dev.refdesk/absent"].as_array().into_iter().flatten();
+        self.absent.extend(absent.map(|gap| gap["what"].as_str().unwrap().to_owned()));
+        self.cursor = page.get("nextCursor").cloned();
+        self.cursor.is_some()
+    }
+
+    fn until(&mut self, front: &mut Front, uri: &str) {
+        while !self.seen.iter().any(|seen| seen == uri) {
+            assert!(self.step(front), "{uri} comes");
+        }
+    }
+
+    fn rest(mut self, front: &mut Front) -> Self {
+        while self.step(front) {}
+        let once: BTreeSet<&String> = self.seen.iter().collect();
+        assert_eq!(once.len(), self.seen.len(), "nothing is seen twice");
+        self
+    }
+
+    /// How much was seen of a mount.
+    fn of(&self, mount: &str) -> usize {
+        self.seen.iter().filter(|uri| uri.starts_with(&format!("{mount}+"))).count()
+    }
+}
+
+#[test]
+fn pages_of_many_servers_are_walked_once_and_in_the_same_order_twice() {
+    let folder = TempDir::with_prefix("walk").unwrap();
+    let actors = [paged(Way::Http), paged(Way::Pipe), paged(Way::Http)];
+    let mounts = actors.iter().zip(["a", "b", "c"]).map(|(actor, name)| actor.mount(name, ""));
+    let mut front = Front::piped(folder.path(), &mounts.collect::<String>());
+    let first = Walk::default().rest(&mut front);
+    assert_eq!((first.seen.len(), first.absent.len()), (3 * RESOURCES, 0));
+    for (actor, name) in actors.iter().zip(["a", "b", "c"]) {
+        assert_eq!(first.of(name), RESOURCES);
+        let asked = actor.count("resources/list");
+        assert!(asked <= RESOURCES.div_ceil(PAGE) + 3, "{name} was asked {asked} times");
+    }
+    assert!(first.seen.is_sorted(), "by mount, then as the server has it");
+    assert!(first.seen == Walk::default().rest(&mut front).seen, "the same order twice");
+}
+
+#[test]
+fn a_server_that_comes_in_the_middle_of_a_walk_doubles_nothing() {
+    let folder = TempDir::with_prefix("walk").unwrap();
+    let (early, one, late, last) =
+        (paged(Way::Http), paged(Way::Http), paged(Way::Http), paged(Way::Http));
+    let settings = one.mount("b", "") + &last.mount("d", "");
+    let mut front = Front::piped(folder.path(), &settings);
+    front.watch(&[]);
+    let mut walk = Walk::default();
+    walk.until(&mut front, "b+a://0999");
+    let more = settings + &early.mount("a", "") + &late.mount("c", "");
+    fs::write(folder.path().join("refdesk.toml"), more).unwrap();
+    front.hear_of("notifications/resources/list_changed");
+    let walk = walk.rest(&mut front);
+    assert_eq!((walk.of("b"), walk.of("c"), walk.of("d")), (RESOURCES, RESOURCES, RESOURCES));
+    assert_eq!((walk.of("a"), walk.absent.len()), (0, 0), "it lies behind this walk");
+    assert_eq!(Walk::default().rest(&mut front).seen.len(), 4 * RESOURCES);
+}
+
+#[test]
+fn a_server_that_is_lost_in_the_middle_of_a_walk_is_named() {
+    let folder = TempDir::with_prefix("walk").unwrap();
+    let (one, lost, last) = (paged(Way::Http), paged(Way::Pipe), paged(Way::Http));
+    let settings = one.mount("a", "") + &lost.mount("b", "") + &last.mount("c", "");
+    for place in ["a+a://0999", "b+a://1234"] {
+        let mut front = Front::piped(folder.path(), &settings);
+        front.watch(&[]);
+        let mut walk = Walk::default();
+        walk.until(&mut front, "b+a://0000");
+        let mut walk = Walk::default();
+        walk.until(&mut front, place);
+        lost.kill();
+        // What is asked before that is heard of fails; what comes after must not hide it.
+        let walk = walk.rest(&mut front);
+        assert_eq!((walk.of("a"), walk.of("c")), (RESOURCES, RESOURCES), "{place}");
+        assert!(walk.of("b") < RESOURCES, "{place}");
+        assert_eq!(walk.absent, BTreeSet::from(["b".to_owned()]), "{place}");
+        lost.open();
+        front.hear_of("notifications/resources/list_changed");
+        let whole = Walk::default().rest(&mut front);
+        assert_eq!((whole.seen.len(), whole.absent.len()), (3 * RESOURCES, 0), "{place}");
+    }
+}
