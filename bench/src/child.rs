@@ -28,17 +28,28 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
+    /// A program with its arguments.
+    pub(crate) fn new(program: &Path, arguments: Vec<OsString>) -> Self {
+        Self { program: program.to_owned(), arguments }
+    }
+
     /// refdesk with a settings file.
     pub(crate) fn refdesk(program: &Path, settings: &Path) -> Self {
-        let arguments = vec!["serve".into(), "--settings".into(), settings.into()];
-        Self { program: program.to_owned(), arguments }
+        Self::new(program, vec!["serve".into(), "--settings".into(), settings.into()])
     }
 
     /// The server it is compared with.
     pub(crate) fn peer(program: &Path, threads: Option<usize>) -> Self {
         let arguments = threads
             .map_or_else(Vec::new, |count| vec!["--threads".into(), count.to_string().into()]);
-        Self { program: program.to_owned(), arguments }
+        Self::new(program, arguments)
+    }
+
+    /// The same server with few resources, to stand behind others; whether its readings
+    /// may be kept is for it to say.
+    pub(crate) fn upstream(program: &Path, lasting: Option<Duration>) -> Self {
+        let millis = lasting.unwrap_or_default().as_millis().to_string();
+        Self::new(program, vec!["--copies".into(), "--ttl".into(), millis.into()])
     }
 
     fn command(&self) -> Command {

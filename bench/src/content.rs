@@ -4,6 +4,8 @@
 pub const RESOURCES: usize = 10_000;
 /// Resources on one page of a listing.
 pub const PAGE: usize = 100;
+/// How many ask at once where nobody is to be spared by another's question.
+pub const CROWD: usize = 64;
 
 /// One resource that is read, with the same bytes wherever it is served from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,12 @@ impl Body {
     #[must_use]
     pub fn uri(self) -> String {
         format!("bench://body/{}", self.name())
+    }
+
+    /// The URIs of the same content, so many times over.
+    #[must_use]
+    pub fn copies(self, count: usize) -> Vec<String> {
+        (0..count).map(|copy| format!("bench://copy/{copy}/{}", self.name())).collect()
     }
 
     /// The bytes themselves.

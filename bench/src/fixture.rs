@@ -98,6 +98,17 @@ pub(crate) fn fs_settings(
     written(path, &settings)
 }
 
+/// Settings of an `upstream` mount of the server at an address.
+pub(crate) fn upstream_settings(scratch: &Path, url: &str) -> anyhow::Result<PathBuf> {
+    let settings = format!("{}kind = \"upstream\"\nurl = {}\n", head(PAGE), quoted(url));
+    written(&scratch.join("upstream.toml"), &settings)
+}
+
+/// The public URI of a resource of the server behind an `upstream` mount.
+pub(crate) fn mounted_uri(uri: &str) -> String {
+    format!("{MOUNT}+{uri}")
+}
+
 /// A folder of small files that are there to be changed; made anew in every run.
 pub(crate) fn watched_folder(scratch: &Path, files: usize) -> anyhow::Result<PathBuf> {
     let root = scratch.join("watched");
@@ -141,7 +152,7 @@ pub(crate) fn windowed_folder(scratch: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Makes a folder unless an earlier run made it to the end.
-fn made_once(
+pub(crate) fn made_once(
     scratch: &Path,
     name: &str,
     make: impl FnOnce(&Path) -> anyhow::Result<()>,

@@ -5,12 +5,14 @@ pub mod itself;
 pub mod listening;
 pub mod options;
 pub mod report;
+pub mod through;
 pub mod versus;
 
 mod child;
 mod dirwatch;
 mod events;
 mod fixture;
+mod gateway;
 mod http;
 mod load;
 mod measure;

@@ -50,10 +50,11 @@ impl Client {
 
 /// Several kept-alive connections, each with one request under way.
 pub(crate) struct HttpClient {
-    connections: Vec<Connection>,
-    requests: Arc<[Vec<u8>]>,
+    connections: Vec<(Connection, Requests)>,
     length: usize,
 }
+
+type Requests = Arc<[Vec<u8>]>;
 
 impl HttpClient {
     /// Opens the connections; the requests are asked in turn, each answered by about `length` bytes.
@@ -63,28 +64,41 @@ impl HttpClient {
         messages: &[Message],
         length: usize,
     ) -> anyhow::Result<Self> {
+        let host = address.to_string();
+        let requests: Requests = messages.iter().map(|message| message.over_http(&host)).collect();
         let mut connections = Vec::new();
         for _ in 0..at_once {
-            connections.push(Connection::open(address).await?);
+            connections.push((Connection::open(address).await?, Arc::clone(&requests)));
         }
-        let host = address.to_string();
-        let requests = messages.iter().map(|message| message.over_http(&host)).collect();
-        Ok(Self { connections, requests, length })
+        Ok(Self { connections, length })
+    }
+
+    /// Opens a connection for each request, on which it alone is asked: no two are ever the same.
+    pub(crate) async fn apart(
+        address: SocketAddr,
+        messages: &[Message],
+        length: usize,
+    ) -> anyhow::Result<Self> {
+        let mut connections = Vec::new();
+        for message in messages {
+            let own = Self::open(address, 1, std::slice::from_ref(message), length).await?;
+            connections.extend(own.connections);
+        }
+        Ok(Self { connections, length })
     }
 
     async fn round(&mut self, bound: Bound) -> anyhow::Result<Round> {
         let asked = Arc::new(AtomicU64::new(0));
         let start = Instant::now();
         let mut tasks = JoinSet::new();
-        for connection in self.connections.drain(..) {
-            let requests = Arc::clone(&self.requests);
+        for (connection, requests) in self.connections.drain(..) {
             let asked = Arc::clone(&asked);
             tasks.spawn(ask_in_turn(connection, requests, asked, (start, bound, self.length)));
         }
         let mut latencies = Vec::new();
         while let Some(task) = tasks.join_next().await {
-            let (connection, own) = task.context("a connection's task failed")??;
-            self.connections.push(connection);
+            let (connection, requests, own) = task.context("a connection's task failed")??;
+            self.connections.push((connection, requests));
             latencies.extend(own);
         }
         Ok(Round { requests: latencies.len() as u64, elapsed: start.elapsed(), latencies })
@@ -93,10 +107,10 @@ impl HttpClient {
 
 async fn ask_in_turn(
     mut connection: Connection,
-    requests: Arc<[Vec<u8>]>,
+    requests: Requests,
     asked: Arc<AtomicU64>,
     (start, bound, length): (Instant, Bound, usize),
-) -> anyhow::Result<(Connection, Vec<Duration>)> {
+) -> anyhow::Result<(Connection, Requests, Vec<Duration>)> {
     let mut latencies = Vec::new();
     let mut before = Instant::now();
     while before - start < bound.time {
@@ -111,7 +125,7 @@ async fn ask_in_turn(
         latencies.push(after - before);
         before = after;
     }
-    Ok((connection, latencies))
+    Ok((connection, requests, latencies))
 }
 
 /// One pair of pipes with several requests under way, told apart by their ids.

@@ -1,7 +1,7 @@
 //! Which tables does `just bench` print?
 
 use anyhow::Context;
-use bench::{itself, listening, options::Options, report, versus};
+use bench::{itself, listening, options::Options, report, through, versus};
 use clap::Parser;
 
 fn main() -> anyhow::Result<()> {
@@ -13,11 +13,20 @@ fn main() -> anyhow::Result<()> {
 }
 
 async fn run(options: &Options) -> anyhow::Result<()> {
+    let mut between = Vec::new();
+    if !options.noise {
+        // First, because it may have to install something, which may fail.
+        between = through::run(options).await?;
+    }
     let beside_the_peer = versus::run(options).await?;
     let mut beside_itself = Vec::new();
     if !options.noise {
         beside_itself = itself::run(options).await?;
         beside_itself.extend(listening::run(options).await?);
     }
-    report::print(&beside_the_peer, &beside_itself, options.markdown).context("print the tables")
+    let mut tables = report::Tables::new(options.markdown);
+    tables.versus(&beside_the_peer);
+    tables.itself(&beside_itself);
+    tables.through(&between);
+    tables.print().context("print the tables")
 }

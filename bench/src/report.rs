@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    itself,
+    itself, through,
     versus::{self, Bar, Comparison},
 };
 
@@ -15,19 +15,48 @@ pub(crate) fn progress(words: &str) {
     let _ = writeln!(io::stderr(), "bench: {words}");
 }
 
-/// Prints both tables on standard output.
-///
-/// # Errors
-/// When standard output cannot be written.
-pub fn print(versus: &[versus::Row], itself: &[itself::Row], markdown: bool) -> io::Result<()> {
-    let mut tables = Vec::new();
-    if !versus.is_empty() {
-        tables.push(table(&versus_cells(versus), markdown));
+/// What is printed in the end.
+pub struct Tables {
+    texts: Vec<String>,
+    markdown: bool,
+}
+
+impl Tables {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new(markdown: bool) -> Self {
+        Self { texts: Vec::new(), markdown }
     }
-    if !itself.is_empty() {
-        tables.push(table(&itself_cells(itself), markdown));
+
+    /// refdesk beside the peer.
+    pub fn versus(&mut self, rows: &[versus::Row]) {
+        self.add(&versus_cells(rows));
     }
-    io::stdout().write_all(tables.join("\n").as_bytes())
+
+    /// refdesk beside itself.
+    pub fn itself(&mut self, rows: &[itself::Row]) {
+        self.add(&itself_cells(rows));
+    }
+
+    /// What stands between a client and a server.
+    pub fn through(&mut self, rows: &[through::Row]) {
+        self.add(&through_cells(rows));
+    }
+
+    fn add(&mut self, cells: &[Vec<String>]) {
+        // The head alone says nothing.
+        if cells.len() > 1 {
+            self.texts.push(table(cells, self.markdown));
+        }
+    }
+
+    /// Writes all tables to standard output.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn print(&self) -> io::Result<()> {
+        io::stdout().write_all(self.texts.join("\n").as_bytes())
+    }
 }
 
 fn versus_cells(rows: &[versus::Row]) -> Vec<Vec<String>> {
@@ -81,6 +110,34 @@ fn itself_cells(rows: &[itself::Row]) -> Vec<Vec<String>> {
         ]);
     }
     cells
+}
+
+fn through_cells(rows: &[through::Row]) -> Vec<Vec<String>> {
+    let head = ["work", "between", "req/s", "p50", "p99", "added p50", "added p99"];
+    let tail = ["CPU/request", "peak memory", "CPU ratio", "bar", "met"];
+    let mut cells = vec![head.iter().chain(&tail).map(|cell| (*cell).to_owned()).collect()];
+    for row in rows {
+        let figures = &row.figures;
+        let [p50, p99] = row.added.map_or_else(
+            || ["", ""].map(Into::into),
+            |added| [added.p50, added.p99].map(difference),
+        );
+        let mut line = vec![row.work.to_owned(), row.way.name().to_owned()];
+        line.extend([format!("{:.0}", figures.rate), time(figures.p50), time(figures.p99), p50]);
+        line.extend([p99, time(figures.cpu), bytes(figures.peak)]);
+        line.extend(row.verdict.map_or_else(
+            || ["", "", ""].map(Into::into),
+            |it| [format!("{:.3}", it.cpu), it.bar.to_owned(), yes_or_no(it.met)],
+        ));
+        cells.push(line);
+    }
+    cells
+}
+
+/// Seconds more or less than something else.
+fn difference(seconds: f64) -> String {
+    let sign = if seconds < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", time(Duration::from_secs_f64(seconds.abs())))
 }
 
 fn yes_or_no(met: bool) -> String {
@@ -144,7 +201,7 @@ pub(crate) fn count(number: usize) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{bytes, count, table, time};
+    use super::{bytes, count, difference, table, time};
 
     #[test]
     fn numbers_are_written_as_people_write_them() {
@@ -153,6 +210,7 @@ mod tests {
         assert_eq!(bytes(99_950_000), "100.0 MB");
         assert_eq!(time(Duration::from_micros(42)), "42.0 µs");
         assert_eq!(time(Duration::from_millis(1_500)), "1.50 s");
+        assert_eq!([difference(2e-3), difference(-5e-6)], ["+2.00 ms", "-5.0 µs"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::{convert::Infallible, io::Write, net::SocketAddr, sync::Arc};
 
 use anyhow::Context;
-use bench::content::{self, Body};
+use bench::content::{self, Body, CROWD};
 use clap::Parser;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -38,6 +38,12 @@ struct Arguments {
     /// Worker threads; by default one a core over HTTP, and one over a pipe.
     #[arg(long, value_name = "COUNT")]
     threads: Option<usize>,
+    /// Hold copies of the two texts, not ten thousand small resources beside the bodies.
+    #[arg(long)]
+    copies: bool,
+    /// For how many milliseconds a client may keep what it has read.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 0)]
+    ttl: u64,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -54,7 +60,7 @@ fn main() -> anyhow::Result<()> {
         None => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build().context("start the runtime")?;
-    let shelf = Arc::new(Shelf::stock());
+    let shelf = Arc::new(Shelf::stock(&arguments));
     if arguments.stdio {
         runtime.block_on(serve_stdio(shelf))
     } else {
@@ -102,23 +108,32 @@ async fn serve_connection(stream: TcpStream, service: Arc<Service>) -> anyhow::R
 struct Shelf {
     resources: Vec<Resource>,
     bodies: Vec<ResourceContents>,
+    ttl: u64,
 }
 
 impl Shelf {
-    fn stock() -> Self {
-        let mut resources: Vec<Resource> = content::entries()
+    fn stock(arguments: &Arguments) -> Self {
+        let entries = if arguments.copies { 0..0 } else { content::entries() };
+        let mut resources: Vec<Resource> = entries
             .map(|number| {
                 Resource::new(content::entry_uri(number), content::entry_name(number))
                     .with_mime_type("text/plain")
                     .with_size(content::entry_text(number).len() as u64)
             })
             .collect();
-        resources.extend(Body::ALL.map(|body| {
-            Resource::new(body.uri(), body.name())
-                .with_mime_type(body.mime())
-                .with_size(body.size() as u64)
-        }));
-        Self { resources, bodies: Body::ALL.map(contents).into() }
+        let mut bodies: Vec<ResourceContents> = Vec::new();
+        for body in Body::ALL {
+            let copies = if arguments.copies && body != Body::Blob { CROWD } else { 0 };
+            for uri in [body.uri()].into_iter().chain(body.copies(copies)) {
+                resources.push(
+                    Resource::new(uri.clone(), body.name())
+                        .with_mime_type(body.mime())
+                        .with_size(body.size() as u64),
+                );
+                bodies.push(contents(body, uri));
+            }
+        }
+        Self { resources, bodies, ttl: arguments.ttl }
     }
 
     fn page(&self, cursor: Option<&str>) -> Option<ListResourcesResult> {
@@ -137,19 +152,15 @@ impl Shelf {
             | ResourceContents::BlobResourceContents { uri, .. } => uri == wanted,
             _ => false,
         })?;
-        Some(ReadResourceResult::new(vec![found.clone()]))
+        Some(ReadResourceResult::new(vec![found.clone()]).with_ttl_ms(self.ttl))
     }
 }
 
-fn contents(body: Body) -> ResourceContents {
+fn contents(body: Body, uri: String) -> ResourceContents {
     let bytes = body.bytes();
     let contents = match body {
-        Body::Kib | Body::Mib => {
-            ResourceContents::text(String::from_utf8_lossy(&bytes), body.uri())
-        }
-        Body::Blob => {
-            ResourceContents::blob(base64_simd::STANDARD.encode_to_string(bytes), body.uri())
-        }
+        Body::Kib | Body::Mib => ResourceContents::text(String::from_utf8_lossy(&bytes), uri),
+        Body::Blob => ResourceContents::blob(base64_simd::STANDARD.encode_to_string(bytes), uri),
     };
     contents.with_mime_type(body.mime())
 }

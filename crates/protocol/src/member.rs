@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 use crate::answer::Malformed;
@@ -45,26 +45,34 @@ impl Object {
 
 pub(crate) type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
+/// An object that is read where it stands, without a look at where it ends before.
+pub(crate) struct Fields<'a>(pub(crate) Members<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(name) = map.next_key::<Name<'de>>()? {
+                    members.push((name.0, map.next_value()?));
+                }
+                Ok(members)
+            }
+        }
+        from.deserialize_map(Each).map(Fields)
+    }
+}
+
 /// The members of an object in their order, none of them looked into.
 pub(crate) fn members<'a>(raw: Option<&'a RawValue>, what: &str) -> Result<Members<'a>, Malformed> {
-    struct Each;
-    impl<'de> Visitor<'de> for Each {
-        type Value = Members<'de>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some(name) = map.next_key::<Name<'de>>()? {
-                members.push((name.0, map.next_value()?));
-            }
-            Ok(members)
-        }
-    }
     let Some(raw) = raw else { return Ok(Vec::new()) };
-    serde_json::Deserializer::from_str(raw.get())
-        .deserialize_map(Each)
-        .map_err(|_| Malformed::new(&format!("{what} that are no object")))
+    let fields = Fields::deserialize(&mut serde_json::Deserializer::from_str(raw.get()));
+    fields.map(|fields| fields.0).map_err(|_| Malformed::new(&format!("{what} that are no object")))
 }
 
 #[derive(Deserialize)]

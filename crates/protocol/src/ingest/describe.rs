@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::Malformed;
-use crate::member::members;
+use crate::member::{Members, members};
 use crate::relay::one_line;
 use crate::shape::resource::{COLLECTION, Date, ETAG, FORMATS, MODIFIED};
 
@@ -45,11 +45,15 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(super) fn take(raw: &'a RawValue, kind: Kind) -> Result<Self, Malformed> {
+        Ok(Self::of(members(Some(raw), "members")?, kind))
+    }
+
+    pub(super) fn of(members: Members<'a>, kind: Kind) -> Self {
         let mut draft = Self::default();
-        for (name, raw) in members(Some(raw), "members")? {
+        for (name, raw) in members {
             draft.add(&name, raw, kind);
         }
-        Ok(draft)
+        draft
     }
 
     fn add(&mut self, name: &str, raw: &'a RawValue, kind: Kind) {

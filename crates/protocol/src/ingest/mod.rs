@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::Malformed;
+use crate::member::Fields;
 use describe::{Draft, Kind};
 
 /// The longest that anything is taken to stay fresh.
@@ -73,7 +74,7 @@ struct Told<'a> {
     #[serde(borrow)]
     resource: Option<&'a RawValue>,
     #[serde(borrow)]
-    contents: Option<Vec<&'a RawValue>>,
+    contents: Option<Vec<Fields<'a>>>,
     #[serde(borrow)]
     completion: Option<&'a RawValue>,
 }
@@ -167,16 +168,16 @@ pub fn opened(result: &RawValue, asked: &Uri) -> Result<Opened, Malformed> {
     if told.result_type.as_deref() == Some("input_required") {
         return Ok(Opened::NeedsInput);
     }
-    let told = told.completed()?;
-    let contents = told.contents.as_ref().ok_or_else(|| Malformed::new("a read of nothing"))?;
-    let element = |raw: &&RawValue| {
-        let draft = Draft::take(raw, Kind::Element)?;
+    let mut told = told.completed()?;
+    let contents = told.contents.take().ok_or_else(|| Malformed::new("a read of nothing"))?;
+    let element = |fields: Fields<'_>| {
+        let draft = Draft::of(fields.0, Kind::Element);
         let (is_text, bytes) = draft.body()?;
         let resource = draft.resource(Some(asked));
         let resource = resource.ok_or_else(|| Malformed::new("content of what is no URI"))?;
         Ok(Element { resource, is_text, bytes })
     };
-    let elements = contents.iter().map(element).collect::<Result<_, Malformed>>()?;
+    let elements = contents.into_iter().map(element).collect::<Result<_, Malformed>>()?;
     Ok(Opened::Contents(elements, told.freshness()))
 }
 

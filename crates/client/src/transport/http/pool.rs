@@ -21,6 +21,8 @@ use crate::error::Error;
 pub(super) const LEAVING: Duration = Duration::from_secs(2);
 const REACHING: Duration = Duration::from_secs(10);
 const REDIRECTS: usize = 3;
+/// How much room is made for a body before any of it is there.
+const BELIEVED: usize = 4 << 20;
 
 /// The connections to one server.
 pub(crate) struct Pool {
@@ -171,11 +173,13 @@ fn tls(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error> {
 /// The whole of a body, unless it is too large.
 pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<Bytes, Error> {
     let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if length.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > most) {
+    let length = length.and_then(|length| length.parse::<usize>().ok()).unwrap_or_default();
+    if length > most {
         return Err(Error::TooLarge(most));
     }
     let mut body = response.into_body();
-    let mut bytes = bytes::BytesMut::new();
+    // What is announced need not come, so only so much is believed beforehand.
+    let mut bytes = bytes::BytesMut::with_capacity(length.min(BELIEVED));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Error::Closed(error.to_string()))?;
         let Ok(chunk) = frame.into_data() else { continue };
