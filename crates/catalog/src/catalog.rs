@@ -176,7 +176,14 @@ impl Provider for Catalog {
             complete: completes.then_some(self as &dyn Complete),
             health: None,
             relay: relays.then_some(self as _),
+            mounts: Some(self),
         }
+    }
+}
+
+impl resource::Mounts for Catalog {
+    fn of(&self, uri: &Uri) -> Option<String> {
+        self.owner(uri).ok().map(|(mount, _)| mount.name.clone())
     }
 }
 

@@ -26,6 +26,7 @@ pub mod relay;
 pub mod reply;
 pub mod revision;
 pub mod shape;
+pub mod tool;
 pub mod wish;
 
 pub use answer::{Denial, Heard, Malformed, News};
@@ -42,4 +43,5 @@ pub use press::Press;
 pub use refusal::Refusal;
 pub use reply::{Reply, Welcome};
 pub use revision::{Revision, Terms};
+pub use tool::{Given, Tool};
 pub use wish::Wishes;

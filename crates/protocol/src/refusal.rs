@@ -49,22 +49,15 @@ impl Refusal {
         if let Some(said) = &error.said {
             return Self::passed_on(said, terms);
         }
-        let (code, message) = match error.kind {
-            // What may not be read must look like what is not there.
-            ErrorKind::NotFound | ErrorKind::Denied => {
-                (not_found(terms), "Resource not found".to_owned())
-            }
+        let code = match error.kind {
+            ErrorKind::NotFound | ErrorKind::Denied => not_found(terms),
             ErrorKind::Invalid
             | ErrorKind::Unsupported
             | ErrorKind::TooLarge
-            | ErrorKind::Changed => (Code::BAD_PARAMS, error.message.to_string()),
-            ErrorKind::Unavailable | ErrorKind::NeedsInput => {
-                (Code::INTERNAL, error.message.to_string())
-            }
-            ErrorKind::Internal => {
-                (Code::INTERNAL, format!("internal error; the log knows it as {trace}"))
-            }
+            | ErrorKind::Changed => Code::BAD_PARAMS,
+            ErrorKind::Unavailable | ErrorKind::NeedsInput | ErrorKind::Internal => Code::INTERNAL,
         };
+        let message = Self::words(error, trace);
         let mut data = Map::new();
         if let Some(uri) = &error.uri {
             data.insert("uri".to_owned(), uri.as_str().into());
@@ -74,6 +67,16 @@ impl Refusal {
         }
         let data = (!data.is_empty()).then_some(Data::Ours(Value::Object(data)));
         Self { data, ..Self::new(code, message) }
+    }
+
+    /// What a stranger is told of an error, whatever the code.
+    pub fn words(error: &Error, trace: &str) -> String {
+        match error.kind {
+            // What may not be read must look like what is not there.
+            ErrorKind::NotFound | ErrorKind::Denied => "Resource not found".to_owned(),
+            ErrorKind::Internal => format!("internal error; the log knows it as {trace}"),
+            _ => error.message.to_string(),
+        }
     }
 
     /// What another server said, in a code that the peer's revision has.

@@ -16,6 +16,7 @@ use crate::revision::{Revision, Terms};
 use crate::shape::capability::{Abilities, Capabilities};
 use crate::shape::resource::Shape;
 use crate::shape::{contents, offer, template};
+use crate::tool::{self, Given};
 
 /// The answer to a request.
 #[derive(Debug)]
@@ -42,6 +43,8 @@ pub enum Reply {
     Offers(Offer, Listing<Offered>),
     /// What another server gave, as [`outcome`](crate::shape::outcome::outcome) has worded it.
     Relayed(Json),
+    /// What a tool of ours gave.
+    Given(Given),
 }
 
 /// A page, and its cursor as the client will send it back.
@@ -134,6 +137,11 @@ impl Reply {
                 };
                 page(name, rows, listing.next.as_deref(), common, head)
             }
+            Self::Given(given) => {
+                let common = Common::new(None, &[], terms, welcome);
+                let common = serde_json::to_string(&common).unwrap_or_default();
+                tool::given::push(given, terms, &common, head).answering(id)
+            }
             Self::Relayed(json) => {
                 head.extend_from_slice(json.as_str().as_bytes());
                 head.push(b'}');
@@ -190,6 +198,7 @@ impl Reply {
             | Self::Resources(..)
             | Self::Offers(..)
             | Self::Relayed(..)
+            | Self::Given(..)
             | Self::Ended => {}
         }
     }

@@ -25,7 +25,7 @@ pub use error::{Error, ErrorKind, Result, Said};
 pub use extra::{Extra, Place};
 pub use health::{Condition, Health, State};
 pub use page::{Absence, Ask, Cursor, Freshness, Page, Scope};
-pub use provider::{Complete, Completion, Facets, Provider, Question, Watch};
+pub use provider::{Complete, Completion, Facets, Mounts, Provider, Question, Watch};
 pub use reading::{Body, Content, Lines, Next, Part, Reading, Slice, Source, Window};
 pub use relay::{Blank, Calling, Json, Names, Offer, Offered, Relay};
 pub use template::UriTemplate;

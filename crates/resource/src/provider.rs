@@ -75,6 +75,14 @@ pub struct Facets<'a> {
     pub health: Option<&'a dyn Health>,
     /// Passing on tools and prompts.
     pub relay: Option<&'a dyn Relay>,
+    /// Telling which of several sources something belongs to.
+    pub mounts: Option<&'a dyn Mounts>,
+}
+
+/// The ability to tell which of several sources something belongs to.
+pub trait Mounts: Send + Sync {
+    /// The name of the source that has `uri`, or would have it.
+    fn of(&self, uri: &Uri) -> Option<String>;
 }
 
 /// The ability to tell of changes.

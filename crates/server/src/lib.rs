@@ -12,6 +12,7 @@ mod pace;
 mod progress;
 mod reminder;
 mod server;
+mod tools;
 pub mod transport;
 pub mod window;
 

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::FutureExt;
 use protocol::frame::Bounds;
 use protocol::shape::capability::Abilities;
-use protocol::{Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Welcome};
+use protocol::{
+    Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Tool, Welcome,
+};
 use resource::{Error, ErrorKind, Offer, Provider, Relay};
 use watch::{Calm, Hub};
 
@@ -32,6 +34,7 @@ pub struct Server {
     pub(crate) hub: Hub,
     pub(crate) marks: Marks,
     failures: AtomicU64,
+    has_tools: bool,
 }
 
 /// To whom SEP-2093 is shown.
@@ -59,7 +62,24 @@ impl Server {
         let calm = Calm { quiet: limits.quiet, most: limits.hold };
         let hub = Hub::new(Arc::clone(&provider), calm, limits.all_subscriptions);
         let (press, marks, failures) = (Press::default(), Marks::default(), AtomicU64::new(0));
-        Self { provider, limits, seal, collections, completions, press, hub, marks, failures }
+        Self {
+            provider,
+            limits,
+            seal,
+            collections,
+            completions,
+            press,
+            hub,
+            marks,
+            failures,
+            has_tools: true,
+        }
+    }
+
+    /// The same, without tools of its own.
+    #[must_use]
+    pub fn without_tools(self) -> Self {
+        Self { has_tools: false, ..self }
     }
 
     pub(crate) fn bounds(&self) -> Bounds {
@@ -82,6 +102,17 @@ impl Server {
 
     /// Whether there may be offers of this kind.
     pub(crate) fn offers(&self, offer: Offer) -> bool {
+        (offer == Offer::Tool && self.has_tools) || self.relays(offer)
+    }
+
+    /// The tools of our own that are offered, in order.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = Tool> + '_ {
+        let can = |tool: &Tool| self.has_tools && (!tool.watches() || self.hub.has_changes());
+        Tool::ALL.into_iter().filter(can)
+    }
+
+    /// Whether others may have offers of this kind.
+    pub(crate) fn relays(&self, offer: Offer) -> bool {
         self.provider.facets().relay.is_some_and(|relay| relay.has(offer))
     }
 
@@ -142,6 +173,17 @@ impl Server {
     }
 
     fn refuse(&self, exchange: &Exchange, error: &Error) -> Outgoing {
+        let trace = self.note(error);
+        Refusal::of(error, exchange.terms, &trace).encode(Some(&exchange.id))
+    }
+
+    /// What a stranger is told of an error in words.
+    pub(crate) fn told(&self, error: &Error) -> String {
+        Refusal::words(error, &self.note(error))
+    }
+
+    /// Writes an error into the log, and gives what it is known by there.
+    fn note(&self, error: &Error) -> String {
         let trace = format!("f{}", self.failures.fetch_add(1, Ordering::Relaxed));
         match error.kind {
             ErrorKind::Internal | ErrorKind::Unavailable => {
@@ -149,6 +191,6 @@ impl Server {
             }
             _ => tracing::debug!(trace, cause = ?error, "a request was refused"),
         }
-        Refusal::of(error, exchange.terms, &trace).encode(Some(&exchange.id))
+        trace
     }
 }

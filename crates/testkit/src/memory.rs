@@ -327,6 +327,7 @@ impl Provider for Memory {
             complete: has_values.then_some(self as _),
             health: self.health.is_some().then_some(self as _),
             relay: (!self.kinds.is_empty()).then_some(self as _),
+            mounts: None,
         }
     }
 }

@@ -172,7 +172,7 @@ impl Provider for Fs {
 
     fn facets(&self) -> Facets<'_> {
         let watch = (self.site.watch != Watching::Off).then_some(self as _);
-        Facets { watch, complete: Some(self), health: Some(self), relay: None }
+        Facets { watch, complete: Some(self), health: Some(self), relay: None, mounts: None }
     }
 }
 

@@ -113,6 +113,7 @@ impl Provider for Statics {
             complete: completes.then_some(self as _),
             health: watches.then_some(self as _),
             relay: None,
+            mounts: None,
         }
     }
 }

@@ -278,6 +278,7 @@ impl Provider for Upstream {
             complete: abilities.completes.then_some(self as _),
             health: Some(self),
             relay: Some(&self.inner.relayed),
+            mounts: None,
         }
     }
 }

@@ -1,13 +1,21 @@
 //! Tools and prompts of servers behind us.
 
-use protocol::Reply;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
 use protocol::shape::outcome::outcome;
-use resource::{Blank, Calling, Context, Error, ErrorKind, Json, Names, Offer, Relay, Result};
+use protocol::{Reply, Tool};
+use resource::{
+    Ask, Blank, Calling, Context, Cursor, Error, ErrorKind, Freshness, Json, Names, Offer, Offered,
+    Page, Relay, Result, Scope,
+};
 
 use super::resources::{ask, sealed};
 use crate::exchange::Exchange;
 use crate::reminder;
 use crate::server::Server;
+use crate::tools;
 
 /// Whoever has several sources gives each its own names; to us all names are public.
 struct Unchanged;
@@ -34,8 +42,57 @@ pub(crate) async fn list(
         Offer::Prompt => "prompts",
     };
     let ask = ask(server, list, cursor)?;
-    let page = relay(server)?.offers(ctx, offer, &Unchanged, &ask).await?;
+    let page = match offer {
+        Offer::Tool => all_tools(server, ctx, &ask).await?,
+        Offer::Prompt => relay(server)?.offers(ctx, offer, &Unchanged, &ask).await?,
+    };
     Ok(Reply::Offers(offer, sealed(server, list, page)))
+}
+
+/// How long a list of our own tools may be kept.
+const OWN: Freshness = Freshness { ttl: Duration::from_secs(300), scope: Scope::Public };
+
+/// A page of the tools: our own first, then those of others. A cursor begins with whose they are.
+async fn all_tools(server: &Server, ctx: &Context, ask: &Ask) -> Result<Page<Offered>> {
+    let (own, theirs) = match ask.from.as_ref().map(|from| from.0.split_first()) {
+        None => (Some(0), None),
+        Some(Some((0, at))) => (at.first().map(|at| usize::from(*at)), None),
+        Some(Some((1, place))) => (None, Some(Cursor(Bytes::copy_from_slice(place)))),
+        Some(_) => return Err(Error::bad_cursor()),
+    };
+    let mut page = Page { freshness: OWN, ..Page::empty() };
+    if let Some(at) = own {
+        let mut rest = server.tools().skip(at);
+        page.items.extend(rest.by_ref().take(ask.limit).map(Tool::offered));
+        if rest.next().is_some() {
+            let at = u8::try_from(at + page.items.len()).map_err(|_| Error::bad_cursor())?;
+            page.next = Some(Cursor(Bytes::copy_from_slice(&[0, at])));
+            return Ok(page);
+        }
+    }
+    let left = ask.limit - page.items.len();
+    if !server.relays(Offer::Tool) {
+        return Ok(page);
+    }
+    if left == 0 {
+        page.next = Some(Cursor(Bytes::from_static(&[1])));
+        return Ok(page);
+    }
+    let from = theirs.filter(|place| !place.0.is_empty());
+    let ask = Ask { from, limit: left };
+    let more = relay(server)?.offers(ctx, Offer::Tool, &Unchanged, &ask).await?;
+    // A name of ours is ours, whoever else has it.
+    let is_free = |offered: &Arc<Offered>| own_tool(server, &offered.name).is_none();
+    page.items.extend(more.items.into_iter().filter(is_free));
+    page.next = more.next.map(|next| Cursor([&[1], &next.0[..]].concat().into()));
+    page.absent = more.absent;
+    page.freshness = page.freshness.and(more.freshness);
+    Ok(page)
+}
+
+/// The tool of our own that is called `name`.
+fn own_tool(server: &Server, name: &str) -> Option<Tool> {
+    server.tools().find(|tool| tool.name() == name)
 }
 
 /// What running a tool or filling in a prompt gives.
@@ -46,6 +103,9 @@ pub(crate) async fn call(
     name: &str,
     params: &Json,
 ) -> Result<Reply> {
+    if let Some(tool) = own_tool(server, name).filter(|_| offer == Offer::Tool) {
+        return tools::call(server, exchange, tool, params).await;
+    }
     let about = format!("{offer:?} {name}");
     let params = &reminder::open(server, &about, params)?;
     let calling = Calling { offer, name, params, names: &Unchanged };
@@ -66,6 +126,6 @@ pub(crate) async fn suggest(server: &Server, ctx: &Context, blank: &Blank<'_>) -
 }
 
 fn relay(server: &Server) -> Result<&dyn Relay> {
-    let nothing = || Error::new(ErrorKind::Unsupported, "nothing is offered here");
+    let nothing = || Error::new(ErrorKind::Unsupported, "nothing of that name is offered here");
     server.provider.facets().relay.ok_or_else(nothing)
 }

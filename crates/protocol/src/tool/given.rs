@@ -1,0 +1,132 @@
+//! What does a tool of ours give?
+//!
+//! Blocks for whoever reads them and structure for programs, each as the revision knows it.
+
+use std::sync::Arc;
+
+use resource::{Body, Part, Resource};
+use serde_json::{Value, json};
+
+use crate::outgoing::Outgoing;
+use crate::revision::Terms;
+use crate::shape::embedded;
+use crate::shape::resource::Shape;
+
+/// What a tool gives.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// What is to be read, in order.
+    pub blocks: Vec<Block>,
+    /// The same for programs, an object.
+    pub structured: Option<Value>,
+    /// Whether the tool could not do what it was asked for.
+    pub is_error: bool,
+    /// What a program may know about an error.
+    pub facts: Option<Value>,
+}
+
+/// One block.
+#[derive(Debug)]
+pub enum Block {
+    /// Words.
+    Text(String),
+    /// A link to a resource.
+    Link(Arc<Resource>),
+    /// A resource itself.
+    Embedded(Part),
+    /// An image or a sound.
+    Media(Part),
+}
+
+impl Given {
+    /// What says in these words that it could not be done.
+    pub fn error(words: impl Into<String>) -> Self {
+        Self { blocks: vec![Block::Text(words.into())], is_error: true, ..Self::default() }
+    }
+
+    /// These words, and the same for programs.
+    pub fn said(words: impl Into<String>, structured: Value) -> Self {
+        let blocks = vec![Block::Text(words.into())];
+        Self { blocks, structured: Some(structured), ..Self::default() }
+    }
+}
+
+/// A resource for programs, as a list shows it.
+pub fn described(resource: &Resource, terms: Terms) -> Value {
+    let shape = Shape::listed(resource, Terms { full: true, ..terms });
+    serde_json::to_value(shape).expect("what we write has string keys only")
+}
+
+/// Writes the members of a result, of which `head` holds the beginning and `common` the rest.
+pub(crate) fn push(given: Given, terms: Terms, common: &str, head: Vec<u8>) -> Outgoing {
+    let Given { blocks, structured, is_error, facts } = given;
+    let mut message = Outgoing::default();
+    let mut tail = head;
+    tail.extend_from_slice(b"{\"content\":[");
+    for (at, block) in blocks.into_iter().enumerate() {
+        if at > 0 {
+            tail.push(b',');
+        }
+        tail = push_block(block, terms, tail, &mut message);
+    }
+    tail.push(b']');
+    if is_error {
+        tail.extend_from_slice(b",\"isError\":true");
+    }
+    let mut member = |name: &str, value: &Value| {
+        tail.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+    };
+    if let Some(structured) = structured.filter(|_| terms.revision.knows_structure()) {
+        member("structuredContent", &structured);
+    }
+    // Both may have something to say in `_meta`.
+    let mut rest: Value = serde_json::from_str(common).unwrap_or_default();
+    if let Some(facts) = facts {
+        rest["_meta"]["dev.refdesk/error"] = facts;
+    }
+    for (name, value) in rest.as_object().into_iter().flatten() {
+        member(name, value);
+    }
+    tail.extend_from_slice(b"}}");
+    message.push(tail);
+    message
+}
+
+fn push_block(block: Block, terms: Terms, mut head: Vec<u8>, into: &mut Outgoing) -> Vec<u8> {
+    let mut write = |value: Value| head.extend_from_slice(value.to_string().as_bytes());
+    match block {
+        Block::Text(text) => write(json!({ "type": "text", "text": text })),
+        Block::Link(resource) if terms.revision.knows_links() => {
+            let mut link = described(&resource, terms);
+            link["type"] = "resource_link".into();
+            write(link);
+        }
+        Block::Link(resource) => {
+            let words = format!("{} <{}>", resource.name, resource.uri);
+            write(json!({ "type": "text", "text": words }));
+        }
+        Block::Media(part) => match kind(&part, terms) {
+            Some(kind) => {
+                let mime = part.resource.mime.as_deref().unwrap_or_default();
+                let opening = json!({ "type": kind, "mimeType": mime }).to_string();
+                head.extend_from_slice(&opening.as_bytes()[..opening.len() - 1]);
+                head.extend_from_slice(b",\"data\":\"");
+                into.push(head);
+                into.push_body(part.body);
+                return b"\"}".to_vec();
+            }
+            None => return embedded::push(part, terms, head, into),
+        },
+        Block::Embedded(part) => return embedded::push(part, terms, head, into),
+    }
+    head
+}
+
+/// Of which kind a block may be that holds this alone.
+fn kind(part: &Part, terms: Terms) -> Option<&'static str> {
+    let mime = part.resource.mime.as_deref().filter(|_| matches!(part.body, Body::Blob(_)))?;
+    if mime.starts_with("image/") {
+        return Some("image");
+    }
+    (mime.starts_with("audio/") && terms.revision.knows_audio()).then_some("audio")
+}

@@ -1,0 +1,64 @@
+//! Which resources does a filter let through?
+
+use globset::{GlobBuilder, GlobMatcher};
+use protocol::tool::arguments;
+use resource::{Error, Provider, Resource, Result};
+
+/// A filter that is ready to be used.
+pub(super) struct Filter<'a> {
+    said: &'a arguments::Filter,
+    name: Option<String>,
+    glob: Option<GlobMatcher>,
+}
+
+impl<'a> Filter<'a> {
+    pub(super) fn new(said: &'a arguments::Filter) -> Result<Self> {
+        let glob = said.uri.as_deref().map(|glob| {
+            let built = GlobBuilder::new(glob).literal_separator(true).build();
+            built.map(|glob| glob.compile_matcher()).map_err(|error| {
+                let why = error.kind();
+                Error::invalid(format!("uri: {glob:?} is no glob such as **/*.md: {why}"))
+            })
+        });
+        let name = said.name.as_ref().map(|name| name.to_lowercase());
+        Ok(Self { said, name, glob: glob.transpose()? })
+    }
+
+    /// Whether `resource` is wanted.
+    pub(super) fn admits(&self, provider: &dyn Provider, resource: &Resource) -> bool {
+        let said = self.said;
+        let named = |name: &String| {
+            let titles = [Some(&resource.name), resource.title.as_ref()];
+            titles.into_iter().flatten().any(|title| title.to_lowercase().contains(name))
+        };
+        let notes = &resource.annotations;
+        self.name.as_ref().is_none_or(named)
+            && self.glob.as_ref().is_none_or(|glob| glob.is_match(resource.uri.as_str()))
+            && said.mime.as_ref().is_none_or(|mime| is_of(resource, mime))
+            && said
+                .audience
+                .is_none_or(|whom| notes.audience.is_empty() || notes.audience.contains(&whom.0))
+            && said.min_priority.is_none_or(|least| notes.priority.is_some_and(|own| own >= least))
+            && said
+                .modified_since
+                .is_none_or(|since| notes.modified.is_some_and(|modified| modified >= since.0))
+            && said.mount.as_ref().is_none_or(|mount| {
+                let mounts = provider.facets().mounts;
+                mounts.and_then(|mounts| mounts.of(&resource.uri)).as_ref() == Some(mount)
+            })
+    }
+}
+
+/// Whether one of a resource's formats is of this type, or of a type that begins so.
+fn is_of(resource: &Resource, mime: &str) -> bool {
+    let wanted = mime.to_ascii_lowercase();
+    let wanted = wanted.trim_end_matches('*');
+    let formats = resource.formats.iter().map(|format| &format.mime);
+    resource.mime.iter().chain(formats).any(|own| {
+        let own = own.to_ascii_lowercase();
+        if wanted.ends_with('/') || wanted.is_empty() {
+            return own.starts_with(wanted);
+        }
+        own.split(';').next().is_some_and(|essence| essence.trim() == wanted) || own == wanted
+    })
+}

@@ -1,0 +1,223 @@
+//! `resources_list`: what is there?
+
+use std::cmp::Ordering;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use protocol::tool::arguments::{List, Sort};
+use protocol::tool::given::described;
+use protocol::tool::{Block, Given};
+use resource::{Absence, Cursor, Error, Resource, Result, Truth};
+use serde_json::{Value, json};
+
+use super::filter::Filter;
+use super::walk::Walk;
+use crate::exchange::Exchange;
+use crate::server::Server;
+
+/// How many resources one call looks at before it gives what it found.
+const LOOKED_AT: usize = 20_000;
+/// How many can be sorted.
+const SORTED: usize = 20_000;
+
+/// What is there, as far as the filter lets it through.
+pub(super) async fn list(server: &Server, exchange: &Exchange, list: &List) -> Result<Given> {
+    let seal = format!("tool list {:?} {:?}", list.filter, list.sort);
+    let opened = list.cursor.as_deref().map(|text| server.seal.open(&seal, text)).transpose()?;
+    let place = opened.as_ref().map(|cursor| &cursor.0[..]);
+    let found = match list.sort {
+        None => plain(server, exchange, list, place).await?,
+        Some(sort) => sorted(server, exchange, list, sort, place).await?,
+    };
+    let cursor = found.place.map(|place| server.seal.close(&seal, &Cursor(place.into())));
+    Ok(given(exchange, &found.resources, cursor, &found.absent))
+}
+
+struct Found {
+    resources: Vec<Arc<Resource>>,
+    /// Where to go on.
+    place: Option<Vec<u8>>,
+    absent: Vec<Absence>,
+}
+
+fn walk<'a>(
+    server: &'a Server,
+    exchange: &'a Exchange,
+    list: &List,
+    place: Option<&[u8]>,
+) -> Result<Walk<'a>> {
+    let filter = &list.filter;
+    let parent = filter.collection.as_ref().map(|link| link.0.clone());
+    Walk::new(server, &exchange.ctx, (parent, filter.recursive), place)
+}
+
+/// In the order in which it comes.
+async fn plain(
+    server: &Server,
+    exchange: &Exchange,
+    list: &List,
+    place: Option<&[u8]>,
+) -> Result<Found> {
+    let filter = Filter::new(&list.filter)?;
+    let mut walk = walk(server, exchange, list, place)?;
+    let mut resources = Vec::new();
+    for seen in 0.. {
+        if resources.len() >= server.limits.page || seen >= LOOKED_AT {
+            let place = walk.place();
+            return Ok(Found { resources, place: Some(place), absent: walk.absent });
+        }
+        let Some(resource) = walk.next().await? else { break };
+        if filter.admits(&*server.provider, &resource) {
+            resources.push(resource);
+        }
+    }
+    Ok(Found { resources, place: None, absent: walk.absent })
+}
+
+/// In another order, for which all of it must be seen.
+async fn sorted(
+    server: &Server,
+    exchange: &Exchange,
+    list: &List,
+    sort: Sort,
+    place: Option<&[u8]>,
+) -> Result<Found> {
+    let filter = Filter::new(&list.filter)?;
+    let mut walk = walk(server, exchange, list, None)?;
+    let mut all = Vec::new();
+    while let Some(resource) = walk.next().await? {
+        if !filter.admits(&*server.provider, &resource) {
+            continue;
+        }
+        if all.len() >= SORTED {
+            let words = format!("more than {SORTED} resources cannot be sorted; narrow the filter");
+            return Err(Error::invalid(words));
+        }
+        all.push(resource);
+    }
+    all.sort_by(|one, other| order(sort, one, other));
+    // What comes behind the last one that was given, even if that one is gone.
+    let begin = match place {
+        Some(bytes) => {
+            let last = last(bytes).ok_or_else(Error::bad_cursor)?;
+            all.partition_point(|one| order(sort, one, &last) != Ordering::Greater)
+        }
+        None => 0,
+    };
+    let mut rest = all.into_iter().skip(begin);
+    let resources: Vec<_> = rest.by_ref().take(server.limits.page).collect();
+    let more = rest.next().is_some();
+    let place = resources.last().filter(|_| more).map(|last| key(last));
+    Ok(Found { resources, place, absent: walk.absent })
+}
+
+fn order(sort: Sort, one: &Resource, other: &Resource) -> Ordering {
+    let priority = |resource: &Resource| resource.annotations.priority.unwrap_or(-1.0);
+    let sorted = match sort {
+        Sort::Name => one.name.cmp(&other.name),
+        Sort::Priority => priority(other).total_cmp(&priority(one)),
+        Sort::Modified => other.annotations.modified.cmp(&one.annotations.modified),
+        Sort::Size => other.size.cmp(&one.size),
+    };
+    sorted.then_with(|| one.uri.cmp(&other.uri))
+}
+
+/// What a resource is sorted by, in bytes.
+fn key(resource: &Resource) -> Vec<u8> {
+    let modified = resource.annotations.modified.and_then(|modified| {
+        let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+        u64::try_from(since.as_nanos()).ok()
+    });
+    let priority = resource.annotations.priority.map(f64::to_bits);
+    let mut bytes = Vec::new();
+    for number in [priority, modified, resource.size] {
+        bytes.push(u8::from(number.is_some()));
+        bytes.extend_from_slice(&number.unwrap_or_default().to_le_bytes());
+    }
+    bytes.extend_from_slice(&(resource.name.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(resource.name.as_bytes());
+    bytes.extend_from_slice(resource.uri.as_str().as_bytes());
+    bytes
+}
+
+/// A resource that is sorted as the one with this key was.
+fn last(mut bytes: &[u8]) -> Option<Resource> {
+    let mut number = || {
+        let (is_some, rest) = bytes.split_first()?;
+        let (number, rest) = rest.split_first_chunk()?;
+        bytes = rest;
+        Some((*is_some == 1).then(|| u64::from_le_bytes(*number)))
+    };
+    let (priority, modified, size) = (number()?, number()?, number()?);
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (name, uri) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    let uri = resource::Uri::parse(std::str::from_utf8(uri).ok()?).ok()?;
+    let mut resource = Resource::new(uri, std::str::from_utf8(name).ok()?);
+    resource.size = size;
+    resource.annotations.priority = priority.map(f64::from_bits);
+    let epoch = std::time::UNIX_EPOCH;
+    resource.annotations.modified =
+        modified.map(|nanos| epoch + std::time::Duration::from_nanos(nanos));
+    Some(resource)
+}
+
+fn given(
+    exchange: &Exchange,
+    resources: &[Arc<Resource>],
+    cursor: Option<String>,
+    absent: &[Absence],
+) -> Given {
+    let mut words = String::new();
+    for resource in resources {
+        let _ = writeln!(words, "{}", line(resource));
+    }
+    if resources.is_empty() {
+        words.push_str("nothing matches\n");
+    }
+    missing(&mut words, absent);
+    if let Some(cursor) = &cursor {
+        let _ = writeln!(words, "there is more: call again with cursor {cursor}");
+    }
+    let terms = exchange.terms;
+    let each: Vec<Value> = resources.iter().map(|resource| described(resource, terms)).collect();
+    let mut structured = json!({ "resources": each });
+    if let Some(cursor) = cursor {
+        structured["cursor"] = cursor.into();
+    }
+    if !absent.is_empty() {
+        structured["absent"] = absences(absent);
+    }
+    let mut given = Given::said(words.trim_end(), structured);
+    if terms.revision.knows_links() {
+        given.blocks.extend(resources.iter().map(|resource| Block::Link(Arc::clone(resource))));
+    }
+    given
+}
+
+/// One resource in a line of words.
+pub(super) fn line(resource: &Resource) -> String {
+    let mut line = resource.uri.to_string();
+    let mime = resource.mime.clone();
+    let size = resource.size.map(|size| format!("{size} bytes"));
+    let kind = (resource.listable == Truth::Yes).then(|| "a collection".to_owned());
+    let facts: Vec<String> = [kind, mime, size].into_iter().flatten().collect();
+    if !facts.is_empty() {
+        let _ = write!(line, " ({})", facts.join(", "));
+    }
+    if let Some(title) = &resource.title {
+        let _ = write!(line, " {title}");
+    }
+    line
+}
+
+/// What could not be reached, in words.
+pub(super) fn missing(words: &mut String, absent: &[Absence]) {
+    for Absence { what, why } in absent {
+        let _ = writeln!(words, "not reached: {what} ({why})");
+    }
+}
+
+/// What could not be reached, for programs.
+pub(super) fn absences(absent: &[Absence]) -> Value {
+    absent.iter().map(|one| json!({ "what": one.what, "why": one.why })).collect()
+}

@@ -1,0 +1,90 @@
+//! `resources_metadata`: what can be said of resources without opening them?
+
+use std::fmt::Write;
+
+use futures_util::{StreamExt, stream};
+use protocol::tool::Given;
+use protocol::tool::arguments::Metadata;
+use protocol::tool::given::described;
+use resource::{Resource, Result, tokens};
+use serde_json::{Value, json};
+
+use super::Failed;
+use super::list::line;
+use crate::exchange::Exchange;
+use crate::server::Server;
+use crate::window::{self, By, Span};
+
+/// How many are asked for at once.
+const AT_ONCE: usize = 8;
+/// How many bytes of a text its tokens are estimated by.
+const SAMPLE: u64 = 16 << 10;
+
+/// Describes each of them.
+pub(super) async fn describe(
+    server: &Server,
+    exchange: &Exchange,
+    metadata: Metadata,
+) -> Result<Given> {
+    let ctx = &exchange.ctx;
+    let described_all: Vec<_> = stream::iter(metadata.uris.0)
+        .map(|uri| async move {
+            let found = server.provider.stat(ctx, &uri).await;
+            let tokens = match &found {
+                Ok(resource) => estimate(server, exchange, resource).await,
+                Err(_) => None,
+            };
+            (uri, found, tokens)
+        })
+        .buffered(AT_ONCE)
+        .collect()
+        .await;
+    let (mut words, mut each, mut failed) = (String::new(), Vec::new(), Failed::new());
+    for (uri, found, tokens) in described_all {
+        match found {
+            Ok(resource) => {
+                let mut shape: Value = described(&resource, exchange.terms);
+                let _ = write!(words, "{}", line(&resource));
+                if let Some(tokens) = tokens {
+                    shape["tokens"] = tokens.into();
+                    let _ = write!(words, ", about {tokens} tokens");
+                }
+                words.push('\n');
+                each.push(shape);
+            }
+            Err(error) => failed.add(server, &uri, &error),
+        }
+    }
+    let nothing = each.is_empty();
+    let mut given = Given::said(words.trim_end(), json!({ "resources": each }));
+    given.blocks.extend(failed.words());
+    if nothing {
+        given.blocks.remove(0);
+        given.is_error = true;
+    }
+    if let Some(structured) = given.structured.as_mut().filter(|_| !failed.0.is_empty()) {
+        structured["failed"] = failed.into_json();
+    }
+    Ok(given)
+}
+
+/// About how many tokens a text has, by its beginning.
+async fn estimate(server: &Server, exchange: &Exchange, resource: &Resource) -> Option<u64> {
+    if resource.mime.as_deref().is_some_and(is_no_text) {
+        return None;
+    }
+    let span = Span { by: By::Bytes { offset: 0, length: SAMPLE }, etag: None };
+    let windowed = window::read(server, &exchange.ctx, &resource.uri, &span).await.ok()?;
+    let piece = windowed.pieces.first()?;
+    let (sample, total) = (piece.slice.length, piece.slice.total);
+    let tokens = tokens::estimate(piece.text()?);
+    Some(if sample == 0 || sample >= total {
+        tokens
+    } else {
+        u64::try_from(u128::from(tokens) * u128::from(total) / u128::from(sample)).ok()?
+    })
+}
+
+fn is_no_text(mime: &str) -> bool {
+    ["image/", "audio/", "video/", "font/"].iter().any(|kind| mime.starts_with(kind))
+}

@@ -1,0 +1,133 @@
+//! What do our own tools do, for hosts that know tools only?
+//!
+//! They ask the provider what the methods of the protocol ask it: one door, one set of rules. What
+//! goes wrong is told in words that say what to do next.
+
+mod embedded;
+mod filter;
+mod list;
+mod metadata;
+mod near;
+mod read;
+mod templates;
+mod walk;
+
+use protocol::tool::{Arguments, Block, Given};
+use protocol::{Reply, Tool};
+use resource::{Error, ErrorKind, Json, Result, Uri};
+use serde_json::{Value, json};
+
+use crate::exchange::Exchange;
+use crate::server::Server;
+
+/// What `tool` gives for the parameters of a call.
+pub(crate) async fn call(
+    server: &Server,
+    exchange: &Exchange,
+    tool: Tool,
+    params: &Json,
+) -> Result<Reply> {
+    let arguments = match Arguments::of(tool, params) {
+        Ok(arguments) => arguments,
+        Err(words) => return Ok(Reply::Given(Given::error(words))),
+    };
+    let given = match arguments {
+        Arguments::List(list) => list::list(server, exchange, &list).await,
+        Arguments::Templates(templates) => templates::list(server, exchange, templates).await,
+        Arguments::Metadata(metadata) => metadata::describe(server, exchange, metadata).await,
+        Arguments::Read(read) => read::read(server, exchange, &read).await,
+        Arguments::ReadEmbedded(read) => embedded::read(server, exchange, read).await,
+        Arguments::Grep(_)
+        | Arguments::Watch(_)
+        | Arguments::Unwatch(_)
+        | Arguments::Changes(_) => {
+            Err(Error::new(ErrorKind::Unsupported, "this tool is not here yet"))
+        }
+    };
+    Ok(Reply::Given(match given {
+        Ok(given) => given,
+        Err(error) => refused(server, exchange, &error).await,
+    }))
+}
+
+/// What went wrong, and what to do next.
+async fn refused(server: &Server, exchange: &Exchange, error: &Error) -> Given {
+    let told = server.told(error);
+    let words = match &error.uri {
+        Some(uri) => format!("{told}: {uri}"),
+        None => told,
+    };
+    let words = match next(server, exchange, error).await {
+        Some(next) => format!("{words}; {next}"),
+        None => words,
+    };
+    Given { facts: Some(facts(error)), ..Given::error(words) }
+}
+
+async fn next(server: &Server, exchange: &Exchange, error: &Error) -> Option<String> {
+    match error.kind {
+        ErrorKind::NotFound | ErrorKind::Denied => {
+            let near = near::to(server, &exchange.ctx, error.uri.as_ref()?).await;
+            Some(if near.is_empty() {
+                "list what there is with resources_list".to_owned()
+            } else {
+                let near: Vec<&str> = near.iter().map(Uri::as_str).collect();
+                format!("the nearest names are {}", near.join(", "))
+            })
+        }
+        ErrorKind::Changed => {
+            let etag = fact(error, "etag")?;
+            Some(format!("start again at the beginning; its etag is now {etag}"))
+        }
+        ErrorKind::Unavailable => Some("it may help to ask again later".to_owned()),
+        _ => None,
+    }
+}
+
+fn fact<'a>(error: &'a Error, name: &str) -> Option<&'a str> {
+    error.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+}
+
+/// What a program may know about an error.
+fn facts(error: &Error) -> Value {
+    let kind = match error.kind {
+        ErrorKind::NotFound | ErrorKind::Denied => "not_found",
+        ErrorKind::Invalid => "invalid",
+        ErrorKind::Unsupported => "unsupported",
+        ErrorKind::TooLarge => "too_large",
+        ErrorKind::Changed => "changed",
+        ErrorKind::NeedsInput => "needs_input",
+        ErrorKind::Unavailable => "unavailable",
+        ErrorKind::Internal => "internal",
+    };
+    let mut facts = json!({ "kind": kind });
+    if let Some(uri) = &error.uri {
+        facts["uri"] = uri.as_str().into();
+    }
+    for (name, value) in &error.facts {
+        facts[*name] = value.as_str().into();
+    }
+    facts
+}
+
+/// What of several resources could not be had, for programs and in words.
+struct Failed(Vec<(Uri, String)>);
+
+impl Failed {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn add(&mut self, server: &Server, uri: &Uri, error: &Error) {
+        self.0.push((uri.clone(), server.told(error)));
+    }
+
+    fn words(&self) -> impl Iterator<Item = Block> {
+        self.0.iter().map(|(uri, words)| Block::Text(format!("{uri}: {words}")))
+    }
+
+    fn into_json(self) -> Value {
+        let one = |(uri, words): (Uri, String)| json!({ "uri": uri.as_str(), "message": words });
+        self.0.into_iter().map(one).collect()
+    }
+}

@@ -1,0 +1,48 @@
+//! Which resources are called nearly like one that does not exist?
+
+use resource::{Ask, Context, Uri};
+
+use crate::server::Server;
+
+/// How many resources are looked at, and how many named.
+const LOOKED_AT: usize = 1000;
+const NAMED: usize = 3;
+
+/// The nearest names to `uri`, the nearest first.
+pub(super) async fn to(server: &Server, ctx: &Context, uri: &Uri) -> Vec<Uri> {
+    let Ok(page) = server.provider.list(ctx, None, &Ask::first(LOOKED_AT)).await else {
+        return Vec::new();
+    };
+    let mut near: Vec<(f64, &Uri)> = page
+        .items
+        .iter()
+        .map(|item| (likeness(uri.as_str(), item.uri.as_str()), &item.uri))
+        .filter(|(likeness, _)| *likeness > 0.6)
+        .collect();
+    near.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+    near.into_iter().take(NAMED).map(|(_, uri)| uri.clone()).collect()
+}
+
+/// How alike two URIs are: how much of their beginnings and endings they share, of all they have.
+fn likeness(one: &str, other: &str) -> f64 {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let same = |pair: &(&u8, &u8)| pair.0.eq_ignore_ascii_case(pair.1);
+    let begin = one.iter().zip(other).take_while(same).count();
+    let rest = one.len().min(other.len()) - begin;
+    let end = one.iter().rev().zip(other.iter().rev()).take(rest).take_while(same).count();
+    2.0 * (begin + end) as f64 / (one.len() + other.len()).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::likeness;
+
+    #[test]
+    fn a_slip_is_near_and_another_name_is_far() {
+        let at = |other| likeness("file:///project/README.md", other);
+        assert!(at("file:///project/readme.md") > 0.99);
+        assert!(at("file:///project/REAME.md") > at("file:///project/src/lib.rs"));
+        assert!(at("test://a") < 0.6);
+        assert!(likeness("", "") < 0.1);
+    }
+}

@@ -1,0 +1,130 @@
+//! `resources_read`: a window of a resource.
+
+use base64_simd::STANDARD;
+use protocol::tool::arguments::Read;
+use protocol::tool::{Block, Given};
+use resource::{Error, Next, Result};
+use serde_json::{Value, json};
+
+use crate::exchange::Exchange;
+use crate::server::Server;
+use crate::window::{self, By, Piece, Span};
+
+/// How many bytes a window has if nobody says.
+const USUAL: u64 = 25_000;
+
+/// The window that is asked for.
+pub(super) async fn read(server: &Server, exchange: &Exchange, read: &Read) -> Result<Given> {
+    let span = Span { by: by(read)?, etag: read.etag.clone() };
+    let uri = &read.uri.0;
+    let windowed = window::read(server, &exchange.ctx, uri, &span).await;
+    let pieces = windowed.map_err(|error| error.about(uri))?.pieces;
+    let Some(first) = pieces.first() else { return Err(Error::internal("a window of nothing")) };
+    let structured = structured(read, first, &pieces);
+    let note = note(first);
+    let mut blocks = Vec::new();
+    for piece in pieces {
+        blocks.push(match piece.text() {
+            _ if read.use_content_blocks => Block::Embedded(piece.into_part()),
+            Some(text) => Block::Text(text.to_owned()),
+            None => {
+                let mime = piece.resource.mime.as_deref().unwrap_or("application/octet-stream");
+                let length = piece.slice.length;
+                Block::Text(format!("[{length} bytes of {mime}, base64 in structuredContent]"))
+            }
+        });
+    }
+    blocks.push(Block::Text(note));
+    Ok(Given { blocks, structured: Some(structured), ..Given::default() })
+}
+
+fn by(read: &Read) -> Result<By> {
+    let bytes = read.max_bytes.unwrap_or(USUAL);
+    let by_lines = read.start_line.is_some() || read.max_lines.is_some();
+    match (by_lines, read.offset, read.max_tokens) {
+        (true, Some(_), _) => {
+            Err(Error::invalid("offset and lines exclude each other; give one of them"))
+        }
+        (true, None, Some(_)) => {
+            Err(Error::invalid("max_tokens and lines exclude each other; give one of them"))
+        }
+        (true, None, None) => {
+            Ok(By::Lines { start: read.start_line.unwrap_or(1), most: read.max_lines, bytes })
+        }
+        (false, offset, Some(most)) if read.max_bytes.is_none() => {
+            Ok(By::Tokens { offset: offset.unwrap_or(0), most })
+        }
+        (false, _, Some(_)) => {
+            Err(Error::invalid("max_tokens and max_bytes exclude each other; give one of them"))
+        }
+        (false, offset, None) => Ok(By::Bytes { offset: offset.unwrap_or(0), length: bytes }),
+    }
+}
+
+fn structured(read: &Read, first: &Piece, pieces: &[Piece]) -> Value {
+    let mut whole = json!({
+        "uri": read.uri.0.as_str(), "total_bytes": first.slice.total,
+        "returned": first.slice.length, "eof": first.is_last(),
+        "parts": pieces.iter().map(part).collect::<Value>(),
+    });
+    if let Some(mime) = &first.resource.mime {
+        whole["mimeType"] = mime.as_str().into();
+    }
+    if let Some(etag) = first.etag() {
+        whole["etag"] = etag.into();
+    }
+    if let Some(next) = first.next() {
+        whole["next"] = next_of(next);
+    }
+    whole
+}
+
+/// What to pass to go on.
+pub(super) fn next_of(next: Next) -> Value {
+    match next {
+        Next::Offset(offset) => json!({ "offset": offset }),
+        Next::Line(line) => json!({ "start_line": line }),
+    }
+}
+
+fn part(piece: &Piece) -> Value {
+    let mut part = json!({
+        "uri": piece.uri().as_str(), "offset": piece.slice.offset,
+        "returned": piece.slice.length, "total_bytes": piece.slice.total,
+    });
+    if let Some(mime) = &piece.resource.mime {
+        part["mimeType"] = mime.as_str().into();
+    }
+    match piece.text() {
+        Some(text) => part["text"] = text.into(),
+        None => part["blob"] = STANDARD.encode_to_string(&piece.bytes).into(),
+    }
+    if let Some(lines) = &piece.slice.lines {
+        part["start_line"] = lines.start.into();
+        part["lines"] = lines.count.into();
+    }
+    part
+}
+
+/// Where the window lies and how to go on, in words.
+fn note(piece: &Piece) -> String {
+    let slice = &piece.slice;
+    let end = slice.offset + slice.length;
+    let stretch = match &slice.lines {
+        Some(lines) => {
+            let last = (lines.start + lines.count).saturating_sub(1);
+            format!("lines {} to {last}, bytes {} to {end}", lines.start, slice.offset)
+        }
+        None => format!("bytes {} to {end}", slice.offset),
+    };
+    let etag = piece.etag().map_or_else(String::new, |etag| format!(" and etag {etag}"));
+    match piece.next() {
+        Some(Next::Offset(offset)) => {
+            format!("[{stretch} of {}; go on with offset {offset}{etag}]", slice.total)
+        }
+        Some(Next::Line(line)) => {
+            format!("[{stretch} of {}; go on with start_line {line}{etag}]", slice.total)
+        }
+        None => format!("[{stretch} of {}; this is the end]", slice.total),
+    }
+}
