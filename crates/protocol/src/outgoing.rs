@@ -28,6 +28,8 @@ pub struct Outgoing {
     carry: BytesMut,
     /// What it answers, where a body may yet fail.
     answers: Vec<Id>,
+    /// Whether it refuses a request for what the request itself lacks.
+    at_fault: bool,
 }
 
 #[derive(Debug)]
@@ -47,6 +49,16 @@ impl Outgoing {
     /// A message that is `value` as JSON.
     pub(crate) fn json(value: &impl serde::Serialize) -> Self {
         Self::ready(serde_json::to_vec(value).expect("what we write has string keys only"))
+    }
+
+    /// Says that it refuses a request for what the request itself lacks.
+    pub(crate) fn at_fault(self) -> Self {
+        Self { at_fault: true, ..self }
+    }
+
+    /// Whether it does, for transports that have a word for it.
+    pub fn is_at_fault(&self) -> bool {
+        self.at_fault
     }
 
     /// Adds JSON that is ready.

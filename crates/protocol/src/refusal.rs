@@ -26,6 +26,9 @@ pub struct Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Code(i64);
 
+/// A server needs what the caller did not declare, from 2026-07-28 on.
+pub(crate) const MISSING_CAPABILITY: i64 = -32021;
+
 impl Code {
     const UNREADABLE: Self = Self(-32700);
     const NOT_A_MESSAGE: Self = Self(-32600);
@@ -34,6 +37,7 @@ impl Code {
     const INTERNAL: Self = Self(-32603);
     const NOT_FOUND: Self = Self(-32002);
     const HEADER_MISMATCH: Self = Self(-32020);
+    const MISSING_CAPABILITY: Self = Self(MISSING_CAPABILITY);
     const UNSUPPORTED_REVISION: Self = Self(-32022);
     /// A server wants a person to visit a page first, in 2025-11-25.
     const VISIT: Self = Self(-32042);
@@ -78,6 +82,10 @@ impl Refusal {
             Code::NOT_FOUND => not_found(terms),
             Code::VISIT if !terms.revision.has_page_code() => {
                 let words = "needs input: the server behind this mount wants a page to be visited";
+                return Self::new(Code::INTERNAL, words.to_owned());
+            }
+            Code::MISSING_CAPABILITY if terms.revision.has_handshake() => {
+                let words = "needs input: the server behind this mount asks what cannot be asked";
                 return Self::new(Code::INTERNAL, words.to_owned());
             }
             code => code,
@@ -171,7 +179,9 @@ impl Refusal {
             data: Option<&'a Data>,
         }
         let error = Body { code: self.code(), message: &self.message, data: self.data.as_ref() };
-        Outgoing::json(&Response { jsonrpc: "2.0", id: id.or(self.id.as_ref()), error })
+        let message =
+            Outgoing::json(&Response { jsonrpc: "2.0", id: id.or(self.id.as_ref()), error });
+        if self.code == Code::MISSING_CAPABILITY { message.at_fault() } else { message }
     }
 }
 
@@ -256,6 +266,11 @@ mod tests {
             assert_eq!(told(-32002, revision).code(), missing);
             let visit = if revision.as_str() == "2025-11-25" { -32042 } else { -32603 };
             assert_eq!(told(-32042, revision).code(), visit);
+            let missing = if revision.has_handshake() { -32603 } else { -32021 };
+            assert_eq!(told(-32021, revision).code(), missing);
+            let at_fault = told(-32021, revision).encode(None).is_at_fault();
+            assert_eq!(at_fault, !revision.has_handshake());
+            assert!(!told(-7, revision).encode(None).is_at_fault());
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::answer::{Denial, Malformed, next_cursor};
 use crate::ask::{CAPABILITIES, going_on, verb};
 use crate::links::{Place, rewrite};
 use crate::member::{Object, elements, members, string};
+use crate::refusal::MISSING_CAPABILITY;
 
 /// What a client may be asked for, as far as the question can be passed on.
 const RELAYED: [&str; 3] = ["elicitation", "sampling", "roots"];
@@ -155,9 +156,9 @@ pub fn result(result: &RawValue, names: &dyn Names) -> Json {
 }
 
 /// What a server refused a call with, if it is about the call: codes that are about how we asked
-/// it say nothing to whoever asked us.
+/// it say nothing to whoever asked us, but for what the caller cannot do, which we only repeated.
 pub fn said(denial: &Denial, names: &dyn Names) -> Option<Said> {
-    if (-32029..=-32020).contains(&denial.code) {
+    if (-32029..=-32020).contains(&denial.code) && denial.code != MISSING_CAPABILITY {
         return None;
     }
     let public = |uri: &str| names.public(uri);

@@ -30,7 +30,9 @@ impl Progress for Reporter {
 impl Reports {
     /// A context whose work is reported under `token`, and where the reports come out.
     pub(crate) fn under(token: Id) -> (Context, Self) {
-        let (sender, latest) = watch::channel(Step::default());
+        // The first number grows whatever it is.
+        let none = Step { done: f64::NEG_INFINITY, ..Step::default() };
+        let (sender, latest) = watch::channel(none);
         (Context::reporting_to(Arc::new(Reporter(sender))), Self { token, latest })
     }
 
@@ -41,5 +43,28 @@ impl Reports {
         }
         let step = self.latest.borrow_and_update().clone();
         Notice::Progress { token: self.token.clone(), step }.encode()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Id;
+    use resource::Step;
+
+    use super::Reports;
+
+    #[tokio::test]
+    async fn the_first_number_is_told_even_if_it_is_none_at_all() {
+        let (ctx, mut reports) = Reports::under(Id::Number("1".into()));
+        let listener = ctx.listener().unwrap();
+        for (done, told) in [(0.0, true), (0.0, false), (2.0, true), (1.0, false)] {
+            listener.report(Step { done, ..Step::default() });
+            assert_eq!(reports.latest.has_changed().unwrap(), told, "{done}");
+            if told {
+                let bytes = reports.next().await.into_bytes().unwrap();
+                let said = String::from_utf8(bytes.to_vec()).unwrap();
+                assert!(said.contains(&format!("\"progress\":{done}")), "{said}");
+            }
+        }
     }
 }

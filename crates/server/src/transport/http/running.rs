@@ -93,7 +93,9 @@ fn finished(answer: Outgoing) -> Response<Body> {
     if answer.is_empty() {
         Body::status(StatusCode::ACCEPTED)
     } else {
-        Body::message(StatusCode::OK, answer)
+        let is_at_fault = answer.is_at_fault();
+        let status = if is_at_fault { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        Body::message(status, answer)
     }
 }
 
