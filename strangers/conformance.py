@@ -9,63 +9,116 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from desk import BUILD, HERE, NODE
+from desk import BUILD, FIXTURE, HERE, NODE, Desk, Host
 
 PATIENCE = 300
 PROGRAM = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 EXTENSIONS = "extensions"
+LATEST, MODERN = "2025-11-25", "2026-07-28"
 
 # 0.1 speaks one revision whatever it is asked; 0.2 speaks each, and extensions stand beside the calendar.
-RUNS = {
-    "0.1": [LATEST := "2025-11-25"],
-    "0.2": ["2025-03-26", "2025-06-18", LATEST, "2026-07-28", EXTENSIONS],
-}
+RUNS = [("0.1", LATEST), *(("0.2", each) for each in ("2025-03-26", "2025-06-18", LATEST, MODERN, EXTENSIONS))]
+
+# The server behind refdesk, asked directly and through it, by address and on a pipe.
+DIRECT, THROUGH, THROUGH_PIPE = "direct", "through", "through-stdio"
+RUNS_BEHIND = [("0.1", LATEST), ("0.2", LATEST), ("0.2", MODERN)]
+RUNS_ON_PIPE = [("0.2", MODERN)]
+
+Finding = tuple[str, str | None]
+# By scenario and check: nothing where it passed, else the complaint.
+Outcomes = dict[str, dict[str, str | None]]
 
 
 @dataclass(frozen=True, order=True)
-class Check:
-    """One check of one scenario, as one version of the suite runs it in one revision."""
+class Where:
+    """One run: which suite, in which revision, and how it came to whom it asked."""
 
+    way: str
     suite: str
     revision: str
-    scenario: str
-    name: str
+
+    @staticmethod
+    def read(text: str) -> "Where":
+        *way, suite, revision = text.split()
+        return Where(" ".join(way), suite, revision)
 
     def __str__(self) -> str:
-        return f"{self.scenario}:{self.name}"
+        return " ".join(filter(None, (f"conformance-{self.suite}", self.revision, self.way)))
 
 
-def findings(url: str) -> Iterator[tuple[str, str | None]]:
+Check = tuple[Where, str, str]
+
+
+class Known:
+    """The complaints that are expected, and those of them that did not come."""
+
+    def __init__(self) -> None:
+        self.unseen: set[Check] = set()
+        for group in tomllib.loads((HERE / "expected-failures.toml").read_text())["failures"]:
+            for where in map(Where.read, group["where"]):
+                for entry in group["checks"]:
+                    scenario, _, name = entry.partition(":")
+                    self.unseen.add((where, scenario, name or scenario))
+        self.expected = frozenset(self.unseen)
+
+    def judge(self, where: Where, scenario: str, complaints: dict[str, str]) -> Finding:
+        checks = {(where, scenario, name): why for name, why in complaints.items()}
+        known = checks.keys() & self.expected
+        self.unseen -= known
+        news = [f"{name}: {checks[where, scenario, name]}" for name in sorted(complaints)
+                if (where, scenario, name) not in known]
+        note = f" ({len(known)} expected failures)" if known else ""
+        return f"{where}: {scenario}{note}", "\n".join(news) or None
+
+    def leftovers(self) -> Iterator[Finding]:
+        for where, scenario, name in sorted(self.unseen):
+            what = "it does not: remove it from expected-failures.toml"
+            yield f"{where}: {scenario}:{name} fails as expected", what
+
+
+def findings(program: Path, url: str) -> Iterator[Finding]:
     """One finding per scenario, then one per expected failure that no longer fails."""
-    expected = expected_failures()
-    unseen = set(expected)
-    for suite, revisions in RUNS.items():
-        for revision in revisions:
-            for scenario, complaints in run(suite, revision, url):
-                checks = {Check(suite, revision, scenario, name): why for name, why in complaints.items()}
-                known = checks.keys() & expected
-                unseen -= known
-                news = [f"{check}: {why}" for check, why in sorted(checks.items()) if check not in known]
-                note = f" ({len(known)} expected failures)" if known else ""
-                yield f"conformance-{suite} {revision}: {scenario}{note}", "\n".join(news) or None
-    for check in sorted(unseen):
-        where = f"conformance-{check.suite} {check.revision}"
-        yield f"{where}: {check} fails as expected", "it does not: remove it from expected-failures.toml"
+    known = Known()
+    for suite, revision in RUNS:
+        where = Where("", suite, revision)
+        for scenario, checks in run(suite, revision, url).items():
+            yield known.judge(where, scenario, failed(checks))
+    with Host([str(FIXTURE)]) as behind, tempfile.TemporaryDirectory() as folder:
+        by_address = settings(Path(folder) / "address.toml", f"url = {json.dumps(behind.url)}")
+        on_pipe = settings(Path(folder) / "pipe.toml", f"command = {json.dumps([str(FIXTURE), '--stdio'])}")
+        with Desk(program, by_address) as near, Desk(program, on_pipe) as far:
+            for suite, revision in RUNS_BEHIND:
+                direct = run(suite, revision, behind.url)
+                for scenario, checks in direct.items():
+                    yield known.judge(Where(DIRECT, suite, revision), scenario, failed(checks))
+                yield from compared(known, Where(THROUGH, suite, revision), direct, near.url)
+                if (suite, revision) in RUNS_ON_PIPE:
+                    yield from compared(known, Where(THROUGH_PIPE, suite, revision), direct, far.url)
+    yield from known.leftovers()
 
 
-def expected_failures() -> set[Check]:
-    known = set()
-    for group in tomllib.loads((HERE / "expected-failures.toml").read_text())["failures"]:
-        for where in group["where"]:
-            suite, revision = where.split()
-            for entry in group["checks"]:
-                scenario, _, name = entry.partition(":")
-                known.add(Check(suite, revision, scenario, name or scenario))
-    return known
+def settings(file: Path, server: str) -> Path:
+    """A refdesk that is nothing but another name for one server."""
+    file.write_text(f'[mounts.behind]\nkind = "upstream"\nprefix = false\n{server}\n')
+    return file
 
 
-def run(suite: str, revision: str, url: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Every scenario of one run, with the checks that did not pass and why."""
+def compared(known: Known, where: Where, direct: Outcomes, url: str) -> Iterator[Finding]:
+    """Every check that passes directly must pass through refdesk."""
+    through = run(where.suite, where.revision, url)
+    for scenario, checks in direct.items():
+        gave = through.get(scenario, {})
+        passed = (name for name, complaint in checks.items() if complaint is None)
+        lost = {name: gave.get(name, "it was not even looked at") for name in passed}
+        yield known.judge(where, scenario, failed(lost))
+
+
+def failed(checks: dict[str, str | None]) -> dict[str, str]:
+    return {name: complaint for name, complaint in checks.items() if complaint is not None}
+
+
+def run(suite: str, revision: str, url: str) -> Outcomes:
+    """What every scenario of one run said."""
     if revision == EXTENSIONS:
         choices = [["--scenario", scenario] for scenario in extension_scenarios(suite)]
     elif suite == "0.1":
@@ -76,9 +129,8 @@ def run(suite: str, revision: str, url: str) -> Iterator[tuple[str, dict[str, st
         said = [call(suite, "server", "--url", url, "--output-dir", results, *choice) for choice in choices]
         folders = sorted(Path(results).iterdir())
         if not folders:
-            yield "no scenario ran", {"suite": said[-1][-500:]}
-        for folder in folders:
-            yield scenario_of(folder), complaints_in(folder)
+            return {"no scenario ran": {"suite": said[-1][-500:]}}
+        return {scenario_of(folder): checks_in(folder) for folder in folders}
 
 
 def extension_scenarios(suite: str) -> list[str]:
@@ -97,10 +149,15 @@ def scenario_of(folder: Path) -> str:
     return re.sub(r"^server-(.*)-\d{4}-\d\d-\d\dT.*$", r"\1", folder.name)
 
 
-def complaints_in(folder: Path) -> dict[str, str]:
+def checks_in(folder: Path) -> dict[str, str | None]:
+    """Each check that passed or did not; one that comes more than once passes if it always does."""
     results = folder / "checks.json"
     if not results.exists():
         return {scenario_of(folder): "the scenario itself broke off"}
-    checks = json.loads(results.read_text())
-    failed = (check for check in checks if check["status"] in ("FAILURE", "WARNING"))
-    return {check["id"]: check.get("errorMessage", check["description"]) for check in failed}
+    said: dict[str, str | None] = {}
+    for check in json.loads(results.read_text()):
+        if check["status"] in ("FAILURE", "WARNING"):
+            said[check["id"]] = check.get("errorMessage", check["description"])
+        elif check["status"] == "SUCCESS":
+            said.setdefault(check["id"], None)
+    return said

@@ -1,4 +1,4 @@
-"""How is refdesk opened and closed for strangers, and where do they keep their things?"""
+"""How are refdesk and other servers opened and closed for strangers, and where do they keep their things?"""
 
 import os
 import queue
@@ -9,23 +9,25 @@ from collections import deque
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BUILD = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target")).resolve() / "strangers"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target")).resolve()
+BUILD = TARGET / "strangers"
 NODE = BUILD / "node-22/node_modules/node/bin/node"
+FIXTURE = TARGET / "debug/fixture"
 
 OPENS_WITHIN = 20.0
 CLOSES_WITHIN = 10.0
 
 
-class Desk:
-    """One refdesk over HTTP for everybody, and the command that starts another on a pipe."""
+class Host:
+    """A server over HTTP that says where it listens."""
 
-    def __init__(self, program: Path, settings: Path) -> None:
-        serve = [str(program), "serve", "--settings", str(settings)]
-        self.on_pipe = [*serve, "--stdio"]
+    def __init__(self, command: list[str], environment: dict[str, str] | None = None, port: int | None = None) -> None:
+        self._port = port
         self.last_words: deque[str] = deque(maxlen=40)
         self._address: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
-            [*serve, "--listen", "127.0.0.1:0"],
+            command,
+            env=os.environ | (environment or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -35,14 +37,14 @@ class Desk:
         self._listener = threading.Thread(target=self._hear_out, daemon=True)
         self._listener.start()
 
-    def __enter__(self) -> "Desk":
+    def __enter__(self) -> "Host":
         try:
             address = self._address.get(timeout=OPENS_WITHIN)
         except queue.Empty:
             address = None
         if address is None:
             self.__exit__()
-            raise SystemExit("refdesk did not say where it listens:\n" + "".join(self.last_words))
+            raise SystemExit("a server did not say where it listens:\n" + "".join(self.last_words))
         self.url = address
         return self
 
@@ -62,4 +64,15 @@ class Desk:
             self.last_words.append(line)
             if found := re.search(r"http://127\.0\.0\.1:\d+/mcp", line):
                 self._address.put(found.group())
+            elif self._port and re.search(rf"listening on port {self._port}\b", line):
+                self._address.put(f"http://127.0.0.1:{self._port}/mcp")
         self._address.put(None)
+
+
+class Desk(Host):
+    """One refdesk over HTTP for everybody, and the command that starts another on a pipe."""
+
+    def __init__(self, program: Path, settings: Path) -> None:
+        serve = [str(program), "serve", "--settings", str(settings)]
+        self.on_pipe = [*serve, "--stdio"]
+        super().__init__([*serve, "--listen", "127.0.0.1:0"])

@@ -66,6 +66,13 @@ def lay_out(folder: Path) -> Path:
     return settings
 
 
+def another_name_for(url: str, folder: Path) -> Path:
+    """Settings of a refdesk that answers with what the one at `url` has, under the same names."""
+    settings = folder / "front.toml"
+    settings.write_text(f'[mounts.behind]\nkind = "upstream"\nprefix = false\nurl = "{url}"\n')
+    return settings
+
+
 def file_uri(path: str) -> str:
     return f"file:///project/{quote(path)}"
 

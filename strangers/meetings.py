@@ -53,6 +53,12 @@ def everybody() -> Iterator[Visit]:
     yield Visit("typescript-2", "sse", "2024-11-05", "2024-11-05")
 
 
+def in_front() -> Iterator[Visit]:
+    """Those who come again, to a refdesk that has nothing but the other one behind it."""
+    both = [visit for visit in everybody() if visit.door == "http" and visit.revision in (LEGACY, MODERN)]
+    return (visit for visit in both if not visit.who.endswith("-1") and visit.era != "auto")
+
+
 def meet(visit: Visit, desk: Desk) -> Outcome:
     """Sends the visitor on its errand."""
     return send(visit, desk, fixtures.ERRAND)

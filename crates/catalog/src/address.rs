@@ -32,6 +32,8 @@ pub enum Address {
         /// The templates whose URIs belong here as well.
         templates: Vec<UriTemplate>,
     },
+    /// The URIs stay as they are, and are whatever no other mount answers for.
+    Rest,
 }
 
 impl Address {
@@ -49,6 +51,7 @@ impl Address {
                     || templates.iter().any(|template| template.matches(uri).is_some());
                 here.then(|| uri.clone())
             }
+            Self::Rest => Some(uri.clone()),
         }
     }
 
@@ -62,7 +65,7 @@ impl Address {
                 Uri::parse(&format!("{scheme}:///{name}{slash}{path}"))
             }
             Self::Scheme { name } => Uri::parse(&with(name, local.as_str())),
-            Self::Own { .. } => Ok(local.clone()),
+            Self::Own { .. } | Self::Rest => Ok(local.clone()),
         }
     }
 
@@ -78,6 +81,7 @@ impl Address {
                 let here = templates.iter().any(|known| known.as_str() == template);
                 here.then(|| template.to_owned())
             }
+            Self::Rest => Some(template.to_owned()),
         }
     }
 
@@ -90,7 +94,7 @@ impl Address {
                 UriTemplate::parse(&format!("{scheme}:///{name}/{path}"))
             }
             Self::Scheme { name } => UriTemplate::parse(&with(name, local.as_str())),
-            Self::Own { .. } => Ok(local.clone()),
+            Self::Own { .. } | Self::Rest => Ok(local.clone()),
         }
     }
 
@@ -99,7 +103,7 @@ impl Address {
         match self {
             Self::Path { scheme, name } => Some(format!("{scheme}:///{name}/")),
             Self::Scheme { name } => Some(format!("{name}+")),
-            Self::Own { .. } => None,
+            Self::Own { .. } | Self::Rest => None,
         }
     }
 }
@@ -177,6 +181,20 @@ mod tests {
                 let public = notes.join_template(&template).unwrap();
                 let back = notes.split_template(public.as_str());
                 assert_eq!(back.as_deref(), Some(template.as_str()));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_rest_keeps_every_name(scheme in "[a-z][a-z0-9+.-]{0,8}", rest in "[!-~]{0,20}") {
+            let Ok(uri) = Uri::parse(&format!("{scheme}:{rest}")) else { return Ok(()) };
+            assert_eq!(Address::Rest.join(&uri).unwrap(), uri);
+            assert_eq!(Address::Rest.split(&uri), Some(uri.clone()));
+            if let Ok(template) = resource::UriTemplate::parse(uri.as_str()) {
+                assert_eq!(Address::Rest.join_template(&template).unwrap(), template);
+                let back = Address::Rest.split_template(uri.as_str());
+                assert_eq!(back.as_deref(), Some(uri.as_str()));
             }
         }
     }

@@ -61,18 +61,34 @@ fn sorted(mut mounts: Vec<Arc<Mount>>) -> Mounts {
 /// Whose `uri` is, and what it is called there.
 pub(crate) fn owner(mounts: &Mounts, uri: &Uri) -> Result<(Arc<Mount>, Uri)> {
     let claim = |mount: &Arc<Mount>| Some((Arc::clone(mount), mount.address.split(uri)?));
-    mounts.iter().find_map(claim).ok_or_else(|| Error::not_found(uri))
+    asked(mounts).find_map(claim).ok_or_else(|| Error::not_found(uri))
+}
+
+/// The mounts in the order in which they are asked whether something is theirs.
+fn asked(mounts: &Mounts) -> impl Iterator<Item = &Arc<Mount>> {
+    let rest = mounts.iter().filter(|mount| mount.is_rest());
+    mounts.iter().filter(|mount| !mount.is_rest()).chain(rest)
+}
+
+/// Those that answer before `mount` does.
+fn before<'a>(mounts: &'a Mounts, mount: &Mount) -> impl Iterator<Item = &'a Arc<Mount>> {
+    let is_rest = mount.is_rest();
+    mounts.iter().filter(move |other| is_rest && !other.is_rest())
 }
 
 impl Mount {
-    async fn list(&self, ctx: &Context, ask: Ask) -> Result<Page<Resource>> {
+    async fn list(&self, ctx: &Context, mounts: &Mounts, ask: Ask) -> Result<Page<Resource>> {
         let mut page = self.provider.list(ctx, None, &ask).await?;
-        self.publish_all(&mut page)?;
+        self.publish_all(&mut page, mounts)?;
         Ok(page)
     }
 
-    async fn templates(&self, ctx: &Context, ask: Ask) -> Result<Page<Template>> {
+    async fn templates(&self, ctx: &Context, mounts: &Mounts, ask: Ask) -> Result<Page<Template>> {
         let mut page = self.provider.templates(ctx, &ask).await?;
+        page.items.retain(|template| {
+            let uri = template.uri.as_str();
+            !before(mounts, self).any(|other| other.address.split_template(uri).is_some())
+        });
         for template in &mut page.items {
             let public = self.address.join_template(&template.uri)?;
             if template.uri != public {
@@ -94,8 +110,12 @@ impl Mount {
         Ok(())
     }
 
-    fn publish_all(&self, page: &mut Page<Resource>) -> Result<()> {
-        if !matches!(*self.address, Address::Own { .. }) {
+    /// Gives a page its public URIs, and leaves out what another mount would answer for.
+    fn publish_all(&self, page: &mut Page<Resource>, mounts: &Mounts) -> Result<()> {
+        page.items.retain(|item| {
+            !before(mounts, self).any(|other| other.address.split(&item.uri).is_some())
+        });
+        if !matches!(*self.address, Address::Own { .. } | Address::Rest) {
             page.items = self.published.map(std::mem::take(&mut page.items), |mut item| {
                 self.publish(&mut item, None)?;
                 Ok(Some(item))
@@ -126,19 +146,22 @@ impl Mount {
 impl Provider for Catalog {
     async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
         let Some(parent) = parent else {
-            let list = |mount, ask| Mount::list(mount, ctx, ask);
-            return merge::join(&self.mounts(), ask, list).await;
+            let mounts = &self.mounts();
+            let list = |mount, ask| Mount::list(mount, ctx, mounts, ask);
+            return merge::join(mounts, ask, list).await;
         };
-        let (mount, local) = self.owner(parent)?;
+        let mounts = self.mounts();
+        let (mount, local) = owner(&mounts, parent)?;
         let listed = mount.provider.list(ctx, Some(&local), ask).await;
         let mut page = listed.map_err(|error| mount.renamed(error, parent))?;
-        mount.publish_all(&mut page)?;
+        mount.publish_all(&mut page, &mounts)?;
         Ok(page)
     }
 
     async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
-        let templates = |mount, ask| Mount::templates(mount, ctx, ask);
-        merge::join(&self.mounts(), ask, templates).await
+        let mounts = &self.mounts();
+        let templates = |mount, ask| Mount::templates(mount, ctx, mounts, ask);
+        merge::join(mounts, ask, templates).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
@@ -190,7 +213,7 @@ impl resource::Mounts for Catalog {
 #[async_trait]
 impl Complete for Catalog {
     async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
-        for mount in &*self.mounts() {
+        for mount in asked(&self.mounts()) {
             let Some(local) = mount.address.split_template(question.template) else { continue };
             let question = Question { template: &local, ..*question };
             return match mount.provider.facets().complete {

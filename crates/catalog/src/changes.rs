@@ -177,9 +177,8 @@ impl Mount {
         interest: Interest,
         asked: Option<(Uri, Uri)>,
     ) -> Result<Changes> {
-        let offers = |offer| self.relay().is_some_and(|relay| relay.has(offer));
         if let Interest::Offers(offer) = interest
-            && !offers(offer)
+            && !self.offers(offer)
         {
             return Err(silent());
         }

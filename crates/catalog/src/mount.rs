@@ -53,6 +53,11 @@ impl Mount {
         Self { name, address, required, listed: true, provider, published }
     }
 
+    /// Whether it answers for what no other mount answers for, and is therefore asked last.
+    pub(crate) fn is_rest(&self) -> bool {
+        matches!(*self.address, Address::Rest)
+    }
+
     /// The same, found only by whoever knows its URIs.
     #[must_use]
     pub fn unlisted(mut self) -> Self {

@@ -47,6 +47,10 @@ impl Mount {
     pub(crate) fn relay(&self) -> Option<&dyn Relay> {
         self.provider.facets().relay
     }
+
+    pub(crate) fn offers(&self, offer: Offer) -> bool {
+        self.relay().is_some_and(|relay| relay.has(offer))
+    }
 }
 
 impl Names for Address {
@@ -61,8 +65,20 @@ impl Names for Address {
     }
 }
 
+/// The names that stand before those of tools and prompts.
 fn names(mounts: &Mounts) -> impl Iterator<Item = &str> {
-    mounts.iter().map(|mount| mount.name.as_str())
+    mounts.iter().filter(|mount| !mount.is_rest()).map(|mount| mount.name.as_str())
+}
+
+/// The mounts whose names stand before `public` and that offer such things, the likeliest first.
+fn claimants<'a>(
+    mounts: &'a Mounts,
+    offer: Offer,
+    public: &str,
+) -> impl Iterator<Item = &'a Arc<Mount>> {
+    let owners = label::owners(public, names(mounts)).into_iter();
+    let mounted = owners.filter_map(|owner| mounts.iter().find(|mount| mount.name == owner));
+    mounted.filter(move |mount| mount.offers(offer))
 }
 
 impl Catalog {
@@ -80,6 +96,10 @@ impl Catalog {
             return Ok(Page { freshness, ..Page::empty() });
         };
         let mut page = relay.offers(ctx, offer, &*mount.address, ask).await?;
+        if mount.is_rest() {
+            page.items.retain(|item| claimants(mounts, offer, &item.name).next().is_none());
+            return Ok(page);
+        }
         for item in &mut page.items {
             let public = label::join(&mount.name, &item.name, names(mounts));
             if label::is_short(&public) {
@@ -98,12 +118,14 @@ impl Catalog {
         public: &str,
     ) -> Result<(Arc<Mount>, String)> {
         let mounts = self.mounts();
-        let owners = label::owners(public, names(&mounts));
+        let mut claimants = claimants(&mounts, offer, public).peekable();
+        if claimants.peek().is_none() {
+            let rest = mounts.iter().find(|mount| mount.is_rest() && mount.offers(offer));
+            let rest = rest.ok_or_else(|| unknown(offer, public))?;
+            return Ok((Arc::clone(rest), public.to_owned()));
+        }
         let most = if label::is_short(public) { usize::MAX } else { 1 };
-        for owner in owners.into_iter().take(most) {
-            let mount = mounts.iter().find(|mount| mount.name == owner);
-            let offers = |mount: &&Arc<Mount>| mount.relay().is_some_and(|relay| relay.has(offer));
-            let Some(mount) = mount.filter(offers) else { continue };
+        for mount in claimants.take(most) {
             if let Some(local) = label::split(&mount.name, public) {
                 return Ok((Arc::clone(mount), local.to_owned()));
             }

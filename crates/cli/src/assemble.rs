@@ -116,7 +116,7 @@ fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made
         Kind::Server(declared) => {
             let made = upstream::make(settings, name, mount.at.clone(), declared)?;
             let made = upstream.insert(Arc::new(made));
-            server(settings, name, mount, Arc::clone(made))?
+            server(settings, name, (mount, declared), Arc::clone(made))?
         }
     };
     let said = mount.said.clone();
@@ -206,10 +206,13 @@ fn declared_mount(
 fn server(
     settings: &Settings,
     name: &str,
-    mount: &settings::Mount,
+    (mount, declared): (&settings::Mount, &settings::UpstreamMount),
     upstream: Arc<Upstream>,
 ) -> Result<Parts, Flaw> {
-    let address = Address::Scheme { name: name.to_owned() };
+    let address = match declared.unprefixed() {
+        Some(_) => Address::Rest,
+        None => Address::Scheme { name: name.to_owned() },
+    };
     let part = Part {
         name: name.to_owned(),
         kind: "upstream",

@@ -96,6 +96,7 @@ impl Dial {
     /// MCP 2026-07-28, stdio: an error or silence means a handshake.
     async fn over_pipes(&self, known: Option<Verdict>) -> Result<Connected, Error> {
         let mut line = self.pipes()?;
+        let mut is_slow = false;
         if known != Some(Verdict::Opened) {
             match self.discover(&line, self.options.probe).await {
                 Ok(Some(peer)) => return Ok(Connected { line, peer, verdict: Verdict::Alone }),
@@ -106,11 +107,24 @@ impl Dial {
                     line = self.pipes()?;
                 }
                 Err(Lapse::Error(error @ Error::Unreachable(_))) => return Err(error),
-                Err(lapse) => tracing::debug!(?lapse, "a server has a handshake"),
+                Err(lapse) => {
+                    is_slow = matches!(lapse, Lapse::Error(Error::TimedOut));
+                    tracing::debug!(?lapse, "a server has a handshake");
+                }
             }
         }
-        let peer = self.open(&line).await?;
-        Ok(Connected { line, peer, verdict: Verdict::Opened })
+        let lapse = match self.open(&line).await {
+            Ok(peer) => return Ok(Connected { line, peer, verdict: Verdict::Opened }),
+            Err(lapse) => lapse,
+        };
+        // One that was only slow to begin has no handshake, and knows the first question by now.
+        if is_slow
+            && lapse.denial().is_some()
+            && let Ok(Some(peer)) = self.discover(&line, self.options.probe).await
+        {
+            return Ok(Connected { line, peer, verdict: Verdict::Alone });
+        }
+        Err(lapse.into())
     }
 
     async fn over_http(

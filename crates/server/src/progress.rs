@@ -35,7 +35,9 @@ impl Progress for Reporter {
 impl Reports {
     /// A context whose work is reported under `token`, and where the reports come out.
     pub(crate) fn under(token: Id) -> (Context, Self) {
-        let (sender, latest) = watch::channel(Step::default());
+        // The first number grows whatever it is.
+        let none = Step { done: f64::NEG_INFINITY, ..Step::default() };
+        let (sender, latest) = watch::channel(none);
         let reports = Self { progress: Some((token, latest)), said: None };
         (Context::reporting_to(Arc::new(Reporter(sender))), reports)
     }
@@ -123,6 +125,29 @@ impl Running {
         match reports.rest() {
             Some(report) => Out::Report(report),
             None => Out::Answer(answered.take().unwrap_or_default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Id;
+    use resource::Step;
+
+    use super::Reports;
+
+    #[tokio::test]
+    async fn the_first_number_is_told_even_if_it_is_none_at_all() {
+        let (ctx, mut reports) = Reports::under(Id::Number("1".into()));
+        let listener = ctx.listener().unwrap();
+        for (done, told) in [(0.0, true), (0.0, false), (2.0, true), (1.0, false)] {
+            listener.report(Step { done, ..Step::default() });
+            assert_eq!(reports.progress.as_ref().unwrap().1.has_changed().unwrap(), told, "{done}");
+            if told {
+                let bytes = reports.next().await.into_bytes().unwrap();
+                let said = String::from_utf8(bytes.to_vec()).unwrap();
+                assert!(said.contains(&format!("\"progress\":{done}")), "{said}");
+            }
         }
     }
 }

@@ -183,6 +183,58 @@ async fn a_template_is_completed_by_whoever_offers_it() {
     assert!(none.facets().complete.is_none(), "what no mount can do the catalog cannot");
 }
 
+/// A server whose URIs stay as they are, some of which others have as well.
+fn rest(name: &str) -> Mount {
+    let server = Memory::new()
+        .text("file:///a/f000", "not this one")
+        .text("file:///z", "z")
+        .text("a+x:y", "a plus")
+        .text("note://a", "nor this one")
+        .text("note://b", "b")
+        .template("file:///a/t/{id}", "{id}", &[("id", &["other"])])
+        .template("more://{id}", "{id}", &[("id", &["more"])]);
+    Mount::new(name, Address::Rest, server, terms())
+}
+
+#[tokio::test]
+async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
+    // Wherever its name puts it in the list.
+    for name in ["0", "b", "zz"] {
+        let mounts = vec![folder("a", files(1)), rest(name), notes_mount("notes", notes())];
+        let catalog = Catalog::new(mounts);
+        let mut listed = walk(&catalog, 2).await;
+        listed.sort();
+        let all = ["a+x:y", "file:///a/f000", "file:///a/in", "file:///z", "note://a", "note://b"];
+        assert_eq!(listed, all, "each once");
+        let leaves = [
+            ("file:///a/f000", "text 日本"),
+            ("note://a", "a note"),
+            ("file:///z", "z"),
+            ("note://b", "b"),
+            ("a+x:y", "a plus"),
+        ];
+        let known = Known {
+            leaves: leaves.map(|(leaf, content)| (uri(leaf), content.into())).into(),
+            missing: vec![uri("none:x"), uri("file:///a/z")],
+            ..Known::default()
+        };
+        contract(&catalog, &known).await;
+        let missing = catalog.stat(&Context::default(), &uri("none:x")).await.unwrap_err();
+        assert_eq!((missing.kind, missing.uri), (ErrorKind::NotFound, Some(uri("none:x"))));
+        let templates = catalog.templates(&Context::default(), &Ask::first(9)).await.unwrap();
+        let mut templates: Vec<_> = templates.items.iter().map(|it| it.uri.as_str()).collect();
+        templates.sort_unstable();
+        assert_eq!(templates, ["file:///a/t/{id}", "more://{id}", "note://t/{id}"]);
+        let settled = std::collections::BTreeMap::new();
+        for (template, value) in [("file:///a/t/{id}", "one"), ("more://{id}", "more")] {
+            let question = Question { template, variable: "id", typed: "", settled: &settled };
+            let complete = catalog.facets().complete.unwrap();
+            let told = complete.complete(&Context::default(), &question).await.unwrap();
+            assert_eq!(told.values, [value]);
+        }
+    }
+}
+
 #[tokio::test]
 async fn cursors_that_make_no_sense_are_refused() {
     let catalog = Catalog::new(vec![folder("a", files(3))]);

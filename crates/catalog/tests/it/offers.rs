@@ -26,9 +26,13 @@ impl Names for Unchanged {
 }
 
 fn mount(name: &str, provider: impl Provider) -> Mount {
+    mount_at(name, Address::Path { scheme: "file", name: name.to_owned() }, provider)
+}
+
+fn mount_at(name: &str, address: Address, provider: impl Provider) -> Mount {
     let (timeout, rules) = (Duration::from_secs(30), Rules::default());
     let terms = Terms { rules, max_read: 1 << 20, timeout, required: false };
-    Mount::new(name, Address::Path { scheme: "file", name: name.to_owned() }, provider, terms)
+    Mount::new(name, address, provider, terms)
 }
 
 /// A provider of these tools, each of which says what it was called with.
@@ -116,6 +120,29 @@ async fn a_name_that_two_mounts_could_have_is_the_longer_ones() {
         let told = call(&catalog, name, "{}").await.unwrap();
         assert!(told.starts_with(&format!(r#"{{"of":"{local}""#)), "{name}: {told}");
     }
+}
+
+#[tokio::test]
+async fn a_mount_without_a_prefix_keeps_the_names_that_no_other_has() {
+    let odd = "two words";
+    let own = ["echo", "all_echo", "files_echo", "notes_echo", "notes_none", odd];
+    let catalog = Catalog::new(vec![
+        mount("notes", tools(&["echo"])),
+        mount("files", Memory::new().text("file:///x", "")),
+        mount_at("all", Address::Rest, tools(&own)),
+    ]);
+    let listed = ["echo", "all_echo", "files_echo", odd, "notes_echo"];
+    for limit in 1..7 {
+        assert_eq!(walk(&catalog, limit).await, listed, "{limit}");
+    }
+    for (name, local) in listed.iter().zip(["echo", "all_echo", "files_echo", odd, "echo"]) {
+        let told = call(&catalog, name, r#"{"uri":"file:///a"}"#).await.unwrap();
+        assert!(told.starts_with(&format!(r#"{{"of":"{local}""#)), "{name}: {told}");
+        assert!(told.ends_with(r#""params":{"uri":"file:///a"}}"#), "{name}: {told}");
+    }
+    let none = call(&catalog, "notes_none", "{}").await.unwrap_err();
+    assert_eq!(none.kind, ErrorKind::Invalid, "it is asked of the mount that its name begins with");
+    assert!(call(&catalog, "none", "{}").await.is_err());
 }
 
 #[tokio::test]

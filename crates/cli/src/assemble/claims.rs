@@ -22,6 +22,7 @@ enum Stands {
 
 /// Refuses a URI that two mounts, or two entries of one, would answer for.
 pub(super) fn check(settings: &Settings) -> Result<(), Flaw> {
+    one_rest(settings)?;
     let claims = claims(settings)?;
     let is_many = |claim: &&Claim<'_>| matches!(claim.stands_for, Stands::Many(_));
     let templates: Vec<&Claim<'_>> = claims.iter().filter(is_many).collect();
@@ -44,6 +45,20 @@ pub(super) fn check(settings: &Settings) -> Result<(), Flaw> {
         }
     }
     Ok(())
+}
+
+/// Refuses a second mount that answers for whatever the others do not.
+fn one_rest(settings: &Settings) -> Result<(), Flaw> {
+    let mut mounts = settings.mounts.iter().filter_map(|(name, mount)| match &mount.kind {
+        Kind::Server(server) => Some((name, server.unprefixed()?)),
+        Kind::Files(_) | Kind::Static(_) => None,
+    });
+    let (Some((one, _)), Some((other, span))) = (mounts.next(), mounts.next()) else {
+        return Ok(());
+    };
+    let message = format!("the names of mount `{one}` and of mount `{other}` have no prefix");
+    let hint = "only one mount may say `prefix = false`".to_owned();
+    Err(settings.flaw(span, message, Some(hint)))
 }
 
 fn claims(settings: &Settings) -> Result<Vec<Claim<'_>>, Flaw> {

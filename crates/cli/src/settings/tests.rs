@@ -127,6 +127,20 @@ fn a_template_may_not_answer_for_what_another_mount_declares() {
 }
 
 #[test]
+fn only_one_mount_may_do_without_a_prefix() {
+    let server = |mount: &str, prefix: bool| {
+        format!("[mounts.{mount}]\nkind = \"upstream\"\ncommand = \"x\"\nprefix = {prefix}\n")
+    };
+    assert_eq!(told(&(server("a", false) + &server("b", true))), "in order");
+    let told = told(&(server("b", false) + &server("c", true) + &server("a", false)));
+    assert!(
+        told.contains("4:10: the names of mount `a` and of mount `b` have no prefix"),
+        "{told}"
+    );
+    assert!(told.contains("only one mount may say `prefix = false`"), "{told}");
+}
+
+#[test]
 fn the_examples_of_the_documentation_are_in_order() {
     assert_eq!(
         told("[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"10 MiB\"\n"),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -21,6 +22,7 @@ pub(crate) struct UpstreamMount {
     pub(crate) url: Option<Spanned<Secret>>,
     pub(crate) headers: BTreeMap<String, Spanned<Secret>>,
     pub(crate) poll: Option<Span>,
+    pub(crate) prefix: Option<Spanned<bool>>,
     pub(super) max_read: Option<Size>,
     pub(super) timeout: Option<Span>,
     pub(super) required: bool,
@@ -79,6 +81,11 @@ impl Secret {
 impl UpstreamMount {
     pub(crate) fn timeout(&self) -> Option<Span> {
         self.timeout
+    }
+
+    /// Where the settings say that its names stay as they are, if they do.
+    pub(crate) fn unprefixed(&self) -> Option<Range<usize>> {
+        self.prefix.as_ref().filter(|prefix| !prefix.get_ref()).map(Spanned::span)
     }
 
     /// A server named on the command line: an address, or a program with its arguments.

@@ -66,6 +66,24 @@ async fn a_server_that_says_nothing_for_five_seconds_gets_a_handshake() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_modern_server_that_takes_long_to_begin_is_asked_again() {
+    let (client, mut heard) = Stage::client(Options::default(), |mut talk, _| async move {
+        let [first, second] = [talk.hear().await.unwrap(), talk.hear().await.unwrap()];
+        talk.answer(&first, discovered()).await;
+        talk.refuse(&second, json!({ "code": -32601, "message": "no" })).await;
+        while let Some(message) = talk.hear().await {
+            if message["method"] == "server/discover" {
+                talk.answer(&message, discovered()).await;
+            } else {
+                talk.refuse(&message, json!({ "code": -32601, "message": "no" })).await;
+            }
+        }
+    });
+    assert_eq!(revision(&client).await, "2026-07-28");
+    assert_eq!(&heard.so_far()[..3], ["server/discover", "initialize", "server/discover"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_names_our_revision_as_supported_is_modern() {
     let (client, mut heard) = Stage::client(hasty(), |mut talk, _| async move {
         while let Some(message) = talk.hear().await {

@@ -82,6 +82,7 @@ pub const TABLE: &[Row] = &[
         others: Others::AllBut(&["anyhow", "cap-std", "clap", "rmcp", "toml"]),
     },
     Row { package: "bench", ours: &[], others: Others::AllBut(&[]) },
+    Row { package: "fixture", ours: &[], others: Others::AllBut(&[]) },
     Row {
         package: "refdesk",
         ours: &[

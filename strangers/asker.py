@@ -1,0 +1,74 @@
+"""How is a server asked with as little as possible in between: JSON over HTTP, as 2026-07-28 has it?"""
+
+import base64
+import http.client
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+REVISION = "2026-07-28"
+PATIENCE = 60
+META = {
+    "io.modelcontextprotocol/protocolVersion": REVISION,
+    "io.modelcontextprotocol/clientInfo": {"name": "strangers", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class Refused(Exception):
+    """A server answered with an error."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(f"{error['code']}: {error['message']}")
+        self.code: int = error["code"]
+        self.data: dict[str, Any] = error.get("data") or {}
+
+
+class Asker:
+    """Asks the server at one address, each time anew."""
+
+    def __init__(self, url: str) -> None:
+        self.address = urlsplit(url)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        for message in self.hear(method, **params):
+            if "error" in message:
+                raise Refused(message["error"])
+            if "result" in message:
+                return message["result"]
+        raise Refused({"code": 0, "message": "there was no answer"})
+
+    def all(self, method: str, member: str) -> list[dict[str, Any]]:
+        """A whole list, page by page."""
+        items, params = [], {}
+        while True:
+            page = self.ask(method, **params)
+            items += page[member]
+            if "nextCursor" not in page:
+                return items
+            params = {"cursor": page["nextCursor"]}
+
+    def hear(self, method: str, **params: Any) -> Iterator[dict[str, Any]]:
+        """Every message that comes of it, until nobody asks for the next."""
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": META}})
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            "MCP-Protocol-Version": REVISION,
+            "Mcp-Method": method,
+        }
+        if name := params.get("name") or params.get("uri"):
+            headers["Mcp-Name"] = name if name.isascii() else f"=?base64?{base64.b64encode(name.encode()).decode()}?="
+        connection = http.client.HTTPConnection(self.address.netloc, timeout=PATIENCE)
+        try:
+            connection.request("POST", self.address.path, body.encode(), headers)
+            response = connection.getresponse()
+            if "text/event-stream" not in response.getheader("Content-Type", ""):
+                yield json.loads(response.read())
+                return
+            for line in response:
+                if line.startswith(b"data:") and line[5:].strip():
+                    yield json.loads(line[5:])
+        finally:
+            connection.close()
