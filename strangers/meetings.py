@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import fixtures
@@ -110,6 +111,9 @@ def findings(visit: Visit, outcome: Outcome) -> Iterator[tuple[str, str | None]]
     by_value, by_folder = outcome["completed"]
     yield "completes a value, best first", differs(by_value, (["ada", "alan"], ["grace"]), best_and_rest)
     yield "completes a path, a hundred at a time", differs(by_folder, (100, True, set()), notes_offered)
+    yield "lists our tools first", differs(outcome["tools"], [ask["name"] for ask in calls()], lambda names: names[:9])
+    for ask, called in zip(calls(), outcome["called"], strict=True):
+        yield f"calls {ask['name']}", differs(called, TOLD[ask["name"]], partial(told, ask["name"], visit.revision))
     refused = {"code": NOT_FOUND.get(visit.revision, NOT_FOUND_LEGACY), "uri": fixtures.ERRAND["missing"]}
     yield f"is refused a missing URI with {refused['code']}", differs(outcome["missing"], refused, code_and_uri)
 
@@ -125,6 +129,46 @@ CONTENTS: dict[str, dict[str, Any]] = {
     },
     "test://static-binary": {"mimeType": "image/png", "blob": fixtures.PIXEL},
 }
+
+
+# What each tool tells programs, as far as it is the same for everybody.
+README = fixtures.file_uri("README.md")
+TOLD: dict[str, Any] = {
+    "resources_list": [README],
+    "resources_templates": fixtures.TEMPLATES,
+    "resources_metadata": [README],
+    "resources_read": ["蛙飛びこむ\n"],
+    "resources_read_embedded": [README, "test://static-binary"],
+    "resources_grep": [f"note 24{number}" for number in range(10)],
+    "resources_watch": [README],
+    "resources_changes": [],
+    "resources_unwatch": [],
+}
+TELLS: dict[str, Any] = {
+    "resources_list": lambda given: [one["uri"] for one in given["resources"]],
+    "resources_templates": lambda given: sorted(one["uriTemplate"] for one in given["templates"]),
+    "resources_metadata": lambda given: [one["uri"] for one in given["resources"] if one["tokens"] > 0],
+    "resources_read": lambda given: [part["text"] for part in given["parts"]],
+    "resources_read_embedded": lambda given: [one["uri"] for one in given["embedded"]],
+    "resources_grep": lambda given: [one["text"] for one in given["matches"]],
+    "resources_watch": lambda given: given["watching"],
+    "resources_changes": lambda given: given["changed"],
+    "resources_unwatch": lambda given: given["watching"],
+}
+
+
+def calls() -> list[dict[str, Any]]:
+    return fixtures.ERRAND["call"]
+
+
+def told(name: str, revision: str, result: dict[str, Any]) -> Any:
+    """What programs are told; where the revision has no word for that, that people are told something."""
+    if result.get("isError"):
+        return result["content"]
+    if revision < "2025-06-18":
+        # A handle stands in the structure alone, but a session needs none.
+        return TOLD[name] if result["content"] else "nothing"
+    return TELLS[name](result["structuredContent"])
 
 
 def differs(outcome: Outcome, expected: Any, view: Any = lambda gave: gave) -> str | None:

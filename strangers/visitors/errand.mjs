@@ -52,6 +52,18 @@ export async function report(client, { revision, listPage, expand, refusalIn = (
     throw new Error(`found what is not there: ${JSON.stringify(found)}`);
   }
 
+  // The SDK has seen the schemas by then, and checks what it is given against them.
+  async function called() {
+    const outcomes = [];
+    let handle;
+    for (const { name, arguments: given, handled } of ERRAND.call) {
+      const outcome = await attempt(() => client.callTool({ name, arguments: handled ? { ...given, handle } : given }));
+      handle = outcome.gave?.structuredContent?.handle ?? handle;
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  }
+
   const outcome = { revision: { gave: revision }, pages: await attempt(walk), contents: {}, completed: [] };
   for (const uri of ERRAND.read) outcome.contents[uri] = await attempt(() => contents(uri));
   outcome.templates = await attempt(templates);
@@ -59,6 +71,8 @@ export async function report(client, { revision, listPage, expand, refusalIn = (
   outcome.expanded = await attempt(() => contents(expand(template, values)));
   for (const ask of ERRAND.complete) outcome.completed.push(await attempt(() => completed(ask)));
   outcome.missing = await attempt(missing);
+  outcome.tools = await attempt(async () => (await client.listTools()).tools.map((tool) => tool.name));
+  outcome.called = await called();
   await client.close();
   console.log(JSON.stringify(outcome));
 }

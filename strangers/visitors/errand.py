@@ -30,6 +30,8 @@ class Errand:
     async def read(self, uri: str) -> Any: ...
     def expand(self, template: str, values: dict[str, str]) -> str: ...
     async def complete(self, template: str, name: str, value: str) -> Any: ...
+    async def list_tools(self) -> Any: ...
+    async def call(self, name: str, arguments: dict[str, Any]) -> Any: ...
 
     async def report(self, revision: str) -> None:
         contents = {uri: await attempt(lambda: self.contents(uri)) for uri in ERRAND["read"]}
@@ -41,6 +43,8 @@ class Errand:
             "expanded": await attempt(self.expanded),
             "completed": [await attempt(lambda: self.completed(ask)) for ask in ERRAND["complete"]],
             "missing": await attempt(self.missing),
+            "tools": await attempt(self.tools),
+            "called": await self.called(),
         }
         print(json.dumps(outcome))
 
@@ -64,6 +68,22 @@ class Errand:
 
     async def completed(self, ask: dict[str, str]) -> dict[str, Any]:
         return on_wire(await self.complete(**ask))["completion"]
+
+    async def tools(self) -> list[str]:
+        return [tool["name"] for tool in on_wire(await self.list_tools())["tools"]]
+
+    async def called(self) -> list[dict[str, Any]]:
+        """What each call gave. The SDK has seen the schemas by now, and checks what it is given against them."""
+        outcomes, handle = [], None
+        for ask in ERRAND["call"]:
+            arguments = ask["arguments"] | ({"handle": handle} if ask.get("handled") else {})
+            outcome = await attempt(lambda: self.one_call(ask["name"], arguments))
+            handle = (outcome.get("gave", {}).get("structuredContent") or {}).get("handle", handle)
+            outcomes.append(outcome)
+        return outcomes
+
+    async def one_call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        return on_wire(await self.call(name, arguments))
 
     async def missing(self) -> dict[str, Any]:
         try:

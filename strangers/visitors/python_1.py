@@ -36,6 +36,12 @@ class Visit(Errand):
         ref = types.ResourceTemplateReference(type="ref/resource", uri=template)
         return await self.session.complete(ref, {"name": name, "value": value})
 
+    async def list_tools(self) -> types.ListToolsResult:
+        return await self.session.list_tools()
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        return await self.session.call_tool(name, arguments)
+
 
 class Ear(watching.Ear):
     def __init__(self) -> None:

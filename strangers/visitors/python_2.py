@@ -34,6 +34,12 @@ class Visit(Errand):
         ref = types.ResourceTemplateReference(type="ref/resource", uri=template)
         return await self.client.complete(ref, {"name": name, "value": value})
 
+    async def list_tools(self) -> types.ListToolsResult:
+        return await self.client.list_tools()
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        return await self.client.call_tool(name, arguments)
+
 
 class Ear(watching.Ear):
     """Of a session, which is told what it subscribed to until it unsubscribes."""

@@ -35,6 +35,7 @@ pub struct Request {
     timeout: Option<Duration>,
     progress: Option<Listener>,
     party: Option<Party>,
+    mirrored: Vec<(String, String)>,
 }
 
 /// What a server answered.
@@ -49,7 +50,14 @@ pub struct Answer {
 impl Request {
     /// Asks for `method`.
     pub fn new(method: &str) -> Self {
-        Self { method: method.to_owned(), params: None, timeout: None, progress: None, party: None }
+        Self {
+            method: method.to_owned(),
+            params: None,
+            timeout: None,
+            progress: None,
+            party: None,
+            mirrored: Vec::new(),
+        }
     }
 
     /// With these parameters, an object.
@@ -82,6 +90,12 @@ impl Request {
     #[must_use]
     pub fn answered_by(self, number: u64, handler: Arc<dyn Handler>) -> Self {
         Self { party: Some(Party { number, handler }), ..self }
+    }
+
+    /// Headers repeat these arguments, where requests stand alone and go over HTTP.
+    #[must_use]
+    pub fn mirroring(self, mirrored: Vec<(String, String)>) -> Self {
+        Self { mirrored, ..self }
     }
 
     /// Going on at `cursor`, where it is a list.
@@ -125,6 +139,7 @@ impl Client {
             params: request.params.as_deref(),
             progress: request.progress.as_ref(),
             party: request.party.as_ref(),
+            mirrored: &request.mirrored,
         };
         let mut may_repeat = ask::is_idempotent(&request.method);
         loop {

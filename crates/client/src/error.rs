@@ -26,6 +26,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it is a header that is not what the server wants.
+    pub fn is_about_headers(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_about_headers())
+    }
+
     /// Whether it is what we said that we can be asked for that is too little.
     pub fn is_about_capability(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_about_capability())

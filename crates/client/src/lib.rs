@@ -25,6 +25,6 @@ pub use protocol::answer::Progress;
 pub use protocol::ask::verb;
 pub use protocol::frame::Raw;
 pub use protocol::ingest::{Element, Listed, Opened};
-pub use protocol::{Denial, Level, Malformed, Peer};
+pub use protocol::{Denial, Level, Malformed, Mirrors, Peer};
 pub use protocol::{asking, relay};
 pub use resources::List;

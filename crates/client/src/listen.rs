@@ -99,8 +99,13 @@ impl Keeper {
         let params = listening(wanted.iter().map(String::as_str));
         let (sender, begun) = oneshot::channel();
         let hooks = Hooks { begun: Some(sender), ..Hooks::default() };
-        let asked =
-            Asked { method: verb::LISTEN, params: Some(&params), progress: None, party: None };
+        let asked = Asked {
+            method: verb::LISTEN,
+            params: Some(&params),
+            progress: None,
+            party: None,
+            mirrored: &[],
+        };
         let mut asking = begin(&self.line, &self.peer, &self.dial, asked, hooks)?;
         let acknowledged = tokio::select! {
             biased;

@@ -33,6 +33,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) progress: Option<&'a Listener>,
     /// Who is to be turned to meanwhile.
     pub(crate) party: Option<&'a Party>,
+    /// What headers repeat of the arguments of a tool.
+    pub(crate) mirrored: &'a [(String, String)],
 }
 
 impl Session {
@@ -95,7 +97,8 @@ impl Session {
 
     async fn change(&self, method: &str, uri: &str) -> Result<(), Error> {
         let params = ask::about(uri);
-        let asked = Asked { method, params: Some(&params), progress: None, party: None };
+        let asked =
+            Asked { method, params: Some(&params), progress: None, party: None, mirrored: &[] };
         let time = self.dial.options.timeout;
         self.request(asked, Patience::new(time, time)).await?;
         Ok(())
@@ -124,15 +127,15 @@ pub(crate) fn begin(
     asked: Asked<'_>,
     hooks: Hooks,
 ) -> Result<Asking, Error> {
-    let Asked { method, params, progress, .. } = asked;
+    let Asked { method, params, progress, mirrored, .. } = asked;
     let (id, revision) = (dial.id(), peer.revision);
     let question = Question { id, method, params, progress: progress.is_some() };
-    let (manner, heading) = if revision.has_handshake() {
-        (Manner::Opened, Vec::new())
+    let (manner, heading, mirrored) = if revision.has_handshake() {
+        (Manner::Opened, Vec::new(), Vec::new())
     } else {
         let heading = heading(revision.as_str(), method, ask::name(method, params));
-        (Manner::Alone(revision), heading)
+        (Manner::Alone(revision), heading, mirrored.to_vec())
     };
     let body = dial.asker.request(question, manner)?;
-    Ok(line.ask(id, Parcel { body, heading, ..Parcel::default() }, hooks))
+    Ok(line.ask(id, Parcel { body, heading, mirrored, ..Parcel::default() }, hooks))
 }

@@ -89,6 +89,11 @@ impl Denial {
         self.code == -32022
     }
 
+    /// Whether it is a header that does not say what the body says.
+    pub fn is_about_headers(&self) -> bool {
+        self.code == -32020
+    }
+
     /// Whether it is what the client can do that is too little.
     pub fn is_about_capability(&self) -> bool {
         self.code == -32021

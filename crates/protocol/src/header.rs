@@ -104,7 +104,7 @@ pub fn encoded(name: &str) -> Cow<'_, str> {
 }
 
 /// Undoes `=?base64?…?=`, which carries what a header cannot.
-fn decoded(value: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let inside = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     let Some(inside) = inside else { return Some(Cow::Borrowed(value)) };
     let bytes = base64_simd::STANDARD.decode_to_vec(inside.as_bytes()).ok()?;

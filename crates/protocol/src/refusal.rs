@@ -57,7 +57,12 @@ impl Refusal {
             | ErrorKind::Changed => Code::BAD_PARAMS,
             ErrorKind::Unavailable | ErrorKind::NeedsInput | ErrorKind::Internal => Code::INTERNAL,
         };
-        let message = Self::words(error, trace);
+        let message = match error.kind {
+            // What may not be read must look like what is not there.
+            ErrorKind::NotFound | ErrorKind::Denied => "Resource not found".to_owned(),
+            ErrorKind::Internal => format!("internal error; the log knows it as {trace}"),
+            _ => error.message.to_string(),
+        };
         let mut data = Map::new();
         if let Some(uri) = &error.uri {
             data.insert("uri".to_owned(), uri.as_str().into());
@@ -67,16 +72,6 @@ impl Refusal {
         }
         let data = (!data.is_empty()).then_some(Data::Ours(Value::Object(data)));
         Self { data, ..Self::new(code, message) }
-    }
-
-    /// What a stranger is told of an error, whatever the code.
-    pub fn words(error: &Error, trace: &str) -> String {
-        match error.kind {
-            // What may not be read must look like what is not there.
-            ErrorKind::NotFound | ErrorKind::Denied => "Resource not found".to_owned(),
-            ErrorKind::Internal => format!("internal error; the log knows it as {trace}"),
-            _ => error.message.to_string(),
-        }
     }
 
     /// What another server said, in a code that the peer's revision has.
@@ -153,6 +148,11 @@ impl Refusal {
         let data = json!({ "supported": supported, "requested": requested });
         let words = "unsupported protocol version".to_owned();
         Self { data: Some(Data::Ours(data)), ..Self::new(Code::UNSUPPORTED_REVISION, words) }
+    }
+
+    /// The words.
+    pub fn words(&self) -> &str {
+        &self.message
     }
 
     /// The code.

@@ -8,6 +8,7 @@ mod exchange;
 mod lifecycle;
 mod limits;
 mod methods;
+mod mirrored;
 mod pace;
 mod progress;
 mod reminder;

@@ -16,12 +16,14 @@ use watch::{Calm, Hub};
 use crate::dispatch;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
+use crate::mirrored::Mirrored;
 use crate::pace::Pace;
 use crate::window::Marks;
 
 const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resources. List them, \
     read what you need. A resource that is too large is read in windows: put {\"offset\": 0, \
-    \"length\": 65536} into _meta[\"dev.refdesk/window\"] of the read and go on at `next`.";
+    \"length\": 65536} into _meta[\"dev.refdesk/window\"] of the read and go on at `next`. The \
+    tools resources_list, resources_read and resources_grep do the same for hosts without resources.";
 
 /// A provider with everything that is needed to serve it. Nothing of it is global.
 pub struct Server {
@@ -35,6 +37,7 @@ pub struct Server {
     pub(crate) marks: Marks,
     failures: AtomicU64,
     has_tools: bool,
+    pub(crate) mirrored: Mirrored,
 }
 
 /// To whom SEP-2093 is shown.
@@ -73,6 +76,7 @@ impl Server {
             marks,
             failures,
             has_tools: true,
+            mirrored: Mirrored::default(),
         }
     }
 
@@ -179,7 +183,8 @@ impl Server {
 
     /// What a stranger is told of an error in words.
     pub(crate) fn told(&self, error: &Error) -> String {
-        Refusal::words(error, &self.note(error))
+        let terms = Terms::full(Revision::ALL[0]);
+        Refusal::of(error, terms, &self.note(error)).words().to_owned()
     }
 
     /// Writes an error into the log, and gives what it is known by there.

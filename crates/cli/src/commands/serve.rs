@@ -33,12 +33,14 @@ const LISTEN: SocketAddr =
 pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
     let settings = Settings::find(&args.source)?;
     let assembly = assemble(&settings, &[])?;
-    let server = Arc::new(Server::new(
+    let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
         settings.server.limits(),
         key::find(settings.server.secret.as_deref())?,
         Collections::from(settings.server.sep2093),
-    ));
+    );
+    let with_tools = settings.server.tools.unwrap_or(true);
+    let server = Arc::new(if with_tools { server } else { server.without_tools() });
     if args.stdio {
         // One pipe feeds one thread; a second would only add to the way between them.
         let runtime = Builder::new_current_thread().enable_all().build()?;

@@ -16,6 +16,7 @@ pub(crate) struct ServerSettings {
     pub(crate) hosts: Vec<String>,
     pub(crate) secret: Option<String>,
     pub(crate) sep2093: Sep2093,
+    pub(crate) tools: Option<bool>,
     page_size: Option<u16>,
     max_message: Option<Size>,
     max_headers: Option<Size>,

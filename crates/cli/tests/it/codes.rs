@@ -74,7 +74,9 @@ fn errors_about_our_own_requests_are_never_passed_on() {
             let settings = actor.mount("bad", "required = true") + OWN;
             let mut front = Front::piped(folder.path(), &settings);
             assert!(front.ask("tools/list", json!({}))["result"].is_object());
-            for (method, params) in questions() {
+            // What the caller of a tool cannot do was said by the caller, not by us.
+            let ours = |(method, _): &(&str, Value)| code != -32021 || *method != "tools/call";
+            for (method, params) in questions().into_iter().filter(ours) {
                 let answer = front.ask(method, params);
                 let told = format!("{era:?} {way:?} {code} {method}: {answer}");
                 assert_eq!(answer["error"]["code"], -32603, "{told}");

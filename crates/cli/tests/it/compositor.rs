@@ -173,12 +173,23 @@ fn the_file_that_a_host_has_is_taken_as_it_is() {
 
 /// What no server behind us has is not promised.
 #[test]
-fn a_server_without_tools_offers_none() {
+fn a_server_without_prompts_offers_none_and_its_tools_stand_alone_if_ours_are_off() {
     let folder = project();
-    let mut desk = desk(&folder, &child("near", &folder.path().join("project")));
+    let settings = "[server]\ntools = false\n".to_owned();
+    let mut desk = desk(&folder, &(settings + &child("near", &folder.path().join("project"))));
     let found = desk.ask("server/discover", json!({}));
     let told = &found["result"]["capabilities"];
-    assert!(told.get("tools").is_none() && told.get("prompts").is_none(), "{told}");
+    assert!(told.get("prompts").is_none(), "{told}");
     assert_eq!(told["resources"], json!({ "subscribe": true, "listChanged": true }));
-    assert_eq!(desk.ask("tools/list", json!({}))["error"]["code"], -32601);
+    assert_eq!(desk.ask("prompts/list", json!({}))["error"]["code"], -32601);
+    let listed = desk.ask("tools/list", json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert!(!tools.is_empty());
+    for tool in tools {
+        assert!(tool["name"].as_str().unwrap().starts_with("near_resources_"), "{tool}");
+    }
+    let read = json!({ "name": "near_resources_read", "arguments": {
+        "uri": "near+file:///project/README.md" } });
+    let given = desk.ask("tools/call", read);
+    assert_eq!(given["result"]["structuredContent"]["parts"][0]["text"], "# Project\n");
 }

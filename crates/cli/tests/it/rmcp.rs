@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use rmcp::RoleClient;
-use rmcp::model::{ProtocolVersion, ReadResourceRequestParams, ResourceContents};
+use rmcp::model::{
+    CallToolRequestParams, ProtocolVersion, ReadResourceRequestParams, ResourceContents,
+};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService, ServiceError};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::program::{Listening, project, refdesk};
@@ -39,6 +42,7 @@ async fn rmcp_is_served_over_a_pipe() {
         let transport = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
         let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
         errand(&client, code).await;
+        tools(&client).await;
         client.cancel().await.unwrap();
     }
 }
@@ -51,7 +55,43 @@ async fn rmcp_is_served_over_http() {
         let transport = StreamableHttpClientTransport::from_uri(listening.url());
         let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
         errand(&client, code).await;
+        tools(&client).await;
         client.cancel().await.unwrap();
+    }
+}
+
+/// Calls every tool of ours.
+async fn tools(client: &RunningService<RoleClient, ()>) {
+    let listed = client.list_all_tools().await.unwrap();
+    let readme = "file:///project/README.md";
+    let mut handle = Value::Null;
+    for (name, arguments, member, expected) in [
+        ("resources_list", json!({ "uri": "**/README.md" }), "resources", None),
+        ("resources_templates", json!({}), "templates", None),
+        ("resources_metadata", json!({ "uris": [readme] }), "resources", None),
+        ("resources_read", json!({ "uri": readme, "max_lines": 1 }), "returned", Some(json!(10))),
+        ("resources_read_embedded", json!({ "uris": [readme] }), "embedded", None),
+        ("resources_grep", json!({ "pattern": "^# Project$" }), "searched", None),
+        ("resources_watch", json!({ "uris": [readme] }), "watching", Some(json!([readme]))),
+        ("resources_changes", json!({}), "changed", Some(json!([]))),
+        ("resources_unwatch", json!({}), "watching", Some(json!([]))),
+    ] {
+        let tool = listed.iter().find(|tool| tool.name == name).unwrap();
+        assert!(tool.output_schema.is_some());
+        let mut arguments = arguments.as_object().unwrap().clone();
+        if handle.is_string() {
+            arguments.insert("handle".to_owned(), handle.clone());
+        }
+        let call = CallToolRequestParams::new(name).with_arguments(arguments);
+        let given = client.call_tool(call).await.unwrap();
+        let structured = given.structured_content.unwrap_or_else(|| panic!("{:?}", given.content));
+        let told = structured.get(member).unwrap_or_else(|| panic!("{name}: {structured}"));
+        if let Some(expected) = expected {
+            assert_eq!(*told, expected, "{name}");
+        }
+        if let Some(minted) = structured.get("handle") {
+            handle = minted.clone();
+        }
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Parcel {
     pub(crate) id: Option<u64>,
     pub(crate) body: Vec<u8>,
     pub(crate) heading: Vec<(&'static str, String)>,
+    /// What headers repeat of the arguments of a tool.
+    pub(crate) mirrored: Vec<(String, String)>,
 }
 
 impl Parcel {

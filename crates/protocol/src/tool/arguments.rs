@@ -328,7 +328,7 @@ mod tests {
 
     use super::{Arguments, Sort, Tool};
 
-    fn read(tool: Tool, arguments: Value) -> Result<Arguments, String> {
+    fn read(tool: Tool, arguments: &Value) -> Result<Arguments, String> {
         Arguments::of(
             tool,
             &json!({ "name": tool.name(), "arguments": arguments }).to_string().into(),
@@ -348,7 +348,7 @@ mod tests {
         let given = json!({ "collection": "a:b", "name": "n", "uri": "**/*.md", "mime": "text/",
             "audience": "user", "min_priority": 0.5, "modified_since": "2026-01-31",
             "mount": "notes", "sort": "size", "recursive": true });
-        let Ok(Arguments::List(list)) = read(Tool::List, given) else { panic!() };
+        let Ok(Arguments::List(list)) = read(Tool::List, &given) else { panic!() };
         assert_eq!(list.sort, Some(Sort::Size));
         assert_eq!(list.filter.collection.unwrap().0.as_str(), "a:b");
         assert!(list.filter.modified_since.is_some() && list.filter.recursive);
@@ -367,7 +367,7 @@ mod tests {
             (Tool::Metadata, json!({ "uris": 5 }), "an array of URIs"),
             (Tool::Grep, json!({}), "`pattern`"),
         ] {
-            let flaw = read(tool, given).unwrap_err();
+            let flaw = read(tool, &given).unwrap_err();
             assert!(flaw.contains(words) && flaw.starts_with(tool.name()), "{flaw}");
         }
         assert!(Arguments::of(Tool::List, &"[]".into()).is_err());
@@ -375,6 +375,6 @@ mod tests {
 
     #[test]
     fn one_uri_is_as_good_as_an_array_of_one() {
-        assert!(read(Tool::Metadata, json!({ "uris": "a:b" })).is_ok());
+        assert!(read(Tool::Metadata, &json!({ "uris": "a:b" })).is_ok());
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn describe(tool: Tool) -> Value {
         Tool::Changes => changes(),
     };
     let hints = json!({
-        "title": title, "readOnlyHint": true, "destructiveHint": false,
+        "readOnlyHint": true, "destructiveHint": false,
         "idempotentHint": tool != Tool::Changes, "openWorldHint": false,
     });
     json!({
@@ -29,14 +29,15 @@ pub(super) fn describe(tool: Tool) -> Value {
 
 type Description = (&'static str, &'static str, Value, Value);
 
-/// An object with these members, some of them required, and perhaps others.
-fn object(properties: Value, required: &[&str], others: bool) -> Value {
-    let mut schema =
-        json!({ "type": "object", "properties": properties, "additionalProperties": others });
+/// An object with these members, some of them required.
+fn object(properties: Value, required: &[&str]) -> Value {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties);
     if !required.is_empty() {
-        schema["required"] = required.into();
+        schema.insert("required".to_owned(), required.into());
     }
-    schema
+    schema.into()
 }
 
 fn text(description: &str) -> Value {
@@ -48,7 +49,10 @@ fn count(least: u64, description: &str) -> Value {
 }
 
 fn list_of(items: Value) -> Value {
-    json!({ "type": "array", "items": items })
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "array".into());
+    schema.insert("items".to_owned(), items);
+    schema.into()
 }
 
 fn uris(description: &str) -> Value {
@@ -82,7 +86,7 @@ fn with_filters(more: Value, required: &[&str]) -> Value {
     if let Value::Object(more) = more {
         properties.extend(more);
     }
-    object(properties.into(), required, false)
+    object(properties.into(), required)
 }
 
 /// A resource as lists show it.
@@ -93,11 +97,11 @@ fn resource() -> Value {
         "mimeType": { "type": "string" }, "size": { "type": "integer" },
         "isCollection": { "type": "boolean" }, "annotations": { "type": "object" },
     });
-    object(properties, &["uri", "name"], true)
+    object(properties, &["uri", "name"])
 }
 
 fn absent() -> Value {
-    list_of(object(json!({ "what": { "type": "string" }, "why": { "type": "string" } }), &[], true))
+    list_of(object(json!({ "what": { "type": "string" }, "why": { "type": "string" } }), &[]))
 }
 
 fn list() -> Description {
@@ -116,7 +120,7 @@ fn list() -> Description {
         "List the resources that are there, a page at a time, with filters. Start here; then \
          read what you need with resources_read.",
         with_filters(more, &[]),
-        object(output, &["resources"], false),
+        object(output, &["resources"]),
     )
 }
 
@@ -128,7 +132,7 @@ fn templates() -> Description {
         "completable": list_of(json!({ "type": "string" })),
     });
     let output = json!({
-        "templates": list_of(object(template, &["uriTemplate", "name", "variables"], true)),
+        "templates": list_of(object(template, &["uriTemplate", "name", "variables"])),
         "cursor": text("What to pass to go on; absent at the end"),
         "absent": absent(),
     });
@@ -136,8 +140,8 @@ fn templates() -> Description {
         "List resource templates",
         "List URI templates: patterns of URIs that can be read once the variables in braces are \
          filled in.",
-        object(json!({ "cursor": text("Go on where the last page ended") }), &[], false),
-        object(output, &["templates"], false),
+        object(json!({ "cursor": text("Go on where the last page ended") }), &[]),
+        object(output, &["templates"]),
     )
 }
 
@@ -149,19 +153,19 @@ fn metadata() -> Description {
         "Describe resources",
         "Describe one or several resources without their content: type, size, an estimate of \
          tokens, when they changed.",
-        object(json!({ "uris": uris("The URIs") }), &["uris"], false),
-        object(output, &["resources"], false),
+        object(json!({ "uris": uris("The URIs") }), &["uris"]),
+        object(output, &["resources"]),
     )
 }
 
 fn failed() -> Value {
     let one = json!({ "uri": { "type": "string" }, "message": { "type": "string" } });
-    list_of(object(one, &["uri", "message"], true))
+    list_of(object(one, &["uri", "message"]))
 }
 
 fn next() -> Value {
     let next = json!({ "offset": { "type": "integer" }, "start_line": { "type": "integer" } });
-    object(next, &[], true)
+    object(next, &[])
 }
 
 fn read() -> Description {
@@ -187,14 +191,14 @@ fn read() -> Description {
         "uri": { "type": "string" }, "mimeType": { "type": "string" }, "etag": { "type": "string" },
         "total_bytes": { "type": "integer" }, "returned": { "type": "integer" },
         "eof": { "type": "boolean" }, "next": next(),
-        "parts": list_of(object(part, &["uri", "offset", "returned"], true)),
+        "parts": list_of(object(part, &["uri", "offset", "returned"])),
     });
     (
         "Read a resource",
         "Read a resource, or a window of it: by bytes, by lines or by tokens. Where eof is false, \
          call again with what `next` says, and the etag.",
-        object(input, &["uri"], false),
-        object(output, &["uri", "total_bytes", "returned", "eof", "parts"], true),
+        object(input, &["uri"]),
+        object(output, &["uri", "total_bytes", "returned", "eof", "parts"]),
     )
 }
 
@@ -213,16 +217,16 @@ fn read_embedded() -> Description {
         "uri": { "type": "string" }, "total_bytes": { "type": "integer" }, "next": next(),
     });
     let output = json!({
-        "embedded": list_of(object(embedded, &["uri", "returned"], true)),
-        "left": list_of(object(left, &["uri", "next"], true)),
+        "embedded": list_of(object(embedded, &["uri", "returned"])),
+        "left": list_of(object(left, &["uri", "next"])),
         "failed": failed(),
     });
     (
         "Embed resources",
         "Give whole resources as embedded content, several at once. What does not fit is given as \
          a link, with what to ask resources_read for.",
-        object(input, &["uris"], false),
-        object(output, &["embedded"], true),
+        object(input, &["uris"]),
+        object(output, &["embedded"]),
     )
 }
 
@@ -241,7 +245,7 @@ fn grep() -> Description {
         "start_line": { "type": "integer" }, "context": { "type": "string" },
     });
     let output = json!({
-        "matches": list_of(object(found, &["uri", "line", "text"], true)),
+        "matches": list_of(object(found, &["uri", "line", "text"])),
         "searched": count(0, "How many resources were searched"),
         "skipped": count(0, "How many were left out: binary, too large, or not readable"),
         "cursor": text("What to pass to go on; absent at the end"),
@@ -252,7 +256,7 @@ fn grep() -> Description {
         "Search the text of resources for a regular expression, with the filters of \
          resources_list. Each match has its URI, line and some lines around it.",
         with_filters(more, &["pattern"]),
-        object(output, &["matches", "searched"], true),
+        object(output, &["matches", "searched"]),
     )
 }
 
@@ -269,8 +273,8 @@ fn watch() -> Description {
     (
         "Watch resources",
         "Begin to watch resources for changes. Ask resources_changes later what has changed.",
-        object(input, &["uris"], false),
-        object(output, &["handle", "watching"], true),
+        object(input, &["uris"]),
+        object(output, &["handle", "watching"]),
     )
 }
 
@@ -283,8 +287,8 @@ fn unwatch() -> Description {
     (
         "Watch resources no more",
         "Watch some resources no more, or all of them.",
-        object(input, &[], false),
-        object(output, &["watching"], true),
+        object(input, &[]),
+        object(output, &["watching"]),
     )
 }
 
@@ -303,7 +307,7 @@ fn changes() -> Description {
     (
         "What has changed",
         "Tell which watched resources have changed since the last call, each once.",
-        object(input, &[], false),
-        object(output, &["changed"], true),
+        object(input, &[]),
+        object(output, &["changed"]),
     )
 }

@@ -57,6 +57,11 @@ pub fn described(resource: &Resource, terms: Terms) -> Value {
     serde_json::to_value(shape).expect("what we write has string keys only")
 }
 
+/// Bytes for programs.
+pub fn blob(bytes: &[u8]) -> Value {
+    base64_simd::STANDARD.encode_to_string(bytes).into()
+}
+
 /// Writes the members of a result, of which `head` holds the beginning and `common` the rest.
 pub(crate) fn push(given: Given, terms: Terms, common: &str, head: Vec<u8>) -> Outgoing {
     let Given { blocks, structured, is_error, facts } = given;

@@ -2,12 +2,13 @@
 
 pub(super) mod party;
 
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use client::{About, Client, Level, Notice, Peer, Raw, Request, State, relay};
+use client::{About, Client, Level, Mirrors, Notice, Peer, Raw, Request, State, relay};
 use futures_core::Stream;
 use futures_util::stream;
 use resource::{
@@ -19,17 +20,24 @@ use super::watch::words;
 
 pub use party::Nobody;
 
+/// How many tools with such headers are remembered, and how much of a list is looked through.
+const MIRRORS: usize = 4096;
+const PAGES: usize = 64;
+const PAGE: usize = 1000;
+
 /// The tools and prompts of one server.
 pub struct Relayed {
     client: Client,
     /// The server that was last told how much to log, and how much that was.
     level: Mutex<Option<(Weak<Peer>, Level)>>,
+    /// Which arguments headers repeat, of the tools that were listed and have such.
+    mirrors: Mutex<HashMap<String, Arc<Mirrors>>>,
 }
 
 impl Relayed {
     /// Passes on what the server of `client` has.
     pub fn new(client: Client) -> Self {
-        Self { client, level: Mutex::default() }
+        Self { client, level: Mutex::default(), mirrors: Mutex::default() }
     }
 
     /// Tells whenever the list of tools, or of prompts, may have become another one.
@@ -89,6 +97,9 @@ impl Relay for Relayed {
             Err(error) => return Err(failed(error)),
         };
         let mut shelf = relay::shelf(&answer.result, offer, names).map_err(odd)?;
+        if offer == Offer::Tool {
+            self.reflect(&shelf.offered);
+        }
         if let Some(last) = &place.after {
             let at = shelf.offered.iter().position(|offered| offered.name == *last);
             shelf.offered.drain(..=at.ok_or_else(Error::bad_cursor)?);
@@ -112,7 +123,7 @@ impl Relay for Relayed {
         if let Some(level) = caller.and_then(Caller::level) {
             self.listen_for(level).await;
         }
-        party::rounds(caller, params, |params| self.once(ctx, calling, params)).await
+        party::rounds(caller, params, |params| self.reflected(ctx, calling, params)).await
     }
 
     async fn suggest(&self, _ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
@@ -129,9 +140,22 @@ impl Relay for Relayed {
 }
 
 impl Relayed {
-    /// One request, with whatever the server asks and says meanwhile.
-    async fn once(&self, ctx: &Context, calling: &Calling<'_>, params: Box<Raw>) -> Result<Json> {
-        let mut request = Request::new(relay::calling(calling.offer)).params(params);
+    /// One request, with whatever the server asks and says meanwhile; nothing, if a header was not
+    /// what it wants.
+    async fn once(
+        &self,
+        ctx: &Context,
+        calling: &Calling<'_>,
+        params: Box<Raw>,
+    ) -> Result<Option<Json>> {
+        let mut request = Request::new(relay::calling(calling.offer)).params(params.clone());
+        let known = |name| {
+            let mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
+            mirrors.get(name).cloned()
+        };
+        if let Some(mirrors) = known(calling.name).filter(|_| calling.offer == Offer::Tool) {
+            request = request.mirroring(mirrors.headers(&params));
+        }
         if let Some(listener) = ctx.listener().cloned() {
             request = request.progress(move |told| {
                 let (done, total, message) = (told.done, told.total, told.message);
@@ -148,8 +172,43 @@ impl Relayed {
             None => self.client.ask(&request).await,
         };
         match answer {
-            Ok(answer) => Ok(relay::result(&answer.result, calling.names)),
+            Ok(answer) => Ok(Some(relay::result(&answer.result, calling.names))),
+            // It may want headers that only its list tells of.
+            Err(error) if error.is_about_headers() && calling.offer == Offer::Tool => Ok(None),
             Err(error) => Err(refused(error, calling.names)),
+        }
+    }
+
+    /// The same, once more if the server wants headers that were not known.
+    async fn reflected(
+        &self,
+        ctx: &Context,
+        calling: &Calling<'_>,
+        params: Box<Raw>,
+    ) -> Result<Json> {
+        if let Some(given) = self.once(ctx, calling, params.clone()).await? {
+            return Ok(given);
+        }
+        let mut ask = Ask::first(PAGE);
+        for _ in 0..PAGES {
+            let page = self.offers(ctx, Offer::Tool, calling.names, &ask).await?;
+            let Some(next) = page.next else { break };
+            ask.from = Some(next);
+        }
+        let given = self.once(ctx, calling, params).await?;
+        given.ok_or_else(|| Error::unavailable("the server behind this mount refused to be asked"))
+    }
+
+    /// Remembers which arguments headers repeat.
+    fn reflect(&self, offered: &[Offered]) {
+        let mut mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
+        for one in offered {
+            let found = Mirrors::of(&one.json);
+            if found.is_empty() {
+                mirrors.remove(&one.name);
+            } else if mirrors.len() < MIRRORS || mirrors.contains_key(&one.name) {
+                mirrors.insert(one.name.clone(), Arc::new(found));
+            }
         }
     }
 

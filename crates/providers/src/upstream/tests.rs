@@ -35,6 +35,7 @@ fn client(target: Target) -> Client {
     let options = client::Options {
         backoff: Backoff { first: moment, most: moment },
         timeout: Duration::from_secs(20),
+        reading: Duration::from_secs(20),
         ..client::Options::default()
     };
     Client::new(target, options)

@@ -43,7 +43,11 @@ pub(crate) async fn list(
     };
     let ask = ask(server, list, cursor)?;
     let page = match offer {
-        Offer::Tool => all_tools(server, ctx, &ask).await?,
+        Offer::Tool => {
+            let page = all_tools(server, ctx, &ask).await?;
+            server.mirrored.see(&page.items);
+            page
+        }
         Offer::Prompt => relay(server)?.offers(ctx, offer, &Unchanged, &ask).await?,
     };
     Ok(Reply::Offers(offer, sealed(server, list, page)))

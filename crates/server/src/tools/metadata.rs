@@ -60,7 +60,7 @@ pub(super) async fn describe(
     given.blocks.extend(failed.words());
     if nothing {
         given.blocks.remove(0);
-        given.is_error = true;
+        (given.is_error, given.structured) = (true, None);
     }
     if let Some(structured) = given.structured.as_mut().filter(|_| !failed.0.is_empty()) {
         structured["failed"] = failed.into_json();

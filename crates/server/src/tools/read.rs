@@ -1,8 +1,7 @@
 //! `resources_read`: a window of a resource.
 
-use base64_simd::STANDARD;
 use protocol::tool::arguments::Read;
-use protocol::tool::{Block, Given};
+use protocol::tool::{Block, Given, given};
 use resource::{Error, Next, Result};
 use serde_json::{Value, json};
 
@@ -97,7 +96,7 @@ fn part(piece: &Piece) -> Value {
     }
     match piece.text() {
         Some(text) => part["text"] = text.into(),
-        None => part["blob"] = STANDARD.encode_to_string(&piece.bytes).into(),
+        None => part["blob"] = given::blob(&piece.bytes),
     }
     if let Some(lines) = &piece.slice.lines {
         part["start_line"] = lines.start.into();

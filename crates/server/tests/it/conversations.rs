@@ -31,7 +31,7 @@ async fn play_with(
     revision: &str,
     collections: Collections,
 ) -> Vec<(String, Value)> {
-    let mut pipe = Pipe::open(desk::server(Arc::new(memory), Limits::default(), collections));
+    let mut pipe = Pipe::open(desk::toolless(Arc::new(memory), Limits::default(), collections));
     let mut answers = Vec::new();
     let alone = revision == "2026-07-28";
     if !alone {

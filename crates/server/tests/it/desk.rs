@@ -55,6 +55,15 @@ pub(crate) fn server(memory: Arc<Memory>, limits: Limits, collections: Collectio
     Arc::new(Server::new(memory, limits, [7; 32], collections))
 }
 
+/// The same, without tools of its own.
+pub(crate) fn toolless(
+    memory: Arc<Memory>,
+    limits: Limits,
+    collections: Collections,
+) -> Arc<Server> {
+    Arc::new(Server::new(memory, limits, [7; 32], collections).without_tools())
+}
+
 pub(crate) fn usual() -> Arc<Server> {
     server(Arc::new(memory()), Limits::default(), Collections::Always)
 }

@@ -120,7 +120,7 @@ async fn unknown_and_removed_methods_are_not_found() {
         "logging/setLevel",
         "resources/subscribe",
         "resources/unsubscribe",
-        "tools/list",
+        "prompts/list",
         "no/such",
     ] {
         let message = stateless(1, method, json!({ "uri": "test://static-text" }));

@@ -69,7 +69,7 @@ pub(crate) fn offering() -> Memory {
 
 fn served() -> (Arc<Memory>, Arc<Server>) {
     let memory = Arc::new(offering());
-    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
+    let server = desk::toolless(Arc::clone(&memory), Limits::default(), Collections::Always);
     (memory, server)
 }
 
@@ -88,7 +88,7 @@ fn add(memory: &Memory, offer: Offer) {
 #[tokio::test]
 async fn what_is_not_offered_is_neither_declared_nor_served() {
     let memory = Memory::new().text("test://a", "").tool("t", r#"{"name":"t"}"#, "{}");
-    let server = desk::server(Arc::new(memory), Limits::default(), Collections::Always);
+    let server = desk::toolless(Arc::new(memory), Limits::default(), Collections::Always);
     let mut pipe = Pipe::open(server);
     let told = pipe.ask(&stateless(1, "server/discover", json!({}))).await;
     let capabilities = &told["result"]["capabilities"];
@@ -129,7 +129,7 @@ async fn a_header_that_names_another_tool_is_refused() {
 async fn a_list_goes_on_where_it_ended() {
     let memory = Arc::new(offering());
     let limits = Limits { page: 2, ..Limits::default() };
-    let mut pipe = Pipe::open(desk::server(memory, limits, Collections::Always));
+    let mut pipe = Pipe::open(desk::toolless(memory, limits, Collections::Always));
     let first = pipe.ask(&stateless(1, "tools/list", json!({}))).await["result"].clone();
     let more = json!({ "cursor": first["nextCursor"] });
     let rest = pipe.ask(&stateless(2, "tools/list", more.clone())).await["result"].clone();
@@ -237,7 +237,7 @@ async fn listeners_hear_of_the_offers_that_they_asked_for_and_nobody_else_does()
 #[tokio::test]
 async fn what_is_not_offered_is_not_granted_to_a_listener() {
     let memory = Memory::new().tool("t", r#"{"name":"t"}"#, "{}").live();
-    let server = desk::server(Arc::new(memory), Limits::default(), Collections::Always);
+    let server = desk::toolless(Arc::new(memory), Limits::default(), Collections::Always);
     let wish = json!({ "toolsListChanged": true, "promptsListChanged": true });
     let listen = stateless(1, "subscriptions/listen", json!({ "notifications": wish }));
     let ack = Pipe::open(server).ask(&listen).await;

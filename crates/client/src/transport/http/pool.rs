@@ -70,9 +70,9 @@ impl Outbound {
         Self { method, url, headers, body: body.into() }
     }
 
-    pub(super) fn set(&mut self, name: &'static str, value: Option<HeaderValue>) {
-        if let Some(value) = value {
-            self.headers.insert(HeaderName::from_static(name), value);
+    pub(super) fn set(&mut self, name: &str, value: Option<HeaderValue>) {
+        if let (Ok(name), Some(value)) = (HeaderName::from_bytes(name.as_bytes()), value) {
+            self.headers.insert(name, value);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::HeaderValue;
 use hyper::{Method, Response, StatusCode};
 use protocol::{Denial, Heard, answer, header};
 use tokio::time;
@@ -20,8 +21,11 @@ const REST: Duration = Duration::from_millis(50);
 
 /// Posts a message and hands on all that comes back.
 pub(super) async fn post(inner: Arc<Inner>, parcel: Parcel) {
-    let Parcel { id, body, heading } = parcel;
-    let request = inner.request(Method::POST, &heading, body);
+    let Parcel { id, body, heading, mirrored } = parcel;
+    let mut request = inner.request(Method::POST, &heading, body);
+    for (name, value) in mirrored {
+        request.set(&name, HeaderValue::try_from(value).ok());
+    }
     let posted = match inner.pool.send(request).await {
         Ok(response) => inner.take(id, response).await,
         Err(Unsent::Unreachable(error)) => {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, ALLOW, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
@@ -170,8 +170,8 @@ fn not_allowed() -> Response<Body> {
 }
 
 /// A header. What is not text, or is said twice, agrees with nothing and is not absent either.
-fn text<'a>(headers: &'a HeaderMap, name: &'static str) -> Option<&'a str> {
-    let mut values = headers.get_all(HeaderName::from_static(name)).iter();
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
     Some(value.unwrap_or("\u{0}"))
 }

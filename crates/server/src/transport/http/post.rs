@@ -13,6 +13,7 @@ use protocol::call::Told;
 use protocol::frame::{self, Raw};
 use protocol::header::{self, Era};
 use protocol::{Call, Id, Message, Meta, Method, Outgoing, Refusal};
+use resource::Offer;
 use tokio::time;
 
 use super::body::Body;
@@ -22,6 +23,8 @@ use super::{Site, listen, takes_events, text};
 use crate::lifecycle::{Agreed, Opened, handshake, stateless};
 
 const NO_SESSION: &str = "a session that is not open; open one by initialize";
+
+const CALL: Method = Method::Offered(Offer::Tool);
 
 /// A refusal and the status it travels under.
 type Turned = (StatusCode, Refusal);
@@ -173,6 +176,10 @@ impl Asked<'_> {
         let terms = stateless::terms(&site.server, meta).map_err(bad)?;
         header::check_method(method, self.method).map_err(bad)?;
         header::check_name(name, self.method, meta).map_err(bad)?;
+        let tool = meta.name().filter(|_| Method::named(self.method) == Some(CALL));
+        if let Some(mirrors) = tool.and_then(|tool| site.server.mirrored.of(&tool)) {
+            mirrors.check(|name| text(&self.head.headers, name), self.params).map_err(bad)?;
+        }
         let asked = (self.method, self.params);
         stateless::open(&site.server, terms, &self.id, asked, meta).map_err(|refusal| {
             let unknown = refusal.is_about_method() && terms.revision.tells_status();

@@ -1,0 +1,382 @@
+//! What do our own tools give to hosts that know tools only?
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use server::{Collections, Limits, Server};
+use testkit::Memory;
+
+use crate::desk::{self, Pipe, initialize, memory, request, stateless};
+use crate::schema;
+
+const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const MODERN: &str = "2026-07-28";
+
+fn served(memory: Memory, page: usize) -> Arc<Server> {
+    let limits = Limits { page, ..Limits::default() };
+    desk::server(Arc::new(memory), limits, Collections::Always)
+}
+
+/// A host of one revision.
+struct Host {
+    pipe: Pipe,
+    revision: &'static str,
+}
+
+impl Host {
+    async fn of(revision: &'static str, server: Arc<Server>) -> Self {
+        let mut pipe = Pipe::open(server);
+        if revision != MODERN {
+            pipe.ask(&initialize(revision)).await;
+        }
+        Self { pipe, revision }
+    }
+
+    async fn modern(server: Arc<Server>) -> Self {
+        Self::of(MODERN, server).await
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let message = match self.revision {
+            MODERN => stateless(1, method, params),
+            _ => request(1, method, params),
+        };
+        let answer = self.pipe.ask(&message).await;
+        schema::check(self.revision, &[(method.to_owned(), answer.clone())]);
+        answer["result"].clone()
+    }
+
+    /// What a tool gives.
+    async fn call(&mut self, name: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({ "name": name, "arguments": arguments })).await
+    }
+
+    /// What a tool gives to programs.
+    async fn given(&mut self, name: &str, arguments: Value) -> Value {
+        let result = self.call(name, arguments).await;
+        assert!(result.get("isError").is_none(), "{result}");
+        result["structuredContent"].clone()
+    }
+
+    /// Why a tool gives nothing.
+    async fn refused(&mut self, name: &str, arguments: Value) -> String {
+        let result = self.call(name, arguments).await;
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(result.get("structuredContent").is_none());
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+
+    async fn is_readable(&mut self, uri: &Value) -> bool {
+        self.ask("resources/read", json!({ "uri": uri })).await["contents"].is_array()
+    }
+}
+
+fn names(page: &Value) -> Vec<&str> {
+    page["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+const ALL: [&str; 9] = [
+    "resources_list",
+    "resources_templates",
+    "resources_metadata",
+    "resources_read",
+    "resources_read_embedded",
+    "resources_grep",
+    "resources_watch",
+    "resources_unwatch",
+    "resources_changes",
+];
+
+#[tokio::test]
+async fn the_tools_are_listed_in_one_order_as_each_revision_knows_them() {
+    for revision in REVISIONS.into_iter().chain([MODERN]) {
+        let mut host = Host::of(revision, served(memory(), 100)).await;
+        let page = host.ask("tools/list", json!({})).await;
+        assert_eq!(names(&page), ALL, "{revision}");
+        for tool in page["tools"].as_array().unwrap() {
+            assert_eq!(tool["inputSchema"]["type"], "object");
+            assert_eq!(tool.get("outputSchema").is_some(), revision >= "2025-06-18");
+            assert_eq!(tool["annotations"]["readOnlyHint"] == true, revision >= "2025-03-26");
+        }
+    }
+}
+
+/// What we have, and five tools of somebody else, and one that has a name of ours.
+fn crowded() -> Memory {
+    let described = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    let with = |memory: Memory, at: usize| {
+        let name = format!("other_{at}");
+        memory.tool(&name, &described(&name).to_string(), r#"{"content":[]}"#)
+    };
+    let impostor = described("resources_list").to_string();
+    (0..5).fold(memory(), with).tool("resources_list", &impostor, r#"{"content":[],"x":1}"#)
+}
+
+/// Ours come first, page by page, and a name of ours is ours whoever else has it.
+#[tokio::test]
+async fn tools_of_others_come_behind_ours() {
+    let others = (0..5).map(|at| format!("other_{at}"));
+    let all: Vec<String> = ALL.into_iter().map(str::to_owned).chain(others).collect();
+    for page in [1, 2, 4, 9, 10, 100] {
+        let mut host = Host::modern(served(crowded(), page)).await;
+        let (mut seen, mut params) = (Vec::new(), json!({}));
+        loop {
+            let page = host.ask("tools/list", params).await;
+            seen.extend(names(&page).iter().map(|name| (*name).to_owned()));
+            match page.get("nextCursor") {
+                Some(cursor) => params = json!({ "cursor": cursor }),
+                None => break,
+            }
+        }
+        assert_eq!(seen, all, "pages of {page}");
+        assert!(host.call("resources_list", json!({})).await.get("x").is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_server_may_go_without_tools() {
+    let server = Server::new(Arc::new(memory()), Limits::default(), [7; 32], Collections::Always);
+    let mut host = Host::modern(Arc::new(server.without_tools())).await;
+    let told = host.pipe.ask(&stateless(1, "server/discover", json!({}))).await;
+    assert!(told["result"]["capabilities"].get("tools").is_none());
+    let refused = host.pipe.ask(&stateless(1, "tools/list", json!({}))).await;
+    assert_eq!(refused["error"]["code"], -32601);
+}
+
+#[tokio::test]
+async fn everything_is_listed_once_and_can_be_read() {
+    for page in [1, 3, 100] {
+        let mut host = Host::modern(served(memory(), page)).await;
+        let (mut seen, mut arguments) = (Vec::new(), json!({ "recursive": true }));
+        loop {
+            let result = host.call("resources_list", arguments.clone()).await;
+            let structured = &result["structuredContent"];
+            let resources = structured["resources"].as_array().unwrap();
+            // The words say the same, and each is linked to.
+            assert_eq!(result["content"].as_array().unwrap().len(), 1 + resources.len());
+            for (resource, link) in
+                resources.iter().zip(&result["content"].as_array().unwrap()[1..])
+            {
+                assert_eq!(
+                    (&link["type"], &link["uri"]),
+                    (&json!("resource_link"), &resource["uri"])
+                );
+                let words = result["content"][0]["text"].as_str().unwrap();
+                assert!(words.contains(resource["uri"].as_str().unwrap()), "{words}");
+                seen.push(resource["uri"].clone());
+            }
+            match structured.get("cursor") {
+                Some(cursor) => arguments["cursor"] = cursor.clone(),
+                None => break,
+            }
+        }
+        let mut once = seen.clone();
+        once.dedup();
+        assert_eq!((once.len(), seen.len()), (7, 7), "pages of {page}: {seen:?}");
+        for uri in &seen {
+            assert!(host.is_readable(uri).await, "{uri}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_list_can_be_sorted_page_by_page() {
+    let sized = |memory: Memory, at: usize| {
+        let text = "x".repeat(at * 7 % 10 + 1);
+        memory.text(&format!("test://{at}"), &text).described(|resource| {
+            resource.size = Some((at * 7 % 10 + 1) as u64);
+            resource.annotations.priority = (at > 2).then_some(at as f64 / 10.0);
+        })
+    };
+    let memory = (0..10).fold(Memory::new(), sized);
+    let mut host = Host::modern(served(memory, 3)).await;
+    for (sort, member) in [("size", "size"), ("priority", "priority")] {
+        let (mut seen, mut arguments) = (Vec::new(), json!({ "sort": sort }));
+        loop {
+            let page = host.given("resources_list", arguments.clone()).await;
+            for resource in page["resources"].as_array().unwrap() {
+                let value = resource.get(member).or(resource["annotations"].get(member));
+                seen.push(value.and_then(Value::as_f64).unwrap_or(-1.0));
+            }
+            match page.get("cursor") {
+                Some(cursor) => arguments["cursor"] = cursor.clone(),
+                None => break,
+            }
+        }
+        assert_eq!(seen.len(), 10);
+        assert!(seen.is_sorted_by(|one, other| one >= other), "{sort}: {seen:?}");
+    }
+    let forged = host.refused("resources_list", json!({ "sort": "size", "cursor": "x" })).await;
+    assert!(forged.contains("cursor"), "{forged}");
+}
+
+/// The shape that programs rely on.
+#[tokio::test]
+async fn a_window_says_where_it_lies_and_how_to_go_on() {
+    let text = "一行目\n二行目\n三行目\n";
+    let mut host = Host::modern(served(Memory::new().text("test://ja", text), 100)).await;
+    let arguments = json!({ "uri": "test://ja", "offset": 0, "max_bytes": 12 });
+    let given = host.given("resources_read", arguments).await;
+    let part = json!({ "uri": "test://ja", "mimeType": "text/plain", "text": "一行目\n",
+        "offset": 0, "returned": 10, "total_bytes": 30 });
+    assert_eq!(given["parts"], json!([part]));
+    assert_eq!((&given["total_bytes"], &given["eof"]), (&json!(30), &json!(false)));
+    assert_eq!(given["next"], json!({ "offset": 10 }));
+    let lines = json!({ "uri": "test://ja", "start_line": 2, "max_lines": 1 });
+    let given = host.given("resources_read", lines).await;
+    assert_eq!(given["parts"][0]["text"], "二行目\n");
+    assert_eq!(given["next"], json!({ "start_line": 3 }));
+    let whole = host.given("resources_read", json!({ "uri": "test://ja" })).await;
+    assert_eq!((&whole["eof"], whole.get("next")), (&json!(true), None));
+    let tokens = json!({ "uri": "test://ja", "max_tokens": 3 });
+    let given = host.given("resources_read", tokens).await;
+    assert!(given["returned"].as_u64().unwrap() < 30, "{given}");
+    // The same as an embedded resource, which says so in its metadata.
+    let blocks = json!({ "uri": "test://ja", "max_bytes": 12, "use_content_blocks": true });
+    let result = host.call("resources_read", blocks).await;
+    let block = &result["content"][0];
+    assert_eq!(
+        (&block["type"], &block["resource"]["text"]),
+        (&json!("resource"), &json!("一行目\n"))
+    );
+    assert_eq!(block["resource"]["_meta"]["dev.refdesk/window"]["next"], 10);
+}
+
+#[tokio::test]
+async fn blobs_are_cut_on_their_own_bytes() {
+    let bytes: Vec<u8> = (0..=255).collect();
+    let mut host = Host::modern(served(Memory::new().blob("test://b", &bytes), 100)).await;
+    let (mut all, mut offset) = (Vec::new(), json!(0));
+    loop {
+        let arguments = json!({ "uri": "test://b", "offset": offset, "max_bytes": 100 });
+        let given = host.given("resources_read", arguments).await;
+        let blob = given["parts"][0]["blob"].as_str().unwrap();
+        all.extend(base64_simd::STANDARD.decode_to_vec(blob).unwrap());
+        match given["next"].get("offset") {
+            Some(next) => offset = next.clone(),
+            None => break,
+        }
+    }
+    assert_eq!(all, bytes);
+}
+
+#[tokio::test]
+async fn measures_that_exclude_each_other_are_refused() {
+    let mut host = Host::modern(served(memory(), 100)).await;
+    for more in [
+        json!({ "offset": 1, "start_line": 1 }),
+        json!({ "max_tokens": 1, "max_lines": 1 }),
+        json!({ "max_tokens": 1, "max_bytes": 1 }),
+    ] {
+        let mut arguments = json!({ "uri": "test://static-text" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let words = host.refused("resources_read", arguments).await;
+        assert!(words.contains("exclude each other"), "{words}");
+    }
+    let words =
+        host.refused("resources_read", json!({ "uri": "test://static-text", "max": 1 })).await;
+    assert!(words.contains("unknown field `max`"), "{words}");
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_refused_with_the_nearest_names() {
+    let mut host = Host::modern(served(memory(), 100)).await;
+    let result = host.call("resources_read", json!({ "uri": "test://static-tex" })).await;
+    let words = result["content"][0]["text"].as_str().unwrap();
+    assert!(words.contains("the nearest names are test://static-text"), "{words}");
+    let facts = &result["_meta"]["dev.refdesk/error"];
+    assert_eq!(facts, &json!({ "kind": "not_found", "uri": "test://static-tex" }));
+    let words = host.refused("resources_read", json!({ "uri": "other:thing" })).await;
+    assert!(words.contains("resources_list"), "{words}");
+}
+
+/// S2093-26, B-14: what a client does not know of is said where it looks.
+#[tokio::test]
+async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
+    for revision in REVISIONS.into_iter().chain([MODERN]) {
+        let mut host = Host::of(revision, served(memory(), 100)).await;
+        let uris = json!(["test://static-text", "test://static-binary"]);
+        let result = host.call("resources_read_embedded", json!({ "uris": uris })).await;
+        let blocks = result["content"].as_array().unwrap();
+        assert_eq!(blocks.len(), 2, "{revision}: {result}");
+        assert_eq!(blocks[0]["resource"]["uri"], "test://static-text");
+        assert!(blocks[0]["resource"]["text"].as_str().unwrap().contains("日本語"));
+        assert_eq!(blocks[1]["resource"]["blob"], "iVBORwD/");
+        assert_eq!(blocks[0]["annotations"]["priority"], 0.8, "{revision}");
+        assert_eq!(result.get("structuredContent").is_some(), revision >= "2025-06-18");
+        let media = json!({ "uris": uris, "media": true });
+        let result = host.call("resources_read_embedded", media).await;
+        let image = &result["content"][1];
+        assert_eq!((&image["type"], &image["data"]), (&json!("image"), &json!("iVBORwD/")));
+        // What does not fit is a link, or words where there are no links.
+        let little = json!({ "uris": uris, "max_bytes": 8 });
+        let result = host.call("resources_read_embedded", little).await;
+        let first = &result["content"][0];
+        let links = revision >= "2025-06-18";
+        assert_eq!(first["type"], if links { "resource_link" } else { "text" });
+        if links {
+            let left = &result["structuredContent"]["left"][0];
+            assert_eq!((&left["uri"], &left["next"]), (&uris[0], &json!({ "offset": 0 })));
+            assert_eq!(first["_meta"]["dev.refdesk/window"], json!({ "offset": 0 }));
+        }
+        assert_eq!(result["content"][1]["resource"]["uri"], uris[1]);
+    }
+}
+
+#[tokio::test]
+async fn one_that_fails_does_not_fail_the_others() {
+    let mut host = Host::modern(served(memory(), 100)).await;
+    let uris = json!(["test://folder/a", "test://none", "test://folder"]);
+    for tool in ["resources_read_embedded", "resources_metadata"] {
+        let given = host.given(tool, json!({ "uris": uris })).await;
+        assert_eq!(given["failed"][0]["uri"], "test://none");
+        assert_eq!(given["failed"].as_array().unwrap().len(), 1, "{given}");
+        let words = host.refused(tool, json!({ "uris": ["test://none"] })).await;
+        assert!(words.contains("not found"), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn descriptions_tell_size_and_tokens_without_content() {
+    let text = "word ".repeat(10_000);
+    let mut host = Host::modern(served(memory().text("test://long", &text), 100)).await;
+    let uris = json!(["test://long", "test://static-binary", "test://folder"]);
+    let given = host.given("resources_metadata", json!({ "uris": uris })).await;
+    let [long, binary, folder] = [0, 1, 2].map(|at| &given["resources"][at]);
+    let tokens = long["tokens"].as_u64().unwrap();
+    assert!((8_000..13_000).contains(&tokens), "{tokens}");
+    assert!(long.get("text").is_none() && binary.get("tokens").is_none(), "{given}");
+    assert_eq!(folder["isCollection"], true);
+}
+
+#[tokio::test]
+async fn templates_tell_their_variables() {
+    let mut host = Host::modern(served(memory(), 100)).await;
+    let given = host.given("resources_templates", json!({})).await;
+    let template = &given["templates"][0];
+    assert_eq!(template["uriTemplate"], "test://template/{id}/data");
+    assert_eq!(
+        (&template["variables"], &template["completable"]),
+        (&json!(["id"]), &json!(["id"]))
+    );
+}
+
+/// A version that is pinned does not mix with another.
+#[tokio::test]
+async fn a_change_between_two_windows_is_told() {
+    let memory = Arc::new(Memory::new().text("test://a", "one two three").described(|resource| {
+        resource.etag = Some("v1".to_owned());
+    }));
+    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
+    let mut host = Host::modern(server).await;
+    let first = json!({ "uri": "test://a", "max_bytes": 4 });
+    let given = host.given("resources_read", first).await;
+    assert_eq!(given["etag"], "v1");
+    let second = json!({ "uri": "test://a", "offset": 4, "max_bytes": 4, "etag": "v0" });
+    let result = host.call("resources_read", second).await;
+    assert_eq!(result["isError"], true);
+    let facts = &result["_meta"]["dev.refdesk/error"];
+    assert_eq!((&facts["kind"], &facts["etag"]), (&json!("changed"), &json!("v1")));
+    let words = result["content"][0]["text"].as_str().unwrap();
+    assert!(words.contains("its etag is now v1"), "{words}");
+}
