@@ -26,6 +26,7 @@ pub mod relay;
 pub mod reply;
 pub mod revision;
 pub mod shape;
+mod unescape;
 pub mod wish;
 
 pub use answer::{Denial, Heard, Malformed, News};
