@@ -28,6 +28,7 @@ pub mod reply;
 pub mod revision;
 pub mod shape;
 pub mod tool;
+mod unescape;
 pub mod wish;
 
 pub use answer::{Denial, Heard, Malformed, News};

@@ -125,7 +125,9 @@ fn compare(front: &mut Front, said: &Said) {
     let one = ask("resources/list", json!({}))["resources"][0].clone();
     let template = ask("resources/templates/list", json!({}))["resourceTemplates"][0].clone();
     let read = ask("resources/read", json!({ "uri": "up+a://one" }))["contents"][0].clone();
-    let tool = ask("tools/list", json!({}))["tools"][0].clone();
+    let listed = ask("tools/list", json!({}));
+    // Ours come first.
+    let tool = listed["tools"].as_array().and_then(|tools| tools.last()).unwrap().clone();
     let called = ask("tools/call", json!({ "name": "up_echo", "arguments": {} }));
     let places = [
         (&one, "a resource"),

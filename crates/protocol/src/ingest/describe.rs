@@ -13,6 +13,7 @@ use crate::answer::Malformed;
 use crate::member::{Members, members};
 use crate::relay::one_line;
 use crate::shape::resource::{COLLECTION, Date, ETAG, FORMATS, MODIFIED};
+use crate::unescape;
 
 /// What is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,8 +196,8 @@ impl<'a> Draft<'a> {
     pub(super) fn body(&self) -> Result<(bool, Bytes), Malformed> {
         let said = |raw: Option<&'a RawValue>| raw.filter(|raw| raw.get() != "null");
         if let Some(raw) = said(self.text) {
-            let text: String = serde_json::from_str(raw.get())
-                .map_err(|_| Malformed::new("content whose text is none"))?;
+            let text = unescape::text(raw);
+            let text = text.ok_or_else(|| Malformed::new("content whose text is none"))?;
             return Ok((true, text.into()));
         }
         // B-05: each element has one of the two, even where its source forgot.

@@ -25,6 +25,8 @@ const WINDOWS: Duration = Duration::from_secs(30);
 pub(super) struct Copy {
     pub(super) parts: Vec<Leaf>,
     freshness: Freshness,
+    /// What it must be put with, to be kept.
+    epoch: u64,
 }
 
 /// One part of it.
@@ -44,15 +46,23 @@ pub(super) enum Came {
 impl Inner {
     /// What the server gives for `uri`, or gave a moment ago if that will do.
     pub(super) async fn open(self: &Arc<Self>, uri: &Uri, need: Need) -> Result<Arc<Copy>> {
-        Ok(self.opened(uri, need).await?.0)
+        Ok(self.opened(uri, need, true).await?.0)
     }
 
-    async fn opened(self: &Arc<Self>, uri: &Uri, need: Need) -> Result<(Arc<Copy>, Freshness)> {
+    async fn opened(
+        self: &Arc<Self>,
+        uri: &Uri,
+        need: Need,
+        goes_on: bool,
+    ) -> Result<(Arc<Copy>, Freshness)> {
         if let Some((copy, ttl)) = self.reads.get(uri, need) {
             let freshness = Freshness { ttl, ..copy.freshness };
             return Ok((copy, freshness));
         }
         let copy = self.reopen(uri).await?;
+        if goes_on {
+            self.retain(uri, &copy);
+        }
         let freshness = copy.freshness;
         Ok((copy, freshness))
     }
@@ -67,10 +77,11 @@ impl Inner {
             };
             inner.trouble.is_over();
             let parts = inner.parts(elements, &asked);
-            let weight = parts.iter().map(|part| part.bytes.len() + 600).sum();
-            let copy = Arc::new(Copy { parts, freshness });
-            let worth = Worth { ttl: freshness.ttl, grace: WINDOWS, weight };
-            inner.reads.put(epoch, asked, Arc::clone(&copy), &worth);
+            let copy = Arc::new(Copy { parts, freshness, epoch });
+            // What is stale at once serves nobody but those who go on with it.
+            if !freshness.ttl.is_zero() {
+                inner.retain(&asked, &copy);
+            }
             Ok(Came::Content(copy))
         };
         match self.opening.join(uri.clone(), ask).await {
@@ -81,6 +92,13 @@ impl Inner {
             }
             Err(failure) => Err(fault_of(failure, uri)),
         }
+    }
+
+    /// Keeps a reading for whoever asks for more of it.
+    fn retain(&self, uri: &Uri, copy: &Arc<Copy>) {
+        let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum();
+        let worth = Worth { ttl: copy.freshness.ttl, grace: WINDOWS, weight };
+        self.reads.put(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
     }
 
     /// What the server gives for `uri` to this caller alone, which it may ask for something.
@@ -111,7 +129,7 @@ impl Inner {
             return Err(needs_input(uri));
         };
         // What was asked for is nobody else's: it is given and not kept.
-        let copy = Copy { parts: self.parts(elements, uri), freshness };
+        let copy = Copy { parts: self.parts(elements, uri), freshness, epoch: self.reads.epoch() };
         let parts = copy.give(window).map_err(|error| error.about(uri))?;
         Ok(Reading { content: Content::Parts(parts), freshness })
     }
@@ -157,9 +175,11 @@ impl Inner {
             Window::Part { offset, etag, .. } if *offset > 0 || etag.is_some() => Need::Begun,
             _ => Need::Fresh,
         };
-        let (mut copy, mut freshness) = self.opened(uri, need).await?;
+        let goes_on = matches!(window, Window::Part { .. });
+        let (mut copy, mut freshness) = self.opened(uri, need, goes_on).await?;
         if copy.is_other(window) {
             copy = self.reopen(uri).await?;
+            self.retain(uri, &copy);
             freshness = copy.freshness;
         }
         let parts = copy.give(window).map_err(|error| error.about(uri))?;

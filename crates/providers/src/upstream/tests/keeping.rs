@@ -70,6 +70,31 @@ async fn windows_go_on_with_the_reading_they_began_with_and_a_pin_holds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_whole_reading_is_kept_only_if_the_server_says_so() {
+    let window = Window::Part { offset: 4, length: 4, etag: None };
+    for (ttl, asked) in [(0, 2), (5_000, 1)] {
+        let stage = counting(ttl);
+        let upstream = stage.upstream();
+        text(&upstream, "a://x").await;
+        parts(&upstream, "a://x", &window).await.unwrap();
+        assert_eq!(stage.asked(READ).len(), asked, "{ttl}");
+    }
+}
+
+/// Both are answered by one question, and one of them goes on.
+#[tokio::test(start_paused = true)]
+async fn a_window_goes_on_with_a_reading_that_was_begun_for_somebody_else() {
+    let stage = counting(0);
+    let upstream = stage.upstream();
+    let window = |offset| Window::Part { offset, length: 4, etag: None };
+    let (first, next) = (window(0), window(4));
+    let (whole, part) = tokio::join!(text(&upstream, "a://x"), parts(&upstream, "a://x", &first));
+    assert_eq!((whole.as_str(), part.unwrap().len()), ("reading 0", 1));
+    parts(&upstream, "a://x", &next).await.unwrap();
+    assert_eq!(stage.asked(READ).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn equal_questions_at_one_time_are_asked_once() {
     let stage = counting(0);
     let upstream = stage.upstream();
