@@ -7,6 +7,7 @@ mod paging;
 mod refusing;
 mod stage;
 mod stranger;
+mod telling;
 mod watching;
 
 use std::future::Future;
@@ -35,6 +36,7 @@ fn client(target: Target) -> Client {
     let options = client::Options {
         backoff: Backoff { first: moment, most: moment },
         timeout: Duration::from_secs(20),
+        reading: Duration::from_secs(20),
         ..client::Options::default()
     };
     Client::new(target, options)
