@@ -6,6 +6,10 @@ use std::time::SystemTime;
 pub trait Health: Send + Sync {
     /// How it is just now. Asks nobody and waits for nothing.
     fn health(&self) -> Condition;
+
+    /// Whether all of it is there, neither starting nor failed, so that it can do no more later
+    /// than now. Asks nobody, waits for nothing, and takes no longer than a glance.
+    fn is_there(&self) -> bool;
 }
 
 /// How a source is.
@@ -50,6 +54,13 @@ impl Condition {
     /// It serves, but not as well as it could.
     pub fn degraded(words: impl Into<String>) -> Self {
         Self::new(State::Degraded, Some(words.into()))
+    }
+}
+
+impl State {
+    /// Whether whoever is so can be asked.
+    pub fn is_there(self) -> bool {
+        matches!(self, Self::Ready | Self::Degraded)
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) struct UpstreamMount {
     pub(crate) url: Option<Spanned<Secret>>,
     pub(crate) headers: BTreeMap<String, Spanned<Secret>>,
     pub(crate) poll: Option<Span>,
+    pub(crate) listing: Option<Span>,
     pub(super) max_read: Option<Size>,
     pub(super) timeout: Option<Span>,
     pub(super) required: bool,

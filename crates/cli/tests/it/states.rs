@@ -9,6 +9,7 @@ use crate::front::Front;
 use crate::program::project;
 
 const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
+const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
 /// A server of one resource, whose second reading fails.
@@ -72,10 +73,11 @@ fn a_server_that_was_lost_is_remembered_and_so_is_its_loss() {
     let folder = project();
     let actor = Actor::play(Era::Legacy, Way::Pipe, serve);
     let mut front = Front::piped(folder.path(), &actor.mount("up", ""));
-    front.watch(&[]);
     assert_eq!(front.text_of("up+a://x"), "well");
+    front.watch(&["refdesk://mounts/up"]);
     actor.kill();
     let lost = loop {
+        assert_eq!(front.hear_of(UPDATED)["params"]["uri"], "refdesk://mounts/up");
         let state = front.state_of("up");
         if state["state"] == "failed" {
             break state;
@@ -103,4 +105,36 @@ fn an_edit_of_the_settings_changes_nothing_of_a_mount_that_goes_on() {
     front.hear_of(LIST_CHANGED);
     assert_eq!(front.state_of("own"), before);
     assert_eq!(front.state_of("more")["state"], "ready");
+}
+
+#[test]
+fn a_list_is_kept_for_descriptions_for_as_long_as_the_settings_say() {
+    let folder = project();
+    for (listing, asked) in [("0s", 2), ("1h", 1)] {
+        let actor = Actor::play(Era::Modern, Way::Http, serve);
+        let mount = actor.mount("up", &format!("listing = \"{listing}\""));
+        let mut front = Front::piped(folder.path(), &mount);
+        for _ in 0..2 {
+            let told = front.ask("resources/metadata", json!({ "uri": "up+a://x" }));
+            assert_eq!(told["result"]["resource"]["name"], "x", "{told}");
+        }
+        assert_eq!(actor.count("resources/list"), asked, "{listing}");
+    }
+}
+
+/// What a server can do may come with it, so nobody is to keep what was said before.
+#[test]
+fn what_is_discovered_stands_when_every_mount_is_there() {
+    let folder = project();
+    let actor = Actor::play(Era::Legacy, Way::Pipe, serve);
+    let mut front = Front::piped(folder.path(), &(actor.mount("up", "") + OWN));
+    let ttl =
+        |front: &mut Front| front.ask("server/discover", json!({}))["result"]["ttlMs"].clone();
+    assert_eq!(front.text_of("up+a://x"), "well");
+    assert_eq!(ttl(&mut front), 300_000);
+    let gone = "[mounts.gone]\nkind = \"upstream\"\ncommand = \"/no/such/program\"\n";
+    let mut front = Front::piped(folder.path(), &format!("{gone}{OWN}"));
+    assert_eq!(ttl(&mut front), 0, "whether it is starting or has failed");
+    front.ask("resources/list", json!({}));
+    assert_eq!((&front.state_of("gone")["state"], ttl(&mut front)), (&json!("failed"), json!(0)));
 }

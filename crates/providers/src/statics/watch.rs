@@ -221,6 +221,10 @@ impl Health for Statics {
         };
         Condition { since: self.station.desk.turned(), ..condition }
     }
+
+    fn is_there(&self) -> bool {
+        true
+    }
 }
 
 /// The version of the file at `path`; its content is looked at unless it is sure to be that of

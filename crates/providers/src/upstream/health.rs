@@ -95,6 +95,10 @@ impl Health for Upstream {
         }
         condition
     }
+
+    fn is_there(&self) -> bool {
+        matches!(self.inner.standing.borrow().state, Reached::Ready(_))
+    }
 }
 
 /// What a stranger may read of why a server cannot be asked: what stands behind the colon may be

@@ -96,6 +96,10 @@ impl Health for Fs {
         };
         Condition { since: site.desk.turned(), ..condition }
     }
+
+    fn is_there(&self) -> bool {
+        true
+    }
 }
 
 impl Lookout for Site {
