@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Complete, Completion, Content, Context, Error, ErrorKind, Facets, Page, Provider,
-    Question, Reading, Resource, Result, Template, Uri, UriTemplate, Watch, Window,
+    Ask, Complete, Completion, Condition, Content, Context, Error, ErrorKind, Facets, Health, Page,
+    Provider, Question, Reading, Resource, Result, Template, Uri, UriTemplate, Watch, Window,
 };
 
 use tokio::sync::watch;
@@ -197,7 +197,7 @@ impl Provider for Catalog {
         Facets {
             watch: watches.then_some(self as &dyn Watch),
             complete: completes.then_some(self as &dyn Complete),
-            health: None,
+            health: Some(self),
             relay: relays.then_some(self as _),
             mounts: Some(self),
         }
@@ -207,6 +207,18 @@ impl Provider for Catalog {
 impl resource::Mounts for Catalog {
     fn of(&self, uri: &Uri) -> Option<String> {
         self.owner(uri).ok().map(|(mount, _)| mount.name.clone())
+    }
+}
+
+impl Health for Catalog {
+    fn health(&self) -> Condition {
+        let missing = || Condition::degraded("not all that is mounted is there");
+        if self.is_there() { Condition::ready() } else { missing() }
+    }
+
+    fn is_there(&self) -> bool {
+        let mounts = self.mounts.borrow();
+        mounts.iter().all(|mount| mount.provider.facets().health.is_none_or(Health::is_there))
     }
 }
 

@@ -34,11 +34,11 @@ pub(crate) struct Assembly {
     pub(crate) made: Vec<Made>,
 }
 
-/// A mount, the provider behind it, what can be said of it, and what was said of it.
+/// A mount, how it is, what can be said of it, and what was said of it.
 #[derive(Clone)]
 pub(crate) struct Made {
     mount: Arc<Mount>,
-    provider: Arc<dyn Provider>,
+    known: Arc<Known>,
     pub(crate) part: Part,
     /// The server behind it, if it is one.
     upstream: Option<Arc<Upstream>>,
@@ -119,8 +119,10 @@ fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made
             server(settings, name, (mount, declared), Arc::clone(made))?
         }
     };
+    let known = Known::new(name, part.kind, part.root.clone(), provider)
+        .map_err(|error| flawed(settings, mount.at.clone(), &error))?;
     let said = mount.said.clone();
-    Ok(Made { mount: Arc::new(mounted), provider, part, upstream, said })
+    Ok(Made { mount: Arc::new(mounted), known: Arc::new(known), part, upstream, said })
 }
 
 /// A mount, what can be said of it, and the provider behind it.
@@ -128,11 +130,7 @@ type Parts = (Mount, Part, Arc<dyn Provider>);
 
 /// The mount that tells how the others are.
 fn own(made: &[Made]) -> resource::Result<Mount> {
-    let known = made.iter().map(|made| {
-        let Part { name, kind, root, .. } = &made.part;
-        Known::new(name, kind, root.clone(), Arc::clone(&made.provider))
-    });
-    let mounts = Mounts::new(known.collect::<resource::Result<_>>()?)?;
+    let mounts = Mounts::new(made.iter().map(|made| Arc::clone(&made.known)).collect())?;
     let terms =
         Terms { rules: Rules::default(), max_read: MAX_READ, timeout: TIMEOUT, required: false };
     // No name in the settings has a colon in it.

@@ -5,17 +5,17 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use catalog::Address;
 use futures_core::Stream;
 use resource::{
-    Ask, Body, Change, Condition, Content, Context, Cursor, Error, Facets, Freshness, Interest,
-    Page, Part, Provider, Reading, Resource, Result, Slice, Source, State, Template, Truth, Uri,
-    Watch, Window,
+    Ask, Body, Change, Condition, Content, Context, Cursor, Error, Facets, Fact, Freshness,
+    Interest, Page, Part, Provider, Reading, Resource, Result, Slice, Source, State, Template,
+    Truth, Uri, Watch, Window,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Interval;
 
 const ALL: &str = "refdesk://mounts";
@@ -37,6 +37,8 @@ pub(crate) struct Known {
     kind: &'static str,
     root: Option<String>,
     provider: Arc<dyn Provider>,
+    /// Since when it is mounted.
+    at: SystemTime,
 }
 
 impl Known {
@@ -48,7 +50,8 @@ impl Known {
     ) -> Result<Self> {
         let mut uri = format!("{ALL}/");
         resource::uri::encode_segment(name.as_bytes(), &mut uri);
-        Ok(Self { uri: Uri::parse(&uri)?, name: name.to_owned(), kind, root, provider })
+        let (uri, at) = (Uri::parse(&uri)?, SystemTime::now());
+        Ok(Self { uri, name: name.to_owned(), kind, root, provider, at })
     }
 
     fn text(&self) -> String {
@@ -60,13 +63,17 @@ impl Known {
             State::Degraded => "degraded",
             State::Failed => "failed",
         };
-        let told = json!({
+        let mut told = json!({
             "name": self.name,
             "kind": self.kind,
             "root": self.root,
             "state": state,
+            "since": date(condition.since.unwrap_or(self.at)),
             "words": condition.words,
         });
+        for (name, fact) in condition.facts {
+            told[name] = value(fact);
+        }
         format!("{told:#}\n")
     }
 
@@ -81,10 +88,26 @@ impl Known {
     }
 }
 
+fn date(time: SystemTime) -> String {
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+fn value(fact: Fact) -> Value {
+    match fact {
+        Fact::Truth(truth) => truth.into(),
+        Fact::Count(count) => count.into(),
+        Fact::Text(text) => text.into(),
+        Fact::Time(time) => date(time).into(),
+        Fact::Group(facts) => {
+            facts.into_iter().map(|(name, fact)| (name.to_owned(), value(fact))).collect()
+        }
+    }
+}
+
 impl Mounts {
-    pub(crate) fn new(mut known: Vec<Known>) -> Result<Self> {
+    pub(crate) fn new(mut known: Vec<Arc<Known>>) -> Result<Self> {
         known.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Self { all: Uri::parse(ALL)?, known: known.into_iter().map(Arc::new).collect() })
+        Ok(Self { all: Uri::parse(ALL)?, known })
     }
 
     pub(crate) fn address(&self) -> Address {
@@ -240,7 +263,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_served_is_told_as_resources() {
         let known = |name: &str, provider: Arc<dyn Provider>| {
-            Known::new(name, "fs", Some(format!("file:///{name}/")), provider).unwrap()
+            let root = Some(format!("file:///{name}/"));
+            Arc::new(Known::new(name, "fs", root, provider).unwrap())
         };
         let mounts = Mounts::new(vec![
             known(

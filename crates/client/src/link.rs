@@ -1,7 +1,7 @@
 //! Is the server there, and if not, when is it tried again?
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use protocol::Peer;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
@@ -27,14 +27,12 @@ pub enum State {
 pub struct Standing {
     /// How it is.
     pub state: State,
-    /// Since when.
+    /// Since when, by a clock that only goes on.
     pub since: Instant,
-}
-
-impl Standing {
-    fn now(state: State) -> Self {
-        Self { state, since: Instant::now() }
-    }
+    /// Since when, by the clock on the wall.
+    pub at: SystemTime,
+    /// The last time that it could not be asked: why, and when that was. Stays when it is back.
+    pub failure: Option<(String, SystemTime)>,
 }
 
 /// The connection to a server, made when it is needed and made again when it was lost.
@@ -66,7 +64,12 @@ impl Slot {
 
 impl Link {
     pub(crate) fn new(dial: Dial) -> Arc<Self> {
-        let standing = watch::Sender::new(Standing::now(State::Starting));
+        let standing = watch::Sender::new(Standing {
+            state: State::Starting,
+            since: Instant::now(),
+            at: SystemTime::now(),
+            failure: None,
+        });
         Arc::new(Self { dial: Arc::new(dial), slot: Arc::default(), standing })
     }
 
@@ -117,8 +120,9 @@ impl Link {
             }
         }
         // Whoever was lost stays so until it is back.
-        if !matches!(self.standing.borrow().state, State::Failed(_)) {
-            self.standing.send_replace(Standing::now(State::Starting));
+        let is_lost = matches!(self.standing.borrow().state, State::Failed(_));
+        if !is_lost {
+            self.stand(State::Starting);
         }
         let connecting = self.dial.connect(slot.verdict);
         let connected = time::timeout(self.dial.options.connecting, connecting).await;
@@ -130,8 +134,7 @@ impl Link {
                 let session = Session::new(Arc::clone(&self.dial), connected, again);
                 (slot.since, slot.again) = (Some(Instant::now()), None);
                 slot.session = Some(Arc::clone(&session));
-                let ready = State::Ready(Arc::clone(&session.peer));
-                self.standing.send_replace(Standing::now(ready));
+                self.stand(State::Ready(Arc::clone(&session.peer)));
                 self.watch(&session, again);
                 Ok(session)
             }
@@ -207,10 +210,28 @@ impl Link {
         self.slot.lock().await.verdict = None;
     }
 
+    /// Tells how the server is from now on. Whoever fails again has failed since the first time.
+    fn stand(&self, state: State) {
+        self.standing.send_modify(|standing| {
+            let now = SystemTime::now();
+            if let State::Failed(why) = &state {
+                standing.failure = Some((why.clone(), now));
+            }
+            let still = matches!(
+                (&standing.state, &state),
+                (State::Failed(_), State::Failed(_)) | (State::Starting, State::Starting)
+            );
+            if !still {
+                (standing.since, standing.at) = (Instant::now(), now);
+            }
+            standing.state = state;
+        });
+    }
+
     /// Remembers a failure. A server that forgot us is there, and may be asked at once.
     fn count(&self, slot: &mut Slot, lapse: &Lapse) {
         let why = Error::from(lapse.clone()).to_string();
-        self.standing.send_replace(Standing::now(State::Failed(why.clone())));
+        self.stand(State::Failed(why.clone()));
         if matches!(lapse, Lapse::Expired) {
             slot.again = None;
             return;

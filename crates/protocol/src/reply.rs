@@ -1,7 +1,6 @@
 //! Which results do we give, and how do they look?
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use resource::{
@@ -23,8 +22,8 @@ use crate::tool::{self, Given};
 pub enum Reply {
     /// A session is open.
     Welcome,
-    /// What we can do.
-    Discovery,
+    /// What we can do, and how long that stands.
+    Discovery(Freshness),
     /// Nothing to say but yes.
     Done,
     /// Nothing more is told on the subscription that the request opened.
@@ -166,7 +165,7 @@ impl Reply {
         let plain = || Common::new(None, &[], terms, welcome);
         match self {
             Self::Welcome => write(into, &opening(terms, welcome)),
-            Self::Discovery => write(into, &discovery(terms, welcome)),
+            Self::Discovery(stands) => write(into, &discovery(*stands, terms, welcome)),
             Self::Done => write(into, &plain()),
             Self::Templates(listing) => write(
                 into,
@@ -345,7 +344,7 @@ fn opening(terms: Terms, welcome: &Welcome) -> impl Serialize {
     }
 }
 
-fn discovery(terms: Terms, welcome: &Welcome) -> impl Serialize {
+fn discovery(stands: Freshness, terms: Terms, welcome: &Welcome) -> impl Serialize {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Discovery {
@@ -355,12 +354,10 @@ fn discovery(terms: Terms, welcome: &Welcome) -> impl Serialize {
         #[serde(flatten)]
         common: Common<'static>,
     }
-    // What we can do changes only with the settings, which a restart follows.
-    let lasting = Freshness { ttl: Duration::from_secs(300), scope: Scope::Public };
     Discovery {
         supported_versions: Revision::ALL.map(Revision::as_str),
         capabilities: Capabilities::new(welcome.abilities, terms.revision),
         instructions: welcome.instructions,
-        common: Common::new(Some(lasting), &[], terms, welcome),
+        common: Common::new(Some(stands), &[], terms, welcome),
     }
 }

@@ -23,7 +23,7 @@ pub use context::{Context, Progress, Step};
 pub use description::{Annotations, Format, Icon, Resource, Role, Template, Truth};
 pub use error::{Error, ErrorKind, Result, Said};
 pub use extra::{Extra, Place};
-pub use health::{Condition, Health, State};
+pub use health::{Condition, Fact, Health, State};
 pub use page::{Absence, Ask, Cursor, Freshness, Page, Scope};
 pub use provider::{Complete, Completion, Facets, Mounts, Provider, Question, Watch};
 pub use reading::{Body, Content, Lines, Next, Part, Reading, Slice, Source, Window};

@@ -13,7 +13,7 @@ pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> 
     let ctx = &exchange.ctx;
     match call {
         Call::Initialize { .. } => Ok(Reply::Welcome),
-        Call::Discover => Ok(Reply::Discovery),
+        Call::Discover => Ok(Reply::Discovery(server.stands())),
         Call::Ping => Ok(Reply::Done),
         Call::Level(level) => {
             if let Some(guest) = &exchange.guest {

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use protocol::frame::Bounds;
@@ -10,7 +11,7 @@ use protocol::shape::capability::Abilities;
 use protocol::{
     Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Tool, Welcome,
 };
-use resource::{Error, ErrorKind, Offer, Provider, Relay};
+use resource::{Error, ErrorKind, Freshness, Health, Offer, Provider, Relay, Scope};
 use watch::{Calm, Hub};
 
 use crate::dispatch;
@@ -24,6 +25,9 @@ const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resource
     read what you need. A resource that is too large is read in windows: put {\"offset\": 0, \
     \"length\": 65536} into _meta[\"dev.refdesk/window\"] of the read and go on at `next`. The \
     tools resources_list, resources_read and resources_grep do the same for hosts without resources.";
+
+/// How long what we can do stands when all that is served is there: it changes with the settings.
+const SETTLED: Duration = Duration::from_secs(300);
 
 /// A provider with everything that is needed to serve it. Nothing of it is global.
 pub struct Server {
@@ -142,6 +146,13 @@ impl Server {
                 collections: self.has_collections(),
             },
         }
+    }
+
+    /// How long it stands what we can do: while a source is not there, what it can do may come.
+    pub(crate) fn stands(&self) -> Freshness {
+        let is_there = self.provider.facets().health.is_none_or(Health::is_there);
+        let ttl = if is_there { SETTLED } else { Duration::ZERO };
+        Freshness { ttl, scope: Scope::Public }
     }
 
     /// The method called `name`, if it is served in `revision`.

@@ -336,6 +336,10 @@ impl Health for Memory {
     fn health(&self) -> Condition {
         self.health.clone().unwrap_or_else(Condition::ready)
     }
+
+    fn is_there(&self) -> bool {
+        self.health.as_ref().is_none_or(|condition| condition.state.is_there())
+    }
 }
 
 fn made(uri: &str, mime: Option<&str>, holding: Holding) -> Entry {

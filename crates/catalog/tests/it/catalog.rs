@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::{Address, Catalog, Mount, Rules, Terms};
-use resource::{Ask, Context, Cursor, ErrorKind, Page, Provider, Question, Resource, Uri};
+use resource::{
+    Ask, Condition, Context, Cursor, ErrorKind, Page, Provider, Question, Resource, State, Uri,
+};
 use testkit::memory::{Fault, Spot};
 use testkit::{Known, Memory, contract};
 
@@ -243,4 +245,17 @@ async fn cursors_that_make_no_sense_are_refused() {
         let listed = catalog.list(&Context::default(), None, &ask).await;
         assert_eq!(listed.unwrap_err().kind, ErrorKind::Invalid, "{bytes:?}");
     }
+}
+
+#[test]
+fn a_catalog_is_there_when_all_of_its_mounts_are() {
+    let is_there = |state: State| {
+        let ailing = Memory::new().ailing(Condition::new(state, None));
+        let catalog = Catalog::new(vec![folder("a", files(1)), folder("b", ailing)]);
+        let health = catalog.facets().health.unwrap();
+        assert_eq!(health.health().state == State::Ready, health.is_there());
+        health.is_there()
+    };
+    assert!(is_there(State::Ready) && is_there(State::Degraded));
+    assert!(!is_there(State::Starting) && !is_there(State::Failed));
 }

@@ -41,7 +41,10 @@ pub(super) fn make(
         ..usual
     };
     let client = Client::new(target, options);
-    Ok(Upstream::new(Options { poll: declared.poll.map(|span| span.0), ..Options::new(client) }))
+    let usual = Options::new(client);
+    let listing = declared.listing.map_or(usual.listing, |span| span.0);
+    let poll = declared.poll.map(|span| span.0);
+    Ok(Upstream::new(Options { listing, poll, ..usual }))
 }
 
 fn program(

@@ -147,4 +147,11 @@ fn the_examples_of_the_documentation_are_in_order() {
         "in order"
     );
     assert_eq!(told(""), "in order");
+    let server = |listing: &str| {
+        told(&format!(
+            "[mounts.a]\nkind = \"upstream\"\ncommand = \"c\"\nlisting = \"{listing}\"\n"
+        ))
+    };
+    assert_eq!(server("30s"), "in order");
+    assert!(server("flat").contains("4:11: "), "{}", server("flat"));
 }

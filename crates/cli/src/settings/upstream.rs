@@ -23,6 +23,7 @@ pub(crate) struct UpstreamMount {
     pub(crate) headers: BTreeMap<String, Spanned<Secret>>,
     pub(crate) poll: Option<Span>,
     pub(crate) prefix: Option<Spanned<bool>>,
+    pub(crate) listing: Option<Span>,
     pub(super) max_read: Option<Size>,
     pub(super) timeout: Option<Span>,
     pub(super) required: bool,

@@ -116,6 +116,11 @@ fn a_server_that_is_not_there_is_named_and_the_rest_is_served() {
     let state: Value =
         serde_json::from_str(told["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!((&state["kind"], &state["state"]), (&json!("upstream"), &json!("failed")));
+    assert_eq!(state["last_error"]["words"], "the server cannot be reached");
+    assert!(state["last_error"]["at"].as_str() >= state["since"].as_str(), "{state}");
+    assert!(state["since"].as_str().unwrap().ends_with('Z'), "{state}");
+    assert_eq!((&state["era"], &state["counts"]), (&Value::Null, &Value::Null));
+    assert!(!state.to_string().contains("/no/such/program"), "{state}");
     let read = desk.ask("resources/read", json!({ "uri": "gone+file:///a" }));
     assert_eq!(read["error"]["code"], -32603);
     let settings = "[mounts.gone]\nkind = \"upstream\"\ncommand = \"/no/such/program\"\nrequired = true\n\

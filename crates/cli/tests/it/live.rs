@@ -358,11 +358,14 @@ fn where_the_kernel_has_no_watches_left_one_looks_now_and_then() {
     let state = |desk: &Listening| -> Value {
         serde_json::from_str(&text_of(desk, "refdesk://mounts/project")).unwrap()
     };
-    assert_eq!(state(&desk)["state"], "ready");
+    let before = state(&desk);
+    assert_eq!(before["state"], "ready");
+    assert_eq!(before["since"], state(&desk)["since"]);
     let uri = "file:///project/src/main.rs".to_owned();
     let mut listener = Listener::on(&desk, std::slice::from_ref(&uri));
     let told = state(&desk);
     assert_eq!(told["state"], "degraded");
+    assert!(told["since"].as_str() >= before["since"].as_str(), "{told}");
     assert!(told["words"].as_str().unwrap().contains("polling"), "{told}");
     for version in 0..3 {
         let text = format!("// found by looking {version}");

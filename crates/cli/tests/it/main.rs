@@ -18,5 +18,6 @@ mod program;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod states;
 mod walks;
 mod windows;

@@ -38,6 +38,24 @@ async fn while_a_failure_is_fresh_requests_fail_at_once_and_nobody_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_fails_again_has_failed_since_the_first_time() {
+    let absent = Arc::new(Absent(AtomicUsize::new(0)));
+    let client = Client::new(Target::Pipes(absent), Options::default());
+    let state = client.state();
+    let begun = state.borrow().clone();
+    assert!(begun.failure.is_none());
+    client.request("resources/list", None).await.unwrap_err();
+    let first = state.borrow().clone();
+    let (why, at) = first.failure.unwrap();
+    assert!(why.contains("nobody home") && at == first.at && at >= begun.at, "{why}");
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    client.request("resources/list", None).await.unwrap_err();
+    let second = state.borrow().clone();
+    assert_eq!((second.since, second.at), (first.since, first.at));
+    assert!(second.failure.unwrap().1 >= at);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_connects_at_the_first_request_and_tells_how_it_goes() {
     let (client, mut heard) = Stage::client(hasty(), |mut talk, _| async move {
         let mut next = talk.opened(Era::Legacy).await;

@@ -213,12 +213,17 @@ impl Watch for Statics {
 
 impl Health for Statics {
     fn health(&self) -> Condition {
-        match self.station.desk.polls() {
+        let condition = match self.station.desk.polls() {
             Some(poll) => Condition::degraded(format!(
                 "changes are found by polling every {poll:?}: the kernel does not tell of some files"
             )),
             None => Condition::ready(),
-        }
+        };
+        Condition { since: self.station.desk.turned(), ..condition }
+    }
+
+    fn is_there(&self) -> bool {
+        true
     }
 }
 

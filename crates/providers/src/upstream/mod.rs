@@ -142,13 +142,22 @@ impl Drop for Inner {
 impl Inner {
     /// What the server can do, if it ever said so.
     fn known(&self) -> Option<Abilities> {
+        self.acquaintance().map(|(_, abilities)| abilities)
+    }
+
+    /// What the server said of itself, if it ever did.
+    fn peer(&self) -> Option<Arc<Peer>> {
+        self.acquaintance().map(|(peer, _)| peer)
+    }
+
+    fn acquaintance(&self) -> Option<(Arc<Peer>, Abilities)> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let State::Ready(peer) = &self.standing.borrow().state
             && known.as_ref().is_none_or(|(old, _)| !Arc::ptr_eq(old, peer))
         {
             *known = Some((Arc::clone(peer), Abilities::of(peer)));
         }
-        known.as_ref().map(|(_, abilities)| *abilities)
+        known.clone()
     }
 
     /// What the server can do; nothing, as long as it did not say.

@@ -9,7 +9,8 @@ use client::Client;
 pub struct Options {
     /// The way to it.
     pub client: Client,
-    /// How long a list stands for descriptions, where the server does not say how long it is good.
+    /// How long a whole list is kept for descriptions and for what lies in a resource, where the
+    /// server does not say how long it is good and tells of no change.
     pub listing: Duration,
     /// How often one looks for changes where the server does not tell of them; never, if nobody
     /// says.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use client::{Error as Failure, List, Listed};
 use resource::{Ask, Error, Freshness, Page, Resource, Result, Template};
 
-use super::cursor::Place;
+use super::cursor::{PAGES, Place};
 use super::fault::fault;
 use super::flight::Flights;
 use super::keep::{Keep, Need, Worth};
@@ -73,6 +73,19 @@ impl Entry for Template {
 impl<T: Entry> Pages<T> {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self { kept: Keep::new(KEPT, BYTES), flights: Flights::default() })
+    }
+
+    /// How long the list of all is, if every page of it is kept, however old.
+    pub(super) fn count(&self) -> Option<usize> {
+        let mut cursor = None;
+        let mut count = 0;
+        for _ in 0..PAGES {
+            let leaf = self.kept.last(&(List::All, cursor))?;
+            count += leaf.items.len();
+            let Some(next) = &leaf.next else { return Some(count) };
+            cursor = Some(next.clone());
+        }
+        None
     }
 
     /// Takes all pages back.

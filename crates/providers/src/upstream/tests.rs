@@ -7,6 +7,7 @@ mod paging;
 mod refusing;
 mod stage;
 mod stranger;
+mod telling;
 mod watching;
 
 use std::future::Future;

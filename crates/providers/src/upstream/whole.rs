@@ -55,7 +55,9 @@ impl Inner {
         let walk = async move {
             let whole = Arc::new(inner.walk().await?);
             let weight = whole.all.iter().map(|resource| resource.weight()).sum();
-            let worth = Worth { ttl: whole.freshness.ttl, grace: inner.listing, weight };
+            let ttl = whole.freshness.ttl;
+            let grace = if ttl.is_zero() { inner.listing } else { ttl };
+            let worth = Worth { ttl, grace, weight };
             inner.whole.put(epoch, (), Arc::clone(&whole), &worth);
             Ok(whole)
         };

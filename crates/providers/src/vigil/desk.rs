@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -54,6 +54,8 @@ pub(crate) struct Desk<M> {
     ears: Mutex<Option<Arc<Ears>>>,
     roll: Mutex<Roll<M>>,
     polls: AtomicBool,
+    /// When that became so, or ceased to be.
+    turned: Mutex<Option<SystemTime>>,
     serial: Arc<AtomicU64>,
     news: Arc<Notify>,
 }
@@ -96,6 +98,7 @@ impl<M> Desk<M> {
             ears: Mutex::new(None),
             roll: Mutex::new(Roll { parties: HashMap::new(), attended: false }),
             polls: AtomicBool::new(false),
+            turned: Mutex::new(None),
             serial: Arc::default(),
             news: Arc::default(),
         }
@@ -136,9 +139,24 @@ impl<M> Desk<M> {
 
     /// Looks for changes from now on, until nobody listens any more.
     pub(crate) fn start_polling(&self) {
-        if !self.polls.swap(true, Ordering::Relaxed) {
+        if self.turn(true) {
             self.news.notify_one();
         }
+    }
+
+    /// When one began to look for changes, or ceased to; nothing, if one never did.
+    pub(crate) fn turned(&self) -> Option<SystemTime> {
+        *self.turned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether that is new.
+    fn turn(&self, polls: bool) -> bool {
+        let is_new = self.polls.swap(polls, Ordering::Relaxed) != polls;
+        if is_new {
+            let mut turned = self.turned.lock().unwrap_or_else(PoisonError::into_inner);
+            *turned = Some(SystemTime::now());
+        }
+        is_new
     }
 
     /// Goes on looking where it was left off.
@@ -171,7 +189,7 @@ impl<M> Desk<M> {
             return false;
         }
         roll.attended = false;
-        self.polls.store(false, Ordering::Relaxed);
+        self.turn(false);
         self.rest();
         true
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use resource::{Condition, State};
 use serde_json::{Value, json};
 use server::{Collections, Limits};
 use testkit::memory::{Fault, Spot};
@@ -32,6 +33,23 @@ async fn each_request_is_answered_by_itself() {
     let read = stateless(2, "resources/read", json!({ "uri": "test://static-text" }));
     let answer = site.alone(&read).await.json();
     assert_eq!(answer["result"]["contents"][0]["text"], "plain \"text\"\n日本語\u{1f38c}");
+}
+
+#[tokio::test]
+async fn what_we_can_do_is_not_to_be_kept_while_a_source_is_not_there() {
+    for (state, ttl) in [
+        (State::Ready, 300_000),
+        (State::Degraded, 300_000),
+        (State::Starting, 0),
+        (State::Failed, 0),
+    ] {
+        let memory = memory().ailing(Condition::new(state, None));
+        let server = desk::server(Arc::new(memory), Limits::default(), Collections::Always);
+        let site = Site::open(server).await;
+        let told = site.alone(&stateless(1, "server/discover", json!({}))).await.json();
+        let result = &told["result"];
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(ttl), &json!("public")));
+    }
 }
 
 /// H-02, H-03, H-04, H-05, V-02.

@@ -83,16 +83,22 @@ impl Watch for Fs {
 impl Health for Fs {
     fn health(&self) -> Condition {
         let site = &self.site;
-        match site.desk.polls() {
-            Some(poll) if site.is_told() => Condition::degraded(format!(
+        if !site.is_told() {
+            let words = format!("changes are found by polling every {:?}", site.desk.every());
+            let looks = site.watch != Watching::Off;
+            return Condition::new(State::Ready, looks.then_some(words));
+        }
+        let condition = match site.desk.polls() {
+            Some(poll) => Condition::degraded(format!(
                 "changes are found by polling every {poll:?}: the kernel does not tell of some folders"
             )),
-            _ if site.watch == Watching::Off || site.is_told() => Condition::ready(),
-            _ => {
-                let words = format!("changes are found by polling every {:?}", site.desk.every());
-                Condition { state: State::Ready, words: Some(words) }
-            }
-        }
+            None => Condition::ready(),
+        };
+        Condition { since: site.desk.turned(), ..condition }
+    }
+
+    fn is_there(&self) -> bool {
+        true
     }
 }
 

@@ -8,7 +8,7 @@ use resource::{ErrorKind, Window};
 use serde_json::json;
 
 use super::stage::{Says, Stage};
-use super::{parts, stat, text};
+use super::{Options, Upstream, parts, stat, text};
 
 const READ: &str = "resources/read";
 
@@ -107,4 +107,34 @@ async fn equal_questions_at_one_time_are_asked_once() {
     assert_eq!((all.0.as_str(), all.1.as_str()), ("reading 0", "reading 0"));
     assert_eq!(all.2.unwrap(), all.3.unwrap());
     assert_eq!((stage.asked(READ).len(), stage.asked("resources/metadata").len()), (1, 1));
+}
+
+/// A server that describes nothing but its list, which is good for `ttl`, if it says so.
+fn listing(ttl: Option<u64>) -> Arc<Stage> {
+    Stage::new(json!({ "resources": {} }), move |method, _| match method {
+        "resources/list" => {
+            let mut list = json!({ "resources": [{ "uri": "a://x", "name": "x" }] });
+            if let Some(ttl) = ttl {
+                list["ttlMs"] = json!(ttl);
+            }
+            Says::Result(list)
+        }
+        _ => Says::Error(-32601, "no"),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_without_a_lifetime_is_kept_for_as_long_as_the_settings_say() {
+    for (ttl, kept) in [(None, 30), (Some(0), 30), (Some(5_000), 5)] {
+        let stage = listing(ttl);
+        let upstream =
+            Upstream::new(Options { listing: Duration::from_secs(30), ..stage.options() });
+        stat(&upstream, "a://x").await.unwrap();
+        tokio::time::advance(Duration::from_secs(kept - 1)).await;
+        stat(&upstream, "a://x").await.unwrap();
+        assert_eq!(stage.asked("resources/list").len(), 1, "{ttl:?}");
+        tokio::time::advance(Duration::from_secs(1)).await;
+        stat(&upstream, "a://x").await.unwrap();
+        assert_eq!(stage.asked("resources/list").len(), 2, "{ttl:?}");
+    }
 }

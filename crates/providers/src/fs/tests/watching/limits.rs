@@ -41,11 +41,12 @@ async fn hears_everything(tree: &Tree, desk: &Desk) {
 async fn beyond_the_limit_of_watches_changes_are_found_by_polling() {
     let tree = Tree::of(["x/y/a", "z/b", "c"]);
     let desk = serve(&tree, Options { watches: 2, ..tree.options(Listing::Flat) });
-    assert_eq!(desk.0.health().state, State::Ready);
+    assert_eq!((desk.0.health().state, desk.0.health().since), (State::Ready, None));
     hears_everything(&tree, &desk).await;
     let stream = desk.hear(Interest::Everything).await;
     let health = desk.0.health();
     assert_eq!(health.state, State::Degraded);
+    assert!(health.since.is_some());
     let words = health.words.unwrap();
     assert!(words.starts_with("changes are found by polling every 20ms: the kernel"), "{words}");
     drop(stream);
