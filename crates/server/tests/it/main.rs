@@ -21,5 +21,6 @@ mod schema;
 mod sep2093;
 mod subscribing;
 mod thrifty;
+mod tools_watching;
 mod windows;
 mod windows_join;
