@@ -19,4 +19,5 @@ mod rmcp;
 mod rmcp_changes;
 mod served;
 mod walks;
+mod watching;
 mod windows;
