@@ -15,6 +15,7 @@ use providers::fs::{Count, Fs, Hide, Listing, Options, POLL, WATCHES, Watching};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use resource::{Icon, Provider, Role, Uri};
+use server::Watchers;
 use toml::Spanned;
 
 use crate::mounts::{Known, Mounts};
@@ -32,6 +33,8 @@ const STATIC_TTL: Duration = Duration::from_secs(60);
 pub(crate) struct Assembly {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) made: Vec<Made>,
+    /// Who watches, which outlives an edit of the settings.
+    pub(crate) watchers: Arc<Watchers>,
 }
 
 /// A mount, how it is, what can be said of it, and what was said of it.
@@ -89,7 +92,11 @@ impl Size {
 
 /// Makes everything that the settings name; what was `made` before from the same words is taken
 /// as it is.
-pub(crate) fn assemble(settings: &Settings, made: &[Made]) -> Result<Assembly, Flaw> {
+pub(crate) fn assemble(
+    settings: &Settings,
+    made: &[Made],
+    watchers: &Arc<Watchers>,
+) -> Result<Assembly, Flaw> {
     claims::check(settings)?;
     let mut all = Vec::new();
     for (name, mount) in &settings.mounts {
@@ -99,11 +106,11 @@ pub(crate) fn assemble(settings: &Settings, made: &[Made]) -> Result<Assembly, F
             None => make(settings, name, mount)?,
         });
     }
-    let own = own(&all).map_err(|error| flawed(settings, 0..0, &error))?;
-    let catalog = Catalog::new(vec![own]);
+    let mounts = own(&all).map_err(|error| flawed(settings, 0..0, &error))?;
+    let catalog = Catalog::new(vec![mounts, subscriptions(watchers)]);
     let own = catalog.mounts();
     catalog.replace(all.iter().map(|made| &made.mount).chain(&*own).cloned().collect());
-    Ok(Assembly { catalog: Arc::new(catalog), made: all })
+    Ok(Assembly { catalog: Arc::new(catalog), made: all, watchers: Arc::clone(watchers) })
 }
 
 fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made, Flaw> {
@@ -131,10 +138,20 @@ type Parts = (Mount, Part, Arc<dyn Provider>);
 /// The mount that tells how the others are.
 fn own(made: &[Made]) -> resource::Result<Mount> {
     let mounts = Mounts::new(made.iter().map(|made| Arc::clone(&made.known)).collect())?;
-    let terms =
-        Terms { rules: Rules::default(), max_read: MAX_READ, timeout: TIMEOUT, required: false };
     // No name in the settings has a colon in it.
-    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, terms).unlisted())
+    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, plain()).unlisted())
+}
+
+/// The mount that tells who watches what.
+fn subscriptions(watchers: &Arc<Watchers>) -> Mount {
+    let uris = std::iter::once(watchers.uri().clone()).collect();
+    let address = Address::Own { uris, templates: Vec::new() };
+    Mount::new("refdesk:subscriptions", address, Arc::clone(watchers), plain()).unlisted()
+}
+
+/// The terms of what is our own.
+fn plain() -> Terms {
+    Terms { rules: Rules::default(), max_read: MAX_READ, timeout: TIMEOUT, required: false }
 }
 
 fn folder(

@@ -12,8 +12,8 @@ use catalog::Address;
 use futures_core::Stream;
 use resource::{
     Ask, Body, Change, Condition, Content, Context, Cursor, Error, Facets, Fact, Freshness,
-    Interest, Page, Part, Provider, Reading, Resource, Result, Slice, Source, State, Template,
-    Truth, Uri, Watch, Window,
+    Interest, Page, Part, Provider, Reading, Resource, Result, Source, State, Template, Truth, Uri,
+    Watch, Window,
 };
 use serde_json::{Value, json};
 use tokio::time::Interval;
@@ -172,9 +172,10 @@ impl Provider for Mounts {
             return Ok(Reading { content: Content::Collection(self.describe().into()), freshness });
         }
         let known = self.find(uri)?;
-        let mut text = known.text();
+        let text = known.text();
         let resource = known.describe(&text);
-        let slice = cut(&mut text, &resource, window).map_err(|error| error.about(uri))?;
+        let version = resource.etag.as_deref().unwrap_or_default();
+        let (text, slice) = window.cut(&text, version).map_err(|error| error.about(uri))?;
         let body = Body::Text(Source::Bytes(text.into()));
         let part = Part { resource: Arc::new(resource), body, slice };
         Ok(Reading { content: Content::Parts(vec![part]), freshness })
@@ -225,28 +226,6 @@ impl Look {
             }
             self.beat.tick().await;
             self.next = 0;
-        }
-    }
-}
-
-/// Leaves what the window shows.
-fn cut(text: &mut String, resource: &Resource, window: &Window) -> Result<Option<Slice>> {
-    let total = text.len();
-    match window {
-        Window::Whole { limit } if total as u64 <= *limit => Ok(None),
-        Window::Whole { limit } => Err(Error::too_large(total as u64, *limit)),
-        Window::Part { etag: Some(pinned), .. } if Some(pinned) != resource.etag.as_ref() => {
-            Err(Error::changed(resource.etag.clone().unwrap_or_default()))
-        }
-        Window::Part { offset, length, .. } => {
-            let clamp = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
-            let start = text.ceil_char_boundary(clamp(*offset));
-            let least = text.ceil_char_boundary(total.min(start + 1));
-            let end = text.floor_char_boundary(clamp((start as u64).saturating_add(*length)));
-            let end = end.max(least);
-            *text = text[start..end].to_owned();
-            let length = (end - start) as u64;
-            Ok(Some(Slice::new(start as u64, length, total as u64)))
         }
     }
 }

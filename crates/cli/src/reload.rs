@@ -6,7 +6,10 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use server::Watchers;
 
 use crate::args::Source;
 use crate::assemble::{Assembly, Made, assemble};
@@ -34,7 +37,7 @@ pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assemb
             continue;
         }
         seen = now;
-        match again(source, &made) {
+        match again(source, &made, &assembly.watchers) {
             Ok((settings, fresh)) => {
                 if settings.server != server {
                     tracing::warn!("what [server] says takes a restart");
@@ -55,9 +58,13 @@ pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assemb
 }
 
 /// What the settings amount to now; mounts of which they say the same are the same.
-fn again(source: &Source, made: &[Made]) -> anyhow::Result<(Settings, Assembly)> {
+fn again(
+    source: &Source,
+    made: &[Made],
+    watchers: &Arc<Watchers>,
+) -> anyhow::Result<(Settings, Assembly)> {
     let settings = Settings::find(source)?;
-    let assembly = assemble(&settings, made)?;
+    let assembly = assemble(&settings, made, watchers)?;
     Ok((settings, assembly))
 }
 

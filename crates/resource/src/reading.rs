@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 
 use crate::description::Resource;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::Freshness;
 use crate::relay::Json;
 
@@ -121,6 +121,29 @@ pub enum Next {
     Offset(u64),
     /// At the beginning of this line, counted from 1.
     Line(u64),
+}
+
+impl Window {
+    /// What it shows of a text that is at hand and has this version, and which stretch that is.
+    pub fn cut(&self, text: &str, version: &str) -> Result<(String, Option<Slice>)> {
+        let total = text.len();
+        match self {
+            Self::Whole { limit } if total as u64 <= *limit => Ok((text.to_owned(), None)),
+            Self::Whole { limit } => Err(Error::too_large(total as u64, *limit)),
+            Self::Part { etag: Some(pinned), .. } if pinned != version => {
+                Err(Error::changed(version))
+            }
+            Self::Part { offset, length, .. } => {
+                let clamp = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
+                let start = text.ceil_char_boundary(clamp(*offset));
+                let least = text.ceil_char_boundary(total.min(start + 1));
+                let end = text.floor_char_boundary(clamp((start as u64).saturating_add(*length)));
+                let end = end.max(least);
+                let slice = Slice::new(start as u64, (end - start) as u64, total as u64);
+                Ok((text[start..end].to_owned(), Some(slice)))
+            }
+        }
+    }
 }
 
 impl Slice {

@@ -15,7 +15,9 @@ mod reminder;
 mod server;
 mod tools;
 pub mod transport;
+mod watchers;
 pub mod window;
 
 pub use limits::Limits;
 pub use server::{Collections, Server};
+pub use watchers::Watchers;

@@ -19,6 +19,7 @@ use crate::exchange::Exchange;
 use crate::limits::Limits;
 use crate::mirrored::Mirrored;
 use crate::pace::Pace;
+use crate::watchers::Watchers;
 use crate::window::Marks;
 
 const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resources. List them, \
@@ -38,6 +39,7 @@ pub struct Server {
     pub(crate) completions: Pace,
     press: Press,
     pub(crate) hub: Hub,
+    pub(crate) watchers: Arc<Watchers>,
     pub(crate) marks: Marks,
     failures: AtomicU64,
     has_tools: bool,
@@ -77,6 +79,7 @@ impl Server {
             completions,
             press,
             hub,
+            watchers: Watchers::new(),
             marks,
             failures,
             has_tools: true,
@@ -88,6 +91,12 @@ impl Server {
     #[must_use]
     pub fn without_tools(self) -> Self {
         Self { has_tools: false, ..self }
+    }
+
+    /// The same, with those who watch by its tools in a register that others read.
+    #[must_use]
+    pub fn with_watchers(self, watchers: Arc<Watchers>) -> Self {
+        Self { watchers, ..self }
     }
 
     pub(crate) fn bounds(&self) -> Bounds {

@@ -211,6 +211,11 @@ fn deliver(letter: &Letter, burst: &Open) {
 }
 
 impl Subscription {
+    /// Whether its source still tells.
+    pub fn is_active(&self) -> bool {
+        self.line.listening.get().is_some_and(|listening| !listening.0.is_finished())
+    }
+
     /// Tells its subscriber of it, whether or not anything happened.
     pub fn recall(&self) {
         self.mailbox.put(&self.ticket.sum, &None, [&self.ticket].into_iter());

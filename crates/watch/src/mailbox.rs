@@ -86,7 +86,7 @@ impl Mailbox {
     pub async fn ready(&self) {
         loop {
             let arrived = self.shared.arrived.notified();
-            if !self.waiting().order.is_empty() {
+            if !self.is_empty() {
                 return;
             }
             arrived.await;
@@ -104,6 +104,21 @@ impl Mailbox {
         self.waiting().take()
     }
 
+    /// What waits, the first `most` of it; it goes on to wait.
+    pub fn peek(&self, most: usize) -> Vec<Letter> {
+        self.waiting().order.iter().take(most).cloned().collect()
+    }
+
+    /// How much waits.
+    pub fn len(&self) -> usize {
+        self.waiting().order.len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     pub(crate) fn put<'a>(
         &self,
         letter: &Letter,
@@ -116,7 +131,8 @@ impl Mailbox {
         }
         waiting.say(letter, words);
         drop(waiting);
-        self.shared.arrived.notify_one();
+        // Everybody: one that only looks must not keep it from one that takes.
+        self.shared.arrived.notify_waiters();
     }
 
     /// Takes out what lies there on account of `ticket` alone.
@@ -236,6 +252,25 @@ mod tests {
         tokio::task::yield_now().await;
         mailbox.put(&letter("a:1"), &None, [ticket(1)].iter());
         assert_eq!(waiting.await.unwrap(), (letter("a:1"), None));
+    }
+
+    #[tokio::test]
+    async fn whoever_only_looks_keeps_nothing_from_others() {
+        let mailbox = Mailbox::default();
+        let waiting = [mailbox.clone(), mailbox.clone()].map(|reader| {
+            tokio::spawn(async move {
+                reader.ready().await;
+                reader.peek(2)
+            })
+        });
+        tokio::task::yield_now().await;
+        for name in ["a:1", "a:2", "a:3"] {
+            mailbox.put(&letter(name), &None, [ticket(1)].iter());
+        }
+        for looked in waiting {
+            assert_eq!(looked.await.unwrap(), [letter("a:1"), letter("a:2")]);
+        }
+        assert_eq!(mailbox.len(), 3);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `refdesk check`: what would be served, or what is wrong.
 
 use serde_json::json;
+use server::Watchers;
 
 use crate::args::Check;
 use crate::assemble::{Assembly, assemble};
@@ -13,7 +14,7 @@ const COUNTED: usize = 100_000;
 /// Reads the settings and says what they amount to.
 pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
     let settings = Settings::read(&args.file)?;
-    let assembly = assemble(&settings, &[])?;
+    let assembly = assemble(&settings, &[], &Watchers::new())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let text = runtime.block_on(async {
         if args.json {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use resource::Provider;
 use server::transport::{http, stdio};
-use server::{Collections, Server};
+use server::{Collections, Server, Watchers};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,13 +32,14 @@ const LISTEN: SocketAddr =
 /// Serves until the input ends or a signal comes.
 pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
     let settings = Settings::find(&args.source)?;
-    let assembly = assemble(&settings, &[])?;
+    let assembly = assemble(&settings, &[], &Watchers::new())?;
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
         settings.server.limits(),
         key::find(settings.server.secret.as_deref())?,
         Collections::from(settings.server.sep2093),
     );
+    let server = server.with_watchers(Arc::clone(&assembly.watchers));
     let with_tools = settings.server.tools.unwrap_or(true);
     let server = Arc::new(if with_tools { server } else { server.without_tools() });
     if args.stdio {

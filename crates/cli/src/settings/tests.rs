@@ -11,7 +11,12 @@ use crate::settings::Settings;
 fn told(content: &str) -> String {
     let text = Text { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
     let assembled = parse(&text).and_then(|(server, mounts)| {
-        assemble(&Settings { text: Some(text.clone()), server, mounts }, &[]).map(drop)
+        assemble(
+            &Settings { text: Some(text.clone()), server, mounts },
+            &[],
+            &server::Watchers::new(),
+        )
+        .map(drop)
     });
     assembled.err().map_or("in order".to_owned(), |flaw| flaw.to_string())
 }

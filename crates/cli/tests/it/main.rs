@@ -20,4 +20,5 @@ mod rmcp_changes;
 mod served;
 mod states;
 mod walks;
+mod watching;
 mod windows;

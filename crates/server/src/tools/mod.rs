@@ -11,6 +11,7 @@ mod near;
 mod read;
 mod templates;
 mod walk;
+mod watching;
 
 use protocol::tool::{Arguments, Block, Given};
 use protocol::{Reply, Tool};
@@ -37,12 +38,10 @@ pub(crate) async fn call(
         Arguments::Metadata(metadata) => metadata::describe(server, exchange, metadata).await,
         Arguments::Read(read) => read::read(server, exchange, &read).await,
         Arguments::ReadEmbedded(read) => embedded::read(server, exchange, read).await,
-        Arguments::Grep(_)
-        | Arguments::Watch(_)
-        | Arguments::Unwatch(_)
-        | Arguments::Changes(_) => {
-            Err(Error::new(ErrorKind::Unsupported, "this tool is not here yet"))
-        }
+        Arguments::Watch(watch) => watching::watch(server, exchange, watch).await,
+        Arguments::Unwatch(unwatch) => watching::unwatch(server, exchange, &unwatch),
+        Arguments::Changes(changes) => watching::changes(server, exchange, changes).await,
+        Arguments::Grep(_) => Err(Error::new(ErrorKind::Unsupported, "this tool is not here yet")),
     };
     Ok(Reply::Given(match given {
         Ok(given) => given,

@@ -9,6 +9,8 @@ use protocol::{Id, Level, Outgoing, asking};
 use resource::{Error, Json, Result, Said};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::watchers::Watcher;
+
 /// How many questions may wait for the answers of one client.
 const MOST: usize = 64;
 
@@ -19,6 +21,8 @@ pub(crate) struct Guest {
     /// What it says that it can be asked for, an object.
     pub(crate) can: Json,
     level: Mutex<Option<Level>>,
+    /// What it watches by our tools, if it does. It ends with the session.
+    watcher: Mutex<Option<Arc<Watcher>>>,
     asked: AtomicU64,
     waiting: Mutex<HashMap<Id, oneshot::Sender<Result<Json, Said>>>>,
 }
@@ -27,7 +31,8 @@ impl Guest {
     /// A client that can be asked for `can`.
     pub(crate) fn new(can: Json) -> Arc<Self> {
         let (level, asked, waiting) = (Mutex::default(), AtomicU64::new(1), Mutex::default());
-        Arc::new(Self { number: number(), can, level, asked, waiting })
+        let watcher = Mutex::default();
+        Arc::new(Self { number: number(), can, level, watcher, asked, waiting })
     }
 
     /// How important a log message must be, if the client said so.
@@ -38,6 +43,23 @@ impl Guest {
     /// The client wants to hear of what is that important.
     pub(crate) fn listen(&self, level: Level) {
         *lock(&self.level) = Some(level);
+    }
+
+    /// Who watches for the session, if anybody does.
+    pub(crate) fn watches(&self) -> Option<Arc<Watcher>> {
+        lock(&self.watcher).clone()
+    }
+
+    /// Who watches for the session; `begin` makes the first.
+    pub(crate) fn watcher(
+        &self,
+        begin: impl FnOnce() -> Result<Arc<Watcher>>,
+    ) -> Result<Arc<Watcher>> {
+        let mut watcher = lock(&self.watcher);
+        match &*watcher {
+            Some(watcher) => Ok(Arc::clone(watcher)),
+            None => Ok(Arc::clone(watcher.insert(begin()?))),
+        }
     }
 
     /// Asks the client through `out`, and waits for its answer.

@@ -22,5 +22,6 @@ mod sep2093;
 mod subscribing;
 mod thrifty;
 mod tools;
+mod tools_watching;
 mod windows;
 mod windows_join;
