@@ -5,6 +5,7 @@
 
 mod embedded;
 mod filter;
+mod grep;
 mod list;
 mod metadata;
 mod near;
@@ -37,10 +38,8 @@ pub(crate) async fn call(
         Arguments::Metadata(metadata) => metadata::describe(server, exchange, metadata).await,
         Arguments::Read(read) => read::read(server, exchange, &read).await,
         Arguments::ReadEmbedded(read) => embedded::read(server, exchange, read).await,
-        Arguments::Grep(_)
-        | Arguments::Watch(_)
-        | Arguments::Unwatch(_)
-        | Arguments::Changes(_) => {
+        Arguments::Grep(grep) => grep::grep(server, exchange, &grep).await,
+        Arguments::Watch(_) | Arguments::Unwatch(_) | Arguments::Changes(_) => {
             Err(Error::new(ErrorKind::Unsupported, "this tool is not here yet"))
         }
     };

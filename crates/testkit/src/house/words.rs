@@ -121,7 +121,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, \
                    providers/upstream/{keep,poll,watch}, search/keeper, transports, client/link, \
-                   client/listen, catalog/changes, layers and cli",
+                   client/listen, catalog/changes, layers, server/tools/grep and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -145,6 +145,7 @@ pub const RULES: &[Rule] = &[
             "crates/catalog/src/layers/timed",
             "crates/catalog/src/layers/cached",
             "crates/server/src/pace",
+            "crates/server/src/tools/grep",
             "crates/client/src/link",
             "crates/client/src/listen",
             "crates/cli",
