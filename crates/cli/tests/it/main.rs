@@ -9,6 +9,7 @@ mod compositor;
 mod eras;
 mod faults;
 mod front;
+mod grep;
 mod hostile;
 mod live;
 mod lossless;

@@ -5,6 +5,7 @@
 
 mod embedded;
 mod filter;
+mod grep;
 mod list;
 mod metadata;
 mod near;
@@ -41,7 +42,7 @@ pub(crate) async fn call(
         Arguments::Watch(watch) => watching::watch(server, exchange, watch).await,
         Arguments::Unwatch(unwatch) => watching::unwatch(server, exchange, &unwatch),
         Arguments::Changes(changes) => watching::changes(server, exchange, changes).await,
-        Arguments::Grep(_) => Err(Error::new(ErrorKind::Unsupported, "this tool is not here yet")),
+        Arguments::Grep(grep) => grep::grep(server, exchange, &grep).await,
     };
     Ok(Reply::Given(match given {
         Ok(given) => given,

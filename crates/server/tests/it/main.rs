@@ -11,6 +11,8 @@ mod asking;
 mod conversations;
 mod desk;
 mod events;
+mod filters;
+mod grep;
 mod http_handshake;
 mod http_stateless;
 mod limits;

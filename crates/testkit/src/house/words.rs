@@ -121,7 +121,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, \
                    providers/upstream/{keep,poll,watch}, search/keeper, transports, client/link, \
-                   client/listen, server/watchers, catalog/changes, layers and cli",
+                   client/listen, server/watchers, server/tools/grep, catalog/changes, layers and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -146,6 +146,7 @@ pub const RULES: &[Rule] = &[
             "crates/catalog/src/layers/cached",
             "crates/server/src/pace",
             "crates/server/src/watchers",
+            "crates/server/src/tools/grep",
             "crates/client/src/link",
             "crates/client/src/listen",
             "crates/cli",

@@ -1,0 +1,141 @@
+//! What does a pattern look for?
+//!
+//! A match is a line: what stands in a pattern never reaches over a line's end, so that a whole
+//! chunk is searched at once and each byte of it is looked at once.
+
+use std::ops::Range;
+
+use regex_automata::Input;
+use regex_automata::meta::{self, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{
+    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
+    Repetition,
+};
+use resource::{Error, Result};
+
+/// How large a pattern may become, in bytes, and how deep.
+const SIZE: usize = 4 << 20;
+const DEPTH: u32 = 100;
+
+/// A pattern that is ready to be used.
+pub(super) struct Expression(Regex);
+
+impl Expression {
+    /// Reads `pattern`; what is wrong is said with its place.
+    pub(super) fn new(pattern: &str, ignore_case: bool) -> Result<Self> {
+        let mut parser = ParserBuilder::new()
+            .case_insensitive(ignore_case)
+            .multi_line(true)
+            .crlf(true)
+            .nest_limit(DEPTH)
+            .build();
+        let hir = parser.parse(pattern).map_err(|flaw| Error::invalid(worded(pattern, &flaw)))?;
+        let hir = within_lines(hir)?;
+        let config =
+            meta::Config::new().nfa_size_limit(Some(SIZE)).which_captures(WhichCaptures::Implicit);
+        let built = meta::Builder::new().configure(config).build_from_hir(&hir);
+        built.map(Self).map_err(|flaw| {
+            let words = "pattern: it is too large; repeat less, or search for a part of it";
+            Error::invalid(words).caused_by(flaw)
+        })
+    }
+
+    /// Where in `range` of `text` the first match ends.
+    pub(super) fn end(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+        let input = Input::new(text).range(range).earliest(true);
+        self.0.search_half(&input).map(|half| half.offset())
+    }
+
+    /// Where in a line the first match begins.
+    pub(super) fn start(&self, line: &[u8]) -> usize {
+        self.0.find(line).map_or(0, |found| found.start())
+    }
+}
+
+/// What is wrong with a pattern, and where.
+fn worded(pattern: &str, flaw: &regex_syntax::Error) -> String {
+    let (why, span) = match flaw {
+        regex_syntax::Error::Parse(flaw) => (flaw.kind().to_string(), flaw.span()),
+        regex_syntax::Error::Translate(flaw) => (flaw.kind().to_string(), flaw.span()),
+        _ => return format!("pattern: {flaw}"),
+    };
+    let before = pattern.get(..span.start.offset).unwrap_or_default().chars().count();
+    let at = match pattern.get(span.start.offset..span.end.offset) {
+        Some(part) if !part.is_empty() => format!("at character {} ({part:?})", before + 1),
+        _ => format!("at character {}", before + 1),
+    };
+    format!("pattern: {why}, {at}")
+}
+
+/// The same, of which nothing matches the end of a line.
+fn within_lines(hir: Hir) -> Result<Hir> {
+    let all = |each: Vec<Hir>| each.into_iter().map(within_lines).collect::<Result<Vec<Hir>>>();
+    Ok(match hir.into_kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) if literal.0.contains(&b'\n') => {
+            let words = "pattern: a match is a line, so it can hold no line end (\\n); use ^ and $";
+            return Err(Error::invalid(words));
+        }
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(Class::Unicode(mut class)) => {
+            class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
+            Hir::class(Class::Unicode(class))
+        }
+        HirKind::Class(Class::Bytes(mut class)) => {
+            class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
+            Hir::class(Class::Bytes(class))
+        }
+        HirKind::Look(Look::Start) => Hir::look(Look::StartCRLF),
+        HirKind::Look(Look::End) => Hir::look(Look::EndCRLF),
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
+            let sub = Box::new(within_lines(*sub)?);
+            Hir::repetition(Repetition { min, max, greedy, sub })
+        }
+        HirKind::Capture(capture) => within_lines(*capture.sub)?,
+        HirKind::Concat(each) => Hir::concat(all(each)?),
+        HirKind::Alternation(each) => Hir::alternation(all(each)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Expression;
+
+    fn flaw(pattern: &str) -> String {
+        Expression::new(pattern, false).err().expect("it is refused").message.into_owned()
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_pattern_is_said_with_its_place() {
+        for (pattern, words) in [
+            ("日本(", "pattern: unclosed group, at character 3"),
+            ("a**{", "at character 4"),
+            ("[z-a]", "at character 2 (\"z-a\")"),
+            (r"(a)\1", "backreferences are not supported"),
+            ("(?=a)", "look-around"),
+            (r"a\nb", "it can hold no line end"),
+            ("a\nb", "it can hold no line end"),
+            (r"(?-u:\xff)", "UTF-8"),
+            (r"(\w{500}){500}", "too large"),
+        ] {
+            let told = flaw(pattern);
+            assert!(told.starts_with("pattern: ") && told.contains(words), "{pattern}: {told}");
+        }
+        assert!(flaw(&"(".repeat(5_000)).len() < 200);
+        let deep = format!("{}a{}", "(".repeat(200), ")".repeat(200));
+        assert!(flaw(&deep).contains("nest"), "{}", flaw(&deep));
+    }
+
+    #[test]
+    fn no_match_reaches_over_the_end_of_a_line() {
+        for pattern in [r"a\s+b", "a[^x]b", "(?s)a.b", r"a\W*b", r"(?-u:a[\x00-w]b)"] {
+            let expression = Expression::new(pattern, false).expect("it is well");
+            assert_eq!(expression.end(b"a\nb", 0..3), None, "{pattern}");
+        }
+        let edges = Expression::new(r"\Ab\z", false).expect("it is well");
+        assert_eq!(edges.end(b"a\nb\r\nc", 0..6), Some(3));
+    }
+}
