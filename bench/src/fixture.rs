@@ -137,6 +137,32 @@ pub(crate) fn tree(scratch: &Path, size: TreeSize) -> anyhow::Result<PathBuf> {
     })
 }
 
+/// How many source files are searched.
+pub(crate) const SOURCES: usize = 10_000;
+
+/// A tree of files that look like a program, with something to find in every fortieth.
+pub(crate) fn sources(scratch: &Path) -> anyhow::Result<PathBuf> {
+    made_once(scratch, "sources", |root| {
+        for file in 0..SOURCES {
+            let folder = root.join(format!("room-{:02}/part-{}", file % 50, file % 7));
+            fs::create_dir_all(&folder).context("make a folder")?;
+            let mut text = format!("//! What does part {file} do?\n\nuse std::fmt;\n");
+            for item in 0..20 + file % 60 {
+                writeln!(text, "\n/// The item {item}.\npub fn item_{item}(value: u64) -> u64 {{")?;
+                writeln!(
+                    text,
+                    "    let other = value.wrapping_mul({file});\n    other ^ {item}\n}}"
+                )?;
+            }
+            if file % 40 == 0 {
+                writeln!(text, "\nfn needle_{file}() {{}}")?;
+            }
+            fs::write(folder.join(format!("file_{file:05}.rs")), text).context("make a file")?;
+        }
+        Ok(())
+    })
+}
+
 /// The names of the two files that windows are read from: large, then small.
 pub(crate) const WINDOWED: [(&str, u64); 2] = [("large.bin", LARGE), ("small.bin", SMALL)];
 

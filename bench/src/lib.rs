@@ -5,6 +5,7 @@ pub mod itself;
 pub mod listening;
 pub mod options;
 pub mod report;
+pub mod search;
 pub mod through;
 pub mod versus;
 

@@ -1,7 +1,7 @@
 //! Which tables does `just bench` print?
 
 use anyhow::Context;
-use bench::{itself, listening, options::Options, report, through, versus};
+use bench::{itself, listening, options::Options, report, search, through, versus};
 use clap::Parser;
 
 fn main() -> anyhow::Result<()> {
@@ -23,6 +23,7 @@ async fn run(options: &Options) -> anyhow::Result<()> {
     if !options.noise {
         beside_itself = itself::run(options).await?;
         beside_itself.extend(listening::run(options).await?);
+        beside_itself.extend(search::run(options).await?);
     }
     let mut tables = report::Tables::new(options.markdown);
     tables.versus(&beside_the_peer);

@@ -38,6 +38,12 @@ impl Message {
         message
     }
 
+    /// Calls a tool.
+    pub(crate) fn call(tool: &str, arguments: &Value) -> Self {
+        let params = json!({ "name": tool, "arguments": arguments });
+        Self::new("tools/call", Some(tool.to_owned()), params)
+    }
+
     /// Asks to hear of changes of these resources.
     pub(crate) fn listen(uris: &[String]) -> Self {
         let notifications = json!({ "resourceSubscriptions": uris });

@@ -6,17 +6,28 @@ use anyhow::Context;
 
 /// Processor time of a process, user and system together.
 pub(crate) fn cpu(pid: u32) -> anyhow::Result<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).context("read /proc/PID/stat")?;
+    ticks(&pid.to_string(), 11, ["utime", "stime"])
+}
+
+/// Two neighbouring counters of a process, together.
+fn ticks(process: &str, skip: usize, names: [&str; 2]) -> anyhow::Result<Duration> {
+    let stat =
+        fs::read_to_string(format!("/proc/{process}/stat")).context("read /proc/PID/stat")?;
     // The second field is the program's name and may hold spaces, so count from its end.
     let (_, rest) = stat.rsplit_once(')').context("read /proc/PID/stat")?;
-    let mut fields = rest.split_whitespace().skip(11);
+    let mut fields = rest.split_whitespace().skip(skip);
     let mut ticks = 0;
-    for name in ["utime", "stime"] {
+    for name in names {
         let field = fields.next().with_context(|| format!("read {name}"))?;
         ticks += field.parse::<u64>().with_context(|| format!("read {name}"))?;
     }
     let nanos = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
     Ok(Duration::from_nanos(ticks * nanos))
+}
+
+/// Processor time of all programs that this one has started and waited for.
+pub(crate) fn children_cpu() -> anyhow::Result<Duration> {
+    ticks("self", 13, ["cutime", "cstime"])
 }
 
 /// Processor time of a process that is too young for `cpu`, which counts in hundredths of a second.

@@ -1,0 +1,102 @@
+//! What does a search through a folder cost, beside ripgrep?
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
+
+use crate::{
+    child::{self, Launch},
+    fixture::{self, Listing},
+    itself::Row,
+    measure::median,
+    message::Message,
+    options::Options,
+    report::{count, progress, time},
+    usage,
+    verify::Inquirer,
+};
+
+const PAGE: usize = 1_000;
+/// How often each of the two searches; the middle counts.
+const RUNS: usize = 9;
+/// So often ripgrep searches at once, for its cost is told in hundredths of a second.
+const TOGETHER: u32 = 10;
+const PATTERN: &str = r"fn needle_\d+\(";
+
+/// Measures the search, if it is wanted.
+///
+/// # Errors
+/// When refdesk or ripgrep does not start, or they disagree.
+pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
+    let work = format!("search {} source files", count(fixture::SOURCES));
+    if !options.wants(&work) {
+        return Ok(Vec::new());
+    }
+    progress(&work);
+    let scratch = options.scratch()?;
+    std::fs::create_dir_all(&scratch).context("make the scratch folder")?;
+    let folder = fixture::sources(&scratch)?;
+    let path = scratch.join("search.toml");
+    let settings = fixture::fs_settings(&path, &folder, Listing::Default, PAGE)?;
+    let launch = Launch::refdesk(&options.refdesk()?, &settings);
+    let (server, address) = child::over_http(&launch).await?;
+    let mut inquirer = Inquirer::open(address).await?;
+    let expected = ripgrep(&folder)?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for run in 0..=RUNS {
+        let before = usage::fine_cpu(server.pid)?;
+        let found = search(&mut inquirer).await?;
+        let cost = usage::fine_cpu(server.pid)?.saturating_sub(before);
+        ensure!(found == expected, "{found} matches where ripgrep finds {expected}");
+        let before = usage::children_cpu()?;
+        for _ in 0..TOGETHER {
+            ripgrep(&folder)?;
+        }
+        // The first time is for the caches.
+        if run > 0 {
+            let all = usage::children_cpu()?.saturating_sub(before);
+            ours.push(cost.as_secs_f64());
+            theirs.push((all / TOGETHER).as_secs_f64());
+        }
+    }
+    let (ours, theirs) = (median(&mut ours), median(&mut theirs));
+    let ratio = ours / theirs;
+    Ok(vec![Row {
+        work,
+        figure: format!("CPU {}", time(Duration::from_secs_f64(ours))),
+        against: format!("ripgrep {}", time(Duration::from_secs_f64(theirs))),
+        ratio: Some(ratio),
+        bar: "CPU within 3",
+        met: ratio <= 3.0,
+    }])
+}
+
+/// Follows the search to its end; how many lines it finds.
+async fn search(inquirer: &mut Inquirer) -> anyhow::Result<usize> {
+    let mut found = 0;
+    let mut arguments = json!({ "pattern": PATTERN, "max_matches": 1000, "context": 0 });
+    loop {
+        let answer = inquirer.ask(&Message::call("resources_grep", &arguments)).await?;
+        let mut answer: Value = serde_json::from_slice(&answer).context("read an answer")?;
+        let mut told = answer["result"]["structuredContent"].take();
+        found += told["matches"].as_array().context("no matches are told")?.len();
+        match told["cursor"].take() {
+            Value::Null => return Ok(found),
+            cursor => arguments["cursor"] = cursor,
+        }
+    }
+}
+
+/// How many lines ripgrep finds.
+fn ripgrep(folder: &Path) -> anyhow::Result<usize> {
+    let mut command = Command::new("rg");
+    command.args(["--no-config", "--line-number", "--no-heading", PATTERN, "."]);
+    let output = command.current_dir(folder).stdin(Stdio::null()).output();
+    let output = output.context("start ripgrep, which must be installed")?;
+    Ok(memchr::memchr_iter(b'\n', &output.stdout).count())
+}
