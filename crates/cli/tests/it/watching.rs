@@ -9,7 +9,7 @@ use crate::program::{Piped, project, refdesk};
 const MAIN: &str = "file:///project/src/main.rs";
 const OWN: &str = "refdesk://subscriptions";
 
-fn told(desk: &mut Piped, tool: &str, arguments: Value) -> Value {
+fn told(desk: &mut Piped, tool: &str, arguments: &Value) -> Value {
     let answer = desk.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
     assert!(answer["result"]["isError"].is_null(), "{answer}");
     answer["result"]["structuredContent"].clone()
@@ -24,7 +24,7 @@ fn subscriptions(desk: &mut Piped) -> Value {
 fn what_is_written_is_told_by_a_tool() {
     let folder = project();
     let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
-    let watched = told(&mut desk, "resources_watch", json!({ "uris": [MAIN, "file:///none"] }));
+    let watched = told(&mut desk, "resources_watch", &json!({ "uris": [MAIN, "file:///none"] }));
     assert_eq!(
         (&watched["watching"], &watched["failed"][0]["uri"]),
         (&json!([MAIN]), &json!("file:///none"))
@@ -33,12 +33,12 @@ fn what_is_written_is_told_by_a_tool() {
     for version in 0..3 {
         fs::write(folder.path().join("project/src/main.rs"), format!("// {version}")).unwrap();
         let wait = json!({ "handle": handle, "wait_ms": 60_000 });
-        assert_eq!(told(&mut desk, "resources_changes", wait)["changed"], json!([MAIN]));
+        assert_eq!(told(&mut desk, "resources_changes", &wait)["changed"], json!([MAIN]));
     }
     let shown = subscriptions(&mut desk);
     assert_eq!(shown["watchers"][0]["handle"], handle[..8]);
     assert_eq!(shown["watchers"][0]["watching"], json!([{ "uri": MAIN, "active": true }]));
-    told(&mut desk, "resources_unwatch", json!({ "handle": handle }));
+    told(&mut desk, "resources_unwatch", &json!({ "handle": handle }));
     assert_eq!(subscriptions(&mut desk), json!({ "watchers": [] }));
     assert!(desk.end().0);
 }
