@@ -1,7 +1,7 @@
 //! Is the server there, and if not, when is it tried again?
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use protocol::Peer;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
@@ -27,12 +27,10 @@ pub enum State {
 pub struct Standing {
     /// How it is.
     pub state: State,
-    /// Since when, by a clock that only goes on.
+    /// Since when.
     pub since: Instant,
-    /// Since when, by the clock on the wall.
-    pub at: SystemTime,
     /// The last time that it could not be asked: why, and when that was. Stays when it is back.
-    pub failure: Option<(String, SystemTime)>,
+    pub failure: Option<(String, Instant)>,
 }
 
 /// The connection to a server, made when it is needed and made again when it was lost.
@@ -64,12 +62,8 @@ impl Slot {
 
 impl Link {
     pub(crate) fn new(dial: Dial) -> Arc<Self> {
-        let standing = watch::Sender::new(Standing {
-            state: State::Starting,
-            since: Instant::now(),
-            at: SystemTime::now(),
-            failure: None,
-        });
+        let (state, since) = (State::Starting, Instant::now());
+        let standing = watch::Sender::new(Standing { state, since, failure: None });
         Arc::new(Self { dial: Arc::new(dial), slot: Arc::default(), standing })
     }
 
@@ -213,7 +207,7 @@ impl Link {
     /// Tells how the server is from now on. Whoever fails again has failed since the first time.
     fn stand(&self, state: State) {
         self.standing.send_modify(|standing| {
-            let now = SystemTime::now();
+            let now = Instant::now();
             if let State::Failed(why) = &state {
                 standing.failure = Some((why.clone(), now));
             }
@@ -222,7 +216,7 @@ impl Link {
                 (State::Failed(_), State::Failed(_)) | (State::Starting, State::Starting)
             );
             if !still {
-                (standing.since, standing.at) = (Instant::now(), now);
+                standing.since = now;
             }
             standing.state = state;
         });

@@ -27,6 +27,33 @@ struct Record {
     last: Option<(String, SystemTime)>,
 }
 
+/// How many moments are remembered by their dates; one condition tells of two.
+const DATES: usize = 4;
+
+/// The dates of the client's moments that were told of, the last one at the end. A moment has one
+/// date, however often it is told of and whatever becomes of the clock.
+#[derive(Default)]
+pub(super) struct Dates(Mutex<Vec<(Instant, SystemTime)>>);
+
+impl Dates {
+    fn of(&self, moment: Instant) -> SystemTime {
+        let mut dates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = dates.iter().position(|(known, _)| *known == moment);
+        let date = match known {
+            Some(at) => dates.remove(at).1,
+            None => {
+                let now = SystemTime::now();
+                now.checked_sub(moment.elapsed()).unwrap_or(now)
+            }
+        };
+        if dates.len() == DATES {
+            dates.remove(0);
+        }
+        dates.push((moment, date));
+        date
+    }
+}
+
 impl Trouble {
     fn lock(&self) -> MutexGuard<'_, Record> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -77,17 +104,18 @@ impl Trouble {
 impl Health for Upstream {
     fn health(&self) -> Condition {
         let standing = self.inner.standing.borrow().clone();
+        let dates = &self.inner.dates;
         let mut condition = match &standing.state {
             Reached::Starting => Condition::new(State::Starting, None),
             Reached::Ready(_) => self.served(standing.since),
             Reached::Failed(why) => Condition::new(State::Failed, Some(spoken(why))),
         };
-        condition.since.get_or_insert(standing.at);
+        condition.since.get_or_insert_with(|| dates.of(standing.since));
         if let Some(peer) = self.inner.peer() {
             condition.facts = introduction(&peer);
         }
         condition.facts.extend(self.counts().map(|counts| ("counts", counts)));
-        let unreached = standing.failure.map(|(why, at)| (spoken(&why), at));
+        let unreached = standing.failure.map(|(why, at)| (spoken(&why), dates.of(at)));
         let failures = [unreached, self.inner.trouble.last()].into_iter().flatten();
         if let Some((words, at)) = failures.max_by_key(|(_, at)| *at) {
             let failure = vec![("words", Fact::Text(words)), ("at", Fact::Time(at))];

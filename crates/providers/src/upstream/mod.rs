@@ -34,7 +34,7 @@ use tokio::task::AbortHandle;
 use abilities::Abilities;
 use fault::fault;
 use flight::Flights;
-use health::Trouble;
+use health::{Dates, Trouble};
 use keep::{Keep, Need};
 pub use options::Options;
 use pages::{Key, Leaf, Pages, Stop};
@@ -84,6 +84,7 @@ struct Inner {
     listening: OnceLock<AbortHandle>,
     looking: Semaphore,
     trouble: Trouble,
+    dates: Dates,
     has_complained: AtomicBool,
 }
 
@@ -114,6 +115,7 @@ impl Upstream {
             listening: OnceLock::new(),
             looking: Semaphore::new(LOOKS),
             trouble: Trouble::default(),
+            dates: Dates::default(),
             has_complained: AtomicBool::new(false),
         };
         Self { inner: Arc::new(inner) }
