@@ -162,17 +162,17 @@ async fn a_handle_is_of_use_to_its_owner_only() {
     assert_eq!(handles.iter().collect::<BTreeSet<_>>().len(), handles.len());
     handles.push("0".repeat(32));
     handles.push(handles[0][..8].to_owned());
-    for owner in 0..handles.len() {
+    for (owner, foreign) in handles.iter().enumerate() {
         for (at, desk) in desks.iter_mut().enumerate() {
             let both_alone = owner < 5 && desk.stands_alone() && [1, 3].contains(&owner);
             if at == owner || both_alone {
                 continue;
             }
             for tool in ["resources_changes", "resources_unwatch"] {
-                let handle = json!({ "handle": handles[owner] });
+                let handle = json!({ "handle": foreign });
                 assert_eq!(desk.refused(tool, handle).await, UNKNOWN);
             }
-            let more = json!({ "handle": handles[owner], "uris": [BINARY] });
+            let more = json!({ "handle": foreign, "uris": [BINARY] });
             assert_eq!(desk.refused("resources_watch", more).await, UNKNOWN);
         }
     }
