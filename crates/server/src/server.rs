@@ -24,8 +24,7 @@ use crate::window::Marks;
 
 const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resources. List them, \
     read what you need. A resource that is too large is read in windows: put {\"offset\": 0, \
-    \"length\": 65536} into _meta[\"dev.refdesk/window\"] of the read and go on at `next`. The \
-    tools resources_list, resources_read and resources_grep do the same for hosts without resources.";
+    \"length\": 65536} into _meta[\"dev.refdesk/window\"] of the read and go on at `next`.";
 
 /// How long what we can do stands when all that is served is there: it changes with the settings.
 const SETTLED: Duration = Duration::from_secs(300);

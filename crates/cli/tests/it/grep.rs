@@ -38,7 +38,14 @@ fn grep(desk: &mut Piped, root: &str, mut arguments: Value) -> (Vec<(String, u64
 
 /// The same from ripgrep.
 fn ripgrep(folder: &Path, more: &[&str], pattern: &str) -> BTreeSet<(String, u64)> {
-    let usual = ["--no-config", "--line-number", "--null", "--no-heading", "--color=never"];
+    let usual = [
+        "--no-ignore-parent",
+        "--no-config",
+        "--line-number",
+        "--null",
+        "--no-heading",
+        "--color=never",
+    ];
     let mut command = Command::new("rg");
     command.args(usual).args(more).args(["-e", pattern, "."]).current_dir(folder);
     let output = command.output().expect("ripgrep is installed");
