@@ -106,7 +106,7 @@ ERRAND = {
         {"name": "resources_metadata", "arguments": {"uris": [file_uri("README.md")]}},
         {"name": "resources_read", "arguments": {"uri": file_uri("俳句/古い 池.txt"), "start_line": 2, "max_lines": 1}},
         {"name": "resources_read_embedded", "arguments": {"uris": [file_uri("README.md"), "test://static-binary"]}},
-        {"name": "resources_grep", "arguments": {"pattern": "^note 24[0-9]$", "mount": "project"}},
+        {"name": "resources_grep", "arguments": {"pattern": "^note 24[0-9]$", "uri": "**/notes/*.txt"}},
         {"name": "resources_watch", "arguments": {"uris": [file_uri("README.md")]}},
         {"name": "resources_changes", "arguments": {}, "handled": True},
         {"name": "resources_unwatch", "arguments": {}, "handled": True},
