@@ -33,8 +33,9 @@ struct Frame {
     parent: Option<Uri>,
     /// Where the page begins.
     from: Option<Cursor>,
-    /// What was given last of it.
+    /// What was given last of it, and how much in all.
     after: Option<Uri>,
+    given: u32,
     /// What is left of it, and where the next one begins.
     page: Option<(VecDeque<Arc<Resource>>, Option<Cursor>)>,
 }
@@ -76,19 +77,26 @@ impl<'a> Walk<'a> {
             };
             if let Some(resource) = items.pop_front() {
                 top.after = Some(resource.uri.clone());
+                top.given += 1;
                 self.enter(&resource);
                 return Ok(Some(resource));
             }
             match next.take() {
-                Some(next) => (top.from, top.after, top.page) = (Some(next), None, None),
+                Some(next) => {
+                    let parent = top.parent.take();
+                    *top = Frame { parent, from: Some(next), ..Frame::default() };
+                }
                 None => drop(self.stack.pop()),
             }
         }
     }
 
     fn enter(&mut self, resource: &Resource) {
+        // What lies in itself is not gone into again, however the walk was taken up.
+        let is_around = self.stack.iter().any(|frame| frame.parent.as_ref() == Some(&resource.uri));
         let enters = self.recursive
             && resource.listable == Truth::Yes
+            && !is_around
             && self.stack.len() < DEPTH
             && self.entered.len() < COLLECTIONS
             && self.entered.insert(resource.uri.clone());
@@ -109,6 +117,7 @@ impl<'a> Walk<'a> {
                 bytes.extend_from_slice(&(part.len() as u32).to_le_bytes());
                 bytes.extend_from_slice(&part);
             }
+            bytes.extend_from_slice(&frame.given.to_le_bytes());
         }
         bytes
     }
@@ -121,8 +130,13 @@ impl Frame {
         let ask = Ask { from: self.from.clone(), limit: PAGE };
         let page = server.provider.list(ctx, self.parent.as_ref(), &ask).await?;
         let mut items: VecDeque<Arc<Resource>> = page.items.into();
-        let given = self.after.as_ref().and_then(|last| items.iter().position(|i| i.uri == *last));
-        items.drain(..given.map_or(0, |at| at + 1));
+        let given = self.after.as_ref().map(|last| {
+            let found = items.iter().position(|item| item.uri == *last);
+            // Where the last one went away, those before it moved up by one.
+            let moved = (self.given as usize).saturating_sub(1).min(items.len());
+            found.map_or(moved, |at| at + 1)
+        });
+        items.drain(..given.unwrap_or(0));
         self.page = Some((items, page.next));
         Ok(page.absent)
     }
@@ -140,7 +154,10 @@ fn read(mut place: &[u8]) -> Option<Vec<Frame>> {
             Some((*is_some == 1).then(|| part.to_vec()))
         };
         let (parent, from, after) = (part()?, part()?, part()?);
+        let (given, rest) = place.split_first_chunk()?;
+        place = rest;
         stack.push(Frame {
+            given: u32::from_le_bytes(*given),
             parent: parent.as_deref().and_then(uri),
             from: from.map(|bytes| Cursor(bytes.into())),
             after: after.as_deref().and_then(uri),

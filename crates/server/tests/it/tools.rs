@@ -179,6 +179,39 @@ async fn everything_is_listed_once_and_can_be_read() {
     }
 }
 
+/// What lies in itself, or goes away between two pages, repeats nothing.
+#[tokio::test]
+async fn a_walk_goes_round_no_circle_and_stands_on_no_single_entry() {
+    let memory = Memory::new()
+        .text("test://1", "")
+        .collection("test://top", &["test://a"])
+        .collection("test://a", &["test://b"])
+        .collection("test://b", &["test://a", "test://c"])
+        .text("test://c", "")
+        .text("test://2", "");
+    let mut host = Host::modern(served(memory, 1)).await;
+    let (mut seen, mut arguments) = (Vec::new(), json!({ "recursive": true }));
+    for _ in 0..20 {
+        let page = host.given("resources_list", arguments.clone()).await;
+        seen.extend(page["resources"].as_array().unwrap().iter().map(|one| one["uri"].clone()));
+        let Some(cursor) = page.get("cursor") else { break };
+        arguments["cursor"] = cursor.clone();
+    }
+    let names = ["1", "top", "a", "b", "a", "c", "2"].map(|name| json!(format!("test://{name}")));
+    assert_eq!(seen, names);
+    let memory =
+        Arc::new((0..4).fold(Memory::new(), |memory, at| memory.text(&format!("test://{at}"), "")));
+    let limits = Limits { page: 2, ..Limits::default() };
+    let server = desk::server(Arc::clone(&memory), limits, Collections::Always);
+    let mut host = Host::modern(server).await;
+    let first = host.given("resources_list", json!({})).await;
+    memory.remove("test://1");
+    let rest = host.given("resources_list", json!({ "cursor": first["cursor"] })).await;
+    let uris: Vec<&Value> =
+        rest["resources"].as_array().unwrap().iter().map(|one| &one["uri"]).collect();
+    assert_eq!(uris, ["test://2", "test://3"]);
+}
+
 #[tokio::test]
 async fn a_list_can_be_sorted_page_by_page() {
     let sized = |memory: Memory, at: usize| {
