@@ -20,6 +20,8 @@ use super::watch::words;
 
 pub use party::Nobody;
 
+/// The number of those who cannot be turned to. No caller has it.
+const NOBODY: u64 = u64::MAX;
 /// How many tools with such headers are remembered, and how much of a list is looked through.
 const MIRRORS: usize = 4096;
 const PAGES: usize = 64;
@@ -169,7 +171,11 @@ impl Relayed {
                 let work = self.client.ask(&request);
                 party::attend(work, asked, &**caller, calling.names).await
             }
-            None => self.client.ask(&request).await,
+            None => {
+                // It is under way too: a question that may be about it is nobody else's.
+                let request = request.answered_by(NOBODY, Arc::new(Nobody));
+                self.client.ask(&request).await
+            }
         };
         match answer {
             Ok(answer) => Ok(Some(relay::result(&answer.result, calling.names))),

@@ -16,13 +16,15 @@ use super::Notes;
 #[derive(Clone, Default)]
 struct Asker {
     is_old: bool,
+    /// Whether it asks only once two calls are under way, and answers both then.
+    waits: bool,
     levels: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Asker {
     async fn play(self, read: impl tokio::io::AsyncRead + Unpin, mut write: Writing) {
         let mut lines = BufReader::new(read).lines();
-        let mut can = Value::Null;
+        let (mut can, mut held) = (Value::Null, None);
         let question = json!({ "message": "Who?", "messages": [{ "role": "user", "content":
             { "type": "resource_link", "uri": "str:linked", "name": "l" } }] });
         while let Ok(Some(line)) = lines.next_line().await {
@@ -43,6 +45,10 @@ impl Asker {
                 "logging/setLevel" => {
                     self.levels.lock().unwrap().push(params["level"].clone());
                     json!({})
+                }
+                "tools/call" if self.waits && held.is_none() => {
+                    held = Some(message["id"].clone());
+                    continue;
                 }
                 "tools/call" if self.is_old => {
                     let said = json!({ "jsonrpc": "2.0", "method": "notifications/message",
@@ -69,8 +75,11 @@ impl Asker {
                     continue;
                 }
             };
-            let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-            write.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
+            let also = if method == "tools/call" { held.take() } else { None };
+            for id in [Some(message["id"].clone()), also].into_iter().flatten() {
+                let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+                write.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
+            }
         }
     }
 
@@ -167,6 +176,19 @@ async fn a_server_with_a_session_asks_and_logs_through_us() {
     let given = call(&relayed, &somebody("{}", true)).await;
     assert_eq!(given["heard"]["error"]["code"], -32601);
     assert_eq!(*asker.levels.lock().unwrap(), ["info"], "it is told once");
+}
+
+/// On a pipe nothing says whose a question is, so it must be clear.
+#[tokio::test]
+async fn a_question_that_may_be_about_anothers_call_is_put_to_nobody() {
+    let asker = Asker { is_old: true, waits: true, ..Asker::default() };
+    let (relayed, caller) = (asker.relayed(), somebody(FORMS, true));
+    let params = r#"{"name":"t"}"#.into();
+    let calling = Calling { offer: Offer::Tool, name: "t", params: &params, names: &Notes };
+    let ctx = Context::default();
+    let (given, other) = tokio::join!(call(&relayed, &caller), relayed.call(&ctx, &calling));
+    assert_eq!(given["heard"]["error"]["code"], -32601, "{given}");
+    assert!(other.is_ok() && caller.heard.lock().unwrap().is_empty());
 }
 
 /// 9.5: a question for an answer, to whoever can be asked while it waits.
