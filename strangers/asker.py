@@ -1,4 +1,4 @@
-"""How is a server asked with as little as possible in between: JSON over HTTP, as 2026-07-28 has it?"""
+"""Minimal MCP client: JSON over HTTP, revision 2026-07-28, standard library only."""
 
 import base64
 import http.client
@@ -17,7 +17,7 @@ META = {
 
 
 class Refused(Exception):
-    """A server answered with an error."""
+    """The server answered with a JSON-RPC error."""
 
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(f"{error['code']}: {error['message']}")
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 
 class Asker:
-    """Asks the server at one address, each time anew."""
+    """Sends requests to one URL, each on a new connection."""
 
     def __init__(self, url: str) -> None:
         self.address = urlsplit(url)
@@ -37,10 +37,10 @@ class Asker:
                 raise Refused(message["error"])
             if "result" in message:
                 return message["result"]
-        raise Refused({"code": 0, "message": "there was no answer"})
+        raise Refused({"code": 0, "message": "no answer"})
 
     def all(self, method: str, member: str) -> list[dict[str, Any]]:
-        """A whole list, page by page."""
+        """Reads all pages of a list."""
         items, params = [], {}
         while True:
             page = self.ask(method, **params)
@@ -50,7 +50,7 @@ class Asker:
             params = {"cursor": page["nextCursor"]}
 
     def hear(self, method: str, **params: Any) -> Iterator[dict[str, Any]]:
-        """Every message that comes of it, until nobody asks for the next."""
+        """Sends a request and yields every message of the response; closing the iterator closes the connection."""
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": META}})
         headers = {
             "Accept": "application/json, text/event-stream",

@@ -1,4 +1,4 @@
-"""Do other people's servers get on with refdesk in front of them?"""
+"""Checks of other MCP servers behind refdesk as a gateway."""
 
 import base64
 import json
@@ -26,7 +26,7 @@ NOT_FOUND = -32602
 
 @dataclass(frozen=True)
 class Mounted:
-    """One server behind refdesk, and what must be found in it, by its own names."""
+    """One server behind refdesk, and its expected contents, by its own names."""
 
     name: str
     contents: dict[str, str | bytes]
@@ -79,7 +79,7 @@ MOUNTED = [
 
 
 def findings(program: Path) -> Iterator[Finding]:
-    """Mounts them all in one refdesk, beside a folder, and looks at each."""
+    """Mounts all servers in one refdesk, beside a folder, and checks each of them."""
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         port = free_port()
@@ -108,7 +108,7 @@ def findings(program: Path) -> Iterator[Finding]:
 
 
 def free_port() -> int:
-    """For a server that cannot find one by itself."""
+    """A free port, for a server that cannot choose one itself."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
@@ -130,40 +130,40 @@ def looks(mounted: Mounted, asker: Asker, lists: dict[str, list[str]]) -> Iterat
 
     def listed() -> str | None:
         is_right = set(own) >= set(known) and (set(own) == set(known) or mounted.more) and own
-        return None if is_right and len(own) == len(set(own)) else f"there are {own}"
+        return None if is_right and len(own) == len(set(own)) else f"got {own}"
 
     def read(uri: str, content: str | bytes | None) -> str | None:
         [part] = asker.ask("resources/read", uri=uri)["contents"]
         given = part["text"] if "text" in part else base64.b64decode(part["blob"])
         is_right = part["uri"] == uri and (content is None and given or given == content)
-        return None if is_right else f"it is {part}"
+        return None if is_right else f"got {part}"
 
     def says(uri: str, words: str) -> str | None:
         [part] = asker.ask("resources/read", uri=uri)["contents"]
-        return None if part["uri"] == uri and words in part["text"] else f"it is {part}"
+        return None if part["uri"] == uri and words in part["text"] else f"got {part}"
 
     def called() -> str | None:
         name, arguments, words = mounted.tool
         result = asker.ask("tools/call", name=f"{mounted.name}_{name}", arguments=arguments)
-        return None if words in result["content"][0]["text"] else f"it gave {result}"
+        return None if words in result["content"][0]["text"] else f"got {result}"
 
     def filled() -> str | None:
         name, arguments, words = mounted.prompt
         result = asker.ask("prompts/get", name=f"{mounted.name}_{name}", arguments=arguments)
-        return None if words in result["messages"][0]["content"]["text"] else f"it gave {result}"
+        return None if words in result["messages"][0]["content"]["text"] else f"got {result}"
 
     def refused() -> str | None:
         uri = mounted.public("none://such")
         try:
-            return f"it gave {asker.ask('resources/read', uri=uri)}"
+            return f"got {asker.ask('resources/read', uri=uri)}"
         except Refused as refusal:
             said = refusal.code, refusal.data.get("uri")
-            return None if said == (NOT_FOUND, uri) else f"it is refused with {said}"
+            return None if said == (NOT_FOUND, uri) else f"refused with {said}"
 
     def ready() -> str | None:
         [part] = asker.ask("resources/read", uri=f"refdesk://mounts/{mounted.name}")["contents"]
         state = json.loads(part["text"])["state"]
-        return None if state == "ready" else f"it is {state}"
+        return None if state == "ready" else f"the state is {state}"
 
     def heard() -> str | None:
         local, tool = mounted.changes
@@ -174,18 +174,18 @@ def looks(mounted: Mounted, asker: Asker, lists: dict[str, list[str]]) -> Iterat
         told = next(messages)
         messages.close()
         is_right = agreed == {"resourceSubscriptions": [uri]} and told["params"].get("uri") == uri
-        return says(uri, "version 1") if is_right else f"it agreed to {agreed} and told {told}"
+        return says(uri, "version 1") if is_right else f"acknowledged {agreed}, notified {told}"
 
     yield "lists its resources under its name", listed
     for uri in own:
         yield f"reads {uri}", lambda uri=uri: read(uri, known.get(uri))
     template = mounted.public(mounted.template)
-    yield "lists its template", lambda: None if template in lists["templates"] else f"there are {lists['templates']}"
+    yield "lists its template", lambda: None if template in lists["templates"] else f"got {lists['templates']}"
     uri, words = mounted.expanded
-    yield "reads what the template stands for", lambda: says(mounted.public(uri), words)
+    yield "reads an expanded template", lambda: says(mounted.public(uri), words)
     yield "calls a tool", called
     yield "fills in a prompt", filled
     yield f"is refused a missing URI with {NOT_FOUND}", refused
     if mounted.changes:
-        yield "hears of a change", heard
-    yield "is told that it is ready", ready
+        yield "is notified of a change", heard
+    yield "reports the state ready", ready

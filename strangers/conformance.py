@@ -1,4 +1,4 @@
-"""What does the official conformance suite say, and which of its complaints do we already know?"""
+"""Runs the official conformance suite and compares its failures with expected-failures.toml."""
 
 import json
 import re
@@ -16,22 +16,22 @@ PROGRAM = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 EXTENSIONS = "extensions"
 LATEST, MODERN = "2025-11-25", "2026-07-28"
 
-# 0.1 speaks one revision whatever it is asked; 0.2 speaks each, and extensions stand beside the calendar.
+# 0.1 has one revision, whatever version is requested; 0.2 has each of them, and extensions separately.
 RUNS = [("0.1", LATEST), *(("0.2", each) for each in ("2025-03-26", "2025-06-18", LATEST, MODERN, EXTENSIONS))]
 
-# The server behind refdesk, asked directly and through it, by address and on a pipe.
+# The fixture, tested directly and through refdesk, by URL and on a pipe.
 DIRECT, THROUGH, THROUGH_PIPE = "direct", "through", "through-stdio"
 RUNS_BEHIND = [("0.1", LATEST), ("0.2", LATEST), ("0.2", MODERN)]
 RUNS_ON_PIPE = [("0.2", MODERN)]
 
 Finding = tuple[str, str | None]
-# By scenario and check: nothing where it passed, else the complaint.
+# By scenario and check: None if it passed, else the failure.
 Outcomes = dict[str, dict[str, str | None]]
 
 
 @dataclass(frozen=True, order=True)
 class Where:
-    """One run: which suite, in which revision, and how it came to whom it asked."""
+    """One run: the suite, the revision, and the way to the server under test."""
 
     way: str
     suite: str
@@ -50,7 +50,7 @@ Check = tuple[Where, str, str]
 
 
 class Known:
-    """The complaints that are expected, and those of them that did not come."""
+    """The expected failures, and those of them that have not occurred."""
 
     def __init__(self) -> None:
         self.unseen: set[Check] = set()
@@ -72,7 +72,7 @@ class Known:
 
     def leftovers(self) -> Iterator[Finding]:
         for where, scenario, name in sorted(self.unseen):
-            what = "it does not: remove it from expected-failures.toml"
+            what = "it passes or no longer runs; remove it from expected-failures.toml"
             yield f"{where}: {scenario}:{name} fails as expected", what
 
 
@@ -98,7 +98,7 @@ def findings(program: Path, url: str) -> Iterator[Finding]:
 
 
 def settings(file: Path, server: str) -> Path:
-    """A refdesk that is nothing but another name for one server."""
+    """Settings of a refdesk with one server as its only mount, under the same URIs."""
     file.write_text(f'[mounts.behind]\nkind = "upstream"\nprefix = false\n{server}\n')
     return file
 
@@ -109,7 +109,7 @@ def compared(known: Known, where: Where, direct: Outcomes, url: str) -> Iterator
     for scenario, checks in direct.items():
         gave = through.get(scenario, {})
         passed = (name for name, complaint in checks.items() if complaint is None)
-        lost = {name: gave.get(name, "it was not even looked at") for name in passed}
+        lost = {name: gave.get(name, "the check did not run") for name in passed}
         yield known.judge(where, scenario, failed(lost))
 
 
@@ -118,7 +118,7 @@ def failed(checks: dict[str, str | None]) -> dict[str, str]:
 
 
 def run(suite: str, revision: str, url: str) -> Outcomes:
-    """What every scenario of one run said."""
+    """The outcomes of all scenarios of one run."""
     if revision == EXTENSIONS:
         choices = [["--scenario", scenario] for scenario in extension_scenarios(suite)]
     elif suite == "0.1":
@@ -138,7 +138,7 @@ def extension_scenarios(suite: str) -> list[str]:
 
 
 def call(suite: str, *arguments: str) -> str:
-    # The exit code repeats what the results say in detail.
+    # The exit code is ignored: the result files have the details.
     command = [str(NODE), str(BUILD / f"conformance-{suite}" / PROGRAM), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     return done.stdout + done.stderr
@@ -150,10 +150,10 @@ def scenario_of(folder: Path) -> str:
 
 
 def checks_in(folder: Path) -> dict[str, str | None]:
-    """Each check that passed or did not; one that comes more than once passes if it always does."""
+    """The checks of one scenario; a check that occurs more than once passes only if it always passes."""
     results = folder / "checks.json"
     if not results.exists():
-        return {scenario_of(folder): "the scenario itself broke off"}
+        return {scenario_of(folder): "the scenario broke off"}
     said: dict[str, str | None] = {}
     for check in json.loads(results.read_text()):
         if check["status"] in ("FAILURE", "WARNING"):

@@ -1,4 +1,4 @@
-"""How are refdesk and other servers opened and closed for strangers, and where do they keep their things?"""
+"""Starts and stops refdesk and other HTTP servers, and defines the build paths."""
 
 import os
 import queue
@@ -19,7 +19,7 @@ CLOSES_WITHIN = 10.0
 
 
 class Host:
-    """A server over HTTP that says where it listens."""
+    """An HTTP server process that prints its URL."""
 
     def __init__(self, command: list[str], environment: dict[str, str] | None = None, port: int | None = None) -> None:
         self._port = port
@@ -44,7 +44,7 @@ class Host:
             address = None
         if address is None:
             self.__exit__()
-            raise SystemExit("a server did not say where it listens:\n" + "".join(self.last_words))
+            raise SystemExit("a server did not print its URL:\n" + "".join(self.last_words))
         self.url = address
         return self
 
@@ -70,7 +70,7 @@ class Host:
 
 
 class Desk(Host):
-    """One refdesk over HTTP for everybody, and the command that starts another on a pipe."""
+    """One refdesk over HTTP for all clients, and the command that starts another on a pipe."""
 
     def __init__(self, program: Path, settings: Path) -> None:
         serve = [str(program), "serve", "--settings", str(settings)]

@@ -1,4 +1,4 @@
-"""What does the desk hold while strangers are in the room, and what must they find there?"""
+"""Test data: the served files and settings, the requests of every client, and the expected lists."""
 
 import base64
 from pathlib import Path
@@ -54,12 +54,12 @@ values = {{ id = ["grace", "alan", "edith", "ada"] }}
 
 
 def lay_out(folder: Path) -> Path:
-    """Writes the served folder and the settings that serve it; gives the settings file."""
+    """Writes the served folder and the settings that serve it; returns the settings file."""
     for path, content in FOLDER.items():
         file = folder / "project" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-    # Only what lies in a file can change, and so be subscribed to.
+    # Only a resource with a file can change, so only it can be subscribed to.
     (folder / "watched.txt").write_text("Watched.")
     settings = folder / "refdesk.toml"
     settings.write_text(SETTINGS)
@@ -67,7 +67,7 @@ def lay_out(folder: Path) -> Path:
 
 
 def another_name_for(url: str, folder: Path) -> Path:
-    """Settings of a refdesk that answers with what the one at `url` has, under the same names."""
+    """Settings of a refdesk that serves the one at `url` under the same URIs."""
     settings = folder / "front.toml"
     settings.write_text(f'[mounts.behind]\nkind = "upstream"\nprefix = false\nurl = "{url}"\n')
     return settings
@@ -83,7 +83,7 @@ LISTED = sorted(
 )
 TEMPLATES = sorted(["file:///project/{+path}", "test://template/{id}/data"])
 
-# What every visitor is sent to do; the answers are compared in meetings.py.
+# The requests of every client; meetings.py checks the results.
 ERRAND = {
     "read": [
         file_uri("README.md"),
@@ -99,7 +99,7 @@ ERRAND = {
         {"template": "file:///project/{+path}", "name": "path", "value": "notes/"},
     ],
     "missing": file_uri("no/such/file.txt"),
-    # One call of each of our tools; `handled` ones are given the handle that an earlier one gave.
+    # One call of each of our tools; `handled` ones receive the handle that an earlier call returned.
     "call": [
         {"name": "resources_list", "arguments": {"uri": "**/README.md"}},
         {"name": "resources_templates", "arguments": {}},

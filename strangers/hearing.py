@@ -1,4 +1,4 @@
-"""What must two clients hear when files change, and what must they not?"""
+"""Checks of change notifications: which ones two clients must receive when files change, and must not."""
 
 import tempfile
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ listing = "flat"
 
 
 def everybody() -> Iterator[Visit]:
-    # The inspector's CLI asks once and leaves.
+    # The Inspector's CLI sends one request and exits.
     return (visit for visit in visitors() if visit.who != "inspector")
 
 
 def listen(visit: Visit, program: Path) -> Outcome:
-    """Sends the visitor to a desk of its own, where it changes files and listens."""
+    """Runs the client against its own refdesk; the client changes files and records notifications."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "watched").mkdir()
@@ -47,16 +47,16 @@ def uri(name: str) -> str:
 
 
 def findings(outcome: Outcome) -> Iterator[tuple[str, str | None]]:
-    """What each check is called, and what speaks against it, if anything does."""
+    """The checks of one run: name, and the failure if there is one."""
     if "broke off" in outcome:
-        yield "listens to the end", outcome["broke off"]
+        yield "runs to the end", outcome["broke off"]
         return
     apart, ended = outcome["apart"], outcome["ended"]
-    yield "hears once of a change of its resource", differs(apart, [uri(ONE)], lambda heard: updates(heard[0]))
-    yield "hears once of a new file", differs(apart, [1, 1], lambda heard: [of.count(LISTS) for of in heard])
-    yield "hears nothing of another's resource", differs(apart, [uri(OTHER)], lambda heard: updates(heard[1]))
+    yield "is notified once of a change to its resource", differs(apart, [uri(ONE)], lambda heard: updates(heard[0]))
+    yield "is notified once of a new file", differs(apart, [1, 1], lambda heard: [of.count(LISTS) for of in heard])
+    yield "is not notified of another client's resource", differs(apart, [uri(OTHER)], lambda heard: updates(heard[1]))
     silence = [[LISTS], [uri(ONE), LISTS]]
-    yield "hears nothing more once it has unsubscribed", differs(ended, silence)
+    yield "is not notified after it has unsubscribed", differs(ended, silence)
 
 
 def updates(heard: list[Any]) -> list[Any]:

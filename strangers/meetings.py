@@ -1,4 +1,4 @@
-"""Who comes to the desk, by which door and in which revision, and what must each have found?"""
+"""Client test matrix: which client runs over which transport in which revision, and the checks of its results."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ Outcome = dict[str, Any]
 
 @dataclass(frozen=True)
 class Visit:
-    """One visitor through one door: the era it asks for and the revision that must come of it."""
+    """One run of a client: its transport, the era it asks for, and the revision both sides must agree on."""
 
     who: str
     door: str
@@ -47,7 +47,7 @@ def everybody() -> Iterator[Visit]:
         yield Visit("typescript-2", door, "auto", MODERN)
         yield Visit("inspector", door, "legacy", LEGACY)
         yield Visit("inspector", door, "modern", MODERN)
-    # HTTP+SSE of 2024-11-05: an old door, at the same address, that today's clients still know.
+    # HTTP+SSE of 2024-11-05, at the same URL; current clients still support it.
     yield Visit("python-1", "sse", "", LEGACY)
     yield Visit("python-2", "sse", "legacy", LEGACY)
     yield Visit("typescript-1", "sse", "", LEGACY)
@@ -55,18 +55,18 @@ def everybody() -> Iterator[Visit]:
 
 
 def in_front() -> Iterator[Visit]:
-    """Those who come again, to a refdesk that has nothing but the other one behind it."""
+    """The runs to repeat against a refdesk whose only mount is the other refdesk."""
     both = [visit for visit in everybody() if visit.door == "http" and visit.revision in (LEGACY, MODERN)]
     return (visit for visit in both if not visit.who.endswith("-1") and visit.era != "auto")
 
 
 def meet(visit: Visit, desk: Desk) -> Outcome:
-    """Sends the visitor on its errand."""
+    """Runs the client with the standard requests."""
     return send(visit, desk, fixtures.ERRAND)
 
 
 def send(visit: Visit, desk: Desk, task: dict[str, Any]) -> Outcome:
-    """What came of the task; a visit that breaks off says why under `broke off`."""
+    """Runs the client with `task` and returns its results; a run that breaks off has the reason under `broke off`."""
     errand = task | {
         "transport": visit.door,
         "era": visit.era,
@@ -86,16 +86,16 @@ def send(visit: Visit, desk: Desk, task: dict[str, Any]) -> Outcome:
     try:
         done = subprocess.run(list(map(str, command)), cwd=home, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        return {"broke off": f"no end after {PATIENCE} s"}
+        return {"broke off": f"timed out after {PATIENCE} s"}
     if done.returncode:
         return {"broke off": "\n".join(done.stderr.splitlines()[-15:])}
     return json.loads(done.stdout)
 
 
 def findings(visit: Visit, outcome: Outcome) -> Iterator[tuple[str, str | None]]:
-    """What each check is called, and what speaks against it, if anything does."""
+    """The checks of one run: name, and the failure if there is one."""
     if "broke off" in outcome:
-        yield "finishes its visit", outcome["broke off"]
+        yield "runs to the end", outcome["broke off"]
         return
     yield f"agrees on {visit.revision}", differs(outcome["revision"], visit.revision)
     yield "walks every page", walk_differs(outcome["pages"], joined=visit.who == "inspector")
@@ -105,7 +105,7 @@ def findings(visit: Visit, outcome: Outcome) -> Iterator[tuple[str, str | None]]
     person = {"mimeType": "application/json", "text": '{"id": "grace", "templateTest": true}'}
     yield "expands a template", contents_differ(outcome["expanded"], "test://template/grace/data", person)
     if visit.who == "inspector":
-        # Its CLI has no word for completion, and prints a refusal without its code.
+        # Its CLI has no completion, and prints errors without their code.
         yield "is refused a missing URI", outcome["missing"].get("failed")
         return
     by_value, by_folder = outcome["completed"]
@@ -131,7 +131,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
 }
 
 
-# What each tool tells programs, as far as it is the same for everybody.
+# The structured content of each tool, as far as it is the same for every client.
 README = fixtures.file_uri("README.md")
 TOLD: dict[str, Any] = {
     "resources_list": [README],
@@ -162,11 +162,11 @@ def calls() -> list[dict[str, Any]]:
 
 
 def told(name: str, revision: str, result: dict[str, Any]) -> Any:
-    """What programs are told; where the revision has no word for that, that people are told something."""
+    """The structured content of a tool result; in revisions without it, only checks that there is text content."""
     if result.get("isError"):
         return result["content"]
     if revision < "2025-06-18":
-        # A handle stands in the structure alone, but a session needs none.
+        # Only the structured content carries a handle, but a session needs none.
         return TOLD[name] if result["content"] else "nothing"
     return TELLS[name](result["structuredContent"])
 
@@ -187,9 +187,9 @@ def walk_differs(outcome: Outcome, joined: bool) -> str | None:
         "not listed": sorted(set(fixtures.LISTED) - set(seen)),
         "not expected": sorted(set(seen) - set(fixtures.LISTED)),
         "listed twice": sorted(uri for uri, times in seen.items() if times > 1),
-        "pages": [] if joined or len(pages) > 1 else ["there was only one"],
+        "pages": [] if joined or len(pages) > 1 else ["only one page"],
     }
-    said = [f"{what}: {len(uris)}, as {uris[0]}" for what, uris in wrong.items() if uris]
+    said = [f"{what}: {len(uris)}, for example {uris[0]}" for what, uris in wrong.items() if uris]
     return "; ".join(said) or None
 
 
@@ -208,7 +208,7 @@ def contents_differ(outcome: Outcome, uri: str, expected: dict[str, Any]) -> str
 
 
 def best_and_rest(completion: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """What begins with the typed letter must come before what only holds it; nothing else may come."""
+    """Values with the typed prefix must come before values that only contain it, and no others may come."""
     return sorted(completion["values"][:2]), completion["values"][2:]
 
 

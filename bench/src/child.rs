@@ -1,4 +1,4 @@
-//! How does a server come up for one work, and go down after it?
+//! Starts the servers under test as child processes.
 
 use std::{
     ffi::OsString,
@@ -20,7 +20,7 @@ use crate::pipe::Pipe;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How a server is started.
+/// The command line of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
     program: PathBuf,
@@ -38,15 +38,15 @@ impl Launch {
         Self::new(program, vec!["serve".into(), "--settings".into(), settings.into()])
     }
 
-    /// The server it is compared with.
+    /// The rmcp server to compare with.
     pub(crate) fn peer(program: &Path, threads: Option<usize>) -> Self {
         let arguments = threads
             .map_or_else(Vec::new, |count| vec!["--threads".into(), count.to_string().into()]);
         Self::new(program, arguments)
     }
 
-    /// The same server with few resources, to stand behind others; whether its readings
-    /// may be kept is for it to say.
+    /// The same server with few resources, as an upstream of gateways. `lasting` is the TTL of its
+    /// responses.
     pub(crate) fn upstream(program: &Path, lasting: Option<Duration>) -> Self {
         let millis = lasting.unwrap_or_default().as_millis().to_string();
         Self::new(program, vec!["--copies".into(), "--ttl".into(), millis.into()])
@@ -66,13 +66,13 @@ impl Launch {
     }
 }
 
-/// A running server; dropping it ends it.
+/// A running server, killed on drop.
 pub(crate) struct Server {
     pub(crate) pid: u32,
     _child: Child,
 }
 
-/// Starts a server on a free port of the loopback and waits until it names its address.
+/// Starts a server on a free loopback port and waits until it prints its address.
 pub(crate) async fn over_http(launch: &Launch) -> anyhow::Result<(Server, SocketAddr)> {
     let mut command = launch.command();
     command.args(["--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -83,12 +83,12 @@ pub(crate) async fn over_http(launch: &Launch) -> anyhow::Result<(Server, Socket
     drop(sender);
     let address = timeout(PATIENCE, announced(receiver))
         .await
-        .map_err(|_| anyhow!("{} named no address", launch.program.display()))?
+        .map_err(|_| anyhow!("{} printed no address", launch.program.display()))?
         .with_context(|| format!("start {}", launch.program.display()))?;
     Ok((Server { pid, _child: child }, address))
 }
 
-/// Starts a server on two pipes.
+/// Starts a server over stdio.
 pub(crate) fn over_stdio(launch: &Launch) -> anyhow::Result<(Server, Pipe)> {
     let mut command = launch.command();
     command.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -100,7 +100,7 @@ pub(crate) fn over_stdio(launch: &Launch) -> anyhow::Result<(Server, Pipe)> {
     Ok((Server { pid, _child: child }, Pipe::new(input, output)))
 }
 
-/// Reads a stream to its end, whoever listens, so that the server never blocks on a full pipe.
+/// Drains a stream to its end, so that the server never blocks on a full pipe.
 fn forward<R: AsyncRead + Unpin + Send + 'static>(
     stream: Option<R>,
     sender: &mpsc::UnboundedSender<String>,
@@ -110,7 +110,7 @@ fn forward<R: AsyncRead + Unpin + Send + 'static>(
         tokio::spawn(async move {
             let mut lines = BufReader::new(stream).lines();
             while let Ok(Some(line)) = lines.next_line().await {
-                // Once the address is known nobody listens any more, and that is no failure.
+                // The receiver is dropped once the address is known.
                 let _ = sender.send(line);
             }
         });
@@ -126,7 +126,7 @@ async fn announced(mut lines: mpsc::UnboundedReceiver<String>) -> anyhow::Result
         said.push('\n');
         said.push_str(&line);
     }
-    bail!("it ended before it listened; it said:{said}")
+    bail!("the server exited before it listened; output:{said}")
 }
 
 fn address_in(line: &str) -> Option<SocketAddr> {

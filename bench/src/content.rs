@@ -1,20 +1,20 @@
-//! What do both servers hold, so that their answers can be compared byte for byte?
+//! The test data that both servers hold, so that responses compare byte for byte.
 
 /// Resources in the catalogue, the three bodies among them.
 pub const RESOURCES: usize = 10_000;
 /// Resources on one page of a listing.
 pub const PAGE: usize = 100;
-/// How many ask at once where nobody is to be spared by another's question.
+/// Concurrent requests where each must reach the server: all are for different resources.
 pub const CROWD: usize = 64;
 
-/// One resource that is read, with the same bytes wherever it is served from.
+/// A resource to read, with the same bytes on every server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
     /// 1 KiB of text.
     Kib,
     /// 1 MiB of text.
     Mib,
-    /// 10 MiB of noise.
+    /// 10 MiB of pseudo-random bytes.
     Blob,
 }
 
@@ -32,7 +32,7 @@ impl Body {
         }
     }
 
-    /// The media type both servers announce.
+    /// The MIME type that both servers report.
     #[must_use]
     pub const fn mime(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Body {
         }
     }
 
-    /// The number of bytes before base64 or escapes.
+    /// Size in bytes before base64 or escaping.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -57,13 +57,13 @@ impl Body {
         format!("bench://body/{}", self.name())
     }
 
-    /// The URIs of the same content, so many times over.
+    /// The URIs of `count` copies of the same content.
     #[must_use]
     pub fn copies(self, count: usize) -> Vec<String> {
         (0..count).map(|copy| format!("bench://copy/{copy}/{}", self.name())).collect()
     }
 
-    /// The bytes themselves.
+    /// The content.
     #[must_use]
     pub fn bytes(self) -> Vec<u8> {
         match self {
@@ -73,7 +73,7 @@ impl Body {
     }
 }
 
-/// Numbers of the small resources that fill the catalogue up.
+/// The numbers of the small resources that fill the catalogue.
 #[must_use]
 pub fn entries() -> std::ops::Range<usize> {
     0..RESOURCES - Body::ALL.len()
@@ -103,7 +103,7 @@ pub fn text(size: usize) -> String {
     let mut text = String::with_capacity(size + 128);
     let mut line = 0_usize;
     while text.len() < size {
-        // A few letters beyond ASCII keep a decoder from taking the all-ASCII road only.
+        // Some non-ASCII letters keep a decoder off its ASCII-only fast path.
         let place = if line.is_multiple_of(8) { "café" } else { "desk" };
         let words = if line.is_multiple_of(2) { "\"yes\"" } else { "again" };
         let number = line.to_string();
@@ -125,7 +125,7 @@ pub fn text(size: usize) -> String {
     text
 }
 
-/// Bytes that look random and are the same in every run.
+/// Pseudo-random bytes, the same in every run.
 #[must_use]
 pub fn noise(size: usize) -> Vec<u8> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;

@@ -1,7 +1,7 @@
-//! How many folders of a tree does another process look into?
+//! Counts the folders that another process reads, with inotify.
 //!
-//! The kernel tells: reading a folder's entries is an access to that folder, and inotify reports
-//! accesses. Nothing is traced, so the process watched runs at its own speed.
+//! Reading a folder's entries is an access event of that folder. Nothing is traced, so the
+//! observed process runs at full speed.
 
 use std::{
     collections::HashSet,
@@ -17,7 +17,7 @@ use rustix::{
     io::Errno,
 };
 
-/// A watch on every folder of a tree.
+/// An inotify instance that watches the root of a tree and its direct subfolders.
 pub(crate) struct DirWatch {
     inotify: OwnedFd,
     folders: usize,
@@ -42,12 +42,12 @@ impl DirWatch {
         Ok(Self { inotify, folders: folders.len() })
     }
 
-    /// All folders watched.
+    /// The number of watched folders.
     pub(crate) const fn folders(&self) -> usize {
         self.folders
     }
 
-    /// Folders whose entries were read since the start; all of them if the kernel lost count.
+    /// The number of folders read since the start; all of them if the event queue overflowed.
     pub(crate) fn looked_into(&self) -> anyhow::Result<usize> {
         let mut space = vec![MaybeUninit::uninit(); 64 << 10];
         let mut reader = inotify::Reader::new(&self.inotify, &mut space);
@@ -56,7 +56,7 @@ impl DirWatch {
             let event = match reader.next() {
                 Ok(event) => event,
                 Err(Errno::AGAIN) => return Ok(seen.len()),
-                Err(error) => return Err(error).context("read what was watched"),
+                Err(error) => return Err(error).context("read inotify events"),
             };
             if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
                 return Ok(self.folders);

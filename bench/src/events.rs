@@ -1,4 +1,4 @@
-//! What does a client hear over a stream that stays open?
+//! SSE client for the notifications of `subscriptions/listen`.
 
 use std::net::SocketAddr;
 
@@ -9,24 +9,24 @@ use crate::{http::Connection, message::Message};
 const ACKNOWLEDGED: &[u8] = b"notifications/subscriptions/acknowledged";
 const UPDATED: &[u8] = b"notifications/resources/updated";
 
-/// One open stream of events.
+/// One open SSE stream.
 pub(crate) struct Events {
     connection: Connection,
     text: Vec<u8>,
     start: usize,
 }
 
-/// One thing that was heard.
+/// One event of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard<'a> {
-    /// A sign of life.
+    /// A keep-alive comment.
     Comment,
-    /// That this resource has changed.
+    /// This resource has changed.
     Updated(&'a str),
 }
 
 impl Events {
-    /// Asks to hear of changes of all these resources, and waits until that is granted.
+    /// Subscribes to these resources and waits for the acknowledgement.
     pub(crate) async fn open(address: SocketAddr, uris: &[String]) -> anyhow::Result<Self> {
         let mut connection = Connection::open(address).await?;
         connection.listen(&Message::listen(uris).over_http(&address.to_string())).await?;
@@ -34,7 +34,7 @@ impl Events {
         let first = events.event().await?;
         let granted = memchr::memmem::find_iter(first, b"file:///").count();
         let is_acknowledged = memchr::memmem::find(first, ACKNOWLEDGED).is_some();
-        ensure!(is_acknowledged, "the first message is no acknowledgement");
+        ensure!(is_acknowledged, "the first message is not an acknowledgement");
         ensure!(granted == uris.len(), "{granted} of {} resources were granted", uris.len());
         Ok(events)
     }
@@ -63,10 +63,10 @@ fn heard(event: &[u8]) -> anyhow::Result<Heard<'_>> {
     if event.starts_with(b":") {
         return Ok(Heard::Comment);
     }
-    ensure!(memchr::memmem::find(event, UPDATED).is_some(), "an event that nobody asked for");
+    ensure!(memchr::memmem::find(event, UPDATED).is_some(), "unexpected event");
     let key = br#""uri":""#;
-    let from = memchr::memmem::find(event, key).context("a notice without a URI")? + key.len();
-    let length = memchr::memchr(b'"', &event[from..]).context("a notice that breaks off")?;
+    let from = memchr::memmem::find(event, key).context("notification without a URI")? + key.len();
+    let length = memchr::memchr(b'"', &event[from..]).context("truncated notification")?;
     Ok(Heard::Updated(std::str::from_utf8(&event[from..from + length])?))
 }
 

@@ -1,4 +1,4 @@
-//! What is there to serve, on disk and in settings?
+//! Creates the folders and settings files that the servers under test use.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +13,7 @@ use crate::{
     options::TreeSize,
 };
 
-/// The mount's name in every settings file of the bench.
+/// The mount name in every settings file of the benchmarks.
 const MOUNT: &str = "bench";
 
 /// The bytes of the large sparse file a window is read from.
@@ -21,7 +21,7 @@ pub(crate) const LARGE: u64 = 2 << 30;
 /// The bytes of the small file a window is read from.
 pub(crate) const SMALL: u64 = 64 << 10;
 
-/// How an `fs` mount is asked to list.
+/// The `listing` setting of an `fs` mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
     Flat,
@@ -33,7 +33,7 @@ pub(crate) fn file_uri(name: &str) -> String {
     format!("file:///{MOUNT}/{name}")
 }
 
-/// The whole catalogue as files; made anew in every run, since it is small and its words may change.
+/// Writes the catalogue as files; again in every run, since it is small and its text may change.
 pub(crate) fn catalogue(scratch: &Path) -> anyhow::Result<PathBuf> {
     let root = scratch.join("catalogue");
     fs::create_dir_all(&root).context("make the scratch folder")?;
@@ -61,7 +61,7 @@ pub(crate) fn static_settings(scratch: &Path, catalogue: &Path) -> anyhow::Resul
             Body::Kib | Body::Mib => {
                 format!("text = {}", quoted(&content::text(body.size())))
             }
-            // Nobody writes ten megabytes of base64 into a settings file.
+            // 10 MiB of base64 in a settings file would be unrealistic.
             Body::Blob => format!("file = {}", quoted_path(&catalogue.join(body.name()))),
         };
         declare(&mut settings, [&body.uri(), body.name(), body.mime(), &source])?;
@@ -109,7 +109,7 @@ pub(crate) fn mounted_uri(uri: &str) -> String {
     format!("{MOUNT}+{uri}")
 }
 
-/// A folder of small files that are there to be changed; made anew in every run.
+/// A folder of small files to modify; created anew in every run.
 pub(crate) fn watched_folder(scratch: &Path, files: usize) -> anyhow::Result<PathBuf> {
     let root = scratch.join("watched");
     if root.exists() {
@@ -140,7 +140,7 @@ pub(crate) fn tree(scratch: &Path, size: TreeSize) -> anyhow::Result<PathBuf> {
 /// How many source files are searched.
 pub(crate) const SOURCES: usize = 10_000;
 
-/// A tree of files that look like a program, with something to find in every fortieth.
+/// A tree of files that look like source code, with a match in every fortieth.
 pub(crate) fn sources(scratch: &Path) -> anyhow::Result<PathBuf> {
     made_once(scratch, "sources", |root| {
         for file in 0..SOURCES {
@@ -166,7 +166,7 @@ pub(crate) fn sources(scratch: &Path) -> anyhow::Result<PathBuf> {
 /// The names of the two files that windows are read from: large, then small.
 pub(crate) const WINDOWED: [(&str, u64); 2] = [("large.bin", LARGE), ("small.bin", SMALL)];
 
-/// A folder with a large and a small file; both are holes, so that only their sizes differ.
+/// A folder with a large and a small sparse file, which differ only in size.
 pub(crate) fn windowed_folder(scratch: &Path) -> anyhow::Result<PathBuf> {
     made_once(scratch, "windowed", |root| {
         for (name, size) in WINDOWED {
@@ -177,7 +177,7 @@ pub(crate) fn windowed_folder(scratch: &Path) -> anyhow::Result<PathBuf> {
     })
 }
 
-/// Makes a folder unless an earlier run made it to the end.
+/// Creates a folder unless an earlier run completed it.
 pub(crate) fn made_once(
     scratch: &Path,
     name: &str,

@@ -1,6 +1,6 @@
-"""How does a proxy of fastmcp stand in front of a server, as quick as it can be made?
+"""A fastmcp proxy in front of a server, tuned for speed.
 
-With `--kept`, one session with the server serves all requests; else each has its own, as by default.
+With `--kept`, all requests share one upstream session; otherwise each has its own, as by default.
 """
 
 import argparse
@@ -35,7 +35,7 @@ async def serve(target, listener):
         path="/mcp",
         show_banner=False,
         log_level="error",
-        # Connections rest while others are measured.
+        # Connections are idle while other servers are measured.
         uvicorn_config={"log_level": "error", "access_log": False, "timeout_keep_alive": 3600},
         json_response=True,
         stateless_http=True,

@@ -1,4 +1,4 @@
-//! Who else stands between a client and a server, and how does it come onto this machine?
+//! Installs and starts fastmcp's proxy, the gateway to compare with.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,27 +9,27 @@ use anyhow::{Context, ensure};
 
 use crate::{child::Launch, fixture, report::progress};
 
-/// The other gateway, the loop and the parser it is quickest with; none of them moves by itself.
+/// fastmcp with its fastest event loop and HTTP parser, at pinned versions.
 const PACKAGES: [&str; 3] = ["fastmcp==4.1.2", "uvloop==0.23.0", "httptools==0.9.0"];
 const SCRIPT: &str = include_str!("gateway.py");
 
-/// How the other gateway holds on to the server behind it.
+/// How the proxy manages its upstream sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sessions {
-    /// A session for each request, as it does by default.
+    /// One session per request, the default.
     Each,
-    /// One for all of them, which it advises against and which costs it least.
+    /// One session for all requests: discouraged by its documentation, but the fastest.
     Kept,
 }
 
-/// The other gateway, ready to be started.
+/// An installed fastmcp proxy.
 pub(crate) struct Gateway {
     python: PathBuf,
     script: PathBuf,
 }
 
 impl Gateway {
-    /// Installs it under the scratch folder, unless an earlier run did.
+    /// Installs the proxy in the scratch folder, unless an earlier run did.
     pub(crate) fn install(scratch: &Path) -> anyhow::Result<Self> {
         let name = format!("gateway-{}", PACKAGES.join("-").replace("==", "-"));
         let home = fixture::made_once(scratch, &name, |root| {
@@ -43,7 +43,7 @@ impl Gateway {
         Ok(Self { python: home.join("bin/python"), script })
     }
 
-    /// How it is started in front of a server.
+    /// The command line of a proxy for `upstream`.
     pub(crate) fn launch(&self, upstream: &str, sessions: Sessions) -> Launch {
         let mut arguments = vec![self.script.clone().into(), upstream.into()];
         if sessions == Sessions::Kept {

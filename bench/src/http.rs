@@ -1,4 +1,4 @@
-//! How is one request asked over HTTP/1.1 at the least cost to the one who asks?
+//! Minimal HTTP/1.1 client with little CPU cost of its own.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use tokio::{
 
 const BUFFER: usize = 256 << 10;
 
-/// One kept-alive connection, which asks one request at a time.
+/// One keep-alive connection with one request at a time.
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -25,32 +25,32 @@ impl Connection {
         Ok(Self { stream, buffer: vec![0; BUFFER], start: 0, end: 0 })
     }
 
-    /// Asks, throws the answer's body away and gives its length.
+    /// Sends a request and discards the body; returns its length.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> anyhow::Result<usize> {
         self.exchange(request, None).await
     }
 
-    /// Asks and gives the answer's body.
+    /// Sends a request; returns the body.
     pub(crate) async fn fetch(&mut self, request: &[u8]) -> anyhow::Result<Vec<u8>> {
         let mut body = Vec::new();
         self.exchange(request, Some(&mut body)).await?;
         Ok(body)
     }
 
-    /// Asks for events; the answer's body stays open and is read by [`piece`](Self::piece).
+    /// Opens an SSE stream; its chunks are read one at a time.
     pub(crate) async fn listen(&mut self, request: &[u8]) -> anyhow::Result<()> {
         self.stream.write_all(request).await.context("send a request")?;
         let head = self.head().await?;
         let is_open = head.events && matches!(head.framing, Framing::Chunked);
         ensure!(
             head.status == 200 && is_open,
-            "the server answered {} without events",
+            "the server responded with status {} and no event stream",
             head.status
         );
         Ok(())
     }
 
-    /// Waits for the next piece of a body that stays open, and puts it behind what is there.
+    /// Waits for the next chunk of the open stream and appends it to `text`.
     pub(crate) async fn piece(&mut self, text: &mut Vec<u8>) -> anyhow::Result<()> {
         let size = self.chunk_size().await?;
         self.take(size, Some(text)).await?;
@@ -70,9 +70,9 @@ impl Connection {
             let mut body = Vec::new();
             self.body(head.framing, Some(&mut body)).await?;
             let words = String::from_utf8_lossy(body.get(..400).unwrap_or(&body)).into_owned();
-            bail!("the server answered with status {}: {words}", head.status);
+            bail!("the server responded with status {}: {words}", head.status);
         }
-        ensure!(head.json, "the server did not answer with application/json");
+        ensure!(head.json, "the server did not respond with application/json");
         self.body(head.framing, keep.take()).await
     }
 
@@ -148,7 +148,7 @@ impl Connection {
             (self.start, self.end) = (0, self.end - self.start);
         }
         let count = self.stream.read(&mut self.buffer[self.end..]).await.context("read")?;
-        ensure!(count > 0, "the server closed the connection in the middle of an answer");
+        ensure!(count > 0, "the server closed the connection in the middle of a response");
         self.end += count;
         Ok(())
     }

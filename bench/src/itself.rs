@@ -1,4 +1,4 @@
-//! Does refdesk's cost stay the same where only the size of what it serves grows?
+//! Scaling benchmarks: refdesk's cost must not grow with the size of what it serves.
 
 use std::{
     path::Path,
@@ -30,24 +30,24 @@ const UNCHANGED: &str = "page of 100 of an unchanged folder";
 /// One line of the table.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What was done.
+    /// The workload.
     pub work: String,
-    /// What it cost.
+    /// The measurement.
     pub figure: String,
-    /// What that is held against.
+    /// The reference.
     pub against: String,
-    /// The one over the other, where both are costs.
+    /// Measurement over reference, where both are costs.
     pub ratio: Option<f64>,
-    /// What is asked.
+    /// The target.
     pub bar: &'static str,
-    /// Whether it is so.
+    /// Whether the target is met.
     pub met: bool,
 }
 
-/// Measures every work that is wanted.
+/// Measures the selected workloads.
 ///
 /// # Errors
-/// When refdesk does not start, or answers wrongly.
+/// When refdesk does not start, or responds incorrectly.
 pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     let scratch = options.scratch()?;
     std::fs::create_dir_all(&scratch).context("make the scratch folder")?;
@@ -192,7 +192,7 @@ struct Walked {
     pages: usize,
 }
 
-/// Follows the cursors to the end and keeps the first and the last full page.
+/// Lists all pages; returns the requests of the first and the last full page.
 async fn walk(inquirer: &mut Inquirer, size: TreeSize) -> anyhow::Result<Walked> {
     let mut message = Message::list(None);
     let (mut first, mut last) = (None, None);
@@ -208,7 +208,7 @@ async fn walk(inquirer: &mut Inquirer, size: TreeSize) -> anyhow::Result<Walked>
         let Some(cursor) = page.next else { break };
         message = Message::list(Some(&cursor));
     }
-    // Folders may be listed beside the files, and the root beside them.
+    // The list may also contain the folders and the root.
     let most = size.total() + size.folders + 1;
     ensure!(
         (size.total()..=most).contains(&listed),
@@ -219,7 +219,7 @@ async fn walk(inquirer: &mut Inquirer, size: TreeSize) -> anyhow::Result<Walked>
     Ok(Walked { first, last, pages })
 }
 
-/// The time from the start of the process to its first list, and the processor time in it.
+/// Wall time and CPU time from the start of the process to its first list.
 async fn start_and_list(launch: &Launch) -> anyhow::Result<(Duration, Duration)> {
     let start = Instant::now();
     let (server, address) = child::over_http(launch).await?;

@@ -1,4 +1,4 @@
-//! How does refdesk stand beside a server that answers from memory, and beside itself?
+//! Benchmarks of refdesk: against a minimal rmcp server, against itself, and as a gateway.
 
 pub mod content;
 pub mod itself;

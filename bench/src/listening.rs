@@ -1,4 +1,4 @@
-//! What do those cost who wait for changes, and how soon do they hear of one?
+//! Benchmarks of change notifications: latency, cost of idle listeners, fan-out.
 
 use std::{
     fs::File,
@@ -29,12 +29,12 @@ use crate::{
     verify::{self, Inquirer},
 };
 
-/// How long a change is held back by default, in case more of its kind follow.
+/// The default debounce time of refdesk.
 const QUIET: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Threads that have nothing more to do are gone after this, and so is what they cost.
+/// After this time idle worker threads have exited and no longer cost anything.
 const SETTLED: Duration = Duration::from_secs(12);
-/// When nothing is heard for so long after the last change, all was heard.
+/// After this long without a notification, all are considered received.
 const SILENCE: Duration = Duration::from_secs(2);
 const MOST_MEMORY: u64 = 20_000;
 const MOST_IDLE: f64 = 0.001;
@@ -43,10 +43,10 @@ const NOTICE: &str = "write to notice";
 const IDLE: &str = "idle listeners";
 const CROWD: &str = "changes to listeners";
 
-/// Measures every work that is wanted.
+/// Measures the selected workloads.
 ///
 /// # Errors
-/// When refdesk does not start, or does not tell of changes.
+/// When refdesk does not start, or sends no notifications.
 pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     let scratch = options.scratch()?;
     std::fs::create_dir_all(&scratch).context("make the scratch folder")?;
@@ -73,14 +73,14 @@ struct Bench<'a> {
     refdesk: &'a Path,
 }
 
-/// A server of a fresh folder, about which nobody has asked anything yet.
+/// A server of a fresh folder, without subscriptions.
 struct Watched {
     server: Server,
     address: SocketAddr,
     folder: PathBuf,
 }
 
-/// In which order files are changed.
+/// The order in which files are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// Every file once, then every file again.
@@ -147,7 +147,7 @@ impl Bench<'_> {
         let Watched { server, address, .. } = self.start().await?;
         let before = usage::memory(server.pid)?;
         let mut streams = Vec::new();
-        // One in ten hears of a file that another hears of too.
+        // One in ten listeners shares its file with another.
         let apart = (files.min(listeners) * 9 / 10).max(1);
         for listener in 0..listeners {
             streams.push(Events::open(address, &[uri(listener % apart)]).await?);
@@ -179,12 +179,12 @@ impl Bench<'_> {
         tokio::time::sleep(idle).await;
         let spent = usage::live_cpu(server.pid)?.saturating_sub(spent);
         let share = spent.as_secs_f64() / start.elapsed().as_secs_f64();
-        ensure!(tasks.try_join_next().is_none(), "a stream ended, or told of a change");
+        ensure!(tasks.try_join_next().is_none(), "a stream ended or reported a change");
         let comments = comments.load(Ordering::Relaxed);
         let cpu = Row {
             work: cpu,
             figure: format!("{:.3} % of a core", share * 100.0),
-            against: format!("{} in {}, {comments} signs of life", time(spent), time(idle)),
+            against: format!("{} in {}, {comments} keep-alives", time(spent), time(idle)),
             ratio: None,
             bar: "under 0.1 %",
             met: share < MOST_IDLE,
@@ -217,7 +217,7 @@ impl Bench<'_> {
         let writing = move || write_all(&folder, (files, changes, spell), order);
         let taken = tokio::task::spawn_blocking(writing).await.context("change files")??;
         let last = until_silent(&told).await;
-        ensure!(tasks.try_join_next().is_none(), "a stream ended, or told of something else");
+        ensure!(tasks.try_join_next().is_none(), "a stream ended or sent an unexpected event");
         let cpu = usage::fine_cpu(watched.server.pid)?.saturating_sub(before);
         let sent = told.load(Ordering::Relaxed);
         let missed = tallies.iter().flat_map(|tally| tally.iter());
@@ -233,13 +233,13 @@ impl Bench<'_> {
                 time(last)
             ),
             ratio: None,
-            bar: "all hear of every file",
+            bar: "every listener gets every file",
             met: missed == 0,
         })
     }
 }
 
-/// Changes files, evenly over the spell; the time that took.
+/// Changes files, spread evenly over `spell`; returns the time it took.
 fn write_all(
     folder: &Path,
     (files, changes, spell): (usize, usize, Duration),
@@ -251,11 +251,11 @@ fn write_all(
     for turn in 0..changes {
         let file = if order == Order::InTurn { turn % files } else { turn / each };
         let due = spell.mul_f64(ratio(turn as u64, changes as u64));
-        // The clock of a sleep is coarser than the pace, so what is due by now is done at once.
+        // Sleep is coarser than the interval, so all changes that are due happen at once.
         if due > start.elapsed() {
             runtime.block_on(tokio::time::sleep(Duration::from_millis(1)));
         }
-        // Not emptied before: some file systems would wait for the disk then.
+        // Overwrite without truncating: some file systems would wait for the disk.
         let opened = File::options().write(true).open(folder.join(entry_name(file)));
         opened
             .and_then(|mut file| file.write_all(changed(turn).as_bytes()))
@@ -264,7 +264,7 @@ fn write_all(
     Ok(start.elapsed())
 }
 
-/// Waits until nothing has been told for a while; how long after the start the last was told.
+/// Waits until notifications stop; returns when the last one came, counted from the start.
 async fn until_silent(told: &AtomicU64) -> Duration {
     let start = Instant::now();
     let (mut known, mut last) = (told.load(Ordering::Relaxed), start);
@@ -298,13 +298,14 @@ async fn count_notices(
     loop {
         let Heard::Updated(uri) = events.next().await? else { continue };
         let number = uri.strip_suffix(".txt").and_then(|uri| uri.rsplit('-').next());
-        let number: usize = number.and_then(|number| number.parse().ok()).context("whose?")?;
-        tally.get(number).context("a file that is not there")?.fetch_add(1, Ordering::Relaxed);
+        let number: usize =
+            number.and_then(|number| number.parse().ok()).context("unexpected URI")?;
+        tally.get(number).context("unknown file number")?.fetch_add(1, Ordering::Relaxed);
         told.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Other bytes every time, of the same length for a while.
+/// Different bytes for every turn, of the same length up to 999,999.
 fn changed(turn: usize) -> String {
     format!("changed {turn:06}\n")
 }

@@ -1,4 +1,4 @@
-//! How is a server kept busy for a bounded time, and what does a client notice?
+//! Load generator: keeps a fixed number of requests in flight and records latencies.
 
 use std::{
     net::SocketAddr,
@@ -18,28 +18,28 @@ use crate::{
     pipe::{Pipe, answer_id},
 };
 
-/// When a round ends.
+/// The limits of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
     pub(crate) time: Duration,
     pub(crate) requests: u64,
 }
 
-/// What one round was like for the client.
+/// The measurements of one round on the client side.
 pub(crate) struct Round {
     pub(crate) requests: u64,
     pub(crate) elapsed: Duration,
     pub(crate) latencies: Vec<Duration>,
 }
 
-/// A client that keeps a fixed number of requests under way.
+/// A client that keeps a fixed number of requests in flight.
 pub(crate) enum Client {
     Http(HttpClient),
     Pipe(PipeClient),
 }
 
 impl Client {
-    /// Runs one round; every answer must be about as long as the one that was verified.
+    /// Runs one round; every response must be about as long as the verified one.
     pub(crate) async fn round(&mut self, bound: Bound) -> anyhow::Result<Round> {
         match self {
             Self::Http(client) => client.round(bound).await,
@@ -48,7 +48,7 @@ impl Client {
     }
 }
 
-/// Several kept-alive connections, each with one request under way.
+/// Several keep-alive connections, each with one request in flight.
 pub(crate) struct HttpClient {
     connections: Vec<(Connection, Requests)>,
     length: usize,
@@ -57,7 +57,7 @@ pub(crate) struct HttpClient {
 type Requests = Arc<[Vec<u8>]>;
 
 impl HttpClient {
-    /// Opens the connections; the requests are asked in turn, each answered by about `length` bytes.
+    /// Opens the connections, which send the requests in turn. `length` is the expected size.
     pub(crate) async fn open(
         address: SocketAddr,
         at_once: usize,
@@ -73,7 +73,7 @@ impl HttpClient {
         Ok(Self { connections, length })
     }
 
-    /// Opens a connection for each request, on which it alone is asked: no two are ever the same.
+    /// Opens one connection per request, which repeats only that request.
     pub(crate) async fn apart(
         address: SocketAddr,
         messages: &[Message],
@@ -128,7 +128,7 @@ async fn ask_in_turn(
     Ok((connection, requests, latencies))
 }
 
-/// One pair of pipes with several requests under way, told apart by their ids.
+/// One pair of pipes with several requests in flight, told apart by id.
 pub(crate) struct PipeClient {
     pipe: Pipe,
     lines: Vec<Vec<u8>>,
@@ -155,7 +155,7 @@ impl PipeClient {
         while under_way > 0 {
             let answer = self.pipe.receive().await?;
             let id = answer_id(answer).filter(|id| *id < sent.len());
-            let id = id.context("an answer without one of our ids")?;
+            let id = id.context("response with an unknown id")?;
             let received = answer.len();
             alike(received, self.length)?;
             let now = Instant::now();
@@ -172,12 +172,12 @@ impl PipeClient {
     }
 }
 
-/// An error is short and a wrong page is shorter or longer; neither may count as a quick answer.
+/// Rejects a response of unexpected length: an error must not count as a fast response.
 fn alike(received: usize, verified: usize) -> anyhow::Result<()> {
     let slack = 64 + verified / 8;
     ensure!(
         received.abs_diff(verified) <= slack,
-        "an answer of {received} bytes came where {verified} were verified"
+        "response of {received} bytes, expected about {verified}"
     );
     Ok(())
 }

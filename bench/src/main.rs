@@ -1,4 +1,4 @@
-//! Which tables does `just bench` print?
+//! Entry point of `just bench`: runs the benchmarks and prints their tables.
 
 use anyhow::Context;
 use bench::{itself, listening, options::Options, report, search, through, versus};
@@ -6,7 +6,7 @@ use clap::Parser;
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
-    // One thread asks, so that on a small machine the servers have the other cores to themselves.
+    // The load generator uses one thread, so that the servers have the other cores.
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build().context("start the runtime")?;
     runtime.block_on(run(&options))
@@ -15,7 +15,7 @@ fn main() -> anyhow::Result<()> {
 async fn run(options: &Options) -> anyhow::Result<()> {
     let mut between = Vec::new();
     if !options.noise {
-        // First, because it may have to install something, which may fail.
+        // First, because it may install packages, which can fail.
         between = through::run(options).await?;
     }
     let beside_the_peer = versus::run(options).await?;

@@ -1,4 +1,4 @@
-//! How are several contenders measured so that the machine's moods hit all of them?
+//! Measures several servers in alternating rounds, so that machine noise affects all alike.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use crate::{
     usage,
 };
 
-/// One of those that are compared.
+/// A server under test with its client.
 pub(crate) struct Contender {
     pub(crate) pid: u32,
     pub(crate) client: Client,
 }
 
-/// What was measured of one contender.
+/// The measurements of one contender.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
-    /// Requests a second, the median of the rounds.
+    /// Requests per second, median of the rounds.
     pub rate: f64,
-    /// The latency half of the requests stay under.
+    /// Median latency.
     pub p50: Duration,
-    /// The latency all but one in a hundred stay under.
+    /// 99th percentile latency.
     pub p99: Duration,
-    /// Processor time of the server for one request, the median of the rounds.
+    /// CPU time of the server per request, median of the rounds.
     pub cpu: Duration,
     /// The server's peak memory in bytes.
     pub peak: u64,
 }
 
-/// Warms all contenders up, then lets them take turns.
+/// Warms up all contenders, then measures them in turns.
 pub(crate) async fn measure(
     contenders: &mut [Contender],
     plan: Plan,
@@ -78,14 +78,14 @@ impl Tally {
     }
 }
 
-/// One count over another, as a number to print.
+/// The quotient of two counts.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-/// The middle of the values, or the mean of the two middle ones.
+/// The median; for an even number of values, the mean of the two middle ones.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -96,7 +96,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The value that so many in a hundred stay under.
+/// The percentile of sorted values, by nearest rank.
 pub(crate) fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()

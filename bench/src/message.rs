@@ -1,8 +1,8 @@
-//! What does a client of 2026-07-28 send?
+//! Requests of protocol revision 2026-07-28, for HTTP and stdio.
 
 use serde_json::{Value, json};
 
-/// The revision every request of the bench is made in.
+/// The protocol revision of every request.
 pub(crate) const REVISION: &str = "2026-07-28";
 
 /// One request, not yet bound to a transport.
@@ -14,23 +14,23 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Asks who is there.
+    /// `server/discover`.
     pub(crate) fn discover() -> Self {
         Self::new("server/discover", None, json!({}))
     }
 
-    /// Asks for one page of the list.
+    /// `resources/list` for one page.
     pub(crate) fn list(cursor: Option<&str>) -> Self {
         let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
         Self::new("resources/list", None, params)
     }
 
-    /// Asks for the whole of a resource.
+    /// `resources/read` of a whole resource.
     pub(crate) fn read(uri: &str) -> Self {
         Self::new("resources/read", Some(uri.to_owned()), json!({ "uri": uri }))
     }
 
-    /// Asks for `length` bytes of a resource from `offset` on.
+    /// `resources/read` of `length` bytes from `offset`.
     pub(crate) fn window(uri: &str, offset: u64, length: u64) -> Self {
         let mut message = Self::read(uri);
         message.params["_meta"]["dev.refdesk/window"] =
@@ -38,13 +38,13 @@ impl Message {
         message
     }
 
-    /// Calls a tool.
+    /// `tools/call`.
     pub(crate) fn call(tool: &str, arguments: &Value) -> Self {
         let params = json!({ "name": tool, "arguments": arguments });
         Self::new("tools/call", Some(tool.to_owned()), params)
     }
 
-    /// Asks to hear of changes of these resources.
+    /// `subscriptions/listen` for these resources.
     pub(crate) fn listen(uris: &[String]) -> Self {
         let notifications = json!({ "resourceSubscriptions": uris });
         Self::new("subscriptions/listen", None, json!({ "notifications": notifications }))

@@ -1,71 +1,71 @@
-//! What may a person ask of the bench?
+//! Command-line options of the benchmarks, and the measurement plans.
 
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use clap::Parser;
 
-/// Measures refdesk beside a minimal rmcp server, in one run on this machine.
+/// Measures refdesk against a minimal rmcp server, in one run on this machine.
 #[derive(Debug, Parser)]
 #[command(name = "bench")]
 pub struct Options {
-    /// The refdesk to measure; by default the one beside this program.
+    /// The refdesk program to measure; by default next to this program.
     #[arg(long, value_name = "PATH")]
     refdesk: Option<PathBuf>,
-    /// The server to compare with; by default the one beside this program.
+    /// The server to compare with; by default next to this program.
     #[arg(long, value_name = "PATH")]
     peer: Option<PathBuf>,
-    /// Worker threads of the peer; by default one a core.
+    /// Worker threads of the peer; by default one per core.
     #[arg(long, value_name = "COUNT")]
     pub peer_threads: Option<usize>,
-    /// Where the folders to serve are made and kept for the next run.
+    /// Folder for test data, kept for the next run.
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
     /// Print the tables as Markdown.
     #[arg(long)]
     pub markdown: bool,
-    /// Smaller trees and shorter rounds: whether it works, not how fast it is.
+    /// Smaller trees and shorter rounds, to check that the benchmarks work.
     #[arg(long)]
     pub quick: bool,
-    /// Put the peer in refdesk's place: every ratio that is not 1 is this machine's noise.
+    /// Run the peer in place of refdesk: every ratio other than 1 is measurement noise.
     #[arg(long)]
     pub noise: bool,
-    /// Run only the works whose name contains this.
+    /// Run only the workloads whose name contains this.
     #[arg(long, value_name = "WORDS")]
     pub only: Option<String>,
 }
 
-/// How long and how often each work is measured.
+/// Number and length of the rounds of a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Rounds of each contender, alternating with those of the others.
     pub rounds: usize,
-    /// Seconds a round may last.
+    /// Maximum time of a round.
     pub round: Duration,
-    /// Requests a round may hold.
+    /// Maximum requests of a round.
     pub requests: u64,
-    /// Seconds each contender is warmed up before its first round.
+    /// Warm-up time of each contender before its first round.
     pub warm_up: Duration,
-    /// Requests under way at once.
+    /// Concurrent requests.
     pub at_once: usize,
 }
 
-/// How many listen, and to how much.
+/// Sizes of the notification benchmarks.
 #[derive(Clone, Copy, Debug)]
 pub struct ListeningPlan {
-    /// Files in the folder that is served.
+    /// Files in the served folder.
     pub files: usize,
-    /// Changes that are waited for one after the other.
+    /// Changes made one at a time, each after the notification of the last.
     pub notices: usize,
-    /// Listeners that hear of nothing.
+    /// Idle listeners.
     pub listeners: usize,
-    /// How long they are watched.
+    /// How long the idle listeners are measured.
     pub idle: Duration,
-    /// Listeners that hear of everything.
+    /// Listeners that subscribe to every file.
     pub crowd: usize,
-    /// Changes that they hear of.
+    /// Changes that they receive.
     pub changes: usize,
-    /// The time in which these are made.
+    /// The time over which the changes are spread.
     pub spell: Duration,
 }
 
@@ -79,7 +79,7 @@ pub struct TreeSize {
 }
 
 impl TreeSize {
-    /// The tree on which a server is started.
+    /// The tree of the startup benchmark.
     pub const START: Self = Self { folders: 1_000, files: 100 };
 
     /// Files in the whole tree.
@@ -90,7 +90,7 @@ impl TreeSize {
 }
 
 impl Options {
-    /// The program that is measured.
+    /// Path of the refdesk program.
     ///
     /// # Errors
     /// When the path of this program is unknown.
@@ -98,7 +98,7 @@ impl Options {
         self.refdesk.clone().map_or_else(|| beside("refdesk"), Ok)
     }
 
-    /// The program it is compared with.
+    /// Path of the server to compare with.
     ///
     /// # Errors
     /// When the path of this program is unknown.
@@ -106,7 +106,7 @@ impl Options {
         self.peer.clone().map_or_else(|| beside("bench-peer"), Ok)
     }
 
-    /// The folder in which everything to be served is made.
+    /// The folder for test data.
     ///
     /// # Errors
     /// When the path of this program is unknown.
@@ -114,7 +114,7 @@ impl Options {
         self.scratch.clone().map_or_else(|| beside("bench-scratch"), Ok)
     }
 
-    /// Rounds and their bounds.
+    /// The plan of the request benchmarks.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let (rounds, round, warm_up) = if self.quick { (2, 200, 50) } else { (7, 1_000, 300) };
@@ -127,7 +127,7 @@ impl Options {
         }
     }
 
-    /// Listeners and changes.
+    /// The plan of the notification benchmarks.
     #[must_use]
     pub const fn listening(&self) -> ListeningPlan {
         let (of_all, idle) = if self.quick { (10, 3) } else { (1, 30) };
@@ -152,7 +152,7 @@ impl Options {
         }
     }
 
-    /// Whether a work of this name is wanted.
+    /// Whether a workload of this name is selected.
     #[must_use]
     pub fn wants(&self, work: &str) -> bool {
         self.only.as_deref().is_none_or(|words| work.contains(words))

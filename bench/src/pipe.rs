@@ -1,4 +1,4 @@
-//! How is one request asked over a child's standard input and output?
+//! Line-based JSON-RPC over a child's standard input and output.
 
 use anyhow::{Context, ensure};
 use tokio::{
@@ -6,7 +6,7 @@ use tokio::{
     process::{ChildStdin, ChildStdout},
 };
 
-/// A conversation over two pipes, with several requests under way.
+/// A buffered connection over two pipes.
 pub(crate) struct Pipe {
     input: ChildStdin,
     output: ChildStdout,
@@ -57,7 +57,7 @@ impl Pipe {
     }
 }
 
-/// The id of an answer, when it is one of the small numbers the bench gives.
+/// The id of a response, if it is a small number as the benchmarks use.
 pub(crate) fn answer_id(line: &[u8]) -> Option<usize> {
     // Inside a JSON string the quotes would be escaped, so this is a member and not content.
     let key = br#""id":"#;

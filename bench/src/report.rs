@@ -1,4 +1,4 @@
-//! How do the figures reach a person?
+//! Formats the measurements as text or Markdown tables.
 
 use std::{
     io::{self, Write as _},
@@ -10,41 +10,41 @@ use crate::{
     versus::{self, Bar, Comparison},
 };
 
-/// Says on standard error what is being done; nobody is hurt if that cannot be written.
+/// Prints the current step to standard error; ignores write errors.
 pub(crate) fn progress(words: &str) {
     let _ = writeln!(io::stderr(), "bench: {words}");
 }
 
-/// What is printed in the end.
+/// The tables to print.
 pub struct Tables {
     texts: Vec<String>,
     markdown: bool,
 }
 
 impl Tables {
-    /// Nothing yet.
+    /// No tables yet.
     #[must_use]
     pub const fn new(markdown: bool) -> Self {
         Self { texts: Vec::new(), markdown }
     }
 
-    /// refdesk beside the peer.
+    /// Adds refdesk against the peer.
     pub fn versus(&mut self, rows: &[versus::Row]) {
         self.add(&versus_cells(rows));
     }
 
-    /// refdesk beside itself.
+    /// Adds refdesk against itself.
     pub fn itself(&mut self, rows: &[itself::Row]) {
         self.add(&itself_cells(rows));
     }
 
-    /// What stands between a client and a server.
+    /// Adds the gateways.
     pub fn through(&mut self, rows: &[through::Row]) {
         self.add(&through_cells(rows));
     }
 
     fn add(&mut self, cells: &[Vec<String>]) {
-        // The head alone says nothing.
+        // Skip a table without rows.
         if cells.len() > 1 {
             self.texts.push(table(cells, self.markdown));
         }
@@ -134,7 +134,7 @@ fn through_cells(rows: &[through::Row]) -> Vec<Vec<String>> {
     cells
 }
 
-/// Seconds more or less than something else.
+/// A signed difference in seconds.
 fn difference(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "-" } else { "+" };
     format!("{sign}{}", time(Duration::from_secs_f64(seconds.abs())))
@@ -169,7 +169,7 @@ fn line(cells: &[String], markdown: bool) -> String {
     }
 }
 
-/// A time in the unit that suits it.
+/// Formats a duration in a suitable unit.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
@@ -179,12 +179,12 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
-/// A number of bytes, in megabytes of a million.
+/// Formats bytes as MB (10^6).
 pub(crate) fn bytes(bytes: u64) -> String {
     format!("{:.1} MB", crate::measure::ratio(bytes, 1_000_000))
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 pub(crate) fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

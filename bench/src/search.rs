@@ -1,4 +1,4 @@
-//! What does a search through a folder cost, beside ripgrep?
+//! Benchmark of `resources_grep` against ripgrep.
 
 use std::{
     path::Path,
@@ -22,16 +22,16 @@ use crate::{
 };
 
 const PAGE: usize = 1_000;
-/// How often each of the two searches; the middle counts.
+/// Runs of each searcher; the median counts.
 const RUNS: usize = 9;
-/// So often ripgrep searches at once, for its cost is told in hundredths of a second.
+/// ripgrep runs per measurement, because child CPU time is counted in 1/100 s.
 const TOGETHER: u32 = 10;
 const PATTERN: &str = r"fn needle_\d+\(";
 
-/// Measures the search, if it is wanted.
+/// Measures the search, if selected.
 ///
 /// # Errors
-/// When refdesk or ripgrep does not start, or they disagree.
+/// When refdesk or ripgrep does not start, or their results differ.
 pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     let work = format!("search {} source files", count(fixture::SOURCES));
     if !options.wants(&work) {
@@ -57,7 +57,7 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
         for _ in 0..TOGETHER {
             ripgrep(&folder)?;
         }
-        // The first time is for the caches.
+        // The first run warms the caches.
         if run > 0 {
             let all = usage::children_cpu()?.saturating_sub(before);
             ours.push(cost.as_secs_f64());
@@ -76,15 +76,15 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     }])
 }
 
-/// Follows the search to its end; how many lines it finds.
+/// Follows the cursors to the end; returns the number of matching lines.
 async fn search(inquirer: &mut Inquirer) -> anyhow::Result<usize> {
     let mut found = 0;
     let mut arguments = json!({ "pattern": PATTERN, "max_matches": 1000, "context": 0 });
     loop {
         let answer = inquirer.ask(&Message::call("resources_grep", &arguments)).await?;
-        let mut answer: Value = serde_json::from_slice(&answer).context("read an answer")?;
+        let mut answer: Value = serde_json::from_slice(&answer).context("decode a response")?;
         let mut told = answer["result"]["structuredContent"].take();
-        found += told["matches"].as_array().context("no matches are told")?.len();
+        found += told["matches"].as_array().context("response without matches")?.len();
         match told["cursor"].take() {
             Value::Null => return Ok(found),
             cursor => arguments["cursor"] = cursor,
@@ -92,7 +92,7 @@ async fn search(inquirer: &mut Inquirer) -> anyhow::Result<usize> {
     }
 }
 
-/// How many lines ripgrep finds.
+/// Runs ripgrep; returns the number of matching lines.
 fn ripgrep(folder: &Path) -> anyhow::Result<usize> {
     let mut command = Command::new("rg");
     command.args(["--no-config", "--line-number", "--no-heading", PATTERN, "."]);

@@ -1,4 +1,4 @@
-//! What does a gateway add to a request that somebody else's server answers?
+//! Gateway benchmark: what refdesk and fastmcp add to a request to an upstream server.
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
@@ -19,13 +19,13 @@ use crate::{
 
 const MOST_ADDED: Duration = Duration::from_micros(300);
 const MOST_CPU: f64 = 0.2;
-/// How long the server lets its answers be kept, where it does: longer than a run.
+/// TTL of cacheable responses: longer than a run.
 const KEPT: Duration = Duration::from_hours(1);
 
-/// What stands between the client and the server.
+/// The gateway between client and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Nothing.
+    /// None.
     Direct,
     /// refdesk, with the server as an `upstream` mount.
     Refdesk,
@@ -38,7 +38,7 @@ pub enum Way {
 impl Way {
     const ALL: [Self; 4] = [Self::Direct, Self::Refdesk, Self::FastmcpKept, Self::Fastmcp];
 
-    /// The words for a table.
+    /// The label in the table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,35 +53,35 @@ impl Way {
 /// One line of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What was asked.
+    /// The workload.
     pub work: &'static str,
-    /// What stood between.
+    /// The gateway.
     pub way: Way,
-    /// What the client noticed, and what the process it asked cost.
+    /// The latency at the client and the cost of the process it connects to.
     pub figures: Figures,
-    /// How refdesk stands; absent for all others.
+    /// The result for refdesk; absent for the others.
     pub verdict: Option<Verdict>,
-    /// What the way there added to the latency; absent where nothing is between.
+    /// Added latency; absent for the direct connection.
     pub added: Option<Added>,
 }
 
-/// What a gateway adds to the latency, in seconds; less than nothing if it answers by itself.
+/// Latency that a gateway adds, in seconds; negative if it answers from its cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Added {
-    /// To the latency half of the requests stay under.
+    /// Added to the median.
     pub p50: f64,
-    /// To the latency all but one in a hundred stay under.
+    /// Added to the 99th percentile.
     pub p99: f64,
 }
 
-/// How refdesk stands beside the other gateway at its quickest.
+/// refdesk compared with fastmcp in its fastest configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict {
-    /// Its processor time per request over the other's.
+    /// CPU time per request relative to fastmcp.
     pub cpu: f64,
-    /// What is asked.
+    /// The target.
     pub bar: &'static str,
-    /// Whether it is so.
+    /// Whether the target is met.
     pub met: bool,
 }
 
@@ -90,7 +90,7 @@ struct Work {
     name: &'static str,
     body: Body,
     asks: Asks,
-    /// Whether the server lets its answers be kept.
+    /// Whether the responses are cacheable.
     kept: bool,
 }
 
@@ -98,9 +98,9 @@ struct Work {
 enum Asks {
     /// One request at a time.
     Alone,
-    /// Many at once, each for another resource: nobody is spared by another's question.
+    /// Many concurrent requests for different resources: a gateway cannot merge them.
     Apart,
-    /// Many at once for one resource, which a gateway may ask for once.
+    /// Many concurrent requests for one resource, which a gateway may merge (single flight).
     Alike,
 }
 
@@ -120,7 +120,7 @@ const fn work(name: &'static str, body: Body, asks: Asks) -> Work {
 impl Work {
     fn verdict(self, [direct, refdesk, other]: [&Figures; 3]) -> Verdict {
         let cpu = refdesk.cpu.as_secs_f64() / other.cpu.as_secs_f64();
-        // Where many wait for one another, latency is another word for throughput.
+        // With concurrent requests, latency only restates throughput.
         let waits_alone = self.asks == Asks::Alone;
         let quick = added(direct, refdesk).p50 < MOST_ADDED.as_secs_f64();
         let bar = if waits_alone { "p50 + 0.3 ms, CPU ≤ 0.20" } else { "CPU ≤ 0.20" };
@@ -133,10 +133,10 @@ fn added(direct: &Figures, through: &Figures) -> Added {
     Added { p50: more(through.p50, direct.p50), p99: more(through.p99, direct.p99) }
 }
 
-/// Measures every work that is wanted, all ways to the same server taking turns.
+/// Measures the selected workloads; all gateways use the same server and take turns.
 ///
 /// # Errors
-/// When a gateway cannot be installed, a server does not start, or one answers wrongly.
+/// When fastmcp cannot be installed, or a server does not start or responds incorrectly.
 pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     let wanted: Vec<Work> = WORKS.into_iter().filter(|work| options.wants(work.name)).collect();
     if wanted.is_empty() {
@@ -144,7 +144,7 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     }
     let scratch = options.scratch()?;
     std::fs::create_dir_all(&scratch).context("make the scratch folder")?;
-    let gateway = Gateway::install(&scratch).context("install the other gateway")?;
+    let gateway = Gateway::install(&scratch).context("install fastmcp")?;
     let bench = Bench { options, scratch: &scratch, gateway };
     let mut rows = Vec::new();
     for work in wanted {
@@ -199,7 +199,7 @@ impl Bench<'_> {
     }
 }
 
-/// Checks that answers come through as the server gave them, and makes a client.
+/// Verifies that responses pass through unchanged, and opens a client.
 async fn enter(work: Work, way: Way, address: SocketAddr) -> anyhow::Result<Client> {
     let uris = match work.asks {
         Asks::Alone => vec![work.body.uri()],

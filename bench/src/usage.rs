@@ -1,15 +1,15 @@
-//! What has a process cost so far, by the kernel's own counters?
+//! CPU time and memory of a process, read from `/proc`.
 
 use std::{fs, time::Duration};
 
 use anyhow::Context;
 
-/// Processor time of a process, user and system together.
+/// CPU time of a process, user plus system.
 pub(crate) fn cpu(pid: u32) -> anyhow::Result<Duration> {
     ticks(&pid.to_string(), 11, ["utime", "stime"])
 }
 
-/// Two neighbouring counters of a process, together.
+/// The sum of two adjacent tick counters of `/proc/PID/stat`.
 fn ticks(process: &str, skip: usize, names: [&str; 2]) -> anyhow::Result<Duration> {
     let stat =
         fs::read_to_string(format!("/proc/{process}/stat")).context("read /proc/PID/stat")?;
@@ -25,22 +25,22 @@ fn ticks(process: &str, skip: usize, names: [&str; 2]) -> anyhow::Result<Duratio
     Ok(Duration::from_nanos(ticks * nanos))
 }
 
-/// Processor time of all programs that this one has started and waited for.
+/// CPU time of all child processes that this process has waited for.
 pub(crate) fn children_cpu() -> anyhow::Result<Duration> {
     ticks("self", 13, ["cutime", "cstime"])
 }
 
-/// Processor time of a process that is too young for `cpu`, which counts in hundredths of a second.
+/// CPU time of a young process: `cpu` counts only in hundredths of a second.
 pub(crate) fn fine_cpu(pid: u32) -> anyhow::Result<Duration> {
     Ok(live_cpu(pid)?.max(cpu(pid)?))
 }
 
-/// Processor time of the threads that a process has now, to the nanosecond.
+/// CPU time of the live threads of a process, in nanoseconds.
 pub(crate) fn live_cpu(pid: u32) -> anyhow::Result<Duration> {
     let mut nanos = 0;
     for task in fs::read_dir(format!("/proc/{pid}/task")).context("read /proc/PID/task")? {
         let path = task.context("read /proc/PID/task")?.path().join("schedstat");
-        // A thread may end between the two reads; what it cost is then in `cpu` alone.
+        // A thread may end between the two reads; only `cpu` includes its time then.
         let Ok(text) = fs::read_to_string(path) else { continue };
         let field = text.split_whitespace().next().unwrap_or("0");
         nanos += field.parse::<u64>().context("read schedstat")?;
@@ -48,16 +48,16 @@ pub(crate) fn live_cpu(pid: u32) -> anyhow::Result<Duration> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// Memory a process holds now, in bytes.
+/// Current memory of a process, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    /// All that is in memory, shared pages among it.
+    /// Resident memory, including shared pages.
     pub(crate) resident: u64,
-    /// What it alone has written to.
+    /// Private dirty pages.
     pub(crate) private: u64,
 }
 
-/// The memory a process holds now.
+/// Reads the current memory of a process.
 pub(crate) fn memory(pid: u32) -> anyhow::Result<Held> {
     let path = format!("/proc/{pid}/smaps_rollup");
     let rollup = fs::read_to_string(path).context("read /proc/PID/smaps_rollup")?;
@@ -65,14 +65,14 @@ pub(crate) fn memory(pid: u32) -> anyhow::Result<Held> {
     Ok(Held { resident, private: kib(&rollup, "Private_Dirty:")? })
 }
 
-/// The most memory a process has held at once, in bytes.
+/// Peak resident memory of a process, in bytes.
 pub(crate) fn peak_memory(pid: u32) -> anyhow::Result<u64> {
     let status =
         fs::read_to_string(format!("/proc/{pid}/status")).context("read /proc/PID/status")?;
     kib(&status, "VmHWM:")
 }
 
-/// The bytes that a line of the kernel's gives in kB.
+/// Reads a `/proc` field in kB, as bytes.
 fn kib(text: &str, name: &str) -> anyhow::Result<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));

@@ -1,4 +1,4 @@
-//! Is an answer right, so that its cost means anything?
+//! Verifies responses before they are measured.
 
 use std::net::SocketAddr;
 
@@ -40,7 +40,7 @@ struct Discovery {
     supported_versions: Vec<String>,
 }
 
-/// One page of a list, as far as the bench looks at it.
+/// The fields of a list page that the benchmarks use.
 pub(crate) struct Page {
     pub(crate) count: usize,
     pub(crate) next: Option<String>,
@@ -48,23 +48,23 @@ pub(crate) struct Page {
 }
 
 fn result<'a, T: Deserialize<'a>>(body: &'a [u8]) -> anyhow::Result<T> {
-    let answer: Answer<T> = serde_json::from_slice(body).context("decode an answer")?;
+    let answer: Answer<T> = serde_json::from_slice(body).context("decode a response")?;
     if let Some(error) = answer.error {
-        bail!("the server refused: {error}");
+        bail!("the server returned an error: {error}");
     }
-    answer.result.context("an answer without a result")
+    answer.result.context("response without a result")
 }
 
-/// Checks that an answer holds a page and gives what is needed to go on.
+/// Checks that a response is a list page; returns its size and cursor.
 pub(crate) fn page(body: &[u8]) -> anyhow::Result<Page> {
     let listing: Listing = result(body).context("list a page")?;
     Ok(Page { count: listing.resources.len(), next: listing.next_cursor, length: body.len() })
 }
 
-/// Checks that an answer holds exactly these bytes, as text or as a blob.
+/// Checks that a response contains exactly these bytes, as text or blob.
 pub(crate) fn reading(body: &[u8], expected: &[u8]) -> anyhow::Result<()> {
     let reading: Reading = result(body).context("read a resource")?;
-    let element = reading.contents.first().context("a reading without contents")?;
+    let element = reading.contents.first().context("read result without contents")?;
     let bytes = match (&element.text, &element.blob) {
         (Some(text), None) => text.clone().into_bytes(),
         (None, Some(blob)) => {
@@ -74,22 +74,22 @@ pub(crate) fn reading(body: &[u8], expected: &[u8]) -> anyhow::Result<()> {
     };
     ensure!(
         bytes == expected,
-        "the server gave {} bytes that are not the {} expected",
+        "the server returned {} bytes that differ from the {} expected",
         bytes.len(),
         expected.len()
     );
     Ok(())
 }
 
-/// Checks that a server speaks the revision the bench speaks.
+/// Checks that the server supports the protocol revision of the benchmarks.
 pub(crate) fn discovery(body: &[u8]) -> anyhow::Result<()> {
     let discovery: Discovery = result(body).context("discover the server")?;
     let speaks = discovery.supported_versions.iter().any(|version| version == REVISION);
-    ensure!(speaks, "the server does not speak {REVISION}");
+    ensure!(speaks, "the server does not support {REVISION}");
     Ok(())
 }
 
-/// A client for questions whose answers are looked at.
+/// A client whose responses are inspected, not measured.
 pub(crate) struct Inquirer {
     connection: Connection,
     host: String,

@@ -1,4 +1,4 @@
-//! What does refdesk cost beside a server that has no disk to touch?
+//! Benchmark against a minimal rmcp server that answers from memory.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::{
     verify::{self, Inquirer},
 };
 
-/// Who answered.
+/// The server and its kind of storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// refdesk, from a `static` mount.
@@ -28,7 +28,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The words for a table.
+    /// The label in the table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,28 +39,28 @@ impl Source {
     }
 }
 
-/// The most refdesk may cost, as a share of what the peer costs.
+/// The target: the maximum cost of refdesk relative to the peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Bar {
-    /// Of its processor time per request.
+    /// CPU time per request.
     pub cpu: f64,
-    /// Of its peak memory, where that is asked.
+    /// Peak memory, if there is a target.
     pub memory: Option<f64>,
 }
 
 /// refdesk's cost over the peer's.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison {
-    /// Processor time per request.
+    /// CPU time per request.
     pub cpu: f64,
     /// Peak memory.
     pub memory: f64,
-    /// What is asked.
+    /// The target.
     pub bar: Bar,
 }
 
 impl Comparison {
-    /// Whether the bar is met.
+    /// Whether the target is met.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.cpu <= self.bar.cpu && self.bar.memory.is_none_or(|most| self.memory <= most)
@@ -70,13 +70,13 @@ impl Comparison {
 /// One line of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What was asked.
+    /// The workload.
     pub work: &'static str,
-    /// Who answered.
+    /// The server.
     pub source: Source,
-    /// What it cost.
+    /// The measurements.
     pub figures: Figures,
-    /// How that stands beside the peer; absent for the peer itself.
+    /// Cost relative to the peer; absent for the peer itself.
     pub comparison: Option<Comparison>,
 }
 
@@ -119,10 +119,10 @@ impl Work {
     }
 }
 
-/// Measures every work that is wanted, refdesk's two mounts and the peer taking turns.
+/// Measures the selected workloads; refdesk's two mounts and the peer take turns.
 ///
 /// # Errors
-/// When a server does not start, or answers wrongly.
+/// When a server does not start, or responds incorrectly.
 pub async fn run(options: &Options) -> anyhow::Result<Vec<Row>> {
     let scratch = options.scratch()?;
     std::fs::create_dir_all(&scratch).context("make the scratch folder")?;
@@ -190,7 +190,7 @@ async fn compete(work: Work, entrants: &[Entrant; 3], plan: Plan) -> anyhow::Res
     Ok(rows.collect())
 }
 
-/// Starts a fresh server, checks that it answers this work rightly, and makes a client for it.
+/// Starts a fresh server, verifies its responses for this workload, and opens a client.
 async fn enter(work: Work, entrant: &Entrant, plan: Plan) -> anyhow::Result<(Server, Client)> {
     if work == Work::ReadOverStdio {
         return enter_stdio(entrant, plan).await;
@@ -211,7 +211,7 @@ async fn enter(work: Work, entrant: &Entrant, plan: Plan) -> anyhow::Result<(Ser
     Ok((server, Client::Http(client)))
 }
 
-/// The requests for all full pages, so that no server can shine on one page alone.
+/// The requests for all full pages, so that caching a single page gives no advantage.
 pub(crate) async fn pages(inquirer: &mut Inquirer) -> anyhow::Result<(Vec<Message>, usize)> {
     let mut messages = vec![];
     let mut message = Message::list(None);

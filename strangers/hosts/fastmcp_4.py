@@ -1,4 +1,4 @@
-"""What does FastMCP serve, on a pipe?"""
+"""Test server on FastMCP, over stdio."""
 
 from fastmcp import FastMCP
 from shelf import stock

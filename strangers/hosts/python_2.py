@@ -1,4 +1,4 @@
-"""What does the official Python SDK serve, on a pipe?"""
+"""Test server on the official Python SDK, over stdio."""
 
 from mcp.server.mcpserver import MCPServer
 from shelf import stock

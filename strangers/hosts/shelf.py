@@ -1,11 +1,11 @@
-"""What do the small servers of this folder hold? The same, whoever serves it."""
+"""The resources, tool and prompt that all servers in this folder serve."""
 
 TEXT = "one note\n"
 BLOB = bytes(range(256))
 
 
 def stock(server) -> None:
-    """Puts everything on a server whose decorators are those of MCPServer and of FastMCP."""
+    """Registers everything on a server with the decorators that MCPServer and FastMCP share."""
 
     @server.resource("note://one", name="one", mime_type="text/plain")
     def one() -> str:
@@ -21,10 +21,10 @@ def stock(server) -> None:
 
     @server.tool()
     def echo(message: str) -> str:
-        """Says it again."""
+        """Returns the message."""
         return f"Echo: {message}"
 
     @server.prompt()
     def greet(who: str) -> str:
-        """Greets somebody."""
+        """Asks for a greeting."""
         return f"Say hello to {who}."

@@ -1,13 +1,13 @@
-// What does a TypeScript visitor do at the desk? The same for both generations of the SDK; answers in wire names.
+// The requests of the TypeScript clients, shared by both SDK generations; results use wire names.
 
 import { createRequire } from "node:module";
 
 export const ERRAND = JSON.parse(process.argv[2]);
 
-/** Loads a package from the folder the visitor was installed into, which is where it is started. */
+/** Loads a package from the client's install folder, which is the working directory. */
 export const installed = createRequire(`${process.cwd()}/`);
 
-/** One step's outcome: a step that fails leaves the others standing. */
+/** Runs one step and catches its failure, so that the other steps still run. */
 export async function attempt(step) {
   try {
     return { gave: await step() };
@@ -16,7 +16,7 @@ export async function attempt(step) {
   }
 }
 
-/** The steps. A generation of the SDK says how it lists a page, expands a template and shows a refusal. */
+/** The steps. Each SDK generation implements listing a page, expanding a template and reading an error. */
 export async function report(client, { revision, listPage, expand, refusalIn = (error) => error }) {
   const contents = async (uri) => (await client.readResource({ uri })).contents;
 
@@ -49,10 +49,10 @@ export async function report(client, { revision, listPage, expand, refusalIn = (
       const { code, data } = refusalIn(error);
       return { code, data };
     }
-    throw new Error(`found what is not there: ${JSON.stringify(found)}`);
+    throw new Error(`read a missing resource: ${JSON.stringify(found)}`);
   }
 
-  // The SDK has seen the schemas by then, and checks what it is given against them.
+  // The SDK has listed the tools by then, so it validates results against their schemas.
   async function called() {
     const outcomes = [];
     let handle;

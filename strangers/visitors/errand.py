@@ -1,4 +1,4 @@
-"""What does a Python visitor do at the desk? The same for both generations of the SDK; answers in wire names."""
+"""The requests of the Python clients, shared by both SDK generations; results use wire names."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ ERRAND = json.loads(sys.argv[1])
 
 
 async def attempt(step: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
-    """One step's outcome: a step that fails leaves the others standing."""
+    """Runs one step and catches its failure, so that the other steps still run."""
     try:
         return {"gave": await step()}
     except Exception as error:
@@ -21,7 +21,7 @@ def on_wire(model: Any) -> dict[str, Any]:
 
 
 class Errand:
-    """The steps. A generation of the SDK says how it lists, reads, expands, completes and refuses."""
+    """The steps. Each SDK generation implements list, read, expand, complete, call, and names its error type."""
 
     refusal: type[Exception]
 
@@ -73,7 +73,7 @@ class Errand:
         return [tool["name"] for tool in on_wire(await self.list_tools())["tools"]]
 
     async def called(self) -> list[dict[str, Any]]:
-        """What each call gave. The SDK has seen the schemas by now, and checks what it is given against them."""
+        """Calls each tool. The SDK has listed the tools by now, so it validates results against their schemas."""
         outcomes, handle = [], None
         for ask in ERRAND["call"]:
             arguments = ask["arguments"] | ({"handle": handle} if ask.get("handled") else {})
@@ -90,4 +90,4 @@ class Errand:
             found = await self.read(ERRAND["missing"])
         except self.refusal as refused:
             return {"code": refused.error.code, "data": refused.error.data}
-        raise AssertionError(f"found what is not there: {found}")
+        raise AssertionError(f"read a missing resource: {found}")

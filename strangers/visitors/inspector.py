@@ -1,4 +1,4 @@
-"""How does the Inspector's CLI come to the desk? One command per question; it completes nothing and hides codes."""
+"""Test client on the Inspector's CLI: one command per request; no completion and no error codes."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def attempt(step: Any) -> dict[str, Any]:
-    """One step's outcome: a step that fails leaves the others standing."""
+    """Runs one step and catches its failure, so that the other steps still run."""
     try:
         return {"gave": step()}
     except Exception as error:
@@ -32,13 +32,13 @@ def attempt(step: Any) -> dict[str, Any]:
 
 
 class Refused(Exception):
-    """The server answered with an error. Whatever keeps the Inspector from asking has another code."""
+    """The server answered with an error. Failures of the Inspector itself have another code."""
 
 
 def ask(method: str, *options: str) -> dict[str, Any]:
     where = [ERRAND["url"]] if ERRAND["transport"] == "http" else ["--", *ERRAND["command"]]
     how = ["--cli", "--protocol-era", ERRAND["era"], "--method", method, *options, "--format", "json", "--quiet"]
-    # Its home is a scratch folder: the Inspector keeps a catalog and secrets there.
+    # HOME is a temporary folder: the Inspector stores a catalog and secrets there.
     with tempfile.TemporaryDirectory() as home:
         done = subprocess.run(
             [*INSPECTOR, *how, *where], env={"HOME": home}, capture_output=True, text=True, timeout=PATIENCE
@@ -66,7 +66,7 @@ def missing() -> str:
         found = read(ERRAND["missing"])
     except Refused as refused:
         return str(refused)
-    raise AssertionError(f"found what is not there: {found}")
+    raise AssertionError(f"read a missing resource: {found}")
 
 
 main()

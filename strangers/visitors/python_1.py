@@ -1,4 +1,4 @@
-"""How does the Python SDK 1.x come to the desk: by pipe, by Streamable HTTP, by HTTP+SSE?"""
+"""Test client on the Python SDK 1.x: stdio, Streamable HTTP, HTTP+SSE."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ class Visit(Errand):
         return await self.session.read_resource(AnyUrl(uri))
 
     def expand(self, template: str, values: dict[str, str]) -> str:
-        # This generation has no templates of its own; its users format strings.
+        # This generation has no URI templates; its users format strings.
         return template.format(**values)
 
     async def complete(self, template: str, name: str, value: str) -> types.CompleteResult:

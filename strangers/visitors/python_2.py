@@ -1,4 +1,4 @@
-"""How does the Python SDK 2.x come to the desk, in either era?"""
+"""Test client on the Python SDK 2.x, in either era: stdio, Streamable HTTP, HTTP+SSE."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -42,7 +42,7 @@ class Visit(Errand):
 
 
 class Ear(watching.Ear):
-    """Of a session, which is told what it subscribed to until it unsubscribes."""
+    """Notifications of a session, from subscribe to unsubscribe."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,12 +59,12 @@ class Ear(watching.Ear):
 
 
 class StreamEar(Ear):
-    """Of the modern era: one stream for each thing it wants to hear of."""
+    """Notifications of the modern era: one listen stream per subscription."""
 
     def __init__(self) -> None:
         super().__init__()
         self._streams: dict[str, tuple[AbstractAsyncContextManager[Subscription], asyncio.Task[None]]] = {}
-        # A closed stream is deaf. What comes for it all the same is only heard beside the streams.
+        # A closed stream hides late notifications, so the raw messages are recorded as well.
         self._beside = watching.Ear()
 
     async def attend_to_lists(self) -> None:
@@ -87,7 +87,7 @@ class StreamEar(Ear):
 
     def taken(self) -> list[str]:
         heard, beside = super().taken(), self._beside.taken()
-        assert sorted(heard) == sorted(beside), f"the streams told {heard}, but {beside} came"
+        assert sorted(heard) == sorted(beside), f"the streams delivered {heard}, but the messages were {beside}"
         return beside
 
     async def close(self) -> None:

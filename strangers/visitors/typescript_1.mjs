@@ -1,4 +1,4 @@
-// How does the TypeScript SDK 1.x come to the desk: by pipe, by Streamable HTTP, by HTTP+SSE?
+// Test client on the TypeScript SDK 1.x: stdio, Streamable HTTP, HTTP+SSE.
 
 import { ERRAND, installed, report } from "./errand.mjs";
 import { Ear, reportHeard } from "./watching.mjs";
@@ -18,7 +18,7 @@ const transports = {
 
 async function visit() {
   const transport = transports[ERRAND.transport]();
-  // The client keeps the agreed revision to itself, but tells its transport.
+  // The client does not expose the agreed revision, but passes it to its transport.
   let revision;
   const told = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (agreed) => {

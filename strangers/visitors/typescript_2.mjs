@@ -1,4 +1,4 @@
-// How do the TypeScript SDK's successor packages come to the desk, in any of the five revisions?
+// Test client on the TypeScript SDK 2.x packages, in any of the five revisions.
 
 import { isDeepStrictEqual } from "node:util";
 
@@ -16,14 +16,14 @@ const transports = {
   sse: () => new sdk.SSEClientTransport(new URL(ERRAND.url)),
 };
 
-// An era is "auto", the modern revision to insist on, or the one legacy revision to offer.
+// An era is "auto", the modern revision to pin, or the one legacy revision to offer.
 const eras = {
   auto: { versionNegotiation: { mode: "auto" } },
   "2026-07-28": { versionNegotiation: { mode: { pin: "2026-07-28" } } },
 };
 const era = eras[ERRAND.era] ?? { supportedProtocolVersions: [ERRAND.era] };
 
-/** In the modern era: one stream for each thing it wants to hear of. */
+/** Notifications of the modern era: one listen stream per subscription. */
 class StreamEar extends Ear {
   #streams = new Map();
 
@@ -62,7 +62,7 @@ async function visit() {
   const transport = transports[ERRAND.transport]();
   const client = await connected(transport);
 
-  // The SDK tells every miss as -32602; its transport hears what was said.
+  // The SDK reports every missing resource as -32602; the transport sees the original code.
   let refusal;
   const hear = transport.onmessage;
   transport.onmessage = (message, extra) => {
@@ -72,7 +72,7 @@ async function visit() {
 
   await report(client, {
     revision: client.getNegotiatedProtocolVersion(),
-    // `listResources()` joins the pages by itself; the request shows them one by one.
+    // `listResources()` joins the pages itself; a plain request returns them one by one.
     listPage: (cursor) => client.request({ method: "resources/list", params: cursor === undefined ? {} : { cursor } }),
     expand: (template, values) => new sdk.UriTemplate(template).expand(values),
     refusalIn(error) {

@@ -1,4 +1,4 @@
-// What does a TypeScript visitor hear of changes? Two clients, the same for both generations of the SDK.
+// Change notifications in the TypeScript clients: two clients, shared by both SDK generations.
 
 import { openSync, closeSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { ERRAND, attempt } from "./errand.mjs";
 const PATIENCE = 20_000;
 const LISTS = "lists";
 
-/** What one client has heard, in the order it came. A client of another era says how else it asks. */
+/** Records the notifications of one client, in order. Subclasses subscribe in the modern era's way. */
 export class Ear {
   heard = [];
   #more = () => {};
@@ -29,12 +29,12 @@ export class Ear {
     return this.client.unsubscribeResource({ uri });
   }
 
-  /** A session hears of lists unasked. */
+  /** A session receives list changes without a subscription. */
   async attendToLists() {}
 
   until(notice) {
     const { promise, resolve, reject } = Promise.withResolvers();
-    const late = () => reject(new Error(`${notice} was not heard within ${PATIENCE} ms, but ${this.heard}`));
+    const late = () => reject(new Error(`no notification ${notice} within ${PATIENCE} ms; received ${this.heard}`));
     const bound = setTimeout(late, PATIENCE);
     this.#more = () => {
       if (!this.heard.includes(notice)) return;
@@ -50,7 +50,7 @@ export class Ear {
   }
 }
 
-/** The served folder. Each change is one call to the system, so that it cannot be told in two halves. */
+/** The served folder. Each change is one system call, so that it cannot appear as two changes. */
 class Folder {
   #times = 0;
 
@@ -95,7 +95,7 @@ export async function reportHeard(a, b) {
     await b.subscribe(one.uri);
     await a.unsubscribe(one.uri);
     folder.change(one.name);
-    // It was told to those who still want to know; then comes what both do.
+    // Wait for the client that is still subscribed; then make a change that both receive.
     await b.until(one.uri);
     return bothHearOf("ended.txt");
   }

@@ -1,4 +1,4 @@
-"""What does a Python visitor hear of changes? Two clients, the same for both generations of the SDK."""
+"""Change notifications in the Python clients: two clients, shared by both SDK generations."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ LISTS = "lists"
 
 
 class Ear:
-    """What one client has heard, in the order it came. A generation of the SDK says how it asks."""
+    """Records the notifications of one client, in order. Each SDK generation implements the subscriptions."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -24,7 +24,7 @@ class Ear:
     async def unsubscribe(self, uri: str) -> None: ...
 
     async def attend_to_lists(self) -> None:
-        """A session hears of lists unasked."""
+        """A session receives list changes without a subscription."""
 
     def hear(self, notice: str) -> None:
         self.heard.append(notice)
@@ -37,7 +37,7 @@ class Ear:
                     self._more.clear()
                     await self._more.wait()
         except TimeoutError:
-            raise TimeoutError(f"{notice} was not heard within {PATIENCE} s, but {self.heard}") from None
+            raise TimeoutError(f"no notification {notice} within {PATIENCE} s; received {self.heard}") from None
 
     def taken(self) -> list[str]:
         heard, self.heard = self.heard, []
@@ -45,7 +45,7 @@ class Ear:
 
 
 class Folder:
-    """The served folder. Each change is one call to the system, so that it cannot be told in two halves."""
+    """The served folder. Each change is one system call, so that it cannot appear as two changes."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
@@ -86,7 +86,7 @@ async def report(first: AbstractAsyncContextManager[Ear], second: AbstractAsyncC
             await b.subscribe(one["uri"])
             await a.unsubscribe(one["uri"])
             folder.change(one["name"])
-            # It was told to those who still want to know; then comes what both do.
+            # Wait for the client that is still subscribed; then make a change that both receive.
             await b.until(one["uri"])
             return await both_hear_of("ended.txt")
 

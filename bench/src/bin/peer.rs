@@ -1,7 +1,7 @@
-//! What does the least server one can write on `rmcp` cost, when it answers from memory?
+//! Minimal in-memory resource server on `rmcp`, the baseline of the benchmarks.
 //!
-//! It is given every advantage: no disk, base64 made once, plain JSON answers, no sessions, no
-//! router between socket and SDK, and the SDK's own non-blocking pipes for stdio.
+//! It has every advantage: no disk access, base64 encoded once, plain JSON responses, no sessions,
+//! no router between socket and SDK, and the SDK's own non-blocking pipes for stdio.
 
 use std::{convert::Infallible, io::Write, net::SocketAddr, sync::Arc};
 
@@ -29,26 +29,26 @@ use tokio::net::{TcpListener, TcpStream};
 #[derive(Parser)]
 #[command(name = "bench-peer")]
 struct Arguments {
-    /// Speak over standard input and output.
+    /// Use standard input and output.
     #[arg(long)]
     stdio: bool,
-    /// Speak Streamable HTTP on this address.
+    /// Serve Streamable HTTP on this address.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Worker threads; by default one a core over HTTP, and one over a pipe.
+    /// Worker threads; by default one per core over HTTP, and one over stdio.
     #[arg(long, value_name = "COUNT")]
     threads: Option<usize>,
-    /// Hold copies of the two texts, not ten thousand small resources beside the bodies.
+    /// Hold copies of the two texts instead of ten thousand small resources.
     #[arg(long)]
     copies: bool,
-    /// For how many milliseconds a client may keep what it has read.
+    /// TTL of read results in milliseconds.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 0)]
     ttl: u64,
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    // A pipe is one conversation: measured, a second thread only adds hand-offs to it.
+    // For a single pipe, a second thread only adds hand-offs (measured).
     let threads = arguments.threads.or(arguments.stdio.then_some(1));
     let mut builder = match threads {
         Some(1) => tokio::runtime::Builder::new_current_thread(),
@@ -69,8 +69,8 @@ fn main() -> anyhow::Result<()> {
 }
 
 async fn serve_stdio(shelf: Arc<Shelf>) -> anyhow::Result<()> {
-    let running = shelf.serve(stdio_pipes()).await.context("open the conversation")?;
-    running.waiting().await.context("keep the conversation")?;
+    let running = shelf.serve(stdio_pipes()).await.context("open the connection")?;
+    running.waiting().await.context("serve the connection")?;
     Ok(())
 }
 
@@ -85,8 +85,8 @@ async fn serve_http(shelf: Arc<Shelf>, address: SocketAddr) -> anyhow::Result<()
     let factory = move || Ok(Arc::clone(&shelf));
     let service = Arc::new(Service::new(factory, Arc::default(), config));
     let listener = TcpListener::bind(address).await.context("bind the address")?;
-    let bound = listener.local_addr().context("learn the address")?;
-    writeln!(std::io::stderr(), "listening on http://{bound}/mcp").context("say the address")?;
+    let bound = listener.local_addr().context("read the local address")?;
+    writeln!(std::io::stderr(), "listening on http://{bound}/mcp").context("print the address")?;
     loop {
         let (stream, _) = listener.accept().await.context("accept a connection")?;
         tokio::spawn(serve_connection(stream, Arc::clone(&service)));
@@ -104,7 +104,7 @@ async fn serve_connection(stream: TcpStream, service: Arc<Service>) -> anyhow::R
     Ok(())
 }
 
-/// Everything the peer can answer with, made once.
+/// All results of the server, built once.
 struct Shelf {
     resources: Vec<Resource>,
     bodies: Vec<ResourceContents>,

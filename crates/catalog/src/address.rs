@@ -1,15 +1,15 @@
-//! How does a mount's name get into a URI and out again?
+//! URI rewriting: adds a mount's name to its local URIs, and strips it from public ones.
 //!
-//! Pure and reversible: what is joined can be split, and comes back as it was.
+//! Pure and reversible: `split` undoes `join`.
 
 use std::collections::HashSet;
 
 use resource::{Error, Result, Uri, UriTemplate};
 
-/// The scheme of pages that hosts show.
+/// The scheme of UI pages that hosts render.
 const UI: &str = "ui://";
 
-/// How the URIs of one mount are told from those of the others.
+/// How the local URIs of a mount map to public ones.
 #[derive(Debug, Clone)]
 pub enum Address {
     /// The mount's name is the first segment of the path: `file:///<name>/…`.
@@ -19,25 +19,25 @@ pub enum Address {
         /// The mount's name.
         name: String,
     },
-    /// The mount's name and a plus stand before the scheme: `<name>+<uri>`. Of `ui:` URIs, by
-    /// whose scheme hosts know what to show, they stand before the authority.
+    /// The mount's name and a plus precede the scheme: `<name>+<uri>`. In `ui://` URIs, which
+    /// hosts recognise by their scheme, they precede the authority.
     Scheme {
-        /// The mount's name, which has no plus in it.
+        /// The mount's name, without a plus.
         name: String,
     },
-    /// The URIs are the author's own and stay as they are.
+    /// A fixed set of URIs and templates from the settings; they stay unchanged.
     Own {
         /// The URIs.
         uris: HashSet<Uri>,
-        /// The templates whose URIs belong here as well.
+        /// The templates, whose expansions belong to this mount too.
         templates: Vec<UriTemplate>,
     },
-    /// The URIs stay as they are, and are whatever no other mount answers for.
+    /// The fallback: all URIs that no other mount claims; they stay unchanged.
     Rest,
 }
 
 impl Address {
-    /// The provider's own URI for the public `uri`, if it belongs to this mount.
+    /// The local URI of the public `uri`, if it belongs to this mount.
     pub fn split(&self, uri: &Uri) -> Option<Uri> {
         match self {
             Self::Path { scheme, name } => {
@@ -55,12 +55,12 @@ impl Address {
         }
     }
 
-    /// The public URI for the provider's own `local`.
+    /// The public URI of the local URI `local`.
     pub fn join(&self, local: &Uri) -> Result<Uri> {
         match self {
             Self::Path { scheme, name } => {
                 let path = after_root(local.as_str(), scheme)
-                    .ok_or_else(|| Error::internal("a provider named a URI of another scheme"))?;
+                    .ok_or_else(|| Error::internal("a provider sent a URI of another scheme"))?;
                 let slash = if path.is_empty() { "" } else { "/" };
                 Uri::parse(&format!("{scheme}:///{name}{slash}{path}"))
             }
@@ -69,7 +69,7 @@ impl Address {
         }
     }
 
-    /// The provider's own template for a public one, if it belongs to this mount.
+    /// The local template of a public one, if it belongs to this mount.
     pub fn split_template(&self, template: &str) -> Option<String> {
         match self {
             Self::Path { scheme, name } => {
@@ -85,12 +85,12 @@ impl Address {
         }
     }
 
-    /// The public template for the provider's own.
+    /// The public template of a local one.
     pub fn join_template(&self, local: &UriTemplate) -> Result<UriTemplate> {
         match self {
             Self::Path { scheme, name } => {
                 let path = after_root(local.as_str(), scheme)
-                    .ok_or_else(|| Error::internal("a provider named a URI of another scheme"))?;
+                    .ok_or_else(|| Error::internal("a provider sent a URI of another scheme"))?;
                 UriTemplate::parse(&format!("{scheme}:///{name}/{path}"))
             }
             Self::Scheme { name } => UriTemplate::parse(&with(name, local.as_str())),
@@ -98,7 +98,7 @@ impl Address {
         }
     }
 
-    /// Where the mount begins, for people.
+    /// The common prefix of the mount's public URIs, for display.
     pub fn root(&self) -> Option<String> {
         match self {
             Self::Path { scheme, name } => Some(format!("{scheme}:///{name}/")),
@@ -108,11 +108,11 @@ impl Address {
     }
 }
 
-/// `text` with the mount's name on it.
+/// Adds the mount's name to `text`.
 fn with(name: &str, text: &str) -> String {
     if let Some(rest) = text.strip_prefix(UI) {
         let public = format!("{UI}{name}+{rest}");
-        // An authority in brackets cannot have anything before it.
+        // Nothing may precede an authority in brackets.
         if !rest.starts_with('[') {
             return public;
         }
@@ -120,13 +120,13 @@ fn with(name: &str, text: &str) -> String {
     format!("{name}+{text}")
 }
 
-/// `text` without it, if it is there.
+/// Strips the mount's name from `text`; `None` if it is not there.
 fn without(name: &str, text: &str) -> Option<String> {
     let own = |text: &'_ str| Some(text.strip_prefix(name)?.strip_prefix('+')?.to_owned());
     own(text).or_else(|| text.strip_prefix(UI).and_then(own).map(|rest| format!("{UI}{rest}")))
 }
 
-/// What stands behind `scheme:///`. The local host may be named; any other may not.
+/// The path after `scheme:///`. The authority may be `localhost`, but no other host.
 fn after_root<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(scheme)?.strip_prefix("://")?;
     let (host, path) = rest.split_once('/')?;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     proptest! {
-        /// 9.2: whatever a server calls its resources.
+        /// 9.2: any URI of an upstream server.
         #[test]
         fn any_uri_goes_behind_a_mounts_name_and_comes_back(
             scheme in "[a-zA-Z][a-zA-Z0-9+.-]{0,8}|ui|file|notes",

@@ -1,14 +1,13 @@
-//! Who is asked while another still thinks?
+//! Ordered concurrent prefetch of futures.
 //!
-//! Answers are taken in order. Whoever answers at once is asked alone; only while somebody makes
-//! us wait are the next ones asked as well, so that slow sources cost the time of the slowest
-//! one, and quick ones cost nothing that is not needed.
+//! Results come in order. Later futures start only while an earlier one is pending: slow sources
+//! together cost the time of the slowest one, and fast sources cause no unneeded requests.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Questions that are asked in order, and ahead of time where that saves some.
+/// Futures that yield their results in order, polled ahead of time while one is pending.
 pub(crate) struct Ahead<Q, F: Future> {
     questions: Q,
     asked: VecDeque<Asked<F>>,
@@ -24,12 +23,12 @@ impl<Q: Iterator<Item = F>, F: Future> Ahead<Q, F> {
         Self { questions, asked: VecDeque::new() }
     }
 
-    /// The answer to the next question; nothing after the last.
+    /// The result of the next future; `None` after the last.
     pub(crate) async fn next(&mut self) -> Option<F::Output> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// The answer to the first question, which most likely needs no other.
+    /// The result of the first future, without starting any other. Call it before `next`.
     pub(crate) async fn alone(&mut self) -> Option<F::Output> {
         match self.questions.next() {
             Some(question) => Some(question.await),

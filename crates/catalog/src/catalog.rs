@@ -1,4 +1,4 @@
-//! Which mount answers, and how do the answers of many become one?
+//! The composite provider: routes each URI to its mount, and merges lists.
 
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ use crate::merge;
 use crate::mount::Mount;
 use crate::offers::Shortened;
 
-/// Many mounted providers as one. Which they are may change while it is used.
+/// Many mounted providers as one provider. The set of mounts may change at any time.
 pub struct Catalog {
     mounts: watch::Sender<Mounts>,
-    /// What names that were shortened stand for.
+    /// The original names of shortened tool and prompt names.
     pub(crate) shortened: Shortened,
 }
 
-/// What is mounted, by name, which is the order of every list. Whoever holds it keeps it as it
-/// is, so that a request ends on the mounts that it began with.
+/// The mounts sorted by name, which is the order of every list. An immutable snapshot, so that a
+/// request ends with the mounts that it began with.
 pub(crate) type Mounts = Arc<[Arc<Mount>]>;
 
 impl Catalog {
-    /// A catalog of these mounts.
+    /// Creates a catalog of these mounts.
     pub fn new(mounts: Vec<Mount>) -> Self {
         let mounts = sorted(mounts.into_iter().map(Arc::new).collect());
         Self { mounts: watch::Sender::new(mounts), shortened: Shortened::default() }
     }
 
-    /// Mounts these instead. Those that are there already go on as if nothing had happened;
-    /// whoever listens hears that lists are other ones now.
+    /// Replaces all mounts. A mount that is in both sets keeps running; watchers of lists receive
+    /// a change.
     pub fn replace(&self, mounts: Vec<Arc<Mount>>) {
         self.mounts.send_replace(sorted(mounts));
     }
 
-    /// What is mounted just now.
+    /// The current mounts.
     pub fn mounts(&self) -> Arc<[Arc<Mount>]> {
         Arc::clone(&self.mounts.borrow())
     }
@@ -58,19 +58,20 @@ fn sorted(mut mounts: Vec<Arc<Mount>>) -> Mounts {
     mounts.into()
 }
 
-/// Whose `uri` is, and what it is called there.
+/// Finds the mount that `uri` belongs to, and its local URI there.
 pub(crate) fn owner(mounts: &Mounts, uri: &Uri) -> Result<(Arc<Mount>, Uri)> {
     let claim = |mount: &Arc<Mount>| Some((Arc::clone(mount), mount.address.split(uri)?));
     asked(mounts).find_map(claim).ok_or_else(|| Error::not_found(uri))
 }
 
-/// The mounts in the order in which they are asked whether something is theirs.
+/// The mounts in lookup order: the fallback mount last.
 fn asked(mounts: &Mounts) -> impl Iterator<Item = &Arc<Mount>> {
     let rest = mounts.iter().filter(|mount| mount.is_rest());
     mounts.iter().filter(|mount| !mount.is_rest()).chain(rest)
 }
 
-/// Those that answer before `mount` does.
+/// The mounts that take precedence over `mount`: all others if it is the fallback mount, else
+/// none.
 fn before<'a>(mounts: &'a Mounts, mount: &Mount) -> impl Iterator<Item = &'a Arc<Mount>> {
     let is_rest = mount.is_rest();
     mounts.iter().filter(move |other| is_rest && !other.is_rest())
@@ -98,7 +99,7 @@ impl Mount {
         Ok(page)
     }
 
-    /// Gives a resource its public URI; the one that was asked for stays as it was written.
+    /// Sets the public URI of a resource; the requested one keeps the spelling of the request.
     fn publish(&self, resource: &mut Arc<Resource>, asked: Option<(&Uri, &Uri)>) -> Result<()> {
         let public = match asked {
             Some((local, public)) if resource.uri == *local => public.clone(),
@@ -110,7 +111,7 @@ impl Mount {
         Ok(())
     }
 
-    /// Gives a page its public URIs, and leaves out what another mount would answer for.
+    /// Sets the public URIs of a page, and removes items that another mount takes precedence for.
     fn publish_all(&self, page: &mut Page<Resource>, mounts: &Mounts) -> Result<()> {
         page.items.retain(|item| {
             !before(mounts, self).any(|other| other.address.split(&item.uri).is_some())
@@ -129,13 +130,13 @@ impl Mount {
 }
 
 impl Mount {
-    /// Whoever cannot be reached is named, so that a client knows whom to do without.
+    /// Adds the mount's name to an `Unavailable` error, so that a client knows what is down.
     pub(crate) fn named(&self, error: Error) -> Error {
         let is_gone = error.kind == ErrorKind::Unavailable;
         if is_gone { error.with("upstream", &*self.name) } else { error }
     }
 
-    /// An error that names the provider's own URI names the public one instead.
+    /// Replaces the local URI in an error with the public one.
     pub(crate) fn renamed(&self, error: Error, uri: &Uri) -> Error {
         let error = self.named(error);
         if error.uri.is_some() { error.about(uri) } else { error }
@@ -212,7 +213,7 @@ impl resource::Mounts for Catalog {
 
 impl Health for Catalog {
     fn health(&self) -> Condition {
-        let missing = || Condition::degraded("not all that is mounted is there");
+        let missing = || Condition::degraded("some mounts are starting or have failed");
         if self.is_there() { Condition::ready() } else { missing() }
     }
 
@@ -236,11 +237,11 @@ impl Complete for Catalog {
                 None => nothing_to_suggest(&question),
             };
         }
-        Err(Error::invalid("there is no such template; list the templates to see which there are"))
+        Err(Error::invalid("there is no such template; list the templates to see which exist"))
     }
 }
 
-/// The answer of a mount that completes nothing: an empty one, if the question makes sense.
+/// The result for a mount that cannot complete: empty, if the template and variable are valid.
 fn nothing_to_suggest(question: &Question<'_>) -> Result<Completion> {
     let template = UriTemplate::parse(question.template)?;
     let known = template.variables().any(|variable| variable == question.variable);

@@ -1,4 +1,4 @@
-//! How are the changes of many mounts heard of as one, while mounts come and go?
+//! Merged change streams of all mounts, reopened when mounts fail or are replaced.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::time;
 use crate::catalog::{Catalog, Mounts, owner};
 use crate::mount::Mount;
 
-/// How long one mount may keep the others waiting.
+/// How long opening all streams waits for one mount.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long to wait before a mount that does not tell is asked again, and at most.
+/// Backoff before a stream is opened again: the first delay, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -45,7 +45,7 @@ impl Watch for Catalog {
     }
 }
 
-/// All mounts, as they are told of.
+/// The merged stream of all mounts.
 struct Many {
     heard: SelectAll<Changes>,
     replaced: watch::Receiver<Mounts>,
@@ -61,12 +61,12 @@ impl Many {
         }
         let mounts = Arc::clone(&self.replaced.borrow_and_update());
         self.heard = open_all(&mounts, &self.ctx, &self.interest).await;
-        // What happened to the others in between is made up for by looking again.
+        // Changes of the kept mounts may be lost in between; a list change makes clients refetch.
         Some((catch_up(&self.interest), self))
     }
 }
 
-/// What makes up for whatever was not heard.
+/// The change to report when changes may have been lost.
 fn catch_up(interest: &Interest) -> Change {
     match interest {
         Interest::Offers(offer) => Change::Offers(*offer),
@@ -74,8 +74,8 @@ fn catch_up(interest: &Interest) -> Change {
     }
 }
 
-/// Hears of every mount. One that does not tell, or not yet, does not keep the others from it,
-/// and is asked again.
+/// Opens the streams of all mounts. One that fails or times out does not hold up the others, and
+/// is opened again later.
 async fn open_all(mounts: &Mounts, ctx: &Context, interest: &Interest) -> SelectAll<Changes> {
     let opening = mounts.iter().map(|mount| async {
         let (mount, ctx, interest) = (Arc::clone(mount), ctx.clone(), interest.clone());
@@ -85,11 +85,11 @@ async fn open_all(mounts: &Mounts, ctx: &Context, interest: &Interest) -> Select
         stream::unfold(steady, Steady::next).boxed()
     });
     let opened = future::join_all(opening).await;
-    // One that says nothing keeps the whole from ending.
+    // A pending stream keeps the merged stream from ending.
     stream::select_all(opened.into_iter().chain([stream::pending().boxed()]))
 }
 
-/// One mount, asked again whenever it has nothing more to tell.
+/// The stream of one mount, opened again with backoff whenever it ends or fails.
 struct Steady {
     mount: Arc<Mount>,
     ctx: Context,
@@ -113,14 +113,14 @@ impl Steady {
             let opened = self.mount.watch(&self.ctx, self.interest.clone(), None).await;
             self.heard = opened.ok();
             if self.heard.is_some() {
-                // What happened in between is made up for by looking again.
+                // Changes may be lost in between; this makes clients refetch.
                 return Some((catch_up(&self.interest), self));
             }
         }
     }
 }
 
-/// One resource, whoever it belongs to.
+/// The stream of one resource, which follows the URI from mount to mount.
 struct One {
     mount: Option<Arc<Mount>>,
     heard: Changes,
@@ -166,11 +166,11 @@ impl Mount {
     async fn follow(&self, ctx: &Context, local: &Uri, uri: &Uri) -> Result<Changes> {
         let asked = Some((local.clone(), uri.clone()));
         let heard = self.watch(ctx, Interest::Resource(local.clone()), asked).await?;
-        // A source that is gone is not the end: another may take its place.
+        // The stream does not end with its source: a replaced mount may continue it.
         Ok(heard.chain(stream::pending()).boxed())
     }
 
-    /// The mount's changes under public URIs; what was asked for keeps the URI it was asked by.
+    /// Opens the mount's changes under public URIs; the requested URI keeps its spelling.
     async fn watch(
         &self,
         ctx: &Context,
@@ -185,7 +185,7 @@ impl Mount {
         let watch = self.provider.facets().watch.ok_or_else(silent)?;
         let opened = watch.watch(ctx, interest).await.inspect_err(|error| {
             if !matches!(error.kind, ErrorKind::NotFound | ErrorKind::Unsupported) {
-                tracing::warn!(mount = self.name, cause = ?error, "changes cannot be heard of");
+                tracing::warn!(mount = self.name, cause = ?error, "cannot open a change stream");
             }
         });
         let address = Arc::clone(&self.address);
@@ -200,14 +200,14 @@ impl Mount {
                 Change::Removed(uri) => public(uri).map(Change::Removed),
                 Change::Listing | Change::Offers(_) | Change::Worded(..) => Ok(change),
             };
-            // A URI that cannot be made public was never listed either.
+            // A URI without a public form was never listed either.
             future::ready(change.ok().map(|change| change.worded(words)))
         };
         Ok(opened?.filter_map(published).boxed())
     }
 }
 
-/// Says that a source never tells.
+/// The error for a source that does not report changes.
 pub(crate) fn silent() -> Error {
-    Error::new(ErrorKind::Unsupported, "its changes cannot be heard of")
+    Error::new(ErrorKind::Unsupported, "the source does not report changes")
 }

@@ -1,18 +1,18 @@
-//! How does a mount's name get into the name of a tool or a prompt, and out again?
+//! Public names of tools and prompts: adds a mount's name as prefix, and strips it.
 //!
-//! The public name is `<mount>_<name>`. One that would not fit, or that another mount would be
-//! asked for, is shortened and ends in a mark with a hash: it always is, whatever else is there,
-//! so that nothing that comes or goes renames it.
+//! The public name is `<mount>_<name>`. A name that is too long, has invalid characters or would
+//! be routed to another mount is shortened and ends in a hash. The hash depends only on the mount
+//! and the name, so that other tools that come or go do not rename it.
 
-/// SEP-986: names have 1 to 128 characters, of these.
+/// SEP-986: names have 1 to 128 characters: ASCII letters, digits and these.
 const LONGEST: usize = 128;
 const LETTERS: &[u8] = b"_.-";
 
-/// What a shortened name ends in, before the digits of its hash.
+/// The mark before the hash at the end of a shortened name, and the length of the hash.
 const MARK: &str = "_x";
 const DIGITS: usize = 12;
 
-/// The public name of what `mount` calls `local`, where there are `mounts`.
+/// The public name of `local` of `mount`, one of `mounts`.
 pub(crate) fn join<'a>(
     mount: &str,
     local: &str,
@@ -30,7 +30,7 @@ pub(crate) fn join<'a>(
     format!("{}{MARK}{hash:0DIGITS$x}", stem(&whole))
 }
 
-/// The mounts that may have what is called `public`, the likeliest first.
+/// The mounts whose names prefix `public`, the longest name first.
 pub(crate) fn owners<'a>(public: &str, mounts: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let claims = |mount: &&str| public.starts_with(&stem(&format!("{mount}_")));
     let mut owners: Vec<&str> = mounts.into_iter().filter(claims).collect();
@@ -38,13 +38,13 @@ pub(crate) fn owners<'a>(public: &str, mounts: impl IntoIterator<Item = &'a str>
     owners
 }
 
-/// What `mount` itself calls `public`, unless that was shortened.
+/// The local name of `public` in `mount`, unless it is shortened.
 pub(crate) fn split<'a>(mount: &str, public: &'a str) -> Option<&'a str> {
     let local = public.strip_prefix(mount)?.strip_prefix('_')?;
     (!is_short(public)).then_some(local)
 }
 
-/// Whether a name tells by its end that it was shortened.
+/// Whether a name ends in the mark and hash of a shortened name.
 pub(crate) fn is_short(public: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let marked = public.len().checked_sub(MARK.len() + DIGITS);
@@ -52,7 +52,7 @@ pub(crate) fn is_short(public: &str) -> bool {
     marked.is_some_and(|digits| digits.bytes().all(is_digit))
 }
 
-/// As much of a name as stands before the mark, in letters that a name may have.
+/// The part of a name before the mark, with `-` for invalid characters.
 fn stem(whole: &str) -> String {
     let letter = |c: char| {
         let fits = u8::try_from(c).is_ok_and(is_letter);

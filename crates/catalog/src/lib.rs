@@ -1,7 +1,7 @@
-//! How do many providers become one?
+//! The catalog: a composite provider that merges many mounted providers into one.
 //!
-//! The catalog is itself a provider, so nobody above it asks whether there is one or twenty.
-//! It knows no concrete provider, no JSON and no sockets.
+//! The catalog is itself a provider, so the server need not know how many there are. It knows no
+//! concrete provider, no JSON and no sockets.
 
 #![warn(missing_docs)]
 

@@ -1,17 +1,17 @@
-//! What did we make of this resource the last time?
+//! Memoization of rewritten resource descriptions, keyed by `Arc` address.
 //!
-//! A source that gives the very same description again gets the very same result again, without
-//! its being made anew; whoever comes behind can recognise it in turn.
+//! The same input `Arc` gives the same output `Arc`, without rewriting it again, so that the next
+//! cache in the chain recognises it by address too.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use resource::{Resource, Result};
 
-/// How many results are kept. Beyond that all are forgotten, which costs time and nothing else.
+/// The maximum number of results. Beyond it the memo is cleared, which costs only time.
 const MOST: usize = 16 << 10;
 
-/// Results, by the address of what they were made from.
+/// Results by the address of their input.
 #[derive(Default)]
 pub(crate) struct Memo {
     kept: Mutex<Kept>,
@@ -20,26 +20,27 @@ pub(crate) struct Memo {
 #[derive(Default)]
 struct Kept {
     made: HashMap<usize, Made>,
-    /// By the address of the first and how many they are.
+    /// By the address of the first item and the number of items.
     pages: HashMap<(usize, usize), Sheet>,
     rows: usize,
 }
 
-/// A result, and what it was made from: that is kept so that its address stays its own.
+/// A result and its input, which stays alive so that no other item gets its address.
 struct Made {
     result: Arc<Resource>,
     _from: Arc<Resource>,
 }
 
-/// Results of a page, so that they need not be found one by one.
+/// The results of a whole page, so that one lookup finds them all.
 struct Sheet {
     from: Vec<Arc<Resource>>,
-    /// Nothing where each is its own result.
+    /// `None` if every item is its own result.
     results: Option<Vec<Arc<Resource>>>,
 }
 
 impl Memo {
-    /// Puts every item through `make`, unless that was done before. What it leaves out is left out.
+    /// Maps every item with `make`, or with its result from an earlier call. Drops items for which
+    /// `make` returns `None`.
     pub(crate) fn map(
         &self,
         items: Vec<Arc<Resource>>,

@@ -1,4 +1,4 @@
-//! How do the pages of many mounts become one page, in a fixed order?
+//! Merged pagination: one page from the pages of many mounts, in a fixed order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use resource::{Absence, Ask, Cursor, Error, ErrorKind, Freshness, Page, Result, 
 use crate::ahead::Ahead;
 use crate::mount::Mount;
 
-/// The page that `ask` names, of what every mount answers to `question`.
+/// Builds the page that `ask` requests from the pages that `question` gets from each mount.
 pub(crate) async fn join<'a, T, F: Future<Output = Result<Page<T>>>>(
     mounts: &'a [Arc<Mount>],
     ask: &Ask,
@@ -22,7 +22,7 @@ pub(crate) async fn join<'a, T, F: Future<Output = Result<Page<T>>>>(
         let from = begins.inside.clone().filter(|_| mount.name == begins.mount);
         question(mount, Ask { from, limit: ask.limit })
     }));
-    // Whose list goes on fills a page by itself, as a rule: the others would be asked for nothing.
+    // A mount whose list continues usually fills a page by itself: no prefetch from the others.
     let mut goes_on = begins.inside.is_some();
     while let Some((mount, ask)) = merge.next(mounts) {
         let answered =
@@ -37,21 +37,21 @@ pub(crate) async fn join<'a, T, F: Future<Output = Result<Page<T>>>>(
     Ok(merge.finish())
 }
 
-/// Those that stand in the plain lists, in their order.
+/// The mounts that lists include, in list order.
 fn listed(mounts: &[Arc<Mount>]) -> impl Iterator<Item = &Mount> {
     mounts.iter().map(|mount| &**mount).filter(|mount| mount.listed)
 }
 
-/// One page in the making, filled from the mounts in turn.
+/// A page under construction, filled from one mount after another.
 struct Merge<T> {
     page: Page<T>,
     limit: usize,
     place: Option<Place>,
 }
 
-/// Where a walk through all mounts stands: at a mount, and perhaps inside it.
+/// A position in the merged list: a mount, and optionally the cursor inside it.
 ///
-/// It is kept by name, so that a walk goes on behind a mount that has gone.
+/// It names the mount, so that paging continues even after that mount is removed.
 #[derive(Clone, Default)]
 struct Place {
     mount: String,
@@ -61,13 +61,14 @@ struct Place {
 impl<T> Merge<T> {
     fn begin(ask: &Ask) -> Result<Self> {
         let place = ask.from.as_ref().map_or(Ok(Place::default()), Place::read)?;
-        // A list may be kept by whoever asked only: all its pages must say the same.
+        // All pages of a list must state the same scope, so a merged list is always private.
         let freshness = Freshness { ttl: Duration::MAX, scope: Scope::Private };
         let page = Page { freshness, ..Page::empty() };
         Ok(Self { page, limit: ask.limit, place: Some(place) })
     }
 
-    /// Who is to be asked next, and for what; nobody once the page is full or all were asked.
+    /// The next mount and the page to request from it; `None` once the page is full or no mount
+    /// is left.
     fn next<'a>(&mut self, mounts: &'a [Arc<Mount>]) -> Option<(&'a Mount, Ask)> {
         let place = self.place.take()?;
         let mount = listed(mounts).find(|mount| mount.name >= place.mount)?;
@@ -80,7 +81,8 @@ impl<T> Merge<T> {
         Some((mount, Ask { from, limit: left }))
     }
 
-    /// Takes what `mount` answered. One that fails is named, unless the list is nothing without it.
+    /// Adds the page of `mount`. A failed mount becomes an absence, unless the mount is required
+    /// or the request is invalid.
     fn add(&mut self, mount: &Mount, answer: Result<Page<T>>) -> Result<()> {
         match answer {
             Ok(page) => {
@@ -98,7 +100,7 @@ impl<T> Merge<T> {
             }
             Err(error) => self.page.absent.push(absence(mount, &error)),
         }
-        // The first name that sorts behind this mount's.
+        // Sorts right after this mount's name.
         self.place = Some(Place { mount: format!("{}\u{1}", mount.name), inside: None });
         Ok(())
     }

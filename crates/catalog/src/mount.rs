@@ -1,4 +1,4 @@
-//! What is a provider once it has a name and a place?
+//! A mount: a provider under a name and an address, wrapped in its layers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,36 +11,36 @@ use crate::layers::ruled::{Ruled, Rules};
 use crate::layers::timed::Timed;
 use crate::memo::Memo;
 
-/// A provider under a name, with its layers around it.
+/// A provider under a name, wrapped in its layers.
 pub struct Mount {
-    /// What the settings call it.
+    /// Its name in the settings.
     pub name: String,
-    /// How its URIs are told from others'.
+    /// How its local URIs map to public ones.
     pub address: Arc<Address>,
-    /// Whether a list that lacks it is no list at all.
+    /// Whether a list fails if this mount fails.
     pub required: bool,
-    /// Whether it stands in the plain lists.
+    /// Whether lists include it.
     pub(crate) listed: bool,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) published: Memo,
 }
 
-/// On what terms a provider is mounted.
+/// The options of a mount.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// Metadata by pattern.
+    /// Metadata and visibility by glob pattern.
     pub rules: Rules,
-    /// More than this is given in windows only.
+    /// The maximum number of bytes per read. Larger resources are read in windows.
     pub max_read: u64,
-    /// How long one call may take.
+    /// The time limit of one call.
     pub timeout: Duration,
-    /// Whether a list that lacks it is no list at all.
+    /// Whether a list fails if this mount fails.
     pub required: bool,
 }
 
 impl Mount {
-    /// Puts the layers around `provider`, in the one order that they have: the time limit holds
-    /// for all of it, and nothing hidden is ever opened.
+    /// Wraps `provider` in its layers. The order matters: the time limit covers everything, and
+    /// the rules stop a read of a hidden resource before it reaches the provider.
     pub fn new(name: &str, address: Address, provider: impl Provider, terms: Terms) -> Self {
         let bounded = Bounded::new(provider, terms.max_read);
         let provider: Arc<dyn Provider> = if terms.rules.is_empty() {
@@ -53,12 +53,12 @@ impl Mount {
         Self { name, address, required, listed: true, provider, published }
     }
 
-    /// Whether it answers for what no other mount answers for, and is therefore asked last.
+    /// Whether it is the fallback: it serves URIs that no other mount claims.
     pub(crate) fn is_rest(&self) -> bool {
         matches!(*self.address, Address::Rest)
     }
 
-    /// The same, found only by whoever knows its URIs.
+    /// Excludes the mount from lists. Its resources are still read by URI.
     #[must_use]
     pub fn unlisted(mut self) -> Self {
         self.listed = false;

@@ -1,4 +1,4 @@
-//! How do the tools and prompts of many mounts become one list, and who is called?
+//! Tools and prompts of all mounts: merged lists, public names, and routing of calls.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,15 +16,15 @@ use crate::label;
 use crate::merge;
 use crate::mount::Mount;
 
-/// How many pages of a mount are looked through for a name that was shortened, and how long they
-/// are.
+/// The maximum number of pages that a lookup of a shortened name fetches, and their size.
 const PAGES: usize = 64;
 const PAGE: usize = 1000;
 
-/// How many shortened names are remembered. Beyond that all are forgotten, which costs time only.
+/// The maximum number of cached shortened names. Beyond it the cache is cleared, which costs only
+/// time.
 const MOST: usize = 16 << 10;
 
-/// What shortened names stand for, by kind and public name.
+/// Cache of the local names of shortened names, by kind and public name.
 #[derive(Default)]
 pub(crate) struct Shortened(Mutex<HashMap<(Offer, String), String>>);
 
@@ -65,12 +65,12 @@ impl Names for Address {
     }
 }
 
-/// The names that stand before those of tools and prompts.
+/// The mount names that prefix the names of tools and prompts: all but the fallback's.
 fn names(mounts: &Mounts) -> impl Iterator<Item = &str> {
     mounts.iter().filter(|mount| !mount.is_rest()).map(|mount| mount.name.as_str())
 }
 
-/// The mounts whose names stand before `public` and that offer such things, the likeliest first.
+/// The mounts whose names prefix `public` and that have this kind, the longest name first.
 fn claimants<'a>(
     mounts: &'a Mounts,
     offer: Offer,
@@ -82,7 +82,7 @@ fn claimants<'a>(
 }
 
 impl Catalog {
-    /// One page of what `mount`, one of `mounts`, offers, under public names.
+    /// Lists one page of the tools or prompts of `mount`, one of `mounts`, under public names.
     async fn offered(
         &self,
         ctx: &Context,
@@ -91,7 +91,7 @@ impl Catalog {
         ask: &Ask,
     ) -> Result<Page<Offered>> {
         let Some(relay) = mount.relay().filter(|relay| relay.has(offer)) else {
-            // It has nothing to say about how long the others' lists may be kept.
+            // Neutral, so that it does not shorten the TTL of the other mounts' lists.
             let freshness = Freshness { ttl: Duration::MAX, scope: Scope::Public };
             return Ok(Page { freshness, ..Page::empty() });
         };
@@ -110,7 +110,7 @@ impl Catalog {
         Ok(page)
     }
 
-    /// Who offers what is called `public`, and what it is called there.
+    /// Finds the mount that has the tool or prompt `public`, and its local name there.
     async fn offering(
         &self,
         ctx: &Context,
@@ -136,7 +136,7 @@ impl Catalog {
         Err(unknown(offer, public))
     }
 
-    /// What `mount` itself calls what was shortened to `public`, if it has it.
+    /// The local name that was shortened to `public`, if `mount` has it.
     async fn lengthened(
         &self,
         ctx: &Context,
@@ -204,5 +204,5 @@ fn unknown(offer: Offer, public: &str) -> Error {
         Offer::Prompt => "prompt",
     };
     let shown: String = public.chars().take(200).collect();
-    Error::invalid(format!("there is no {what} {shown:?}; list them to see which there are"))
+    Error::invalid(format!("there is no {what} {shown:?}; list the {what}s to see which exist"))
 }

@@ -1,6 +1,6 @@
-//! How do settings become something to serve?
+//! Builds the catalog of mounts from the settings.
 //!
-//! The only place that knows every kind of provider.
+//! The only module that knows every kind of provider.
 
 mod claims;
 mod statics;
@@ -24,43 +24,45 @@ use crate::settings::{self, Flaw, Kind, RuleSettings, Secret, Settings};
 
 const MAX_READ: u64 = 10 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// A server has all of its time; whoever asks it notices the end of it first, and says so.
+/// Added to an upstream mount's timeout, so that the client in the provider times out first, with
+/// a better message than the mount's.
 const WORDING: Duration = Duration::from_secs(1);
-/// What a settings file declares changes with the file only, and whoever listens hears of it.
+/// Default TTL of static mounts: their content changes only with the settings or the files behind
+/// it, and subscribers are notified.
 const STATIC_TTL: Duration = Duration::from_secs(60);
 
-/// Everything that is served, and what can be said of it.
+/// Everything that is served: the catalog, its mounts and the watchers.
 pub(crate) struct Assembly {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) made: Vec<Made>,
-    /// Who watches, which outlives an edit of the settings.
+    /// The watchers, which survive a reload of the settings.
     pub(crate) watchers: Arc<Watchers>,
 }
 
-/// A mount, how it is, what can be said of it, and what was said of it.
+/// A built mount with its status, its summary and the settings it was built from.
 #[derive(Clone)]
 pub(crate) struct Made {
     mount: Arc<Mount>,
     known: Arc<Known>,
     pub(crate) part: Part,
-    /// The server behind it, if it is one.
+    /// The upstream server, if the mount is one.
     upstream: Option<Arc<Upstream>>,
     said: Option<Secret>,
 }
 
 impl Made {
-    /// Reaches the server behind it, so that what it can do is known.
+    /// Connects to the upstream server, if any, to learn its capabilities.
     pub(crate) async fn reach(&self) {
         if let Some(upstream) = &self.upstream
             && let Err(error) = upstream.reach().await
         {
             let name = &self.part.name;
-            tracing::warn!(mount = name, cause = ?error, "a server cannot be reached yet");
+            tracing::warn!(mount = name, cause = ?error, "the server is not reachable yet");
         }
     }
 }
 
-/// One mount, for people.
+/// Summary of a mount for the banner and `refdesk check`.
 #[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) name: String,
@@ -69,18 +71,18 @@ pub(crate) struct Part {
     pub(crate) size: Size,
 }
 
-/// How much a mount holds.
+/// How to count the resources of a mount.
 #[derive(Clone)]
 pub(crate) enum Size {
     Known(usize),
-    /// To be counted, up to a bound.
+    /// A folder, counted on demand up to a limit.
     Folder(Arc<Fs>),
-    /// Known only to somebody else.
+    /// Unknown: an upstream server is not counted.
     Elsewhere,
 }
 
 impl Size {
-    /// How many resources there are, as far as `most` of them are counted, and can be.
+    /// Counts the resources, up to `most`; `None` if they cannot be counted.
     pub(crate) async fn count(&self, most: usize) -> Option<Count> {
         match self {
             Self::Known(leaves) => Some(Count { leaves: *leaves, all: true }),
@@ -90,8 +92,7 @@ impl Size {
     }
 }
 
-/// Makes everything that the settings name; what was `made` before from the same words is taken
-/// as it is.
+/// Builds every mount of the settings; reuses a mount in `made` whose settings did not change.
 pub(crate) fn assemble(
     settings: &Settings,
     made: &[Made],
@@ -132,24 +133,24 @@ fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made
     Ok(Made { mount: Arc::new(mounted), known: Arc::new(known), part, upstream, said })
 }
 
-/// A mount, what can be said of it, and the provider behind it.
+/// A mount, its summary and its provider.
 type Parts = (Mount, Part, Arc<dyn Provider>);
 
-/// The mount that tells how the others are.
+/// The internal mount with the status of all mounts.
 fn own(made: &[Made]) -> resource::Result<Mount> {
     let mounts = Mounts::new(made.iter().map(|made| Arc::clone(&made.known)).collect())?;
-    // No name in the settings has a colon in it.
+    // Mount names in the settings cannot contain a colon, so this name is free.
     Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, plain()).unlisted())
 }
 
-/// The mount that tells who watches what.
+/// The internal mount that lists the watchers.
 fn subscriptions(watchers: &Arc<Watchers>) -> Mount {
     let uris = std::iter::once(watchers.uri().clone()).collect();
     let address = Address::Own { uris, templates: Vec::new() };
     Mount::new("refdesk:subscriptions", address, Arc::clone(watchers), plain()).unlisted()
 }
 
-/// The terms of what is our own.
+/// The terms of the internal mounts.
 fn plain() -> Terms {
     Terms { rules: Rules::default(), max_read: MAX_READ, timeout: TIMEOUT, required: false }
 }
@@ -162,7 +163,7 @@ fn folder(
 ) -> Result<Parts, Flaw> {
     let built_in = files.builtin_rules.then(rules::built_in).into_iter().flatten();
     let mut terms = terms(settings, mount, built_in)?;
-    // A folder hides by itself, since only it knows where its links lead.
+    // The folder provider applies the hiding rules itself, since only it resolves symlinks.
     let hide = terms.rules.hides().then(|| {
         let rules = terms.rules.clone();
         Arc::new(move |path: &str| rules.hide(path)) as Hide
@@ -189,7 +190,7 @@ fn folder(
     let fs = Fs::open(options).map_err(|error| {
         let shown = files.path.get_ref().display().to_string();
         let message = format!("the folder `{shown}` of mount `{name}` cannot be opened: {error}");
-        let hint = "a path is taken from where the settings file is";
+        let hint = "paths are relative to the settings file";
         settings.flaw(files.path.span(), message, Some(hint.to_owned()))
     })?;
     let fs = Arc::new(fs);
@@ -261,7 +262,7 @@ fn rule(settings: &Settings, rule: &RuleSettings) -> Result<Rule, Flaw> {
     let glob = rule.glob.get_ref();
     Rules::glob(glob).map_err(|error| {
         let message = format!("not a glob: {}", error.kind());
-        settings.flaw(rule.glob.span(), message, Some("as in `docs/**/*.md`".to_owned()))
+        settings.flaw(rule.glob.span(), message, Some("example: `docs/**/*.md`".to_owned()))
     })?;
     let icons = rule.icons.as_ref().map(|icons| self::icons(settings, icons)).transpose()?;
     Ok(Rule {
@@ -289,7 +290,7 @@ fn priority(settings: &Settings, said: Option<&Spanned<f64>>) -> Result<Option<f
     let Some(said) = said else { return Ok(None) };
     let fits = (0.0..=1.0).contains(said.get_ref());
     fits.then_some(Some(*said.get_ref()))
-        .ok_or_else(|| settings.flaw(said.span(), "a priority lies between 0 and 1", None))
+        .ok_or_else(|| settings.flaw(said.span(), "a priority must be between 0 and 1", None))
 }
 
 fn icons(settings: &Settings, icons: &[settings::Icon]) -> Result<Vec<Icon>, Flaw> {
@@ -301,7 +302,7 @@ fn icons(settings: &Settings, icons: &[settings::Icon]) -> Result<Vec<Icon>, Fla
         }
         let theme = icon.theme.clone();
         if theme.as_deref().is_some_and(|theme| theme != "light" && theme != "dark") {
-            let message = "the theme of an icon is \"light\" or \"dark\"";
+            let message = "an icon theme must be \"light\" or \"dark\"";
             return Err(settings.flaw(icon.src.span(), message, None));
         }
         Ok(Icon { src: src.clone(), mime: icon.mime.clone(), sizes: icon.sizes.clone(), theme })
@@ -309,7 +310,7 @@ fn icons(settings: &Settings, icons: &[settings::Icon]) -> Result<Vec<Icon>, Fla
     icons.iter().map(icon).collect()
 }
 
-/// A URI of the settings.
+/// Parses a URI of the settings.
 fn uri(settings: &Settings, text: &Spanned<String>) -> Result<Uri, Flaw> {
     Uri::parse(text.get_ref()).map_err(|error| flawed(settings, text.span(), &error))
 }

@@ -1,8 +1,7 @@
-//! Which key closes cursors?
+//! The 32-byte key that signs cursors.
 //!
-//! One that outlives the process and is shared by all processes of one person, so that a list
-//! begun with one of them can be finished with another. A team gives its servers one by
-//! `[server] secret`.
+//! The key is stored per user, so a cursor stays valid across restarts and in other processes of
+//! the same user. Several servers of a team share one key with `[server] secret`.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,17 +10,17 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-/// The key that the settings name, else the one kept for this person, else one for this process.
+/// The key from the settings, else the user's stored key, else a random one for this process.
 pub(crate) fn find(secret: Option<&str>) -> anyhow::Result<[u8; 32]> {
     if let Some(secret) = secret {
         return Ok(blake3::derive_key("refdesk 2026 cursors", secret.as_bytes()));
     }
     let mut fresh = [0; 32];
-    getrandom::fill(&mut fresh).context("this machine gives no random numbers")?;
+    getrandom::fill(&mut fresh).context("the operating system returned no random bytes")?;
     Ok(kept(fresh).unwrap_or(fresh))
 }
 
-/// The key on disk; `fresh` becomes it if there is none yet.
+/// Reads the stored key; stores `fresh` if there is none yet.
 fn kept(fresh: [u8; 32]) -> Option<[u8; 32]> {
     let folder = state_folder()?;
     let file = folder.join("cursor.key");
@@ -33,7 +32,7 @@ fn kept(fresh: [u8; 32]) -> Option<[u8; 32]> {
     let kept = fs::read(&file).ok()?.try_into().ok();
     if kept.is_none() {
         let file = file.display();
-        tracing::warn!(%file, "not a key of 32 bytes; cursors end with this process");
+        tracing::warn!(%file, "not a 32-byte key; cursors will end with this process");
     }
     kept
 }

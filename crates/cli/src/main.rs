@@ -1,4 +1,4 @@
-//! The program: arguments, settings, wiring, printing.
+//! The `refdesk` command-line program: arguments, settings, wiring, output.
 
 mod args;
 mod assemble;

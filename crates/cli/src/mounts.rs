@@ -1,7 +1,7 @@
-//! How is each mount? refdesk's own resources, which tell.
+//! Provider of the status resources `refdesk://mounts` and `refdesk://mounts/<name>`.
 //!
-//! Mounted so that they do not stand in the plain list: what a host shows a person is what the
-//! person serves. Whoever knows `refdesk://mounts` lists and reads them.
+//! They are mounted unlisted: the plain list that a host shows holds only what the user serves. A
+//! client that knows `refdesk://mounts` can list, read and watch them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,23 +21,23 @@ use tokio::time::Interval;
 const ALL: &str = "refdesk://mounts";
 const JSON: &str = "application/json";
 
-/// How often one looks whether a mount is as it was.
+/// How often a watched status is checked for changes.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What is served, as resources.
+/// The status of all mounts, as a collection of JSON resources.
 pub(crate) struct Mounts {
     all: Uri,
     known: Vec<Arc<Known>>,
 }
 
-/// One mount.
+/// The status resource of one mount.
 pub(crate) struct Known {
     uri: Uri,
     name: String,
     kind: &'static str,
     root: Option<String>,
     provider: Arc<dyn Provider>,
-    /// Since when it is mounted.
+    /// When the mount was created.
     at: SystemTime,
 }
 
@@ -79,7 +79,7 @@ impl Known {
 
     fn describe(&self, text: &str) -> Resource {
         let mut resource = Resource::new(self.uri.clone(), self.name.clone());
-        resource.description = Some(format!("How the mount {} is", self.name));
+        resource.description = Some(format!("Status of the mount {}", self.name));
         resource.mime = Some(JSON.to_owned());
         resource.watchable = Truth::Yes;
         resource.size = Some(text.len() as u64);
@@ -122,7 +122,7 @@ impl Mounts {
 
     fn describe(&self) -> Resource {
         let mut resource = Resource::new(self.all.clone(), "mounts");
-        resource.description = Some("What is served here, and how each of it is".to_owned());
+        resource.description = Some("All mounts and their status".to_owned());
         resource.mime = Some("inode/directory".to_owned());
         resource.listable = Truth::Yes;
         resource.watchable = Truth::Yes;
@@ -204,7 +204,7 @@ impl Watch for Mounts {
     }
 }
 
-/// Somebody who looks now and then how mounts are.
+/// Polls the status of mounts and yields each that changed.
 struct Look {
     known: Vec<Arc<Known>>,
     told: Vec<String>,

@@ -1,6 +1,6 @@
-//! How does the program speak to a person?
+//! Terminal output: printing, error reports, logging and table layout.
 //!
-//! Standard output carries what was asked for; the log and failures go to standard error.
+//! Results go to standard output, log and errors to standard error.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -13,13 +13,13 @@ use crate::settings::Flaw;
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever closed the pipe has seen enough.
+        // The reader closed the pipe, as `head` does; that is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
 }
 
-/// Writes a failure to standard error, with what to do next where we know it.
+/// Writes an error to standard error; a settings error with its location and hint.
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     let told = match error.downcast_ref::<Flaw>() {
         Some(flaw) => flaw.to_string(),
@@ -29,7 +29,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Sends the log to standard error. `REFDESK_LOG` says how much of it.
+/// Starts logging to standard error. `REFDESK_LOG` sets the filter; the default is `warn`.
 pub(crate) fn start_log() {
     let filter = EnvFilter::try_from_env("REFDESK_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     let colours = io::stderr().is_terminal();
@@ -40,7 +40,7 @@ pub(crate) fn start_log() {
         .init();
 }
 
-/// A table whose columns line up.
+/// Formats rows as a table with aligned columns.
 pub(crate) fn table(rows: &[[String; 4]]) -> String {
     let mut widths = [0; 4];
     for row in rows {
@@ -62,7 +62,7 @@ pub(crate) fn table(rows: &[[String; 4]]) -> String {
     text
 }
 
-/// A number as people write it: 1,284.
+/// Formats a number with thousands separators: 1,284.
 pub(crate) fn number(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,7 +1,7 @@
-//! What happens when somebody edits the settings while they are served?
+//! Live reload of the settings files, detected by polling.
 //!
-//! What did not change goes on; what is new is mounted, what is gone is not, and whoever listens
-//! hears of it. An edit that is not in order changes nothing, and the log says why.
+//! Unchanged mounts keep running, new ones are mounted, removed ones are unmounted, and the
+//! catalog notifies subscribers. Invalid settings change nothing and are logged.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -15,13 +15,13 @@ use crate::args::Source;
 use crate::assemble::{Assembly, Made, assemble};
 use crate::settings::Settings;
 
-/// How often the files are looked at.
+/// Polling interval.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// What tells one version of a file from another.
+/// Size, modification time and inode: identifies one version of a file.
 type Stamp = Option<(u64, i64, i64, u64)>;
 
-/// Keeps what is served as the settings say, for as long as it runs.
+/// Polls the settings files and applies each valid change. Never returns.
 pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assembly) {
     let files = files(source, settings);
     let mut made = assembly.made.clone();
@@ -40,10 +40,10 @@ pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assemb
         match again(source, &made, &assembly.watchers) {
             Ok((settings, fresh)) => {
                 if settings.server != server {
-                    tracing::warn!("what [server] says takes a restart");
+                    tracing::warn!("changes to [server] take effect after a restart");
                     server = settings.server;
                 }
-                tracing::info!(mounts = fresh.made.len(), "the settings were read again");
+                tracing::info!(mounts = fresh.made.len(), "settings reloaded");
                 assembly.catalog.replace(fresh.catalog.mounts().to_vec());
                 made = fresh.made;
                 for made in made.clone() {
@@ -51,13 +51,13 @@ pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assemb
                 }
             }
             Err(error) => {
-                tracing::error!("the settings were changed, and are not in order: {error:#}");
+                tracing::error!("the changed settings are invalid and were not applied: {error:#}");
             }
         }
     }
 }
 
-/// What the settings amount to now; mounts of which they say the same are the same.
+/// Reads and assembles the settings again; reuses the mounts whose settings did not change.
 fn again(
     source: &Source,
     made: &[Made],

@@ -1,7 +1,7 @@
-//! Which files matter most, if nobody says?
+//! Built-in default priorities of well-known files.
 //!
-//! A person's own rules come behind these and so hold over them. The table is repeated for users
-//! in `docs/providers/fs.md`.
+//! The rules of the settings come after these and override them. `docs/providers/fs.md` repeats
+//! the table for users.
 
 use catalog::{Effect, Rule};
 
@@ -16,7 +16,7 @@ const PRIORITIES: &[(f64, &[&str])] = &[
     (0.1, &["*.map", "*.snap", "*.svg", "*.ico", "*.woff2"]),
 ];
 
-/// The rules that hold for every folder.
+/// The default rules of every folder mount.
 pub(crate) fn built_in() -> impl Iterator<Item = Rule> {
     PRIORITIES.iter().flat_map(|(priority, globs)| {
         globs.iter().map(|glob| Rule {

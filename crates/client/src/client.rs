@@ -1,4 +1,4 @@
-//! What can be asked of a server, and what does it answer?
+//! The client's public API: requests, answers, subscriptions, connection status.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::session::Asked;
 use crate::transport::board::{Listener, Party};
 use crate::transport::line::Patience;
 
-/// A server to ask. Cheap to clone; all clones share one connection.
+/// A client of one server. Cheap to clone; all clones share one connection.
 ///
-/// It connects at the first request, stays connected, and connects again after a failure. What
-/// is dropped before it is answered is cancelled at the server.
+/// It connects at the first request, stays connected, and reconnects after a failure. Dropping
+/// the future of an unanswered request cancels the request at the server.
 #[derive(Clone)]
 pub struct Client {
     pub(crate) link: Arc<Link>,
 }
 
-/// What is to be asked.
+/// One request and its options.
 #[derive(Clone)]
 pub struct Request {
     method: String,
@@ -38,17 +38,17 @@ pub struct Request {
     mirrored: Vec<(String, String)>,
 }
 
-/// What a server answered.
+/// A server's result.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The result, byte for byte.
     pub result: Box<RawValue>,
-    /// Who answered.
+    /// The server that answered.
     pub peer: Arc<Peer>,
 }
 
 impl Request {
-    /// Asks for `method`.
+    /// A request for `method`, without parameters.
     pub fn new(method: &str) -> Self {
         Self {
             method: method.to_owned(),
@@ -60,45 +60,46 @@ impl Request {
         }
     }
 
-    /// With these parameters, an object.
+    /// Sets the parameters, which must be a JSON object.
     #[must_use]
     pub fn params(self, params: Box<RawValue>) -> Self {
         Self { params: Some(params), ..self }
     }
 
-    /// With parameters that name one resource.
+    /// Sets parameters that name one resource.
     #[must_use]
     pub fn about(self, uri: &str) -> Self {
         self.params(ask::about(uri))
     }
 
-    /// The server may be silent for this long.
+    /// Sets how long the server may stay silent; progress notifications restart the timer.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
 
-    /// Asks to be told how far it has come. Must not block.
+    /// Asks for progress notifications and passes each to `listener`, which must not block.
     #[must_use]
     pub fn progress(self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         Self { progress: Some(Arc::new(listener)), ..self }
     }
 
-    /// `handler` answers what the server asks meanwhile, and hears what it logs. Where the server
-    /// does not tell which request it is about, it must be clear: requests of one `number` have
-    /// one party.
+    /// Lets `handler` answer server requests and receive log messages during this request.
+    ///
+    /// Where the server does not say which request a message belongs to, the client uses the
+    /// handler only if all pending requests that have one carry the same `number`.
     #[must_use]
     pub fn answered_by(self, number: u64, handler: Arc<dyn Handler>) -> Self {
         Self { party: Some(Party { number, handler }), ..self }
     }
 
-    /// Headers repeat these arguments, where requests stand alone and go over HTTP.
+    /// Repeats these tool arguments as HTTP headers, in revisions without a handshake.
     #[must_use]
     pub fn mirroring(self, mirrored: Vec<(String, String)>) -> Self {
         Self { mirrored, ..self }
     }
 
-    /// Going on at `cursor`, where it is a list.
+    /// Continues a list at `cursor`, if there is one.
     pub(crate) fn from(self, cursor: Option<&str>) -> Result<Self, Error> {
         let Some(cursor) = cursor else { return Ok(self) };
         let first = self.first();
@@ -115,12 +116,12 @@ impl Request {
 }
 
 impl Client {
-    /// A client of `target`, which is not reached yet.
+    /// A client of `target`, not connected yet.
     pub fn new(target: Target, options: Options) -> Self {
         Self { link: Link::new(Dial::new(target, options)) }
     }
 
-    /// Asks for `method`, with `params` that are an object.
+    /// Sends a request for `method`; `params` must be a JSON object.
     pub async fn request(
         &self,
         method: &str,
@@ -129,7 +130,10 @@ impl Client {
         self.ask(&Request { params, ..Request::new(method) }).await
     }
 
-    /// Asks.
+    /// Sends a request and waits for its result.
+    ///
+    /// After a lost session or a wrong guess at the server's era it reconnects; it repeats the
+    /// request once, and only if the method is idempotent.
     pub async fn ask(&self, request: &Request) -> Result<Answer, Error> {
         let options = &self.link.dial.options;
         let silence = request.timeout.unwrap_or(options.timeout);
@@ -161,28 +165,28 @@ impl Client {
         }
     }
 
-    /// Walks a list from its beginning, `most` pages at most.
+    /// Iterates over the pages of a list from the first; at most `most` pages.
     pub fn pages(&self, request: Request, most: usize) -> Pages {
         Pages::new(self.clone(), request, most)
     }
 
-    /// Who the server is and what it can do. Connects, if need be.
+    /// The server's identity and capabilities. Connects if necessary.
     pub async fn peer(&self) -> Result<Arc<Peer>, Error> {
         Ok(Arc::clone(&self.link.session().await?.peer))
     }
 
-    /// How the server is, now and whenever that changes.
+    /// The connection status, now and after each change.
     pub fn state(&self) -> watch::Receiver<Standing> {
         self.link.standing()
     }
 
-    /// What the server tells unasked, from now on.
+    /// The server's notifications from now on.
     pub fn notices(&self) -> Notices {
         self.link.dial.herald.listen()
     }
 
-    /// Watches a resource from now on, whatever becomes of the connection. Tells whether the
-    /// server agreed; if not, it is not watched.
+    /// Subscribes to a resource; the subscription survives reconnects. Returns whether the server
+    /// accepted it; if it did not, the client does not keep it.
     pub async fn subscribe(&self, uri: &str) -> Result<bool, Error> {
         let session = self.link.session().await?;
         let herald = &self.link.dial.herald;
@@ -194,19 +198,19 @@ impl Client {
         agreed
     }
 
-    /// Watches a resource no more.
+    /// Ends the subscription to a resource.
     pub async fn unsubscribe(&self, uri: &str) -> Result<(), Error> {
         if !self.link.dial.herald.unwant(uri) {
             return Ok(());
         }
-        // Where there is no connection, there is nothing that is watched.
+        // Without a connection, the server holds no subscription.
         match self.link.current().await {
             Some(session) => session.unsubscribe(uri).await,
             None => Ok(()),
         }
     }
 
-    /// Takes leave of the server: ends the session, or the program.
+    /// Closes the connection: ends the HTTP session, or the child process.
     pub async fn close(&self) {
         self.link.close().await;
     }

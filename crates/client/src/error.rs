@@ -1,47 +1,47 @@
-//! Why did a server not answer?
+//! Errors of the client.
 
 use protocol::{Denial, Malformed};
 
 /// Why a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The server is not there, or not in a state to be asked. It may be, later.
+    /// The server cannot be reached now. A later attempt may succeed.
     #[error("the server cannot be reached: {0}")]
     Unreachable(String),
-    /// The connection ended before the answer came. Whether the server acted is not known.
+    /// The connection ended before the answer came. The server may or may not have acted.
     #[error("the connection ended: {0}")]
     Closed(String),
-    /// The answer did not come in time. The server was told that nobody waits any more.
+    /// The answer did not come in time. If the request was sent, the client has cancelled it.
     #[error("the server did not answer in time")]
     TimedOut,
     /// The server answered with an error.
-    #[error("the server refused: {} ({})", .0.message, .0.code)]
+    #[error("the server returned an error: {} ({})", .0.message, .0.code)]
     Refused(Denial),
-    /// The server sent something that is no answer.
-    #[error("the server cannot be understood: {0}")]
+    /// The server sent something that is not a valid answer.
+    #[error("the server sent an invalid message: {0}")]
     Malformed(String),
-    /// The server sent more at once than is taken, which is this many bytes.
+    /// The server sent a message over the limit, which is this many bytes.
     #[error("the server sent a message of more than {0} bytes")]
     TooLarge(usize),
 }
 
 impl Error {
-    /// Whether it is a header that is not what the server wants.
+    /// Whether the server rejected a header of the request.
     pub fn is_about_headers(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_about_headers())
     }
 
-    /// Whether it is what we said that we can be asked for that is too little.
+    /// Whether the server needs a client capability that the request did not declare.
     pub fn is_about_capability(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_about_capability())
     }
 
-    /// Whether a resource is missing, in the words of any server there is.
+    /// Whether the resource does not exist, by any error code that servers use for that.
     pub fn is_about_missing(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_about_missing())
     }
 
-    /// Whether what was asked makes no sense to the server.
+    /// Whether the server rejected the parameters.
     pub fn is_about_params(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_about_params())
     }
@@ -58,18 +58,18 @@ impl From<Malformed> for Error {
     }
 }
 
-/// Why a request ended, as far as the connection must know.
+/// Why a request failed, as far as the connection must tell failures apart.
 #[derive(Debug, Clone)]
 pub(crate) enum Lapse {
-    /// For good.
+    /// An error to return to the caller.
     Error(Error),
-    /// The server has forgotten the session, and did nothing.
+    /// The server does not know the session any more; it did not act on the request.
     Expired,
-    /// The server answered with a status of HTTP that is no success.
+    /// The server answered with an HTTP status that is not a success.
     Status {
         /// The status.
         code: u16,
-        /// The error in its body, if there was one.
+        /// The JSON-RPC error in the body, if there is one.
         denial: Option<Denial>,
     },
 }
@@ -84,7 +84,7 @@ impl From<Lapse> for Error {
     fn from(lapse: Lapse) -> Self {
         match lapse {
             Lapse::Error(error) => error,
-            Lapse::Expired => Self::Closed("the server has forgotten the session".to_owned()),
+            Lapse::Expired => Self::Closed("the session has expired".to_owned()),
             Lapse::Status { denial: Some(denial), .. } => Self::Refused(denial),
             Lapse::Status { code, denial: None } => {
                 Self::Unreachable(format!("HTTP status {code}"))
@@ -94,7 +94,7 @@ impl From<Lapse> for Error {
 }
 
 impl Lapse {
-    /// The error of the server in it.
+    /// The server's JSON-RPC error, if there is one.
     pub(crate) fn denial(&self) -> Option<&Denial> {
         match self {
             Self::Error(Error::Refused(denial)) | Self::Status { denial: Some(denial), .. } => {
@@ -104,10 +104,10 @@ impl Lapse {
         }
     }
 
-    /// Whether a server of another era would say so.
+    /// Whether a server of another era would answer with this status.
     ///
-    /// MCP 2026-07-28, versioning: 400, 404, 405. Servers in the wild also answer 422 to a first
-    /// message that is no opening.
+    /// MCP 2026-07-28, versioning: 400, 404, 405. Some servers also answer 422 to a first message
+    /// that is not `initialize`.
     pub(crate) fn is_rejection(&self) -> bool {
         matches!(self, Self::Status { code: 400 | 404 | 405 | 422, .. })
     }

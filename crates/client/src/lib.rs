@@ -1,7 +1,7 @@
-//! How do we call somebody else's server?
+//! MCP client for other servers, in every protocol revision, over stdio and HTTP.
 //!
-//! A client speaks every revision, finds out by itself which one a server speaks, keeps the
-//! connection alive, and hands on what the server says as it was written, byte for byte.
+//! The client detects which revision a server speaks, reconnects after a failure, and returns
+//! results byte for byte as the server wrote them.
 
 mod client;
 mod error;

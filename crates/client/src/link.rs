@@ -1,4 +1,4 @@
-//! Is the server there, and if not, when is it tried again?
+//! Connection with reconnect and backoff, shared by all clones of a client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,29 +11,29 @@ use crate::error::{Error, Lapse};
 use crate::negotiate::{Dial, Verdict};
 use crate::session::Session;
 
-/// How a server is.
+/// The state of a connection.
 #[derive(Debug, Clone)]
 pub enum State {
-    /// It was not reached yet, or is being reached.
+    /// Not connected yet, or connecting.
     Starting,
-    /// It can be asked.
+    /// Connected.
     Ready(Arc<Peer>),
-    /// It cannot, for this reason.
+    /// The last connection or connection attempt failed, for this reason.
     Failed(String),
 }
 
-/// How a server is, and since when.
+/// The state of a connection, and since when it holds.
 #[derive(Debug, Clone)]
 pub struct Standing {
-    /// How it is.
+    /// The current state.
     pub state: State,
-    /// Since when.
+    /// When this state began. A repeated failure does not restart it.
     pub since: Instant,
-    /// The last time that it could not be asked: why, and when that was. Stays when it is back.
+    /// The reason and time of the last failure. It remains after the connection recovers.
     pub failure: Option<(String, Instant)>,
 }
 
-/// The connection to a server, made when it is needed and made again when it was lost.
+/// The connection to a server, opened on demand and reopened after a loss.
 pub(crate) struct Link {
     pub(crate) dial: Arc<Dial>,
     slot: Arc<Mutex<Slot>>,
@@ -46,9 +46,9 @@ struct Slot {
     since: Option<Instant>,
     verdict: Option<Verdict>,
     failures: u32,
-    /// When the server may be tried again, and why not before.
+    /// When the next attempt is allowed, and the failure that set the delay.
     again: Option<(Instant, String)>,
-    /// Whether there was a connection before.
+    /// Whether there ever was a connection.
     was_open: bool,
     is_closed: bool,
 }
@@ -71,11 +71,11 @@ impl Link {
         self.standing.subscribe()
     }
 
-    /// The connection, which is made if there is none. While a failure is fresh, it fails at once.
+    /// The connection; opens one if there is none. During the backoff it fails at once.
     pub(crate) async fn session(self: &Arc<Self>) -> Result<Arc<Session>, Error> {
         let slot = Arc::clone(&self.slot).lock_owned().await;
         if slot.is_closed {
-            return Err(Error::Closed("we closed it".to_owned()));
+            return Err(Error::Closed("closed by the client".to_owned()));
         }
         if let Some(session) = slot.alive() {
             return Ok(session);
@@ -83,19 +83,19 @@ impl Link {
         if let Some((_, why)) = slot.again.as_ref().filter(|(at, _)| Instant::now() < *at) {
             return Err(Error::Unreachable(why.clone()));
         }
-        // Whoever asked first may lose patience; the others want the connection all the same.
+        // A task of its own: the first caller may give up while others still wait for it.
         let link = Arc::clone(self);
         let connecting = tokio::spawn(async move { link.connect(slot).await });
-        let failed = |_| Err(Error::Unreachable("connecting failed".to_owned()));
+        let failed = |_| Err(Error::Unreachable("the connection task failed".to_owned()));
         connecting.await.unwrap_or_else(failed)
     }
 
-    /// The connection, if there is one.
+    /// The open connection, if there is one.
     pub(crate) async fn current(&self) -> Option<Arc<Session>> {
         self.slot.lock().await.alive()
     }
 
-    /// The connection, if it can be had in time.
+    /// The connection, or a timeout if opening one takes longer than `time`.
     pub(crate) async fn session_within(
         self: &Arc<Self>,
         time: Duration,
@@ -113,14 +113,14 @@ impl Link {
                 return Err(Error::Unreachable(why.clone()));
             }
         }
-        // Whoever was lost stays so until it is back.
+        // A failed server stays `Failed` while the client reconnects.
         let is_lost = matches!(self.standing.borrow().state, State::Failed(_));
         if !is_lost {
             self.stand(State::Starting);
         }
         let connecting = self.dial.connect(slot.verdict);
         let connected = time::timeout(self.dial.options.connecting, connecting).await;
-        let late = || Error::Unreachable("it did not answer in time".to_owned());
+        let late = || Error::Unreachable("the server did not answer in time".to_owned());
         match connected.unwrap_or_else(|_| Err(late())) {
             Ok(connected) => {
                 slot.verdict = Some(connected.verdict);
@@ -142,7 +142,7 @@ impl Link {
         }
     }
 
-    /// Restores what was watched, and sees to it when the connection is lost.
+    /// Renews subscriptions after a reconnect, and handles the loss of the connection.
     fn watch(self: &Arc<Self>, session: &Arc<Session>, again: bool) {
         let link = Arc::downgrade(self);
         let board = Arc::clone(&session.line.board);
@@ -165,7 +165,7 @@ impl Link {
         });
     }
 
-    /// Brings the connection back by itself, as long as something is watched.
+    /// Reconnects in the background while there are subscriptions.
     fn revive(self: &Arc<Self>) {
         let link = Arc::downgrade(self);
         tokio::spawn(async move {
@@ -182,14 +182,14 @@ impl Link {
                     }
                     None => match link.session().await {
                         Ok(_) | Err(Error::Closed(_)) => return,
-                        Err(error) => tracing::debug!(%error, "a server is still gone"),
+                        Err(error) => tracing::debug!(%error, "cannot reconnect to a server"),
                     },
                 }
             }
         });
     }
 
-    /// Lets go of a connection that is over.
+    /// Drops a connection that ended.
     pub(crate) async fn lose(&self, session: &Arc<Session>, lapse: &Lapse) {
         let mut slot = self.slot.lock().await;
         if slot.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, session)) {
@@ -198,13 +198,13 @@ impl Link {
         }
     }
 
-    /// Lets go of a connection to a server that is not what it was found to be.
+    /// Drops a connection and the remembered era: the server proved to be of another one.
     pub(crate) async fn doubt(&self, session: &Arc<Session>) {
         self.lose(session, &Lapse::Expired).await;
         self.slot.lock().await.verdict = None;
     }
 
-    /// Tells how the server is from now on. Whoever fails again has failed since the first time.
+    /// Publishes a new state. A repeated failure keeps the time of the first one.
     fn stand(&self, state: State) {
         self.standing.send_modify(|standing| {
             let now = Instant::now();
@@ -222,7 +222,7 @@ impl Link {
         });
     }
 
-    /// Remembers a failure. A server that forgot us is there, and may be asked at once.
+    /// Records a failure and sets the backoff. An expired session sets none: the server is up.
     fn count(&self, slot: &mut Slot, lapse: &Lapse) {
         let why = Error::from(lapse.clone()).to_string();
         self.stand(State::Failed(why.clone()));
@@ -231,7 +231,7 @@ impl Link {
             return;
         }
         let backoff = self.dial.options.backoff;
-        // A connection that lasted shows that what went wrong before is over.
+        // A connection that lasted longer than the longest backoff resets the count.
         if slot.since.take().is_some_and(|since| since.elapsed() > backoff.most) {
             slot.failures = 0;
         }
@@ -239,7 +239,7 @@ impl Link {
         slot.again = Some((Instant::now() + backoff.after(slot.failures), why));
     }
 
-    /// Takes leave of the server, for good.
+    /// Closes the connection for good.
     pub(crate) async fn close(&self) {
         let session = {
             let mut slot = self.slot.lock().await;
@@ -247,7 +247,7 @@ impl Link {
             slot.session.take()
         };
         if let Some(session) = session {
-            session.line.board.end(&Error::Closed("we closed it".to_owned()));
+            session.line.board.end(&Error::Closed("closed by the client".to_owned()));
             session.line.wire.finish().await;
         }
     }

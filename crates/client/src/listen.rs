@@ -1,7 +1,7 @@
-//! How are changes heard from a server whose requests stand alone?
+//! Keeps one `subscriptions/listen` stream open, in revisions without a handshake.
 //!
-//! One subscription at a time covers everything that is watched. When that changes, the next one
-//! is opened and acknowledged before the last one is let go, so that nothing falls in between.
+//! One stream at a time covers all subscriptions. When they change, the task opens the next stream
+//! and waits for its acknowledgement before it drops the last one, so that no change is lost.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,24 +17,24 @@ use crate::negotiate::Dial;
 use crate::session::{Asked, begin};
 use crate::transport::line::{Asking, Hooks, Line};
 
-/// How many changes of mind wait for the next subscription.
+/// How many subscribe and unsubscribe calls may wait for the next stream.
 const WAITING: usize = 1_024;
 
-/// Who keeps the subscription.
+/// Handle of the task that keeps the listen stream; dropping it stops the task.
 pub(crate) struct Listening {
     changes: mpsc::Sender<Change>,
     task: AbortHandle,
 }
 
-/// What is watched has changed.
+/// One call to subscribe or unsubscribe.
 struct Change {
-    /// What somebody wants to know the fate of.
+    /// The resource whose subscription the caller asks about.
     uri: String,
     done: oneshot::Sender<Result<bool, Error>>,
 }
 
 impl Listening {
-    /// Watches what is wanted; `missed`, if something may have happened that nobody heard.
+    /// Starts the task; `missed` if the client may have missed changes before.
     pub(crate) fn new(line: &Arc<Line>, peer: &Arc<Peer>, dial: &Arc<Dial>, missed: bool) -> Self {
         let (changes, wanted) = mpsc::channel(WAITING);
         let (line, peer, dial) = (Arc::clone(line), Arc::clone(peer), Arc::clone(dial));
@@ -43,11 +43,11 @@ impl Listening {
         Self { changes, task }
     }
 
-    /// Has what is wanted now watched. Tells whether `uri` is.
+    /// Opens a stream for the current set of subscriptions. Returns whether it covers `uri`.
     pub(crate) async fn change(&self, uri: &str) -> Result<bool, Error> {
         let (done, outcome) = oneshot::channel();
         let uri = uri.to_owned();
-        let gone = || Error::Closed("the subscription is gone".to_owned());
+        let gone = || Error::Closed("the listen stream was stopped".to_owned());
         self.changes.send(Change { uri, done }).await.map_err(|_| gone())?;
         outcome.await.map_err(|_| gone())?
     }
@@ -64,7 +64,7 @@ struct Keeper {
     peer: Arc<Peer>,
     dial: Arc<Dial>,
     failures: u32,
-    /// Whether something may have happened that nobody heard.
+    /// Whether the client may have missed changes.
     missed: bool,
     current: Option<Asking>,
 }
@@ -93,7 +93,7 @@ impl Keeper {
         }
     }
 
-    /// Opens a subscription for all that is wanted now, then lets go of the last one.
+    /// Opens a stream for the current set of subscriptions, then drops the last one.
     async fn renew(&mut self) -> Result<BTreeSet<String>, Error> {
         let wanted = self.dial.herald.wanted();
         let params = listening(wanted.iter().map(String::as_str));
@@ -111,7 +111,7 @@ impl Keeper {
             biased;
             Ok(uris) = begun => Ok(uris.into_iter().collect()),
             outcome = asking.ended() => Err(match outcome {
-                Ok(_) => Error::Malformed("a subscription ended before it began".to_owned()),
+                Ok(_) => Error::Malformed("the stream ended before its acknowledgement".to_owned()),
                 Err(lapse) => lapse.into(),
             }),
             () = time::sleep(self.dial.options.timeout) => Err(Error::TimedOut),
@@ -125,7 +125,8 @@ impl Keeper {
         acknowledged
     }
 
-    /// Waits until there is a reason for another subscription: a change of mind, or an end.
+    /// Waits for a reason to open another stream: a call, or the end of the current stream plus
+    /// the backoff.
     async fn wait(&mut self, changes: &mut mpsc::Receiver<Change>) -> Option<Option<Change>> {
         let ended = async {
             match &mut self.current {
@@ -146,7 +147,7 @@ impl Keeper {
         }
     }
 
-    /// The server tells of nothing after all.
+    /// Declines all subscriptions: the server does not know `subscriptions/listen`.
     async fn give_up(self, mut changes: mpsc::Receiver<Change>) {
         if self.missed {
             self.dial.herald.catch_up();

@@ -1,7 +1,7 @@
-//! Which era does a server belong to, and who is it?
+//! Connects to a server and negotiates its protocol revision.
 //!
-//! The order of questions is that of the protocol: one that only new servers know comes first,
-//! and what becomes of it tells. No single code decides.
+//! The order is that of the specification: `server/discover`, which only newer servers know, then
+//! `initialize`, then HTTP+SSE. No single error code decides.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,39 +18,39 @@ use crate::transport::http::{self, Pool, Style};
 use crate::transport::line::{Hooks, Line, Patience, heading};
 use crate::transport::{Parcel, Wire, child, pipe};
 
-/// How a server was found to speak.
+/// The era of a server, as negotiation found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Requests stand alone.
+    /// No handshake: every request carries its revision (2026-07-28).
     Alone,
-    /// It begins with a handshake.
+    /// A session that begins with `initialize`.
     Opened,
-    /// It begins with a handshake, and says everything on one stream of HTTP.
+    /// A session over HTTP+SSE (2024-11-05): all answers come on one stream.
     Older,
 }
 
-/// A server that can be asked.
+/// An open connection to a server, and what negotiation found.
 pub(crate) struct Connected {
     pub(crate) line: Arc<Line>,
     pub(crate) peer: Peer,
     pub(crate) verdict: Verdict,
 }
 
-/// Everything that is needed to reach a server.
+/// Everything needed to connect to a server.
 pub(crate) struct Dial {
     pub(crate) target: Target,
     pub(crate) options: Options,
     pub(crate) herald: Arc<Herald>,
     pub(crate) asker: Asker,
     ids: AtomicU64,
-    /// The connections of HTTP, which outlive what is found out over them.
+    /// The HTTP connection pool, shared by all connection attempts.
     pool: OnceLock<Result<Arc<Pool>, Error>>,
 }
 
 impl Dial {
     pub(crate) fn new(target: Target, options: Options) -> Self {
         let asker = options.asker();
-        // No id is 0: there are servers that take it for none.
+        // Ids start at 1: some servers take 0 for a missing id.
         let (ids, pool) = (AtomicU64::new(1), OnceLock::new());
         Self { target, options, herald: Arc::default(), asker, ids, pool }
     }
@@ -59,25 +59,25 @@ impl Dial {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Reaches the server, beginning with what it was found to be the last time.
+    /// Connects to the server, starting with the era of the last connection.
     pub(crate) async fn connect(&self, known: Option<Verdict>) -> Result<Connected, Error> {
         let mut connected = self.attempt(known).await;
-        // What was true of the last server here need not be true of this one.
+        // The server may have been replaced by one of another era.
         if known.is_some() && connected.as_ref().is_err_and(|error| self.may_be_other(error)) {
             connected = self.attempt(None).await;
         }
         connected.map_err(|error| match error {
-            // Whoever refuses every opening is not there for us.
+            // A server that rejects every opening counts as unreachable.
             Error::Refused(_) | Error::TimedOut => Error::Unreachable(error.to_string()),
             error => error,
         })
     }
 
-    /// Whether a server failed that might have answered, had it been asked in another way.
+    /// Whether the server might accept another opening after this error.
     fn may_be_other(&self, error: &Error) -> bool {
         match error {
             Error::Refused(_) | Error::Malformed(_) | Error::TimedOut => true,
-            // Over HTTP, asking again is cheap; a program would have to be started again.
+            // Over HTTP another attempt is cheap; a child process would have to be restarted.
             Error::Unreachable(_) => matches!(self.target, Target::Http { .. }),
             Error::Closed(_) | Error::TooLarge(_) => false,
         }
@@ -93,7 +93,7 @@ impl Dial {
         }
     }
 
-    /// MCP 2026-07-28, stdio: an error or silence means a handshake.
+    /// MCP 2026-07-28, stdio: after an error or silence, the client tries the handshake.
     async fn over_pipes(&self, known: Option<Verdict>) -> Result<Connected, Error> {
         let mut line = self.pipes()?;
         let mut is_slow = false;
@@ -102,14 +102,14 @@ impl Dial {
                 Ok(Some(peer)) => return Ok(Connected { line, peer, verdict: Verdict::Alone }),
                 Ok(None) => {}
                 Err(Lapse::Error(Error::Closed(why))) => {
-                    // There are servers that end at the first question they do not know.
-                    tracing::debug!(why, "a server did not survive the first question");
+                    // Some servers exit at the first method they do not know.
+                    tracing::debug!(why, "a server exited at the discovery request");
                     line = self.pipes()?;
                 }
                 Err(Lapse::Error(error @ Error::Unreachable(_))) => return Err(error),
                 Err(lapse) => {
                     is_slow = matches!(lapse, Lapse::Error(Error::TimedOut));
-                    tracing::debug!(?lapse, "a server has a handshake");
+                    tracing::debug!(?lapse, "no discovery; trying the handshake");
                 }
             }
         }
@@ -117,7 +117,7 @@ impl Dial {
             Ok(peer) => return Ok(Connected { line, peer, verdict: Verdict::Opened }),
             Err(lapse) => lapse,
         };
-        // One that was only slow to begin has no handshake, and knows the first question by now.
+        // A server that rejects the handshake was only slow to start: repeat the discovery.
         if is_slow
             && lapse.denial().is_some()
             && let Ok(Some(peer)) = self.discover(&line, self.options.probe).await
@@ -162,7 +162,7 @@ impl Dial {
         Ok(Connected { line, peer, verdict: Verdict::Older })
     }
 
-    /// Asks what only new servers know: one of them, or none.
+    /// Sends `server/discover`. `None` means that the server needs a handshake.
     async fn discover(&self, line: &Arc<Line>, time: Duration) -> Result<Option<Peer>, Lapse> {
         let Some(revision) = Revision::stateless().next() else { return Ok(None) };
         let (id, method) = (self.id(), verb::DISCOVER);
@@ -179,7 +179,7 @@ impl Dial {
         }
     }
 
-    /// Opens a session.
+    /// Opens a session with the `initialize` handshake.
     async fn open(&self, line: &Arc<Line>) -> Result<Peer, Lapse> {
         let id = self.id();
         let parcel = Parcel { body: self.asker.initialize(id), ..Parcel::default() };
@@ -227,12 +227,13 @@ impl Dial {
     }
 }
 
-/// Whether an answer is one that a server of another era might give.
+/// Whether a server of another era might answer like this.
 fn is_odd(error: &Error) -> bool {
     matches!(error, Error::Malformed(_) | Error::Refused(_))
 }
 
-/// What an error to the first question says: that the server is new, or that it is not.
+/// Reads the era from an error to `server/discover`: a peer if the server is modern, `None` if it
+/// needs a handshake.
 fn stays(denial: &Denial, asked: Revision) -> Result<Option<Peer>, Error> {
     if !denial.is_about_revision() {
         return Ok(denial.is_modern().then(|| Peer::unknown(asked)));
@@ -245,5 +246,5 @@ fn stays(denial: &Denial, asked: Revision) -> Result<Option<Peer>, Error> {
         return Ok(None);
     }
     let offered: String = offered.join(", ").chars().take(200).collect();
-    Err(Error::Unreachable(format!("it speaks only revisions that we do not: {offered}")))
+    Err(Error::Unreachable(format!("no common protocol revision; the server supports: {offered}")))
 }

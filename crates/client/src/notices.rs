@@ -1,7 +1,7 @@
-//! What has the server told unasked, and nobody heard yet?
+//! Server notifications: one mailbox per receiver, and the set of subscribed resources.
 //!
-//! That something changed is kept as a set: it can wait for any time without being lost, and
-//! without growing by being told again. Everything else is a short queue that forgets its oldest.
+//! Changes are a set: repeated changes collapse into one, and none is lost. All other notifications
+//! are a short queue that drops its oldest. Both are bounded in number and bytes.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,40 +12,40 @@ use resource::Extra;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
-/// How many notices wait that are not about a change.
+/// Capacity of the queue of notifications other than changes.
 const OTHERS: usize = 256;
-/// How many changes wait one by one; beyond that, everything that is watched has changed.
+/// How many single changes may wait. Beyond that, every subscribed resource counts as changed.
 const CHANGES: usize = 65_536;
-/// How many bytes of either wait.
+/// How many bytes of changes may wait, and as many of the others.
 const BYTES: usize = 16 << 20;
 
-/// Something that a server told unasked.
+/// One notification of a server.
 #[derive(Debug, Clone)]
 pub struct Notice {
-    /// What it is about.
+    /// What kind it is.
     pub about: About,
     /// The method, as the server wrote it.
     pub method: String,
     /// The parameters, as the server wrote them.
     pub params: Option<Box<RawValue>>,
-    /// Whether the server said it; if not, it may have, while nobody could hear.
+    /// Whether the server sent it. If not, the client reports a change it may have missed.
     pub is_heard: bool,
 }
 
 impl Notice {
-    /// What it says besides what it is about.
+    /// The members of its parameters that the client does not know.
     pub fn extra(&self) -> Extra {
         self.params.as_deref().map_or_else(Extra::default, notice::extra)
     }
 
     fn weight(&self) -> usize {
         let uri = if let About::Updated(uri) = &self.about { uri.len() } else { 0 };
-        // The name is kept twice, as what a change is known by.
+        // Twice, because the key of a change repeats the URI and the method.
         2 * (uri + self.method.len()) + self.params.as_ref().map_or(0, |raw| raw.get().len())
     }
 }
 
-/// What a notice is about.
+/// The kind of a notification.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum About {
     /// A resource changed.
@@ -56,12 +56,12 @@ pub enum About {
     Other,
 }
 
-/// What the server tells unasked, for one listener.
+/// The notifications of a server, for one receiver.
 #[derive(Debug)]
 pub struct Notices(Arc<Mailbox>);
 
 impl Notices {
-    /// The next notice; changes come first. None ever comes once the client is gone.
+    /// Waits for the next notification; changes come first. `None` once the client is dropped.
     pub async fn next(&mut self) -> Option<Notice> {
         loop {
             if let Some(notice) = self.take() {
@@ -70,17 +70,17 @@ impl Notices {
             if lock(&self.0.waiting).over {
                 return None;
             }
-            // Whatever came since was remembered, so there is nothing to miss here.
+            // `Notify` stores a permit, so an arrival since `take` wakes this at once.
             self.0.arrived.notified().await;
         }
     }
 
-    /// A notice that is already here.
+    /// The next notification that has already arrived.
     pub fn take(&mut self) -> Option<Notice> {
         lock(&self.0.waiting).take()
     }
 
-    /// How many notices were forgotten, none of which was about a change.
+    /// How many notifications the queue dropped; changes are never among them.
     pub fn forgotten(&self) -> u64 {
         lock(&self.0.waiting).forgotten
     }
@@ -97,7 +97,7 @@ struct Waiting {
     changes: HashMap<Key, Notice>,
     order: VecDeque<Key>,
     others: VecDeque<Notice>,
-    /// How much the changes weigh, and the others.
+    /// Bytes of the waiting changes, and of the others.
     weight: (usize, usize),
     forgotten: u64,
     over: bool,
@@ -135,7 +135,8 @@ impl Waiting {
         Some(other)
     }
 
-    /// Forgets each change when there are too many. Whoever calls this tells of all of them.
+    /// Drops all single changes when there are too many. The caller then reports every subscribed
+    /// resource as changed.
     fn overflows(&mut self) -> bool {
         let overflows = self.changes.len() > CHANGES || self.weight.0 > BYTES;
         if overflows {
@@ -147,7 +148,7 @@ impl Waiting {
     }
 }
 
-/// Who tells all listeners, and knows what is watched.
+/// Distributes notifications to all mailboxes, and holds the set of subscribed URIs.
 #[derive(Debug, Default)]
 pub(crate) struct Herald {
     boxes: Mutex<Vec<Weak<Mailbox>>>,
@@ -170,7 +171,7 @@ impl Herald {
         });
     }
 
-    /// Tells that anything may have changed while nobody could hear of it.
+    /// Reports every subscribed resource and the list as changed, after a gap in the connection.
     pub(crate) fn catch_up(&self) {
         self.each(|waiting| self.missed().for_each(|notice| waiting.put(notice)));
     }
@@ -195,18 +196,18 @@ impl Herald {
         lock(&self.boxes).retain(|mailbox| {
             let Some(mailbox) = mailbox.upgrade() else { return false };
             act(&mut lock(&mailbox.waiting));
-            // One listener at most waits for a mailbox, and it may be about to.
+            // At most one receiver waits for a mailbox; the permit also reaches one about to wait.
             mailbox.arrived.notify_one();
             true
         });
     }
 
-    /// Whether it was not wanted before.
+    /// Adds a URI to the set. Returns whether it is new.
     pub(crate) fn want(&self, uri: &str) -> bool {
         lock(&self.wanted).insert(uri.to_owned())
     }
 
-    /// Whether it was wanted.
+    /// Removes a URI from the set. Returns whether it was in it.
     pub(crate) fn unwant(&self, uri: &str) -> bool {
         lock(&self.wanted).remove(uri)
     }
@@ -222,7 +223,7 @@ impl Drop for Herald {
     }
 }
 
-/// What a panic left behind is still a set and a queue.
+/// Ignores poisoning: after a panic the set and the queue are still valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Which server is meant, and how is it to be treated?
+//! Client configuration: target, timeouts, limits, backoff, handler of server requests.
 
 use std::fmt;
 use std::io;
@@ -11,40 +11,40 @@ use protocol::{Asker, Denial};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Where a server is. What may be secret in it is never printed.
+/// Where a server is. Its `Debug` output leaves out everything that may be secret.
 #[derive(Clone)]
 pub enum Target {
-    /// A program that is started and spoken with over its pipes.
+    /// A child process that the client starts and talks to over stdin and stdout.
     Child {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables that are set besides those it inherits, which are all of ours.
+        /// Environment variables to set in addition to the inherited environment.
         env: Vec<(String, String)>,
-        /// Where it runs; where we do, if nobody says.
+        /// Working directory; `None` inherits ours.
         cwd: Option<PathBuf>,
     },
-    /// An address that is spoken with over HTTP.
+    /// An HTTP endpoint.
     Http {
-        /// The address.
+        /// The URL.
         url: String,
-        /// Headers that every request carries.
+        /// Headers to send with every request.
         headers: Vec<(String, String)>,
     },
-    /// Pipes that somebody in this process opens.
+    /// Pipes within this process.
     Pipes(Arc<dyn Pipes>),
 }
 
-/// Somebody who opens pipes to a server, as often as they are needed.
+/// Opens a pair of pipes to a server, once per connection attempt.
 pub trait Pipes: Send + Sync {
-    /// What the server says, and what it is told.
+    /// The server's output, which the client reads, and its input, which the client writes.
     fn open(&self) -> io::Result<(Reading, Writing)>;
 }
 
-/// What a server says.
+/// The server's output.
 pub type Reading = Box<dyn AsyncRead + Send + Unpin>;
-/// What a server is told.
+/// The server's input.
 pub type Writing = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl fmt::Debug for Target {
@@ -53,7 +53,7 @@ impl fmt::Debug for Target {
             pairs.iter().map(|(name, _)| name.clone()).collect()
         };
         match self {
-            // Arguments may hold tokens too, so only their number is told.
+            // Arguments may contain tokens, so only their number is printed.
             Self::Child { command, args, env, cwd } => f
                 .debug_struct("Child")
                 .field("command", command)
@@ -71,7 +71,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// An address without what may be secret in it: credentials, query and fragment.
+/// A URL without the parts that may be secret: credentials, query and fragment.
 pub(crate) fn shown(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = plain.split_once("://") else { return "…".to_owned() };
@@ -80,42 +80,42 @@ pub(crate) fn shown(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// How a server is treated.
+/// Settings of a client.
 #[derive(Clone)]
 pub struct Options {
-    /// What we are called.
+    /// The client's name, sent to the server.
     pub name: String,
-    /// Which version we are.
+    /// The client's version, sent to the server.
     pub version: String,
-    /// What our opening says that we can do for the server, an object; nothing, if nobody says. A
-    /// request that stands alone says it itself.
+    /// The client capabilities that `initialize` declares, a JSON object; `None` declares none. In
+    /// revisions without a handshake, each request declares its own.
     pub capabilities: Option<Box<RawValue>>,
-    /// Who answers what the server asks while nobody asks it; nobody, if nobody says.
+    /// Handles server requests that arrive outside a call. `None` refuses them.
     pub handler: Option<Arc<dyn Handler>>,
-    /// How long a server may be silent about a request.
+    /// How long a server may stay silent about a request.
     pub timeout: Duration,
-    /// How long about a resource.
+    /// The same for requests about resources.
     pub reading: Duration,
-    /// How long a request may take, whatever is told of its progress.
+    /// How long a request may take in total, whatever progress the server reports.
     pub longest: Duration,
     /// How long connecting may take.
     pub connecting: Duration,
-    /// How long a program may think about a question that older ones do not know.
+    /// How long a server behind pipes may take to answer `server/discover`.
     pub probe: Duration,
-    /// How many bytes one message may have.
+    /// Maximum size of one message, in bytes.
     pub message: usize,
-    /// How long to wait after a failure.
+    /// Delay before the next attempt after a failure.
     pub backoff: Backoff,
-    /// How long a program may take to end by itself, and again after it was asked to.
+    /// How long a child process may take to exit after its input closes, and again after SIGTERM.
     pub farewell: Duration,
 }
 
-/// How long to wait after a failure: doubling, each time a little different.
+/// Exponential backoff with jitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// After the first failure.
+    /// Delay after the first failure.
     pub first: Duration,
-    /// At most.
+    /// Longest delay.
     pub most: Duration,
 }
 
@@ -156,28 +156,28 @@ impl Options {
 }
 
 impl Backoff {
-    /// How long to wait after this many failures in a row.
+    /// The delay after this many failures in a row: doubled each time, reduced by up to a quarter.
     pub(crate) fn after(&self, failures: u32) -> Duration {
         let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(20));
         let wait = self.first.saturating_mul(doubled).min(self.most);
-        // Many clients that lost one server must not come back all at once.
+        // Jitter, so that many clients of one server do not reconnect all at once.
         let mut byte = [0_u8];
         let luck = getrandom::fill(&mut byte).map_or(128, |()| byte[0]);
         wait.mul_f64(0.75 + f64::from(luck) / 1024.0)
     }
 }
 
-/// Somebody who answers what a server asks: a sample, a question to a person, the roots.
+/// Answers server-to-client requests: sampling, elicitation, roots.
 #[async_trait]
 pub trait Handler: Send + Sync {
-    /// The result, or why there is none.
+    /// Answers one request with a result or an error.
     async fn answer(
         &self,
         method: &str,
         params: Option<Box<RawValue>>,
     ) -> Result<Box<RawValue>, Denial>;
 
-    /// Hears what the server says of its work. Must not block.
+    /// Receives the parameters of a log message. Must not block.
     fn log(&self, message: &RawValue);
 }
 

@@ -1,4 +1,4 @@
-//! How is a list walked that comes page by page?
+//! Iterator over the pages of a list, bounded in pages and protected against cursor loops.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use serde_json::value::RawValue;
 use crate::client::{Answer, Client, Request};
 use crate::error::Error;
 
-/// A walk over the pages of one list.
+/// The pages of one list, fetched one by one.
 pub struct Pages {
     client: Client,
     request: Request,
-    /// The parameters that the first page was asked with.
+    /// The parameters of the first page's request.
     first: Option<Box<RawValue>>,
     left: usize,
     seen: HashSet<String>,
@@ -25,29 +25,29 @@ impl Pages {
         Self { client, request, first, left: most, seen: HashSet::new(), is_over: false }
     }
 
-    /// The next page, as the server wrote it; none, after the last. A failure ends the walk.
+    /// The next page, as the server wrote it; `None` after the last. A failure ends the iteration.
     pub async fn next(&mut self) -> Result<Option<Answer>, Error> {
         if self.is_over {
             return Ok(None);
         }
         self.is_over = true;
         if self.left == 0 {
-            return Err(Error::Malformed("the list has more pages than are taken".to_owned()));
+            return Err(Error::Malformed("the list has too many pages".to_owned()));
         }
         self.left -= 1;
         let page = self.client.ask(&self.request).await?;
-        // An empty cursor is a cursor; only its absence is the end.
+        // An empty cursor is a cursor; only a missing one ends the list.
         if let Some(cursor) = answer::next_cursor(&page.result)? {
             self.request = self.request.going_on(self.first.as_deref(), &cursor)?;
             if !self.seen.insert(cursor) {
-                return Err(Error::Malformed("the list goes in circles".to_owned()));
+                return Err(Error::Malformed("the list repeats a cursor".to_owned()));
             }
             self.is_over = false;
         }
         Ok(Some(page))
     }
 
-    /// All pages that are left.
+    /// All remaining pages.
     pub async fn all(mut self) -> Result<Vec<Answer>, Error> {
         let mut pages = Vec::new();
         while let Some(page) = self.next().await? {

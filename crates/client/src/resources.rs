@@ -1,6 +1,6 @@
-//! What resources does a server have, in our words?
+//! Typed resource requests: list, templates, metadata, read, complete.
 //!
-//! Each function asks one question and reads the one answer. Nothing is kept and nothing is walked.
+//! Each function sends one request and decodes its result. It caches nothing and follows no cursor.
 
 use protocol::ask::{completing, verb};
 use protocol::ingest::{self, Listed, Opened};
@@ -9,14 +9,14 @@ use resource::{Completion, Freshness, Question, Resource, Template, Uri};
 use crate::client::{Client, Request};
 use crate::error::Error;
 
-/// Which list of resources is meant. A server is asked only for a list that it says it has.
+/// Which list of resources to request. The caller checks that the server offers it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum List {
-    /// What the server shows first.
+    /// The server's top-level list.
     All,
-    /// What lies in a resource (SEP-2093).
+    /// The children of a resource (SEP-2093).
     In(Uri),
-    /// What lies in a directory (the skills extension, and ours).
+    /// The entries of a directory (the skills extension, and refdesk's own).
     Directory(Uri),
 }
 
@@ -42,7 +42,7 @@ impl Client {
         Ok(ingest::templates(&answer.result)?)
     }
 
-    /// The description of a resource, of a server that gives one (SEP-2093).
+    /// The description of a resource, from a server with `resources/metadata` (SEP-2093).
     pub async fn metadata(&self, uri: &Uri) -> Result<(Resource, Freshness), Error> {
         let answer = self.ask(&self.about(verb::METADATA).about(uri.as_str())).await?;
         Ok(ingest::described(&answer.result)?)
@@ -54,7 +54,7 @@ impl Client {
         Ok(ingest::opened(&answer.result, uri)?)
     }
 
-    /// Values for a variable of a template.
+    /// Completion values for a template variable.
     pub async fn complete(&self, question: &Question<'_>) -> Result<Completion, Error> {
         let request = self.about(verb::COMPLETE).params(completing(question));
         let answer = self.ask(&request).await?;

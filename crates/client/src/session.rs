@@ -1,4 +1,4 @@
-//! How is a server asked that is known?
+//! One connected server: its requests, and its subscriptions in the server's revision.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::transport::Parcel;
 use crate::transport::board::{Listener, Outcome, Party};
 use crate::transport::line::{Asking, Hooks, Line, Patience, heading};
 
-/// How many subscriptions are made at once.
+/// How many `resources/subscribe` requests run concurrently after a reconnect.
 const AT_ONCE: usize = 8;
 
-/// A server, the way to it, and what it is told to watch.
+/// A connection to a server whose revision and capabilities are known.
 pub(crate) struct Session {
     pub(crate) line: Arc<Line>,
     pub(crate) peer: Arc<Peer>,
@@ -25,20 +25,21 @@ pub(crate) struct Session {
     listening: Option<Listening>,
 }
 
-/// What is asked.
+/// One request, borrowed from its caller.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: Option<&'a RawValue>,
     pub(crate) progress: Option<&'a Listener>,
-    /// Who is to be turned to meanwhile.
+    /// Handles server requests that arrive during this request.
     pub(crate) party: Option<&'a Party>,
-    /// What headers repeat of the arguments of a tool.
+    /// Tool arguments to repeat as HTTP headers.
     pub(crate) mirrored: &'a [(String, String)],
 }
 
 impl Session {
-    /// Begins to watch; `again`, if something may have happened that nobody heard.
+    /// Starts the listen stream where the revision has one; `again` if this is a reconnect, so that
+    /// the client may have missed changes.
     pub(crate) fn new(dial: Arc<Dial>, connected: Connected, again: bool) -> Arc<Self> {
         let Connected { line, peer, .. } = connected;
         let peer = Arc::new(peer);
@@ -47,7 +48,8 @@ impl Session {
         Arc::new(Self { line, peer, dial, listening })
     }
 
-    /// Watches again what was watched before, and tells what may have been missed.
+    /// Renews all subscriptions after a reconnect and reports that anything may have changed.
+    /// The listen stream, where there is one, does this itself.
     pub(crate) async fn restore(&self) {
         if self.listening.is_some() {
             return;
@@ -58,7 +60,7 @@ impl Session {
         stream::iter(watched)
             .for_each_concurrent(AT_ONCE, |uri| async move {
                 if let Err(error) = self.change(verb::SUBSCRIBE, &uri).await {
-                    tracing::warn!(%error, "a resource is no longer watched");
+                    tracing::warn!(%error, "cannot renew the subscription to a resource");
                 }
             })
             .await;
@@ -72,7 +74,7 @@ impl Session {
         asking.within(patience).await
     }
 
-    /// Watches one more resource. Tells whether the server agreed.
+    /// Subscribes to one more resource. Returns whether the server accepted it.
     pub(crate) async fn subscribe(&self, uri: &str) -> Result<bool, Error> {
         if !self.peer.has_subscribe() {
             return Ok(false);
@@ -80,14 +82,14 @@ impl Session {
         match &self.listening {
             Some(listening) => listening.change(uri).await,
             None => {
-                // What changes right after that must find somebody who listens.
+                // Open the stream first, so that no change after the subscription is lost.
                 self.line.wire.listening().await;
                 self.change(verb::SUBSCRIBE, uri).await.map(|()| true)
             }
         }
     }
 
-    /// Watches one resource less.
+    /// Ends the subscription to one resource.
     pub(crate) async fn unsubscribe(&self, uri: &str) -> Result<(), Error> {
         match &self.listening {
             Some(listening) => listening.change(uri).await.map(drop),
@@ -104,7 +106,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether an answer shows that the server is of another era than it was found to be.
+    /// Whether a failure shows that the server is not of the era that negotiation found.
     pub(crate) fn is_misjudged(&self, lapse: &Lapse) -> bool {
         match lapse.denial() {
             Some(denial) => self.peer.revision.has_handshake() && denial.is_modern(),
@@ -115,11 +117,11 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.line.board.end(&Error::Closed("we closed it".to_owned()));
+        self.line.board.end(&Error::Closed("closed by the client".to_owned()));
     }
 }
 
-/// Sends a request in the manner of the server.
+/// Sends a request in the style of the server's revision.
 pub(crate) fn begin(
     line: &Arc<Line>,
     peer: &Peer,

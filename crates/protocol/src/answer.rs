@@ -1,6 +1,6 @@
-//! What does somebody else's server say?
+//! Parser for messages from upstream servers: responses, errors, requests, notifications.
 //!
-//! Results, errors' data and parameters are kept as the peer wrote them, byte for byte.
+//! Keeps results, parameters and the `data` of errors byte for byte.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,26 +13,26 @@ use crate::ask::verb;
 use crate::frame::{Id, present};
 use crate::revision::Revision;
 
-/// One message of a peer.
+/// One message from an upstream server.
 #[derive(Debug)]
 pub enum Heard {
-    /// It answers a request, which it may fail to name.
+    /// A response to a request that we sent.
     Answer {
-        /// The request.
+        /// The id of that request; `None` if it is missing or invalid.
         id: Option<Id>,
-        /// The result, or why there is none.
+        /// The result, or the error.
         outcome: Result<Box<RawValue>, Denial>,
     },
-    /// It wants an answer.
+    /// A request: the server expects a response.
     Request {
-        /// What the answer must carry.
+        /// The id that the response must carry.
         id: Id,
         /// The method.
         method: String,
         /// The parameters.
         params: Option<Box<RawValue>>,
     },
-    /// It wants none.
+    /// A notification: no response is expected.
     Notification {
         /// The method.
         method: String,
@@ -41,18 +41,18 @@ pub enum Heard {
     },
 }
 
-/// An error as a peer words it.
+/// A JSON-RPC error object, as a peer sends it.
 #[derive(Debug, Clone)]
 pub struct Denial {
-    /// Its code.
+    /// The error code.
     pub code: i64,
-    /// Its words.
+    /// The error message.
     pub message: String,
-    /// Whatever else it says.
+    /// The `data` member.
     pub data: Option<Box<RawValue>>,
 }
 
-/// Why something could not be read or written as a message.
+/// Explains why a message could not be parsed or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed(String);
 
@@ -69,42 +69,43 @@ impl fmt::Display for Malformed {
 }
 
 impl Denial {
-    /// What was asked for is not done here.
+    /// -32601: we do not support this method.
     pub fn unknown(words: &str) -> Self {
         Self { code: -32601, message: words.to_owned(), data: None }
     }
 
-    /// What was asked for could not be done.
+    /// -32603: we could not handle the request.
     pub fn failed(words: &str) -> Self {
         Self { code: -32603, message: words.to_owned(), data: None }
     }
 
-    /// Whether only a server of 2026-07-28 or later would say so.
+    /// True if only servers of 2026-07-28 or later use this code.
     pub fn is_modern(&self) -> bool {
         (-32022..=-32020).contains(&self.code)
     }
 
-    /// Whether it is our revision that is not spoken there.
+    /// True if the server does not support our protocol revision.
     pub fn is_about_revision(&self) -> bool {
         self.code == -32022
     }
 
-    /// Whether it is a header that does not say what the body says.
+    /// True if the server found an HTTP header that does not match the body.
     pub fn is_about_headers(&self) -> bool {
         self.code == -32020
     }
 
-    /// Whether it is what the client can do that is too little.
+    /// True if the request needs a capability that the client did not declare.
     pub fn is_about_capability(&self) -> bool {
         self.code == -32021
     }
 
-    /// Whether the method is unknown there.
+    /// True if the server does not know the method.
     pub fn is_about_method(&self) -> bool {
         self.code == -32601
     }
 
-    /// Whether a resource is missing, in the words of any server there is.
+    /// True if the error means that a resource does not exist. Servers use several codes for
+    /// this, and some tell it only in the message.
     pub fn is_about_missing(&self) -> bool {
         let says = |words: &str| self.message.to_lowercase().contains(words);
         match self.code {
@@ -114,22 +115,22 @@ impl Denial {
         }
     }
 
-    /// Whether it is what was asked that makes no sense there, such as a cursor.
+    /// True if the server rejects the parameters, such as a cursor.
     pub fn is_about_params(&self) -> bool {
         self.code == -32602
     }
 
-    /// Whether it is of the server's own making, and none that the protocol knows.
+    /// True if the code is the server's own: outside the range that JSON-RPC reserves.
     pub fn is_application(&self) -> bool {
         !(-32768..=-32000).contains(&self.code)
     }
 
-    /// Whether it is the session that is unknown, in words that servers use for it.
+    /// True if the server does not know our session. Judged by the message: no code exists.
     pub fn is_about_session(&self) -> bool {
         (-32019..=-32000).contains(&self.code) && self.message.to_lowercase().contains("session")
     }
 
-    /// The revisions that a server offers instead of ours.
+    /// The revisions that the server supports instead of ours.
     pub fn supported(&self) -> Vec<String> {
         #[derive(Deserialize)]
         struct Offer {
@@ -154,9 +155,9 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Reads what one line, one body or one event holds: one message, or several in an array.
+/// Parses one line, HTTP body or SSE event: a single message, or a batch.
 pub fn hear(bytes: &[u8]) -> Result<Vec<Heard>, Malformed> {
-    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| Malformed::new("it is not UTF-8"))?;
+    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| Malformed::new("not UTF-8"))?;
     if !text.trim_start().starts_with('[') {
         return Ok(vec![message(text)?]);
     }
@@ -175,22 +176,22 @@ fn message(text: &str) -> Result<Heard, Malformed> {
         (Some(method), None, ..) => Ok(Heard::Notification { method: method.into_owned(), params }),
         (None, id, _, Some(error)) => Ok(Heard::Answer { id, outcome: Err(denial(error)) }),
         (None, id, Some(result), None) => Ok(Heard::Answer { id, outcome: Ok(result.to_owned()) }),
-        (None, ..) => Err(Malformed::new("it has neither a method nor a result nor an error")),
+        (None, ..) => Err(Malformed::new("the message has no method, result or error")),
     }
 }
 
-/// What a message is, of which only the beginning is there.
+/// The kind of a message, judged by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// An answer to this request.
+    /// A response to this request.
     Answer(u64),
-    /// Something that nobody waits for.
+    /// A request or notification from the server.
     Unasked,
-    /// Nobody can tell.
+    /// The first bytes do not tell.
     Unknown,
 }
 
-/// Reads the beginning of a message that is too long to be read.
+/// Classifies a message that is too long to parse, by its first bytes.
 pub fn start(bytes: &[u8]) -> Start {
     struct Seek<'a>(&'a mut Start);
     impl<'de> Visitor<'de> for Seek<'_> {
@@ -214,12 +215,12 @@ pub fn start(bytes: &[u8]) -> Start {
         }
     }
     let mut found = Start::Unknown;
-    // It ends in the middle, so reading it fails; what was found by then is good.
+    // The message is cut off, so parsing fails; the members found before that are valid.
     let _ = serde_json::Deserializer::from_slice(bytes).deserialize_map(Seek(&mut found));
     found
 }
 
-/// Reads an error, however poor it is: one that cannot be understood is still an error.
+/// Parses an error object. Never fails: an error in the wrong shape is still an error.
 fn denial(raw: &RawValue) -> Denial {
     #[derive(Deserialize)]
     struct Told<'a> {
@@ -240,47 +241,47 @@ fn denial(raw: &RawValue) -> Denial {
 }
 
 fn unread(flaw: &serde_json::Error) -> Malformed {
-    // The words of the parser quote nothing of the message but its place.
-    Malformed(format!("not a message: {flaw}"))
+    // The parser's error names a position and quotes at most the value that has a wrong type.
+    Malformed(format!("not a JSON-RPC message: {flaw}"))
 }
 
-/// What a notification is about, as far as a client acts on it.
+/// A notification from an upstream server, as far as our client acts on it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A resource changed.
     Updated(String),
-    /// A list changed.
+    /// A list of resources, tools or prompts changed.
     ListChanged,
-    /// A request has come this far.
+    /// Progress of a request that we sent.
     Progress(Progress),
-    /// A subscription began, for these resources.
+    /// The server opened a subscription, for these resources.
     Acknowledged {
-        /// The request that asked for it.
+        /// The id of the `subscriptions/listen` request.
         listen: Id,
-        /// What will be told of.
+        /// The resources whose changes the server will report.
         uris: Vec<String>,
     },
-    /// A subscription, or a request of the peer, is over.
+    /// The server ended a subscription, or cancelled a request of its own.
     Cancelled(Id),
     /// Anything else.
     Other,
 }
 
-/// How far a request has come.
+/// Progress of a request, as an upstream server reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// What it was asked to be told under.
+    /// The progress token that we sent with the request.
     pub token: Id,
-    /// How much is done.
+    /// The amount done so far.
     pub done: f64,
-    /// Of how much.
+    /// The total amount, if known.
     pub total: Option<f64>,
-    /// In words.
+    /// A message for people.
     pub message: Option<String>,
 }
 
 impl News {
-    /// Reads a notification. One that cannot be read is like one that is not known.
+    /// Parses a notification. Returns [`News::Other`] if it is malformed or unknown.
     pub fn of(method: &str, params: Option<&RawValue>) -> Self {
         match method {
             verb::UPDATED => updated(params),
@@ -353,7 +354,7 @@ fn acknowledged(params: Option<&RawValue>) -> Option<News> {
     Some(News::Acknowledged { listen: Id::parse(told.meta.id)?, uris })
 }
 
-/// Where a list goes on, if it does. A cursor that is empty is a cursor.
+/// The `nextCursor` of a page; `None` on the last page. An empty string is a valid cursor.
 pub fn next_cursor(result: &RawValue) -> Result<Option<String>, Malformed> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -362,10 +363,10 @@ pub fn next_cursor(result: &RawValue) -> Result<Option<String>, Malformed> {
     }
     serde_json::from_str::<Listed>(result.get())
         .map(|listed| listed.next_cursor)
-        .map_err(|_| Malformed::new("a page whose nextCursor is no string"))
+        .map_err(|_| Malformed::new("the page is no object, or its nextCursor is no string"))
 }
 
-/// The revision of `dates` that stands alone and that we speak.
+/// The stateless revision (no handshake) in `dates` that we also support.
 pub fn common<'a>(dates: impl IntoIterator<Item = &'a str>) -> Option<Revision> {
     let dates: Vec<&str> = dates.into_iter().collect();
     Revision::stateless().find(|revision| dates.contains(&revision.as_str()))

@@ -1,7 +1,7 @@
-//! How do we ask somebody else's server?
+//! Encoder for our requests, notifications and responses to upstream servers.
 //!
-//! What the caller put into its parameters is passed on as it was written; only `_meta` gains what
-//! the revision demands, and loses what was meant for somebody else.
+//! Passes the caller's parameters on byte for byte. In `_meta` it sets the members that belong to
+//! our own connection and drops the caller's values for them.
 
 use std::borrow::Cow;
 
@@ -15,47 +15,47 @@ use crate::frame::Id;
 use crate::member::{Object, members};
 use crate::revision::Revision;
 
-/// The methods that a server may be asked for, by what they do.
+/// Names of the methods that we send to servers or receive from them.
 pub mod verb {
-    /// A page of resources.
+    /// Returns a page of resources.
     pub const LIST: &str = "resources/list";
-    /// A page of templates.
+    /// Returns a page of resource templates.
     pub const TEMPLATES: &str = "resources/templates/list";
-    /// The content of a resource.
+    /// Returns the content of a resource.
     pub const READ: &str = "resources/read";
-    /// The description of a resource (SEP-2093).
+    /// Returns the description of a resource (SEP-2093).
     pub const METADATA: &str = "resources/metadata";
-    /// A page of a directory (the skills extension, and ours).
+    /// Returns a page of a directory (skills extension, and ours).
     pub const DIRECTORY: &str = "resources/directory/read";
-    /// Values for a variable.
+    /// Returns completions for a template variable or a prompt argument.
     pub const COMPLETE: &str = "completion/complete";
-    /// A page of tools.
+    /// Returns a page of tools.
     pub const TOOLS: &str = "tools/list";
-    /// Running a tool.
+    /// Runs a tool.
     pub const CALL: &str = "tools/call";
-    /// A page of prompts.
+    /// Returns a page of prompts.
     pub const PROMPTS: &str = "prompts/list";
-    /// One prompt.
+    /// Returns one prompt, filled in.
     pub const PROMPT: &str = "prompts/get";
-    /// What the server can do, from 2026-07-28 on.
+    /// Returns the server's capabilities, from 2026-07-28 on.
     pub const DISCOVER: &str = "server/discover";
-    /// Changes as they happen, from 2026-07-28 on.
+    /// Opens a stream of change notifications, from 2026-07-28 on.
     pub const LISTEN: &str = "subscriptions/listen";
-    /// Changes of one resource, through 2025-11-25.
+    /// Subscribes to changes of one resource, through 2025-11-25.
     pub const SUBSCRIBE: &str = "resources/subscribe";
-    /// No more changes of one resource, through 2025-11-25.
+    /// Ends such a subscription, through 2025-11-25.
     pub const UNSUBSCRIBE: &str = "resources/unsubscribe";
-    /// The opening, through 2025-11-25.
+    /// Starts the handshake, through 2025-11-25.
     pub const INITIALIZE: &str = "initialize";
-    /// How important log messages must be, through 2025-11-25.
+    /// Sets the minimum level of log messages, through 2025-11-25.
     pub const LEVEL: &str = "logging/setLevel";
-    /// What a server says while it works.
+    /// A log message from the server.
     pub const MESSAGE: &str = "notifications/message";
-    /// Whether somebody is there, through 2025-11-25.
+    /// Checks that the other side responds, through 2025-11-25.
     pub const PING: &str = "ping";
-    /// What is told when a resource changed.
+    /// The server reports that a resource changed.
     pub const UPDATED: &str = "notifications/resources/updated";
-    /// What is told when the list of resources changed.
+    /// The server reports that its list of resources changed.
     pub const LIST_CHANGED: &str = "notifications/resources/list_changed";
 }
 
@@ -65,7 +65,7 @@ pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilitie
 pub(crate) const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const TOKEN: &str = "progressToken";
 
-/// Whether asking twice does no more than asking once.
+/// True if sending the request twice has the same effect as sending it once.
 pub fn is_idempotent(method: &str) -> bool {
     method != verb::CALL
         && (method.starts_with("resources/")
@@ -75,7 +75,7 @@ pub fn is_idempotent(method: &str) -> bool {
             || matches!(method, verb::DISCOVER | verb::PING))
 }
 
-/// Who asks, and what it can do.
+/// Our name, version and capabilities as an MCP client. Encodes our requests.
 #[derive(Debug, Clone)]
 pub struct Asker {
     name: String,
@@ -83,37 +83,37 @@ pub struct Asker {
     capabilities: Box<RawValue>,
 }
 
-/// How a request says which revision it speaks.
+/// How the server learns the protocol revision of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// A handshake has said it.
+    /// From the handshake of the session.
     Opened,
-    /// It says so itself.
+    /// From `_meta` of the request itself (stateless).
     Alone(Revision),
 }
 
-/// One request that is to be written.
+/// A request to encode.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// What the answer will carry.
+    /// The id that the response will carry.
     pub id: u64,
     /// The method.
     pub method: &'a str,
-    /// The parameters as the caller wrote them.
+    /// The parameters, as the caller wrote them.
     pub params: Option<&'a RawValue>,
-    /// Whether progress is to be told, under the id of the request.
+    /// True to request progress notifications. The request's id is the progress token.
     pub progress: bool,
 }
 
 impl Asker {
-    /// A client called `name` whose opening says that it can do `capabilities`, an object. A
-    /// request that stands alone says it itself.
+    /// Creates a client called `name`. The handshake declares `capabilities`, an object; a
+    /// stateless request declares its own in `_meta`.
     pub fn new(name: &str, version: &str, capabilities: Option<Box<RawValue>>) -> Self {
         let capabilities = capabilities.unwrap_or_else(nothing);
         Self { name: name.to_owned(), version: version.to_owned(), capabilities }
     }
 
-    /// Writes a request.
+    /// Encodes a request. Fails if the parameters or their `_meta` are not objects.
     pub fn request(&self, question: Question<'_>, manner: Manner) -> Result<Vec<u8>, Malformed> {
         let params = members(question.params, "params")?;
         let told = params.iter().find(|(name, _)| name == "_meta").map(|(_, raw)| *raw);
@@ -144,9 +144,9 @@ impl Asker {
         let mut capabilities = None;
         for (name, raw) in told {
             match &*name {
-                // Capabilities may be narrowed request by request: they are the caller's to say.
+                // The caller may declare capabilities for each request.
                 CAPABILITIES if raw.get().starts_with('{') => capabilities = Some(raw),
-                CAPABILITIES => return Err(Malformed::new("capabilities that are no object")),
+                CAPABILITIES => return Err(Malformed::new("clientCapabilities must be an object")),
                 VERSION | CLIENT | TOKEN => {}
                 _ => meta.raw(&name, raw.get()),
             }
@@ -154,7 +154,7 @@ impl Asker {
         if let Manner::Alone(revision) = manner {
             meta.text(VERSION, revision.as_str());
             meta.raw(CLIENT, &self.info());
-            // Nobody is there to be asked, unless the request says so.
+            // Without capabilities from the caller, the server cannot ask for input.
             meta.raw(CAPABILITIES, capabilities.map_or("{}", RawValue::get));
         }
         if question.progress {
@@ -163,7 +163,7 @@ impl Asker {
         Ok((!meta.is_empty()).then(|| meta.end()))
     }
 
-    /// Writes the opening that asks for the newest revision that has one.
+    /// Encodes `initialize` with the newest revision that has a handshake.
     pub fn initialize(&self, id: u64) -> Vec<u8> {
         let mut params = Object::begin();
         params.text("protocolVersion", Revision::negotiated("").as_str());
@@ -182,26 +182,26 @@ impl Asker {
     }
 }
 
-/// Says that the opening is over.
+/// Encodes the notification that ends the handshake.
 pub fn initialized() -> Vec<u8> {
     json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string().into_bytes()
 }
 
-/// Says that nobody waits for `id` any more.
+/// Encodes the notification that cancels our request `id`.
 pub fn cancelled(id: u64, reason: &str) -> Vec<u8> {
     let params = json!({ "requestId": id, "reason": reason });
     let method = "notifications/cancelled";
     json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into_bytes()
 }
 
-/// Answers a request of the peer.
+/// Encodes the result of a request that the server sent.
 pub fn answered(id: &Id, result: &RawValue) -> Vec<u8> {
     let mut out = addressed(id);
     out.raw("result", result.get());
     out.end().into_bytes()
 }
 
-/// Answers a request of the peer with an error.
+/// Encodes an error as the response to a request that the server sent.
 pub fn denied(id: &Id, denial: &Denial) -> Vec<u8> {
     let mut error = Object::begin();
     error.raw("code", &denial.code.to_string());
@@ -223,7 +223,7 @@ fn addressed(id: &Id) -> Object {
     out
 }
 
-/// What a header must repeat of the parameters, from 2026-07-28 on.
+/// The value of the `Mcp-Name` header for a request, from 2026-07-28 on.
 pub fn name(method: &str, params: Option<&RawValue>) -> Option<String> {
     let member = match method {
         verb::READ => "uri",
@@ -236,12 +236,12 @@ pub fn name(method: &str, params: Option<&RawValue>) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// Parameters that name one resource.
+/// Parameters with the `uri` of one resource.
 pub fn about(uri: &str) -> Box<RawValue> {
     raw(&json!({ "uri": uri }))
 }
 
-/// Parameters that ask for values of one variable.
+/// Parameters of a completion request for a template variable.
 pub fn completing(question: &Completing<'_>) -> Box<RawValue> {
     let mut params = json!({
         "ref": { "type": "ref/resource", "uri": question.template },
@@ -253,7 +253,7 @@ pub fn completing(question: &Completing<'_>) -> Box<RawValue> {
     raw(&params)
 }
 
-/// Parameters of a list that goes on at `cursor`, besides those that it began with.
+/// Parameters of the next page: those of the first page, with `cursor` set.
 pub fn going_on(params: Option<&RawValue>, cursor: &str) -> Result<Box<RawValue>, Malformed> {
     let mut out = Object::begin();
     let first = members(params, "params")?;
@@ -261,10 +261,10 @@ pub fn going_on(params: Option<&RawValue>, cursor: &str) -> Result<Box<RawValue>
         out.raw(name, raw.get());
     });
     out.text("cursor", cursor);
-    RawValue::from_string(out.end()).map_err(|_| Malformed::new("params"))
+    RawValue::from_string(out.end()).map_err(|_| Malformed::new("invalid params"))
 }
 
-/// Parameters that ask for every change of a list, and for changes of these resources.
+/// Parameters of `subscriptions/listen`: changes of all lists and of these resources.
 pub fn listening<'a>(uris: impl IntoIterator<Item = &'a str>) -> Box<RawValue> {
     let uris: Vec<&str> = uris.into_iter().collect();
     let mut wanted = json!({
@@ -276,7 +276,7 @@ pub fn listening<'a>(uris: impl IntoIterator<Item = &'a str>) -> Box<RawValue> {
     raw(&json!({ "notifications": wanted }))
 }
 
-/// An object without members.
+/// An empty JSON object.
 pub fn nothing() -> Box<RawValue> {
     raw(&json!({}))
 }

@@ -1,7 +1,8 @@
-//! What may a server ask of whoever asks it, and how does the question get there and back?
+//! Input requests from a server to its client: elicitation, sampling, roots.
 //!
-//! Through 2025-11-25 a server sends a request of its own and waits; from 2026-07-28 on it answers
-//! by the question and is asked again with what was answered.
+//! Through 2025-11-25 the server sends a request of its own and waits for the response. From
+//! 2026-07-28 on it returns `input_required`, and the client repeats the request with the
+//! responses. This file encodes, decodes and relays both forms.
 
 use std::borrow::Cow;
 
@@ -16,22 +17,22 @@ use crate::member::{Edits, Object, members, string};
 use crate::outgoing::Outgoing;
 use crate::relay::one_line;
 
-/// What can be asked, and what a client that can be asked for it declares.
+/// Methods of input requests, each with the client capability that allows it.
 const KINDS: [(&str, &str); 3] = [
     ("elicitation/create", "elicitation"),
     ("sampling/createMessage", "sampling"),
     ("roots/list", "roots"),
 ];
-/// Extensions that work through us, because all they need passes through.
+/// Client extensions that work through the gateway, because it relays all that they need.
 const EXTENSIONS: [&str; 1] = ["io.modelcontextprotocol/ui"];
 
 const STATE: &str = "requestState";
 const RESPONSES: &str = "inputResponses";
 
-/// What is asked.
+/// One input request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What the answer is known by.
+    /// The key of its response in `inputResponses`.
     pub key: String,
     /// The method.
     pub method: String,
@@ -39,16 +40,16 @@ pub struct Question {
     pub params: Json,
 }
 
-/// What a server answered by questions needs to be asked again.
+/// The content of an `input_required` result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Questions {
-    /// The questions; perhaps none, if it only wants to be asked again.
+    /// The input requests. Empty if the server only wants the request to be repeated.
     pub each: Vec<Question>,
-    /// What it wants to be reminded of, as it wrote it.
+    /// `requestState`, as the server wrote it.
     pub state: Option<Json>,
 }
 
-/// The capabilities of a client as far as the questions that they allow can be passed on.
+/// The client's capabilities, reduced to those whose input requests the gateway can relay.
 pub fn narrowed(capabilities: &RawValue) -> Result<String, Malformed> {
     let mut out = Object::begin();
     for (name, raw) in members(Some(capabilities), "capabilities")? {
@@ -67,8 +68,8 @@ pub fn narrowed(capabilities: &RawValue) -> Result<String, Malformed> {
     Ok(out.end())
 }
 
-/// What a server that is told once for all callers is told: everything that one of them may be
-/// asked. Whether this one can is known when the question comes.
+/// All input capabilities, for a handshake that all callers of an upstream server share.
+/// [`allows`] checks the actual caller when an input request arrives.
 pub fn everything() -> Box<RawValue> {
     let kinds = json!({
         "elicitation": { "form": {}, "url": {} }, "sampling": { "context": {}, "tools": {} },
@@ -77,23 +78,23 @@ pub fn everything() -> Box<RawValue> {
     serde_json::value::to_raw_value(&kinds).expect("a JSON value is JSON")
 }
 
-/// What a client without roots answers when it is asked for them.
+/// The result of `roots/list` without roots.
 pub fn no_roots() -> Box<RawValue> {
     serde_json::value::to_raw_value(&json!({ "roots": [] })).expect("a JSON value is JSON")
 }
 
-/// Whether `can`, an object, names anything that one may be asked for.
+/// True if the client capabilities `can`, an object, allow any input request.
 pub fn is_any(can: &Json) -> bool {
     KINDS.iter().any(|(_, kind)| ability(can, kind).is_some())
 }
 
-/// Whether somebody who says that it can do `can` may be asked this.
+/// True if the client capabilities `can` allow this input request.
 pub fn allows(can: &Json, method: &str, params: &Json) -> bool {
     let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == method) else { return false };
     let Some(ability) = ability(can, kind) else { return false };
     let has = |json: &str, name: &str| member(json, name).is_some();
     match *kind {
-        // MCP 2025-11-25, elicitation: one that names no mode knows forms alone.
+        // MCP 2025-11-25, elicitation: a client that declares no mode supports forms only.
         "elicitation" => {
             let mode = member(params.as_str(), "mode").and_then(string);
             let mode = mode.as_deref().unwrap_or("form");
@@ -110,11 +111,11 @@ fn ability<'a>(can: &'a Json, kind: &str) -> Option<&'a str> {
 
 fn member<'a>(json: &'a str, name: &str) -> Option<&'a RawValue> {
     let whole: &RawValue = serde_json::from_str(json).ok()?;
-    let found = members(Some(whole), "an object").ok()?.into_iter().rfind(|(one, _)| one == name);
+    let found = members(Some(whole), "value").ok()?.into_iter().rfind(|(one, _)| one == name);
     found.map(|(_, raw)| raw)
 }
 
-/// Writes a request of ours.
+/// Encodes an input request to the client.
 pub fn request(id: &Id, method: &str, params: &Json) -> Outgoing {
     let mut out = Object::begin();
     out.text("jsonrpc", "2.0");
@@ -126,14 +127,14 @@ pub fn request(id: &Id, method: &str, params: &Json) -> Outgoing {
     Outgoing::ready(out.end())
 }
 
-/// Writes that nobody waits for the answer to a request of ours any more.
+/// Encodes the notification that cancels an input request.
 pub fn cancelled(id: &Id) -> Outgoing {
     let method = "notifications/cancelled";
     let params = json!({ "requestId": id });
     Outgoing::json(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
 }
 
-/// Writes what a server says while it works.
+/// Encodes a log message for the client.
 pub fn log(message: &Json) -> Outgoing {
     let mut out = Object::begin();
     out.text("jsonrpc", "2.0");
@@ -142,7 +143,7 @@ pub fn log(message: &Json) -> Outgoing {
     Outgoing::ready(out.end())
 }
 
-/// What a client answered a request of ours with.
+/// Decodes the client's response to an input request.
 pub fn answer(outcome: Result<&RawValue, &RawValue>) -> Result<Json, Said> {
     #[derive(Deserialize)]
     struct Refused<'a> {
@@ -153,14 +154,18 @@ pub fn answer(outcome: Result<&RawValue, &RawValue>) -> Result<Json, Said> {
         data: Option<&'a RawValue>,
     }
     outcome.map(|raw| raw.get().into()).map_err(|raw| {
-        let odd = Refused { code: -32603, message: "an error that is none".into(), data: None };
+        let odd = Refused {
+            code: -32603,
+            message: "the client sent an invalid error object".into(),
+            data: None,
+        };
         let refused: Refused<'_> = serde_json::from_str(raw.get()).unwrap_or(odd);
         let data = refused.data.map(|raw| raw.get().into());
         Said { code: refused.code, message: refused.message.into_owned(), data }
     })
 }
 
-/// What a result asks, if it is a question.
+/// Decodes an `input_required` result; `None` for any other result. Skips malformed requests.
 pub fn questions(result: &Json) -> Option<Questions> {
     let text = result.as_str();
     let kind = member(text, "resultType").and_then(string)?;
@@ -168,7 +173,7 @@ pub fn questions(result: &Json) -> Option<Questions> {
         return None;
     }
     let asked = member(text, "inputRequests");
-    let asked = members(asked, "questions").unwrap_or_default().into_iter();
+    let asked = members(asked, "inputRequests").unwrap_or_default().into_iter();
     let each = asked.filter_map(|(key, raw)| {
         let method = member(raw.get(), "method").and_then(string)?.into_owned();
         let params = member(raw.get(), "params").map_or("{}", RawValue::get).into();
@@ -178,7 +183,7 @@ pub fn questions(result: &Json) -> Option<Questions> {
     Some(Questions { each: each.collect(), state })
 }
 
-/// The parameters of a request that is made again with what was answered.
+/// Parameters for repeating a request with these input responses and `requestState`.
 pub fn again(
     params: &RawValue,
     answers: &[(String, Json)],
@@ -195,10 +200,10 @@ pub fn again(
     if let Some(state) = state {
         out.raw(STATE, state.as_str());
     }
-    RawValue::from_string(out.end()).map_err(|_| Malformed::new("params"))
+    RawValue::from_string(out.end()).map_err(|_| Malformed::new("invalid params"))
 }
 
-/// What of the parameters answers a question that was asked before.
+/// Extracts `requestState` and `inputResponses` from the parameters, as one object.
 pub fn reply(params: &RawValue) -> Option<Json> {
     let mut out = Object::begin();
     for (name, raw) in members(Some(params), "params").ok()? {
@@ -209,22 +214,24 @@ pub fn reply(params: &RawValue) -> Option<Json> {
     (!out.is_empty()).then(|| out.end().into())
 }
 
-/// The same parameters, with what answers a question put in.
+/// Adds the members that [`reply`] extracted to the parameters.
 pub fn replying(params: &RawValue, reply: &Json) -> Result<Box<RawValue>, Malformed> {
     let mut out = Object::begin();
     members(Some(params), "params")?.iter().for_each(|(name, raw)| out.raw(name, raw.get()));
-    let whole = serde_json::from_str(reply.as_str()).map_err(|_| Malformed::new("a reply"))?;
-    members(Some(whole), "a reply")?.iter().for_each(|(name, raw)| out.raw(name, raw.get()));
-    RawValue::from_string(out.end()).map_err(|_| Malformed::new("params"))
+    let whole = serde_json::from_str(reply.as_str())
+        .map_err(|_| Malformed::new("invalid input response"))?;
+    members(Some(whole), "input response")?.iter().for_each(|(name, raw)| out.raw(name, raw.get()));
+    RawValue::from_string(out.end()).map_err(|_| Malformed::new("invalid params"))
 }
 
-/// Closes what a server wants to be reminded of, so that only we can have written it.
+/// Replaces `requestState` in a result by its sealed form, so that a client cannot forge it. A
+/// result without a string there stays as it is.
 pub fn closed(result: &Json, close: impl FnOnce(&str) -> String) -> Json {
     let edited = edit(result, |state| Ok(close(state)));
     edited.unwrap_or_else(|_| result.clone())
 }
 
-/// Undoes [`closed`] in the parameters that come back.
+/// Undoes [`closed`] in the parameters of the repeated request.
 pub fn opened(params: &Json, open: impl FnOnce(&str) -> Result<String>) -> Result<Json> {
     edit(params, open)
 }

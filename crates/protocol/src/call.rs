@@ -1,6 +1,6 @@
-//! Which requests do we understand, and what do they ask?
+//! Decoder for client requests: from method and parameters to a typed [`Call`].
 //!
-//! A request is read completely before anything is done about it.
+//! Decodes and validates a whole request before the server acts on it.
 
 mod blank;
 mod stretch;
@@ -21,110 +21,110 @@ use crate::revision::Revision;
 use crate::wish::Wishes;
 pub use stretch::{Extent, Stretch};
 
-/// A request of a kind that we serve.
+/// A decoded client request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Call {
-    /// Opens a session, through 2025-11-25.
+    /// Starts the handshake of a session, through 2025-11-25.
     Initialize {
-        /// What the client would like to speak.
+        /// The revision negotiated from the one that the client requests.
         revision: Revision,
-        /// Whether the client knows SEP-2093.
+        /// True if the client declares SEP-2093.
         aware: bool,
-        /// What it says that it can be asked for, an object.
+        /// The client's capabilities, an object.
         can: Json,
     },
-    /// Asks whether we are there.
+    /// Checks that the server responds.
     Ping,
-    /// Asks what we can do.
+    /// Returns the server's capabilities.
     Discover,
-    /// Says how important log messages must be to be heard, through 2025-11-25.
+    /// Sets the minimum level of log messages, through 2025-11-25.
     Level(Level),
-    /// Asks for a page of what is there, or of what lies in a collection.
+    /// Lists all resources, or those in one collection, page by page.
     List {
-        /// The collection.
+        /// The collection; `None` lists everything.
         parent: Option<Uri>,
-        /// Where to go on.
+        /// The cursor of the page; `None` starts at the beginning.
         cursor: Option<String>,
     },
-    /// Asks for a page of what lies in a directory.
+    /// Lists the resources in a directory, page by page.
     Directory {
         /// The directory.
         parent: Uri,
-        /// Where to go on.
+        /// The cursor of the page; `None` starts at the beginning.
         cursor: Option<String>,
     },
-    /// Asks for a page of the templates.
+    /// Lists the resource templates, page by page.
     Templates {
-        /// Where to go on.
+        /// The cursor of the page; `None` starts at the beginning.
         cursor: Option<String>,
     },
-    /// Asks for content.
+    /// Reads the content of a resource.
     Read {
         /// The resource.
         uri: Uri,
-        /// How much of it.
+        /// The part to read; `None` reads everything.
         window: Option<Stretch>,
-        /// What answers a question that this was answered by before, an object.
+        /// `requestState` and `inputResponses` after an `input_required` result, an object.
         reply: Option<Json>,
     },
-    /// Asks for a description.
+    /// Returns the description of a resource.
     Metadata {
         /// The resource.
         uri: Uri,
     },
-    /// Asks to hear of the changes of a resource, through 2025-11-25.
+    /// Subscribes to changes of a resource, through 2025-11-25.
     Subscribe {
         /// The resource.
         uri: Uri,
     },
-    /// Asks to hear of them no more.
+    /// Ends such a subscription.
     Unsubscribe {
         /// The resource.
         uri: Uri,
     },
-    /// Asks to hear of changes for as long as the answer lasts.
+    /// Subscribes to changes for as long as the response stays open.
     Listen(Wishes),
-    /// Asks for a page of the tools or of the prompts.
+    /// Lists the tools or the prompts, page by page.
     Offers {
-        /// Which.
+        /// Tools or prompts.
         offer: Offer,
-        /// Where to go on.
+        /// The cursor of the page; `None` starts at the beginning.
         cursor: Option<String>,
     },
-    /// Asks to run a tool or to fill in a prompt.
+    /// Calls a tool or gets a prompt.
     Offered {
-        /// Which of them.
+        /// Tool or prompt.
         offer: Offer,
         /// Its name.
         name: String,
-        /// The parameters, as they were written.
+        /// The parameters, as the client wrote them.
         params: Json,
     },
-    /// Asks how an argument of a prompt might go on.
+    /// Completes an argument of a prompt.
     Suggest {
         /// The prompt.
         prompt: String,
         /// The argument.
         argument: String,
-        /// What has been typed.
+        /// The text typed so far.
         typed: String,
-        /// Arguments that are settled.
+        /// Arguments that already have a value.
         settled: BTreeMap<String, String>,
     },
-    /// Asks how a variable might go on.
+    /// Completes a variable of a resource template.
     Complete {
-        /// The template, as it was listed, or a plain URI.
+        /// The template, as the server lists it, or a plain URI.
         template: String,
         /// The variable.
         variable: String,
-        /// What has been typed.
+        /// The text typed so far.
         typed: String,
-        /// Variables that are settled.
+        /// Variables that already have a value.
         settled: BTreeMap<String, String>,
     },
 }
 
-/// The methods that we know by name, whether or not a revision has them.
+/// The methods that we serve in at least one revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// `initialize`
@@ -159,14 +159,14 @@ pub enum Method {
     Offered(Offer),
 }
 
-/// Whether a header repeats what the parameters name.
+/// Whether the `Mcp-Name` header must repeat the name or URI in the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mirror {
-    /// It must.
+    /// The header is required and must match.
     Required,
-    /// It may, and then it must be right.
+    /// The header is optional and must match if present.
     Allowed,
-    /// There is nothing to repeat.
+    /// The method ignores the header.
     Absent,
 }
 
@@ -195,7 +195,7 @@ impl Method {
         })
     }
 
-    /// Whether `revision` has it and we serve it there.
+    /// True if we serve this method in `revision`.
     pub fn is_served_in(self, revision: Revision) -> bool {
         match self {
             Self::Initialize | Self::Ping | Self::Level | Self::Subscribe | Self::Unsubscribe => {
@@ -213,17 +213,17 @@ impl Method {
         }
     }
 
-    /// Whether only requests that stand alone may call it.
+    /// True if only stateless requests (no handshake) can call it.
     pub fn stands_alone(self) -> bool {
         matches!(self, Self::Discover | Self::Listen)
     }
 
-    /// Whether it is about hearing of changes.
+    /// True if the method starts or ends a subscription.
     pub fn watches(self) -> bool {
         matches!(self, Self::Subscribe | Self::Unsubscribe | Self::Listen)
     }
 
-    /// The kind of offers that it is about.
+    /// Tool or prompt, if the method handles one of these.
     pub fn offer(self) -> Option<Offer> {
         match self {
             Self::Offers(offer) | Self::Offered(offer) => Some(offer),
@@ -231,12 +231,12 @@ impl Method {
         }
     }
 
-    /// Whether it is one of SEP-2093 and its relatives.
+    /// True if it belongs to SEP-2093 or a related extension, not to core MCP.
     pub fn is_extension(self) -> bool {
         matches!(self, Self::Metadata | Self::Directory)
     }
 
-    /// Whether a header repeats what the parameters name.
+    /// Whether `Mcp-Name` must repeat the name or URI in the parameters.
     pub fn mirror(self) -> Mirror {
         match self {
             Self::Read | Self::Offered(_) => Mirror::Required,
@@ -246,19 +246,19 @@ impl Method {
     }
 }
 
-/// What a peer tells us unasked, as far as we act on it.
+/// A notification from a client, as far as the server acts on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    /// It no longer wants an answer to this request.
+    /// The client cancelled this request.
     Cancelled(Id),
-    /// It is ready to be told things, through 2025-11-25.
+    /// The client finished the handshake and accepts notifications, through 2025-11-25.
     Ready,
-    /// Something that we may ignore.
+    /// A notification that the server ignores.
     Other,
 }
 
 impl Told {
-    /// Reads a notification. One that cannot be read is ignored, like one that is not known.
+    /// Decodes a notification. Returns [`Told::Other`] if it is malformed or unknown.
     pub fn decode(method: &str, params: Option<&RawValue>) -> Self {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -278,7 +278,7 @@ impl Told {
 }
 
 impl Call {
-    /// Reads a request whose method is known. No URI in it may be longer than `most` bytes.
+    /// Decodes a request. Refuses URIs and names longer than `most` bytes.
     pub fn decode(
         method: Method,
         params: Option<&RawValue>,
@@ -314,7 +314,7 @@ impl Call {
         })
     }
 
-    /// Whether it asks for something that SEP-2093 added.
+    /// True if the request uses something that SEP-2093 adds.
     pub fn is_extension(&self) -> bool {
         match self {
             Self::Metadata { .. } | Self::Directory { .. } => true,
@@ -324,7 +324,7 @@ impl Call {
     }
 }
 
-/// Reads parameters. None at all are the same as an empty object.
+/// Deserializes parameters. Absent parameters count as an empty object.
 fn read<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Refusal> {
     serde_json::from_str(params.map_or("{}", RawValue::get))
         .map_err(|flaw| Refusal::bad_params(format!("params: {flaw}")))

@@ -1,26 +1,27 @@
-//! How is a place in a list given to a client so that it cannot be forged?
+//! Sealed cursors: a position in a list with a keyed BLAKE3 MAC, so that clients cannot forge it.
 //!
-//! A cursor is self-contained: the place and a seal over it, bound to the list it was made for.
-//! Whoever has the key can go on from it, on any connection and in any process.
+//! A cursor is self-contained and bound to its list. Any process with the same key accepts it, on
+//! any connection. The content is authenticated, not encrypted.
 
 use bytes::Bytes;
 use resource::{Cursor, Error, Result};
 
+/// Length of the MAC in bytes.
 const SEAL: usize = 16;
 
-/// Closes and opens cursors with one key.
+/// Seals and opens cursors with one key.
 #[derive(Clone)]
 pub struct Seal {
     key: [u8; 32],
 }
 
 impl Seal {
-    /// Works with `key`; the same key opens what another process closed.
+    /// Creates a seal from `key`. Processes that share a key accept each other's cursors.
     pub fn new(key: [u8; 32]) -> Self {
         Self { key }
     }
 
-    /// Makes a cursor of `list` into text.
+    /// Encodes a cursor of `list` as text: base64url of MAC and position.
     pub fn close(&self, list: &str, cursor: &Cursor) -> String {
         let mut sealed = Vec::with_capacity(SEAL + cursor.0.len());
         sealed.extend_from_slice(&self.over(list, &cursor.0));
@@ -28,13 +29,13 @@ impl Seal {
         base64_simd::URL_SAFE_NO_PAD.encode_to_string(sealed)
     }
 
-    /// Undoes [`Seal::close`]; refuses what was not closed with this key, for this list.
+    /// Undoes [`Seal::close`]. Refuses text that was not sealed with this key for this list.
     pub fn open(&self, list: &str, text: &str) -> Result<Cursor> {
         let bytes = base64_simd::URL_SAFE_NO_PAD
             .decode_to_vec(text.as_bytes())
             .map_err(|_| Error::bad_cursor())?;
         let (seal, place) = bytes.split_at_checked(SEAL).ok_or_else(Error::bad_cursor)?;
-        // Compared through blake3's own type, whose equality takes the same time for all inputs.
+        // `blake3::Hash` compares in constant time.
         let mut padded = [0; 32];
         padded[..SEAL].copy_from_slice(seal);
         let mut right = [0; 32];
@@ -80,7 +81,7 @@ mod tests {
             let mut forged = text.into_bytes();
             let at = flip % forged.len();
             forged[at] = if forged[at] == b'A' { b'B' } else { b'A' };
-            // The last letter may hold bits that stand for nothing; those are refused as well.
+            // The last letter may hold unused bits; the decoder refuses these unless zero.
             assert!(seal.open(&list, std::str::from_utf8(&forged).unwrap()).is_err());
         }
     }

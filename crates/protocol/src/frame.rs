@@ -1,6 +1,6 @@
-//! Which message do these bytes hold: a request, a notification, a response?
+//! JSON-RPC envelope parser for messages from clients, with limits on nesting and batch size.
 //!
-//! Nothing is copied: a message borrows from the bytes it was read from.
+//! Parameters, results and errors borrow from the input bytes and are not parsed here.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,57 +10,57 @@ use serde_json::value::RawValue;
 
 use crate::refusal::Refusal;
 
-/// JSON that has not been looked into.
+/// JSON text that is not parsed yet.
 pub type Raw = RawValue;
 
-/// What one line or one body may hold.
+/// The content of one line or one HTTP body.
 #[derive(Debug)]
 pub enum Incoming<'a> {
     /// One message.
     One(Message<'a>),
-    /// Several at once, each of which may be malformed by itself.
+    /// A batch. Each message in it may be malformed on its own.
     Batch(Vec<Result<Message<'a>, Refusal>>),
 }
 
-/// One message.
+/// One JSON-RPC message.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// It wants an answer.
+    /// A request: the client expects a response.
     Request {
-        /// What the answer must carry.
+        /// The id that the response must carry.
         id: Id,
-        /// The method as it was written.
+        /// The method, as the client wrote it.
         method: Cow<'a, str>,
-        /// The parameters, not looked into.
+        /// The parameters, not parsed.
         params: Option<&'a RawValue>,
     },
-    /// It wants none.
+    /// A notification: no response is expected.
     Notification {
-        /// The method as it was written.
+        /// The method, as the client wrote it.
         method: Cow<'a, str>,
-        /// The parameters, not looked into.
+        /// The parameters, not parsed.
         params: Option<&'a RawValue>,
     },
-    /// An answer to a request of ours.
+    /// A response to a request that we sent.
     Response {
-        /// The request, if it is told.
+        /// The id of that request, if the response has one.
         id: Option<Id>,
         /// The result, or the error.
         outcome: Result<&'a RawValue, &'a RawValue>,
     },
 }
 
-/// What a request is known by: a string or a whole number, whose type is kept.
+/// The id of a request: a string or an integer. Keeps the type and every digit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Id {
-    /// A whole number, digit for digit.
+    /// An integer of any size, as its decimal digits.
     Number(Box<str>),
     /// A string.
     Text(Box<str>),
 }
 
 impl Id {
-    /// Reads an id. Nothing else than a string or a whole number is one.
+    /// Parses an id. Returns `None` for anything but a string or an integer.
     pub fn parse(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         if text.starts_with('"') {
@@ -100,18 +100,18 @@ impl serde::Serialize for Id {
     }
 }
 
-/// How much JSON is taken at once.
+/// Limits on one incoming message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// How deep objects and arrays may be nested.
+    /// Maximum nesting depth of objects and arrays.
     pub depth: usize,
-    /// How many messages one batch may hold.
+    /// Maximum number of messages in one batch.
     pub batch: usize,
 }
 
-/// Reads what one line or one body holds.
+/// Parses one line or one HTTP body.
 pub fn parse(bytes: &[u8], bounds: Bounds) -> Result<Incoming<'_>, Refusal> {
-    // Counting brackets is quicker than following them, and nearly always enough.
+    // Counting brackets is faster than tracking the nesting, and nearly always enough.
     let brackets = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
     if brackets > bounds.depth && depth(bytes) > bounds.depth {
         let most = bounds.depth;
@@ -124,10 +124,10 @@ pub fn parse(bytes: &[u8], bounds: Bounds) -> Result<Incoming<'_>, Refusal> {
     }
     let raw: Vec<&RawValue> = serde_json::from_str(text).map_err(|flaw| malformed(&flaw))?;
     match raw.len() {
-        0 => Err(Refusal::not_a_message("an empty batch")),
+        0 => Err(Refusal::not_a_message("the batch is empty")),
         many if many > bounds.batch => {
             let most = bounds.batch;
-            Err(Refusal::not_a_message(&format!("a batch of more than {most} messages")))
+            Err(Refusal::not_a_message(&format!("the batch has more than {most} messages")))
         }
         _ => Ok(Incoming::Batch(raw.into_iter().map(|raw| message(raw.get())).collect())),
     }
@@ -149,14 +149,14 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// What is read of a message that cannot be read as one.
+/// The id of a message whose envelope does not parse.
 #[derive(Deserialize)]
 struct Told<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
 }
 
-/// A member that is there, even if it is null.
+/// Deserializes a member that is present, even if its value is `null`.
 pub(crate) fn present<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'de RawValue>, D::Error> {
@@ -165,23 +165,21 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 
 fn message(text: &str) -> Result<Message<'_>, Refusal> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| {
-        // A request that can be told by its id is answered, so that nobody waits for it.
+        // If the id can be parsed, the refusal carries it, so the client does not wait in vain.
         let told: Option<Told<'_>> = serde_json::from_str(text).ok();
         malformed(&flaw).to(told.and_then(|told| Id::parse(told.id?)))
     })?;
     let id = envelope.id.map(|raw| {
-        Id::parse(raw).ok_or_else(|| {
-            Refusal::not_a_message("an id that is neither a string nor a whole number")
-        })
+        Id::parse(raw).ok_or_else(|| Refusal::not_a_message("id must be a string or an integer"))
     });
     let id = id.transpose()?;
     if envelope.jsonrpc.as_deref() != Some("2.0") {
-        let what = "a message whose jsonrpc member is not \"2.0\"";
+        let what = "jsonrpc must be \"2.0\"";
         return Err(Refusal::not_a_message(what).to(id));
     }
     let params = envelope.params;
     if params.is_some_and(|raw| !raw.get().starts_with(['{', '['])) {
-        let what = "params that are neither an object nor an array";
+        let what = "params must be an object or an array";
         return Err(Refusal::not_a_message(what).to(id));
     }
     let outcome = envelope.result.map(Ok).or(envelope.error.map(Err));
@@ -189,7 +187,7 @@ fn message(text: &str) -> Result<Message<'_>, Refusal> {
         (Some(method), _, Some(id)) => Ok(Message::Request { id, method, params }),
         (Some(method), _, None) => Ok(Message::Notification { method, params }),
         (None, Some(outcome), id) => Ok(Message::Response { id, outcome }),
-        (None, None, id) => Err(Refusal::not_a_message("a message without a method").to(id)),
+        (None, None, id) => Err(Refusal::not_a_message("method is missing").to(id)),
     }
 }
 
@@ -197,11 +195,11 @@ fn malformed(flaw: &serde_json::Error) -> Refusal {
     if flaw.is_data() {
         Refusal::not_a_message(&flaw.to_string())
     } else {
-        Refusal::unreadable(format!("not JSON: {flaw}"))
+        Refusal::unreadable(format!("invalid JSON: {flaw}"))
     }
 }
 
-/// How deep objects and arrays are nested. Brackets inside strings do not count.
+/// The nesting depth of objects and arrays. Brackets inside strings do not count.
 fn depth(bytes: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut quoted, mut escaped) = (false, false);

@@ -1,4 +1,4 @@
-//! What do the headers of HTTP repeat of a message, and does it agree?
+//! HTTP headers that repeat parts of a message: names, encoding, and the check against the body.
 
 use std::borrow::Cow;
 
@@ -7,26 +7,26 @@ use crate::meta::Meta;
 use crate::refusal::Refusal;
 use crate::revision::Revision;
 
-/// The revision that a request speaks.
+/// The protocol revision of a request.
 pub const REVISION: &str = "mcp-protocol-version";
 /// The session that a request belongs to, through 2025-11-25.
 pub const SESSION: &str = "mcp-session-id";
 
-/// Which event a client has seen last, where streams can be gone back to.
+/// The last SSE event that the client received, to resume a stream.
 pub const LAST_EVENT: &str = "last-event-id";
 /// The method, from 2026-07-28 on.
 pub const METHOD: &str = "mcp-method";
-/// What the parameters name, from 2026-07-28 on.
+/// The name or URI in the parameters, from 2026-07-28 on.
 pub const NAME: &str = "mcp-name";
 
-/// What the header that names a revision says about the era of its request.
+/// The lifecycle of a request, judged by its `MCP-Protocol-Version` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
-    /// It is not there.
+    /// The header is absent.
     Unsaid,
     /// A revision with a handshake.
     Handshake(Revision),
-    /// A revision without, or one that nobody knows.
+    /// A stateless revision, or an unknown one.
     Alone,
 }
 
@@ -41,7 +41,8 @@ impl Era {
     }
 }
 
-/// Whether a request stands alone, by all that tells.
+/// True if a request is stateless (belongs to no handshake), judged by header, method, `_meta` and
+/// session.
 pub fn stands_alone(era: Era, method: &str, names_revision: bool, has_session: bool) -> bool {
     let method = Method::named(method);
     names_revision
@@ -49,27 +50,29 @@ pub fn stands_alone(era: Era, method: &str, names_revision: bool, has_session: b
             && (era == Era::Alone || !has_session && method.is_some_and(Method::stands_alone))
 }
 
-/// Refuses a revision in the header that is not the one in the body.
+/// Refuses a request whose header names another revision than its body.
 pub fn check_revision(header: Option<&str>, body: &str) -> Result<(), Refusal> {
     match header.map(str::trim) {
         Some(date) if date == body => Ok(()),
         Some(_) => Err(Refusal::header_mismatch(
-            "MCP-Protocol-Version is not the version that _meta names".to_owned(),
+            "MCP-Protocol-Version does not match the version in _meta".to_owned(),
         )),
         None => Err(Refusal::header_mismatch("MCP-Protocol-Version is missing".to_owned())),
     }
 }
 
-/// Refuses a method in the header that is not the one in the body.
+/// Refuses a request whose header names another method than its body.
 pub fn check_method(header: Option<&str>, body: &str) -> Result<(), Refusal> {
     match header.map(str::trim) {
         Some(method) if method == body => Ok(()),
-        Some(_) => Err(Refusal::header_mismatch("Mcp-Method is not the body's method".to_owned())),
+        Some(_) => Err(Refusal::header_mismatch(
+            "Mcp-Method does not match the method in the body".to_owned(),
+        )),
         None => Err(Refusal::header_mismatch("Mcp-Method is missing".to_owned())),
     }
 }
 
-/// Refuses a name in the header that is not the one in the parameters.
+/// Refuses a request whose `Mcp-Name` header does not match its parameters.
 pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result<(), Refusal> {
     let method = Method::named(method);
     let mirror = method.map_or(Mirror::Absent, Method::mirror);
@@ -82,17 +85,17 @@ pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result
         (Mirror::Required, None) => Err(Refusal::header_mismatch("Mcp-Name is missing".to_owned())),
         (_, Some(header)) => {
             let told = decoded(header.trim()).ok_or_else(|| {
-                Refusal::header_mismatch("Mcp-Name holds base64 that cannot be read".to_owned())
+                Refusal::header_mismatch("Mcp-Name is not valid base64 of UTF-8 text".to_owned())
             })?;
-            // A body without a name is refused for that, in words of its own.
+            // The decoder refuses a body without a name, with a message of its own.
             let agrees = named.is_none_or(|name| name == told);
-            let differs = "Mcp-Name is not what the parameters name";
+            let differs = "Mcp-Name does not match the name or URI in the params";
             agrees.then_some(()).ok_or_else(|| Refusal::header_mismatch(differs.to_owned()))
         }
     }
 }
 
-/// Writes a name as a header can carry it: as it is, or as `=?base64?…?=`.
+/// Encodes a header value: as it is where a header can carry it, else as `=?base64?…?=`.
 pub fn encoded(name: &str) -> Cow<'_, str> {
     let is_plain = name.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && name.trim_ascii() == name
@@ -103,7 +106,7 @@ pub fn encoded(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("=?base64?{}?=", base64_simd::STANDARD.encode_to_string(name)))
 }
 
-/// Undoes `=?base64?…?=`, which carries what a header cannot.
+/// Decodes a header value: undoes [`encoded`]. `None` if the base64 or its UTF-8 is invalid.
 pub(crate) fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let inside = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     let Some(inside) = inside else { return Some(Cow::Borrowed(value)) };
@@ -141,7 +144,7 @@ mod tests {
         assert_eq!(code(Some("MEM://a"), r#"{"uri":"mem://a"}"#), Some(-32020));
     }
 
-    /// H-07 for tools and prompts, whose names are mirrored.
+    /// H-07 for tools and prompts.
     #[test]
     fn the_name_of_a_tool_or_a_prompt_must_be_repeated() {
         for method in ["tools/call", "prompts/get"] {

@@ -1,4 +1,4 @@
-//! How important is a log message?
+//! Log levels, named as in syslog.
 
 use resource::Json;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 const NAMES: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// How important a log message is, in the words of syslog.
+/// The severity of a log message. Orders from `debug` to `emergency`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u8);
 
@@ -17,7 +17,7 @@ impl Level {
         u8::try_from(at).ok().map(Self)
     }
 
-    /// The level of a log message; none, if it does not say.
+    /// The level of a log message; `None` if it names no known level.
     pub fn of(message: &Json) -> Option<Self> {
         #[derive(Deserialize)]
         struct Message<'a> {
@@ -27,12 +27,12 @@ impl Level {
         Self::named(&message.level)
     }
 
-    /// What it is called.
+    /// Its name on the wire.
     pub fn as_str(self) -> &'static str {
         NAMES[usize::from(self.0)]
     }
 
-    /// What all of them are called, the least important first.
+    /// All names, least severe first, separated by commas.
     pub fn names() -> String {
         NAMES.join(", ")
     }

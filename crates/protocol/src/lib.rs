@@ -1,7 +1,7 @@
-//! What goes over the wire, in which revision?
+//! MCP wire format: parses and writes the JSON-RPC messages of every protocol revision.
 //!
-//! All JSON of the house is read and written here, and nothing else happens: no sockets, no
-//! files, no clock. Revisions are data: whoever needs to know asks [`Revision`] a question.
+//! Only this crate parses and writes protocol JSON. It uses no sockets, no files and no clock.
+//! Differences between revisions are methods of [`Revision`].
 
 #![warn(missing_docs)]
 

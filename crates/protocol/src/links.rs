@@ -1,27 +1,27 @@
-//! Where in the words of another server do URIs stand that must become public, or its own again?
+//! URI rewriting in upstream JSON: an upstream server's own URIs to public ones, and back.
 //!
-//! Only those are changed; everything else stays as it was written, byte for byte.
+//! Rewrites only known places; everything else stays byte for byte as it was.
 
 use resource::Json;
 use serde_json::value::RawValue;
 
 use crate::member::{Edits, elements, members, string};
 
-/// What is looked through for URIs.
+/// The kind of JSON to rewrite, which decides where its URIs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// The result of a call: blocks that embed a resource or link to one.
+    /// A result or input request: content blocks that embed a resource or link to one.
     Result,
-    /// The description of a tool: the page that shows it (MCP apps).
+    /// The description of a tool: the URI of its user interface (MCP Apps).
     Tool,
-    /// The arguments of a call: every text that is a URI as a whole.
+    /// The arguments of a call: every string that is a URI as a whole.
     Arguments,
-    /// What an error says besides its words.
+    /// The `data` of an error: its `uri`.
     Error,
 }
 
-/// Gives every URI in its place the form that `form` knows for it. One that it knows none for
-/// stays as it is.
+/// Replaces every URI in `json` by the result of `form`. Where `form` returns `None` the URI stays
+/// as it is.
 pub fn rewrite(json: &Json, place: Place, form: &dyn Fn(&str) -> Option<String>) -> Json {
     let text = json.as_str();
     let Ok(whole) = serde_json::from_str::<&RawValue>(text) else { return json.clone() };
@@ -43,7 +43,7 @@ struct Links<'a, 'f> {
 impl<'a> Links<'a, '_> {
     fn result(&mut self, raw: &'a RawValue) {
         for asked in named(raw, "inputRequests") {
-            let asked = members(Some(asked), "questions").unwrap_or_default();
+            let asked = members(Some(asked), "inputRequests").unwrap_or_default();
             for params in asked.into_iter().flat_map(|(_, one)| named(one, "params")) {
                 self.result(params);
             }
@@ -58,7 +58,7 @@ impl<'a> Links<'a, '_> {
         }
     }
 
-    /// One block, or several.
+    /// A single block or an array of blocks.
     fn blocks(&mut self, raw: &'a RawValue) {
         if raw.get().starts_with('[') {
             elements(raw).into_iter().for_each(|block| self.block(block));
@@ -84,7 +84,7 @@ impl<'a> Links<'a, '_> {
             for ui in named(meta, "ui") {
                 self.member(ui, "resourceUri");
             }
-            // The first drafts of MCP apps had one key for both.
+            // Early drafts of MCP Apps use this single key.
             self.member(meta, "ui/resourceUri");
         }
     }
@@ -115,9 +115,9 @@ impl<'a> Links<'a, '_> {
     }
 }
 
-/// The members of an object that have this name. Nobody has two, but then both are meant.
+/// All members of an object with this name. If a name occurs twice, both are rewritten.
 fn named<'a>(object: &'a RawValue, name: &str) -> impl DoubleEndedIterator<Item = &'a RawValue> {
-    let members = members(Some(object), "an object").unwrap_or_default();
+    let members = members(Some(object), "value").unwrap_or_default();
     members.into_iter().filter(move |(other, _)| other == name).map(|(_, raw)| raw)
 }
 

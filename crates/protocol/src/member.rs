@@ -1,6 +1,6 @@
-//! What are the members of an object, and how is an object written?
+//! Shallow JSON tools: read an object's members, write an object, replace values in place.
 //!
-//! Values are not looked into, so that they stay as they were written.
+//! Values are not parsed, so they stay byte for byte as they were.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::answer::Malformed;
 
-/// An object that is being written, member by member.
+/// Writes a JSON object member by member.
 pub(crate) struct Object(String);
 
 impl Object {
@@ -45,7 +45,7 @@ impl Object {
 
 pub(crate) type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
-/// An object that is read where it stands, without a look at where it ends before.
+/// The members of an object. Deserializes in place, without scanning for the end first.
 pub(crate) struct Fields<'a>(pub(crate) Members<'a>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
@@ -68,27 +68,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// The members of an object in their order, none of them looked into.
+/// The members of an object in order, values not parsed. `what` names the object in errors.
 pub(crate) fn members<'a>(raw: Option<&'a RawValue>, what: &str) -> Result<Members<'a>, Malformed> {
     let Some(raw) = raw else { return Ok(Vec::new()) };
     let fields = Fields::deserialize(&mut serde_json::Deserializer::from_str(raw.get()));
-    fields.map(|fields| fields.0).map_err(|_| Malformed::new(&format!("{what} that are no object")))
+    fields.map(|fields| fields.0).map_err(|_| Malformed::new(&format!("{what}: not an object")))
 }
 
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The elements of an array; none, if it is no array.
+/// The elements of an array; empty if `raw` is no array.
 pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
-/// The value of a string, if it is one.
+/// The value of a JSON string; `None` if `raw` is no string.
 pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Name<'_>>(raw.get()).ok().map(|name| name.0)
 }
 
-/// Text of which some values are replaced, and nothing else is touched.
+/// JSON text with replacements for some of its values. All other bytes stay as they are.
 pub(crate) struct Edits<'a> {
     text: &'a str,
     made: Vec<(Range<usize>, String)>,
@@ -99,14 +99,14 @@ impl<'a> Edits<'a> {
         Self { text, made: Vec::new() }
     }
 
-    /// Puts `json` in place of a value that was read from this very text.
+    /// Replaces `value` by `json`. `value` must borrow from the text given to [`Edits::of`].
     pub(crate) fn replace(&mut self, value: &'a RawValue, json: String) {
         let value = value.get();
         let begin = value.as_ptr().addr() - self.text.as_ptr().addr();
         self.made.push((begin..begin + value.len(), json));
     }
 
-    /// The text with all of it done; nothing, if there was nothing to do.
+    /// The text with all replacements applied; `None` if there are none.
     pub(crate) fn done(mut self) -> Option<String> {
         if self.made.is_empty() {
             return None;

@@ -1,6 +1,6 @@
-//! What does a request say about itself in `_meta`, and what do its parameters name?
+//! Decoder for `_meta` of a request and the parameters that most methods share.
 //!
-//! Parameters are read once for both, since nearly every request is asked for both.
+//! Parses the parameters once for both, because nearly every request needs both.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use crate::level::Level;
 use crate::refusal::Refusal;
 use crate::revision::Revision;
 
-/// The extension that SEP-2093 is served under until it has a name of its own.
+/// Name of the extension for SEP-2093, until the SEP has an official one.
 pub const EXTENSION: &str = "dev.refdesk/resource-metadata";
 
-/// The members of `_meta` that we act on, each as it was written.
+/// The members of `_meta` that the server acts on, and some parameters, not parsed yet.
 #[derive(Debug, Default, Deserialize)]
 pub struct Meta<'a> {
     #[serde(
@@ -36,16 +36,16 @@ pub struct Meta<'a> {
     token: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "dev.refdesk/window")]
     pub(crate) window: Option<&'a RawValue>,
-    /// `uri` of the parameters, whatever it is.
+    /// `uri` of the parameters, of any type.
     #[serde(skip)]
     uri: Option<&'a RawValue>,
-    /// `name` of the parameters, whatever it is.
+    /// `name` of the parameters, of any type.
     #[serde(skip)]
     name: Option<&'a RawValue>,
-    /// `cursor` of the parameters, whatever it is.
+    /// `cursor` of the parameters, of any type.
     #[serde(skip)]
     cursor: Option<&'a RawValue>,
-    /// Whether the parameters answer a question.
+    /// True if the parameters hold `inputResponses` or `requestState`.
     #[serde(skip)]
     replies: bool,
 }
@@ -67,7 +67,7 @@ struct Params<'a> {
 }
 
 impl<'a> Meta<'a> {
-    /// Reads a request's parameters.
+    /// Decodes a request's parameters. Parameters that are not an object count as absent.
     pub fn of(params: Option<&'a RawValue>) -> Result<Self, Refusal> {
         let Some(raw) = params.filter(|raw| raw.get().starts_with('{')) else {
             return Ok(Self::default());
@@ -79,24 +79,24 @@ impl<'a> Meta<'a> {
         Ok(Self { uri, name, cursor, replies, ..meta.unwrap_or_default() })
     }
 
-    /// The URI that the parameters name, if they name one.
+    /// `uri` of the parameters, if it is a string.
     pub fn uri(&self) -> Option<Cow<'a, str>> {
         text(self.uri?)
     }
 
-    /// The name of a tool or a prompt that the parameters hold, if they do.
+    /// `name` of the parameters (a tool or prompt), if it is a string.
     pub fn name(&self) -> Option<Cow<'a, str>> {
         text(self.name?)
     }
 
-    /// The name that the parameters must hold.
+    /// `name` of the parameters, required, of at most `most` bytes.
     pub(crate) fn offered(&self, most: usize) -> Result<String, Refusal> {
         let name = self.name().filter(|name| name.len() <= most);
-        let bad = || Refusal::bad_params("name: missing, or not one that anything has".to_owned());
+        let bad = || Refusal::bad_params("name: missing, not a string, or too long".to_owned());
         name.map(Cow::into_owned).ok_or_else(bad)
     }
 
-    /// The URI that the parameters must name, or may.
+    /// `uri` of the parameters, parsed, of at most `most` bytes; `None` if absent.
     pub(crate) fn resource(&self, most: usize) -> Result<Option<Uri>, Refusal> {
         let Some(raw) = self.uri else { return Ok(None) };
         let bad = |why: &str| Refusal::bad_params(format!("uri: {why}"));
@@ -107,37 +107,39 @@ impl<'a> Meta<'a> {
         Uri::parse(&uri).map(Some).map_err(|error| bad(&error.to_string()))
     }
 
-    /// Where a list is to go on.
+    /// `cursor` of the parameters; `None` if absent.
     pub(crate) fn cursor(&self) -> Result<Option<String>, Refusal> {
         let bad = || Refusal::bad_params("cursor: not a string".to_owned());
         self.cursor.map(|raw| text(raw).map(Cow::into_owned).ok_or_else(bad)).transpose()
     }
 
-    /// Whether the parameters answer a question that the request was answered by before.
+    /// True if the parameters hold `inputResponses` or `requestState`: the client repeats a
+    /// request after an `input_required` result.
     pub(crate) fn replies(&self) -> bool {
         self.replies
     }
 
-    /// Whether the request names its own revision, and so stands alone.
+    /// True if the request names its protocol version, and so is stateless.
     pub fn names_revision(&self) -> bool {
         self.version.is_some()
     }
 
-    /// The revision's date as it was written.
+    /// The protocol version, as the client wrote it.
     pub fn date(&self) -> Result<Cow<'a, str>, Refusal> {
-        let missing = "_meta must name io.modelcontextprotocol/protocolVersion as a string";
+        let missing = "_meta must hold io.modelcontextprotocol/protocolVersion as a string";
         let raw = self.version.ok_or_else(|| Refusal::bad_params(missing.to_owned()))?;
         text(raw).ok_or_else(|| Refusal::bad_params(missing.to_owned()))
     }
 
-    /// The revision of a request that stands alone.
+    /// The revision of a stateless request. Refuses unknown revisions and those with a handshake.
     pub fn revision(&self) -> Result<Revision, Refusal> {
         let date = self.date()?;
         let known = Revision::named(&date).filter(|revision| !revision.has_handshake());
         known.ok_or_else(|| Refusal::unsupported_revision(&date))
     }
 
-    /// Whether the client of a request that stands alone knows SEP-2093.
+    /// True if the client of a stateless request declares SEP-2093. Refuses a request without
+    /// client capabilities.
     pub fn is_aware(&self) -> Result<bool, Refusal> {
         let missing = "_meta must hold io.modelcontextprotocol/clientCapabilities as an object";
         let raw = self.capabilities.filter(|raw| raw.get().starts_with('{'));
@@ -145,13 +147,13 @@ impl<'a> Meta<'a> {
         Ok(is_aware(raw))
     }
 
-    /// What progress of this request is to be reported under.
+    /// The token for progress notifications, if the client wants them.
     pub fn progress_token(&self) -> Result<Option<Id>, Refusal> {
-        let bad = || Refusal::bad_params("progressToken must be a string or a whole number".into());
+        let bad = || Refusal::bad_params("progressToken must be a string or an integer".into());
         self.token.map(|raw| Id::parse(raw).ok_or_else(bad)).transpose()
     }
 
-    /// How important a log message must be for the client to hear of it, if it says so.
+    /// The minimum level of log messages for this request, if the client names one.
     pub fn level(&self) -> Result<Option<Level>, Refusal> {
         let level = self.level.map(|raw| text(raw).and_then(|name| Level::named(&name)));
         let bad = || {
@@ -162,13 +164,13 @@ impl<'a> Meta<'a> {
         level.map(|level| level.ok_or_else(bad)).transpose()
     }
 
-    /// What the client of a request that stands alone says it can be asked for, an object.
+    /// The client capabilities of a stateless request, an object.
     pub fn can(&self) -> Json {
         self.capabilities.map_or("{}", RawValue::get).into()
     }
 }
 
-/// Whether these client capabilities declare SEP-2093.
+/// True if these client capabilities declare SEP-2093.
 pub(crate) fn is_aware(capabilities: &RawValue) -> bool {
     #[derive(Deserialize)]
     struct Declared<'a> {

@@ -1,7 +1,7 @@
-//! Which arguments of a tool does a header repeat? (SEP-2243)
+//! Parameter headers: tool arguments that HTTP headers repeat (SEP-2243).
 //!
-//! The schema of a tool may name a header for an argument. Whoever calls it over HTTP repeats the
-//! argument there, and whoever reads the body makes sure that both say the same.
+//! A tool's input schema may name a header for an argument. The client repeats the argument in
+//! that header, and the server checks that header and body match.
 
 use resource::Json;
 use serde_json::Value;
@@ -10,20 +10,21 @@ use serde_json::value::RawValue;
 use crate::header;
 use crate::refusal::Refusal;
 
-/// How the header of an argument is called in a schema.
+/// The schema keyword that names the header of an argument.
 const MARK: &str = "x-mcp-header";
-/// What stands before it on the wire.
+/// The prefix of the header's name on the wire.
 const PREFIX: &str = "mcp-param-";
-/// How deep schemas are looked into, and how many headers one tool may have.
+/// Maximum depth of nested properties to search for headers.
 const DEPTH: usize = 8;
+/// Maximum number of headers of one tool; the rest is ignored.
 const MOST: usize = 64;
 
-/// The arguments of one tool that headers repeat.
+/// The parameter headers of one tool: header names, each with the path of its argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mirrors(Vec<(String, Vec<String>)>);
 
 impl Mirrors {
-    /// Reads the description of a tool.
+    /// Finds the parameter headers in the description of a tool.
     pub fn of(tool: &Json) -> Self {
         let mut found = Vec::new();
         if tool.as_str().contains(MARK)
@@ -34,12 +35,12 @@ impl Mirrors {
         Self(found)
     }
 
-    /// Whether there are none.
+    /// True if the tool has no parameter headers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The headers that a call with these parameters carries.
+    /// The headers for a call with these parameters.
     pub fn headers(&self, params: &RawValue) -> Vec<(String, String)> {
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let headers = self.0.iter().filter_map(|(name, path)| {
@@ -49,7 +50,7 @@ impl Mirrors {
         headers.collect()
     }
 
-    /// Refuses a header that does not say what its argument says.
+    /// Refuses a call if a header and its argument differ, or only one of them is present.
     pub fn check<'a>(
         &self,
         header: impl Fn(&str) -> Option<&'a str>,
@@ -65,7 +66,7 @@ impl Mirrors {
                 _ => false,
             };
             if !right {
-                let words = format!("{name} is not what the argument {} says", path.join("."));
+                let words = format!("header {name} does not match argument {}", path.join("."));
                 return Err(Refusal::header_mismatch(words));
             }
         }
@@ -92,7 +93,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, into: &mut Vec<(String, Vec<S
     }
 }
 
-/// What an argument says, as a header would; nothing, if it is not there.
+/// The text of an argument for a header; `None` if it is absent, null, an array or an object.
 fn argument(params: &Value, path: &[String]) -> Option<String> {
     let mut value = &params["arguments"];
     for name in path {
@@ -134,7 +135,7 @@ mod tests {
         assert!(Mirrors::of(&r#"{"name":"t"}"#.into()).is_empty());
     }
 
-    /// H-06, H-24: what nobody named is ignored.
+    /// H-06, H-24: arguments without `x-mcp-header` are ignored.
     #[test]
     fn a_header_must_say_what_its_argument_says() {
         let checked = |value: Option<&'static str>, arguments: Value| {

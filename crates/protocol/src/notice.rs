@@ -1,4 +1,4 @@
-//! What do we tell a peer unasked?
+//! Notifications from the server to a client.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::relay::one_line;
 use crate::shape::extra::Members;
 use crate::wish::Wishes;
 
-/// A notification on its way out.
+/// A notification to a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
-    /// How far a request has come.
+    /// Progress of a request.
     Progress {
-        /// What the request asked to be told under.
+        /// The progress token of the request.
         token: Id,
-        /// That far.
+        /// The progress so far.
         step: Step,
     },
-    /// What will be told on this subscription.
+    /// The changes that this subscription reports.
     Acknowledged(Wishes),
-    /// Another one, and what else was said of it.
+    /// Another notification, with additional members from an upstream server.
     Worded(Box<Self>, Arc<Extra>),
-    /// A resource is to be read again.
+    /// A resource changed.
     Updated(Uri),
-    /// Lists are to be fetched again.
+    /// The list of resources changed.
     ListChanged,
-    /// The list of tools or of prompts is to be fetched again.
+    /// The list of tools or prompts changed.
     OffersChanged(Offer),
 }
 
@@ -43,12 +43,13 @@ struct Notification<P> {
     params: Option<P>,
 }
 
-/// What only the two ends of one connection mean by it.
+/// Valid on one connection only, so it is never relayed.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// What another server's notice says besides what it is about.
+/// The members of an upstream notification that we relay as they are: all but `uri` and the
+/// subscription id.
 ///
-/// MCP, all revisions: parameters of a notification, and their `_meta`, may hold anything.
+/// MCP, all revisions: parameters of a notification and their `_meta` may hold any members.
 pub fn extra(params: &RawValue) -> Extra {
     let mut extra = Extra::default();
     for (name, raw) in members(Some(params), "parameters").unwrap_or_default() {
@@ -67,7 +68,8 @@ pub fn extra(params: &RawValue) -> Extra {
     extra
 }
 
-/// The subscription that a notice belongs to, with its id as the client wrote it.
+/// `_meta` of a notification: the id of its subscription, as the client wrote it, and members
+/// from an upstream server.
 #[derive(Default, Serialize)]
 struct Tag<'a> {
     #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
@@ -88,12 +90,12 @@ struct Progress<'a> {
     message: Option<&'a str>,
 }
 
-/// A number that is written without a fraction if it has none.
+/// A number, written as an integer if it is one.
 struct Number(f64);
 
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Beyond this, not every whole number is one of these.
+        // Below 2^53, f64 represents every integer exactly.
         let is_whole = self.0.fract() == 0.0 && self.0.abs() < 9e15;
         if is_whole {
             serializer.serialize_i64(self.0 as i64)
@@ -116,12 +118,12 @@ struct Told<'a> {
 }
 
 impl Notice {
-    /// The message, to a peer that agreed on it once and for all.
+    /// Encodes the notification without a subscription id: for a session, or for progress.
     pub fn encode(&self) -> Outgoing {
         self.tagged(None, None)
     }
 
-    /// The message, on the subscription that the request `id` opened.
+    /// Encodes the notification for the subscription that the request `id` opened.
     pub fn on(&self, id: &Id) -> Outgoing {
         self.tagged(Some(id), None)
     }

@@ -1,7 +1,7 @@
-//! How does a message leave without its body ever being held as a whole?
+//! Streaming JSON message: content is escaped or base64-encoded chunk by chunk.
 //!
-//! A message is a row of pieces: JSON that is ready, and bodies that are escaped or encoded
-//! chunk by chunk as the transport asks for more.
+//! A message is a queue of pieces: finished JSON, and bodies that are encoded when the transport
+//! polls for more. A streamed body is never in memory as a whole.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -14,19 +14,19 @@ use resource::{Body, Result, Source};
 use crate::frame::Id;
 use crate::refusal::Refusal;
 
-/// How much of a body is encoded at a time. A multiple of three, so that base64 joins.
+/// Bytes of a body to encode at a time. A multiple of 3, so base64 chunks join unpadded.
 const CHUNK: usize = 48 * 1024;
 
-/// A message up to this size is written as one buffer.
+/// Maximum size of a message of several pieces that is written as one buffer.
 const SMALL: usize = 64 * 1024;
 
-/// One message on its way out, as a stream of bytes without line breaks.
+/// One outgoing message, as a stream of bytes without line breaks.
 #[derive(Debug, Default)]
 pub struct Outgoing {
     pieces: VecDeque<Piece>,
-    /// Bytes of a blob that wait for enough to make a group of three.
+    /// Bytes of a blob that do not fill a base64 group of 3 yet.
     carry: BytesMut,
-    /// What it answers, where a body may yet fail.
+    /// The requests that it answers, if a streamed body may still fail.
     answers: Vec<Id>,
     turned_away: bool,
 }
@@ -38,57 +38,58 @@ enum Piece {
 }
 
 impl Outgoing {
-    /// A message that is ready as it is.
+    /// Creates a message from finished JSON.
     pub fn ready(bytes: impl Into<Bytes>) -> Self {
         let mut message = Self::default();
         message.push(bytes);
         message
     }
 
-    /// A message that is `value` as JSON.
+    /// Creates a message from `value`, serialized as JSON.
     pub(crate) fn json(value: &impl serde::Serialize) -> Self {
         Self::ready(serde_json::to_vec(value).expect("what we write has string keys only"))
     }
 
-    /// Adds JSON that is ready.
+    /// Appends finished JSON.
     pub fn push(&mut self, bytes: impl Into<Bytes>) {
         self.pieces.push_back(Piece::Ready(bytes.into()));
     }
 
-    /// Adds the inside of a JSON string that holds `body`.
+    /// Appends `body` as the inside of a JSON string, without the quotes.
     pub(crate) fn push_body(&mut self, body: Body) {
         self.pieces.push_back(Piece::Body(body));
     }
 
-    /// Whether there is nothing to say.
+    /// True if the message has no content, so nothing is to be sent.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Says that the request was turned away before anything was done about it.
+    /// Marks the request as rejected before the server acted on it.
     pub(crate) fn turned_away(self) -> Self {
         Self { turned_away: true, ..self }
     }
 
-    /// Whether the request was turned away, so that a status of HTTP should tell.
+    /// True if the request was rejected, so the HTTP status must report it.
     pub fn is_turned_away(&self) -> bool {
         self.turned_away
     }
 
-    /// Says which request the message answers, in case its body fails halfway.
+    /// Records the request that the message answers, for [`Outgoing::apologies`].
     pub(crate) fn answering(mut self, id: &Id) -> Self {
         let streams = self.pieces.iter().any(|piece| piece.at_hand().is_none());
         self.answers.extend(streams.then(|| id.clone()));
         self
     }
 
-    /// What to say instead, once a body has failed halfway.
+    /// The error responses to send after a streamed body failed halfway.
     pub fn apologies(&self) -> impl Iterator<Item = Self> {
-        let refusal = Refusal::busy("reading stopped halfway; ask again".to_owned());
+        let refusal =
+            Refusal::busy("reading the content failed halfway; send the request again".to_owned());
         self.answers.iter().map(move |id| refusal.encode(Some(id)))
     }
 
-    /// Several messages as one array.
+    /// Joins several messages into one JSON array (a batch).
     pub fn array(messages: Vec<Self>) -> Self {
         let mut array = Self::ready(&b"["[..]);
         for (at, message) in messages.into_iter().enumerate() {
@@ -102,7 +103,8 @@ impl Outgoing {
         array
     }
 
-    /// The whole message, if it is small and all of it is at hand; else the message back.
+    /// The whole message as one buffer, if it is one finished piece, or small and not streamed.
+    /// Otherwise returns the message unchanged.
     pub fn into_bytes(mut self) -> std::result::Result<Bytes, Self> {
         if self.pieces.len() == 1
             && let Some(Piece::Ready(bytes)) = self.pieces.front_mut()
@@ -161,7 +163,7 @@ impl Stream for Outgoing {
                         Some(chunk) => Some(encode(chunk, &mut this.carry)),
                         None if this.carry.is_empty() => None,
                         None => {
-                            // A stream that has ended must not be asked again.
+                            // A stream must not be polled after its end.
                             *source = Source::Bytes(Bytes::new());
                             Some(base64(&this.carry.split()))
                         }
@@ -177,7 +179,7 @@ impl Stream for Outgoing {
     }
 }
 
-/// The next chunk of `source`; `cut` says how much of what is at hand makes one.
+/// The next chunk of `source`. `cut` returns the length of a chunk of bytes in memory.
 fn next(
     source: &mut Source,
     cx: &mut Context<'_>,
@@ -190,7 +192,7 @@ fn next(
     }
 }
 
-/// A chunk of text ends between characters.
+/// The length of the next text chunk. It ends between characters.
 fn text_chunk(bytes: &Bytes) -> usize {
     let mut end = bytes.len().min(CHUNK);
     while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
@@ -209,14 +211,14 @@ fn escaped(chunk: &[u8]) -> Bytes {
     out.into()
 }
 
-/// Adds `text` as the inside of a JSON string. What is not UTF-8 after all is replaced.
+/// Appends `text` as the inside of a JSON string. Replaces invalid UTF-8.
 fn escape(text: &[u8], into: &mut Vec<u8>) {
     let start = into.len();
     match simdutf8::basic::from_utf8(text) {
         Ok(text) => json_escape_simd::escape_into(text, into),
         Err(_) => json_escape_simd::escape_into(String::from_utf8_lossy(text), into),
     }
-    // The quotes belong to whoever writes the string around it.
+    // Drop the quotes: the caller writes them around the whole string.
     into.pop();
     into.copy_within(start + 1.., start);
     into.pop();
@@ -226,7 +228,7 @@ fn base64(bytes: &[u8]) -> Bytes {
     base64_simd::STANDARD.encode_type::<Vec<u8>>(bytes).into()
 }
 
-/// Encodes what makes whole groups of three and carries the rest to the next chunk.
+/// Encodes whole groups of 3 bytes and carries the rest over to the next chunk.
 fn encode(mut chunk: Bytes, carry: &mut BytesMut) -> Bytes {
     if carry.is_empty() {
         let rest = chunk.split_off(chunk.len() / 3 * 3);
@@ -250,7 +252,7 @@ mod tests {
 
     use super::{CHUNK, Outgoing};
 
-    /// Chunks that may not be asked for once they have ended.
+    /// A stream of chunks that panics when it is polled after its end.
     struct Chunks(std::vec::IntoIter<Bytes>, bool);
 
     impl Stream for Chunks {

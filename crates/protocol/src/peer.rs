@@ -1,4 +1,4 @@
-//! Who is at the other end, and what can it do?
+//! An upstream server's identity and capabilities, from `initialize` or `server/discover`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,21 +11,21 @@ use crate::ask::nothing;
 use crate::meta::EXTENSION;
 use crate::revision::Revision;
 
-/// The official extension that can list directories.
+/// The official extension that also lists directories.
 const SKILLS: &str = "io.modelcontextprotocol/skills";
 
-/// A server as it described itself.
+/// An upstream server, as it describes itself.
 #[derive(Debug, Clone)]
 pub struct Peer {
-    /// What is spoken with it.
+    /// The protocol revision that we use with it.
     pub revision: Revision,
-    /// Its capabilities, as it wrote them.
+    /// Its capabilities, an object, as the server wrote it.
     pub capabilities: Box<RawValue>,
-    /// Its name, if it told.
+    /// Its name, if it sent one.
     pub name: Option<String>,
-    /// Its version, if it told.
+    /// Its version, if it sent one.
     pub version: Option<String>,
-    /// How it wants to be used.
+    /// Its instructions for models.
     pub instructions: Option<String>,
 }
 
@@ -65,28 +65,31 @@ struct Info {
 }
 
 impl Peer {
-    /// A server that is known to stand alone, and of which nothing else is known.
+    /// A server of which only the revision is known.
     pub fn unknown(revision: Revision) -> Self {
         let (name, version, instructions) = (None, None, None);
         Self { revision, capabilities: nothing(), name, version, instructions }
     }
 
-    /// Reads the result of an opening. Only revisions that have one may be named in it.
+    /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
     pub fn opened(result: &RawValue) -> Result<Self, Malformed> {
         let opened: Opened<'_> = serde_json::from_str(result.get())
-            .map_err(|flaw| Malformed::new(&format!("the opening's result: {flaw}")))?;
+            .map_err(|flaw| Malformed::new(&format!("invalid initialize result: {flaw}")))?;
         let date = &opened.protocol_version;
         let revision = Revision::named(date).filter(|revision| revision.has_handshake());
         let revision = revision.ok_or_else(|| {
             let shown: String = date.chars().take(40).collect();
-            Malformed::new(&format!("an opening in a revision that has none: {shown:?}"))
+            Malformed::new(&format!(
+                "initialize returned the unsupported protocolVersion {shown:?}"
+            ))
         })?;
         let Info { name, version } = opened.server_info.unwrap_or_default();
         let capabilities = opened.capabilities.map_or_else(nothing, ToOwned::to_owned);
         Ok(Self { revision, capabilities, name, version, instructions: opened.instructions })
     }
 
-    /// Reads the result of a discovery: none, if nothing that stands alone is spoken there.
+    /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless
+    /// revision that we support.
     pub fn discovered(result: &RawValue) -> Option<Self> {
         let found: Discovered<'_> = serde_json::from_str(result.get()).ok()?;
         let revision = common(found.supported_versions.iter().map(|date| &**date))?;
@@ -96,22 +99,22 @@ impl Peer {
         Some(Self { revision, capabilities, name, version, instructions: found.instructions })
     }
 
-    /// Whether it has resources.
+    /// True if it has resources.
     pub fn has_resources(&self) -> bool {
         self.member(&["resources"]).is_some()
     }
 
-    /// Whether it tells when a resource changes.
+    /// True if it reports changes of single resources.
     pub fn has_subscribe(&self) -> bool {
         self.says(&["resources", "subscribe"])
     }
 
-    /// Whether it tells when its list of resources changes.
+    /// True if it reports changes of its list of resources.
     pub fn has_list_changed(&self) -> bool {
         self.says(&["resources", "listChanged"])
     }
 
-    /// Whether it tells of anything at all.
+    /// True if it reports any changes: of resources or of any list.
     pub fn has_news(&self) -> bool {
         self.has_subscribe()
             || ["resources", "tools", "prompts"]
@@ -119,42 +122,43 @@ impl Peer {
                 .any(|subject| self.says(&[subject, "listChanged"]))
     }
 
-    /// Whether it has tools.
+    /// True if it has tools.
     pub fn has_tools(&self) -> bool {
         self.member(&["tools"]).is_some()
     }
 
-    /// Whether it has prompts.
+    /// True if it has prompts.
     pub fn has_prompts(&self) -> bool {
         self.member(&["prompts"]).is_some()
     }
 
-    /// Whether it says what it does in log messages.
+    /// True if it sends log messages.
     pub fn has_logging(&self) -> bool {
         self.member(&["logging"]).is_some()
     }
 
-    /// Whether it completes variables. The first revision had no word for it.
+    /// True if it may support completion. 2024-11-05 has no capability for it, so such a server
+    /// counts as supporting it.
     pub fn has_completions(&self) -> bool {
         self.member(&["completions"]).is_some() || !self.revision.declares_completions()
     }
 
-    /// The settings of SEP-2093 as it serves it, if it does.
+    /// Its settings for SEP-2093, if it supports that.
     pub fn metadata(&self) -> Option<Box<RawValue>> {
         self.extension(EXTENSION)
     }
 
-    /// Whether it describes a resource that it is asked about.
+    /// True if it serves `resources/metadata`.
     pub fn has_metadata(&self) -> bool {
         self.sets(EXTENSION, "metadata")
     }
 
-    /// Whether it lists what lies in one resource.
+    /// True if `resources/list` accepts a parent URI.
     pub fn has_scoped_list(&self) -> bool {
         self.sets(EXTENSION, "scopedList")
     }
 
-    /// Whether it lists what lies in a directory.
+    /// True if it serves `resources/directory/read`.
     pub fn has_directories(&self) -> bool {
         self.sets(EXTENSION, "directoryRead") || self.sets(SKILLS, "directoryRead")
     }
@@ -164,7 +168,7 @@ impl Peer {
         places.iter().any(|place| self.says(&[place, extension, name]))
     }
 
-    /// The settings of an extension, wherever it declares it.
+    /// The settings of an extension, from `extensions` or `experimental`.
     pub fn extension(&self, name: &str) -> Option<Box<RawValue>> {
         ["extensions", "experimental"].iter().find_map(|place| self.member(&[place, name]))
     }
@@ -211,7 +215,7 @@ mod tests {
         assert!(Peer::opened(&raw("[]")).is_err());
     }
 
-    /// 2.1: who it is stands in `_meta`; an older draft had it in the body.
+    /// 2.1: `serverInfo` is in `_meta`; an older draft had it in the body.
     #[test]
     fn a_discovery_tells_what_a_server_can_do() {
         let peer = Peer::discovered(&raw(

@@ -1,7 +1,7 @@
-//! How is a page that was written before written again at no cost?
+//! Cache of serialized list rows.
 //!
-//! A list that does not change is asked for over and over. Its rows are kept as they were written,
-//! and given again when a page holds the very same descriptions.
+//! Clients request unchanged lists again and again. The cache returns the JSON of a page if it
+//! holds the very same descriptions (by pointer) for the same revision and SEP-2093 view.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use resource::Resource;
 use crate::revision::Terms;
 use crate::shape::resource::Row;
 
-/// How many bytes of rows are kept. Beyond that all are forgotten.
+/// Maximum total size in bytes. A page that would exceed it clears the cache first.
 const MOST: usize = 8 << 20;
 
-/// Keeps rows as they were written.
+/// Caches pages of rows as JSON.
 #[derive(Default)]
 pub struct Press {
     kept: Mutex<Kept>,
@@ -27,14 +27,14 @@ struct Kept {
     bytes: usize,
 }
 
-/// The resources are held beside what was written of them, so that their addresses stay their own.
+/// One cached page. Holds the resources, so that no other resource can get their addresses.
 struct Sheet {
     rows: Vec<Arc<Resource>>,
     written: Bytes,
 }
 
 impl Press {
-    /// These resources as a JSON array, for peers on these terms.
+    /// Serializes resources as a JSON array for peers with these terms, or returns the cached JSON.
     pub(crate) fn rows(&self, rows: &[Arc<Resource>], terms: Terms) -> Bytes {
         let write =
             || Bytes::from(serde_json::to_vec(&Row(rows, terms)).expect("keys are strings"));

@@ -1,6 +1,6 @@
-//! How is a request refused, with which code and in which words?
+//! JSON-RPC error responses: codes, messages and data.
 //!
-//! Every error code of the house stands in this file.
+//! Every error code that refdesk sends is defined in this file.
 
 use resource::{Error, ErrorKind, Json, Said};
 use serde::Serialize;
@@ -12,17 +12,18 @@ use crate::outgoing::Outgoing;
 use crate::relay::one_line;
 use crate::revision::{Revision, Terms};
 
-/// An error as a peer sees it.
+/// A JSON-RPC error as the client receives it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     code: Code,
     message: String,
     data: Option<Data>,
-    /// The request it answers, where a malformed message still told.
+    /// The id of a malformed request, if it could still be read.
     id: Option<Id>,
 }
 
-/// A code. These are the ones that we give; others only pass through.
+/// A JSON-RPC error code. The constants are the codes refdesk sends itself; an upstream server's
+/// codes pass through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Code(i64);
 
@@ -34,17 +35,18 @@ impl Code {
     const INTERNAL: Self = Self(-32603);
     const NOT_FOUND: Self = Self(-32002);
     const HEADER_MISMATCH: Self = Self(-32020);
-    /// The client cannot be asked what must be asked.
+    /// The client lacks a capability that the request needs.
     const TOO_FEW_ABILITIES: Self = Self(-32021);
     const UNSUPPORTED_REVISION: Self = Self(-32022);
-    /// A server wants a person to visit a page first, in 2025-11-25.
+    /// URL elicitation: the user must open a web page first (2025-11-25 only).
     const VISIT: Self = Self(-32042);
 }
 
 impl Refusal {
-    /// The one way from an error of ours to words for a stranger.
+    /// Converts an [`Error`] into what a client may see. Every error takes this way out.
     ///
-    /// `trace` is what the log knows the failure by; it is told only where the words say nothing.
+    /// `trace` is the id of the failure in the log. Only internal errors include it, because their
+    /// message says nothing else.
     pub fn of(error: &Error, terms: Terms, trace: &str) -> Self {
         if let Some(said) = &error.said {
             return Self::passed_on(said, terms);
@@ -58,9 +60,9 @@ impl Refusal {
             ErrorKind::Unavailable | ErrorKind::NeedsInput | ErrorKind::Internal => Code::INTERNAL,
         };
         let message = match error.kind {
-            // What may not be read must look like what is not there.
+            // A denied resource must look like a missing one.
             ErrorKind::NotFound | ErrorKind::Denied => "Resource not found".to_owned(),
-            ErrorKind::Internal => format!("internal error; the log knows it as {trace}"),
+            ErrorKind::Internal => format!("internal error; see the server log for {trace}"),
             _ => error.message.to_string(),
         };
         let mut data = Map::new();
@@ -74,16 +76,17 @@ impl Refusal {
         Self { data, ..Self::new(code, message) }
     }
 
-    /// What another server said, in a code that the peer's revision has.
+    /// Relays an upstream server's error, with a code that the client's revision defines.
     fn passed_on(said: &Said, terms: Terms) -> Self {
         let code = match Code(said.code) {
             Code::NOT_FOUND => not_found(terms),
             Code::TOO_FEW_ABILITIES if !terms.revision.asks_back() => {
-                let words = "needs input that this client did not say it can be asked for";
+                let words = "needs input, but this client did not declare the capability for it";
                 return Self::new(Code::INTERNAL, words.to_owned());
             }
             Code::VISIT if !terms.revision.has_page_code() => {
-                let words = "needs input: the server behind this mount wants a page to be visited";
+                let words = "needs input: the upstream server asks the user to open a web page, \
+                             which this protocol revision cannot relay";
                 return Self::new(Code::INTERNAL, words.to_owned());
             }
             code => code,
@@ -96,53 +99,54 @@ impl Refusal {
         Self { code, message, data: None, id: None }
     }
 
-    /// Names the request that it answers.
+    /// Sets the id of the request that it answers.
     #[must_use]
     pub(crate) fn to(self, id: Option<Id>) -> Self {
         Self { id, ..self }
     }
 
-    /// Bytes that hold no JSON that we take.
+    /// -32700: the bytes are not JSON, or not JSON that refdesk accepts.
     pub fn unreadable(why: String) -> Self {
         Self::new(Code::UNREADABLE, why)
     }
 
-    /// JSON that is no message.
+    /// -32600: JSON that is not a valid message, or not valid at this point.
     pub fn not_a_message(what: &str) -> Self {
-        Self::new(Code::NOT_A_MESSAGE, format!("not taken: {what}"))
+        Self::new(Code::NOT_A_MESSAGE, format!("invalid request: {what}"))
     }
 
-    /// A method that is not served here, or not in this revision.
+    /// -32601: refdesk does not serve this method, or not in this revision.
     pub fn no_such_method(method: &str) -> Self {
         let shown: String = method.chars().take(100).collect();
         Self::new(Code::NO_SUCH_METHOD, format!("method not found: {shown}"))
     }
 
-    /// A request of which nothing tells the revision.
+    /// A request outside a session that does not name its protocol version.
     pub fn unopened() -> Self {
         Self::bad_params(
-            "open with initialize, or name io.modelcontextprotocol/protocolVersion and \
+            "missing protocol version: send initialize first, or set \
+             io.modelcontextprotocol/protocolVersion and \
              io.modelcontextprotocol/clientCapabilities in _meta of every request"
                 .to_owned(),
         )
     }
 
-    /// Parameters that do not fit the method.
+    /// -32602: parameters that do not fit the method.
     pub fn bad_params(why: String) -> Self {
         Self::new(Code::BAD_PARAMS, why)
     }
 
-    /// Too much at once; the same request will be taken later.
+    /// Too many requests at once. The client may send the same request again later.
     pub fn busy(why: String) -> Self {
         Self::new(Code::INTERNAL, why)
     }
 
-    /// A header that does not say what the body says.
+    /// -32020: an HTTP header contradicts the body.
     pub fn header_mismatch(why: String) -> Self {
         Self::new(Code::HEADER_MISMATCH, why)
     }
 
-    /// A revision that we do not speak without a handshake.
+    /// -32022: refdesk does not speak this revision without a handshake.
     pub fn unsupported_revision(requested: &str) -> Self {
         let supported: Vec<_> = Revision::stateless().map(Revision::as_str).collect();
         let data = json!({ "supported": supported, "requested": requested });
@@ -150,22 +154,23 @@ impl Refusal {
         Self { data: Some(Data::Ours(data)), ..Self::new(Code::UNSUPPORTED_REVISION, words) }
     }
 
-    /// The words.
+    /// The error message.
     pub fn words(&self) -> &str {
         &self.message
     }
 
-    /// The code.
+    /// The error code.
     pub fn code(&self) -> i64 {
         self.code.0
     }
 
-    /// Whether it is the method that is unknown.
+    /// Whether the error says that the method is unknown.
     pub fn is_about_method(&self) -> bool {
         self.code == Code::NO_SUCH_METHOD
     }
 
-    /// The message that answers `id`, or that answers nobody in particular.
+    /// Encodes the error response to `id`. Without one it uses the id of the malformed request, or
+    /// leaves the id out.
     pub fn encode(&self, id: Option<&Id>) -> Outgoing {
         #[derive(Serialize)]
         struct Response<'a> {
@@ -184,16 +189,16 @@ impl Refusal {
         let error = Body { code: self.code(), message: &self.message, data: self.data.as_ref() };
         let message =
             Outgoing::json(&Response { jsonrpc: "2.0", id: id.or(self.id.as_ref()), error });
-        // MCP 2026-07-28, transports: this one is also told by the status of HTTP.
+        // MCP 2026-07-28, transports: over HTTP this error also sets the status code.
         if self.code == Code::TOO_FEW_ABILITIES { message.turned_away() } else { message }
     }
 }
 
-/// What an error says besides its words.
+/// The `data` member of an error.
 #[derive(Debug, Clone, PartialEq)]
 enum Data {
     Ours(Value),
-    /// As another server wrote it.
+    /// JSON exactly as an upstream server wrote it.
     Theirs(Json),
 }
 
@@ -209,7 +214,8 @@ impl Serialize for Data {
     }
 }
 
-/// SEP-2164 gave a missing resource the code of bad parameters; older peers know another.
+/// The code for a missing resource: -32602 since SEP-2164 and for clients that declare SEP-2093,
+/// -32002 for the others.
 fn not_found(terms: Terms) -> Code {
     if terms.revision.has_not_found_code() && !terms.aware {
         Code::NOT_FOUND

@@ -1,7 +1,7 @@
-//! How are a server's tools and prompts asked for, and what does it say of them?
+//! Requests to an upstream server for its tools and prompts, and decoding of its answers.
 //!
-//! What it says is kept as it was written, but for URIs, which become public on the way up and the
-//! server's own again on the way down.
+//! JSON passes through as it was written, except URIs: answers get the mount's public URIs,
+//! requests get the server's own URIs back.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -24,15 +24,15 @@ use crate::member::{Object, elements, members, string};
 /// One page of a server's tools or prompts.
 #[derive(Debug, Clone)]
 pub struct Shelf {
-    /// What stands on it.
+    /// The entries, each with its description as the server wrote it.
     pub offered: Vec<Offered>,
-    /// Where the server goes on.
+    /// The server's cursor for the next page.
     pub next: Option<String>,
-    /// How long it may be kept.
+    /// How long the page may be cached.
     pub freshness: Freshness,
 }
 
-/// The method that lists them.
+/// The method that lists tools or prompts.
 pub fn listing(offer: Offer) -> &'static str {
     match offer {
         Offer::Tool => verb::TOOLS,
@@ -40,7 +40,7 @@ pub fn listing(offer: Offer) -> &'static str {
     }
 }
 
-/// The method that calls one.
+/// The method that calls a tool or gets a prompt.
 pub fn calling(offer: Offer) -> &'static str {
     match offer {
         Offer::Tool => verb::CALL,
@@ -48,7 +48,8 @@ pub fn calling(offer: Offer) -> &'static str {
     }
 }
 
-/// What a notification says has changed besides resources.
+/// Which list a `list_changed` notification is about: tools or prompts; `None` for any other
+/// method.
 pub fn changed(method: &str) -> Option<Offer> {
     match method {
         "notifications/tools/list_changed" => Some(Offer::Tool),
@@ -57,12 +58,12 @@ pub fn changed(method: &str) -> Option<Offer> {
     }
 }
 
-/// Parameters of a list that goes on at `cursor`.
+/// Parameters of a list request that continues at `cursor`.
 pub fn from(cursor: Option<&str>) -> Result<Option<Box<RawValue>>, Malformed> {
     cursor.map(|cursor| going_on(None, cursor)).transpose()
 }
 
-/// Reads a page. What has no name cannot be called and is left out.
+/// Decodes a page. Skips entries without a name, because no client could call them.
 pub fn shelf(result: &RawValue, offer: Offer, names: &dyn Names) -> Result<Shelf, Malformed> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -73,16 +74,16 @@ pub fn shelf(result: &RawValue, offer: Offer, names: &dyn Names) -> Result<Shelf
         prompts: Option<&'a RawValue>,
         ttl_ms: Option<u64>,
     }
-    let listed: Listed<'_> =
-        serde_json::from_str(result.get()).map_err(|_| Malformed::new("a page of offers"))?;
+    let listed: Listed<'_> = serde_json::from_str(result.get())
+        .map_err(|_| Malformed::new("the list cannot be parsed"))?;
     let items = match offer {
         Offer::Tool => listed.tools,
         Offer::Prompt => listed.prompts,
     };
-    let items = items.ok_or_else(|| Malformed::new("a page without a list"))?;
+    let items = items.ok_or_else(|| Malformed::new("the list has no tools or prompts member"))?;
     let public = |uri: &str| names.public(uri);
     let offered = elements(items).into_iter().filter_map(|raw| {
-        let members = members(Some(raw), "an offer").ok()?;
+        let members = members(Some(raw), "a tool or prompt").ok()?;
         let (_, name) = members.iter().rfind(|(member, _)| member == "name")?;
         let name = string(name)?.into_owned();
         let json = Json::from(raw.get());
@@ -94,17 +95,18 @@ pub fn shelf(result: &RawValue, offer: Offer, names: &dyn Names) -> Result<Shelf
     Ok(Shelf { offered: offered.collect(), next: next_cursor(result)?, freshness })
 }
 
-/// The parameters of a call, as the server that has `name` is to read them.
+/// Rewrites a client's call parameters for the upstream server: its own `name` for the tool or
+/// prompt, its own URIs in the arguments, and `_meta` narrowed to what refdesk can relay.
 pub fn params(
     params: &Json,
     name: &str,
     names: &dyn Names,
     caller: Option<&dyn Caller>,
 ) -> Result<Box<RawValue>, Malformed> {
-    // Line breaks stand only between values, and a message on a pipe may not have any.
+    // A message on a pipe may not contain line breaks; in JSON they only occur between values.
     let params = one_line(params.as_str());
     let whole: &RawValue =
-        serde_json::from_str(&params).map_err(|_| Malformed::new("params that are no JSON"))?;
+        serde_json::from_str(&params).map_err(|_| Malformed::new("params are not valid JSON"))?;
     let mut out = Object::begin();
     out.text("name", name);
     let mut told = None;
@@ -124,11 +126,12 @@ pub fn params(
     if told.is_some() || meta != "{}" {
         out.raw("_meta", &meta);
     }
-    RawValue::from_string(out.end()).map_err(|_| Malformed::new("params"))
+    RawValue::from_string(out.end()).map_err(|_| Malformed::new("params are not JSON"))
 }
 
-/// MCP 2026-07-28, capabilities: a server may ask back for what they say, so they may say no more
-/// than what we pass on. A caller whose opening said it says it now, request by request.
+/// MCP 2026-07-28, capabilities: a server may send requests for every capability that `_meta`
+/// declares, so `_meta` declares only those that refdesk relays. For a caller that declared its
+/// capabilities and log level in a handshake, each request repeats them here.
 fn meta(raw: Option<&RawValue>, caller: Option<&dyn Caller>) -> Result<String, Malformed> {
     let mut out = Object::begin();
     let mut can = caller.map(|caller| caller.can().as_str());
@@ -144,7 +147,8 @@ fn meta(raw: Option<&RawValue>, caller: Option<&dyn Caller>) -> Result<String, M
         }
     }
     if let Some(can) = can {
-        let can = serde_json::from_str(can).map_err(|_| Malformed::new("capabilities"))?;
+        let can =
+            serde_json::from_str(can).map_err(|_| Malformed::new("capabilities: not JSON"))?;
         out.raw(CAPABILITIES, &narrowed(can)?);
     }
     if let Some(level) = level {
@@ -153,34 +157,37 @@ fn meta(raw: Option<&RawValue>, caller: Option<&dyn Caller>) -> Result<String, M
     Ok(out.end())
 }
 
-/// Parameters that ask for a resource for one caller, with what it answers to a question.
+/// Parameters of a `resources/read` on behalf of `caller`, with its answer to the server's input
+/// request if it has one.
 pub fn reading(uri: &Uri, caller: &dyn Caller) -> Result<Box<RawValue>, Malformed> {
     let mut out = Object::begin();
     out.text("uri", uri.as_str());
     out.raw("_meta", &meta(None, Some(caller))?);
-    let params = RawValue::from_string(out.end()).map_err(|_| Malformed::new("params"))?;
+    let params =
+        RawValue::from_string(out.end()).map_err(|_| Malformed::new("params are not JSON"))?;
     caller.reply().map_or(Ok(params.clone()), |reply| replying(&params, reply))
 }
 
-/// Reads what a resource gave.
+/// Decodes the result of a `resources/read`.
 pub fn opened(result: &Json, uri: &Uri) -> Result<Opened, Malformed> {
-    let raw = raw(result).ok_or_else(|| Malformed::new("a result that is no JSON"))?;
+    let raw = raw(result).ok_or_else(|| Malformed::new("the result is not valid JSON"))?;
     ingest::opened(&raw, uri)
 }
 
-/// What a call gave.
+/// The result of a call, with public URIs.
 pub fn result(result: &RawValue, names: &dyn Names) -> Json {
     rewrite(&result.get().into(), Place::Result, &|uri| names.public(uri))
 }
 
-/// What a server asks of a caller, in public words.
+/// Parameters of a server-to-client request, with public URIs.
 pub fn asked(params: Option<&RawValue>, names: &dyn Names) -> Json {
     let params = params.map_or("{}", RawValue::get);
     rewrite(&params.into(), Place::Result, &|uri| names.public(uri))
 }
 
-/// What a server refused a call with, if it is about the call: codes that are about how we asked
-/// it say nothing to whoever asked us. That its own abilities are too few is the caller's to know.
+/// The upstream server's error with public URIs, or `None` if its code is about refdesk's own
+/// request (-32020 to -32029) and so means nothing to the client. The client does get -32021: it
+/// lacks a capability itself.
 pub fn said(denial: &Denial, names: &dyn Names) -> Option<Said> {
     if (-32029..=-32020).contains(&denial.code) && !denial.is_about_capability() {
         return None;
@@ -190,18 +197,18 @@ pub fn said(denial: &Denial, names: &dyn Names) -> Option<Said> {
     Some(Said { code: denial.code, message: denial.message.clone(), data })
 }
 
-/// Parameters that say how important log messages must be.
+/// Parameters of `logging/setLevel`.
 pub fn level(level: Level) -> Box<RawValue> {
     let params = json!({ "level": level.as_str() });
-    serde_json::value::to_raw_value(&params).expect("a JSON value is JSON")
+    serde_json::value::to_raw_value(&params).expect("a JSON value serializes")
 }
 
-/// The same JSON, as a client takes it, on one line.
+/// Converts JSON to a raw value on a single line; `None` if it is not valid JSON.
 pub fn raw(json: &Json) -> Option<Box<RawValue>> {
     RawValue::from_string(one_line(json.as_str()).into_owned()).ok()
 }
 
-/// Parameters that ask for values of a prompt's argument.
+/// Parameters of `completion/complete` for an argument of a prompt.
 pub fn suggesting(blank: &Blank<'_>) -> Box<RawValue> {
     let mut params = json!({
         "ref": { "type": "ref/prompt", "name": blank.prompt },
@@ -210,10 +217,10 @@ pub fn suggesting(blank: &Blank<'_>) -> Box<RawValue> {
     if !blank.settled.is_empty() {
         params["context"] = json!({ "arguments": blank.settled });
     }
-    serde_json::value::to_raw_value(&params).expect("a JSON value is JSON")
+    serde_json::value::to_raw_value(&params).expect("a JSON value serializes")
 }
 
-/// The values that a server suggests.
+/// Decodes the result of `completion/complete`.
 pub fn suggested(result: &RawValue) -> Result<Completion, Malformed> {
     #[derive(Deserialize)]
     struct Completed {
@@ -227,13 +234,14 @@ pub fn suggested(result: &RawValue) -> Result<Completion, Malformed> {
         has_more: Option<bool>,
     }
     let Completed { completion: Values { values, total, has_more } } =
-        serde_json::from_str(result.get()).map_err(|_| Malformed::new("a completion"))?;
+        serde_json::from_str(result.get())
+            .map_err(|_| Malformed::new("the completion has no values"))?;
     let told = total.unwrap_or(values.len() + usize::from(has_more == Some(true)));
     let completion = Completion::of(values);
     Ok(Completion { total: told.max(completion.total), ..completion })
 }
 
-/// JSON without line breaks, none of which stand inside its values.
+/// Replaces line breaks by spaces. In JSON they only occur between values, so no value changes.
 pub(crate) fn one_line(json: &str) -> Cow<'_, str> {
     if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ").into() } else { json.into() }
 }

@@ -1,4 +1,4 @@
-//! Which results do we give, and how do they look?
+//! JSON-RPC results: every reply to a client's request, and its encoding.
 
 use std::sync::Arc;
 
@@ -17,54 +17,55 @@ use crate::shape::resource::Shape;
 use crate::shape::{contents, offer, template};
 use crate::tool::{self, Given};
 
-/// The answer to a request.
+/// The result of a request.
 #[derive(Debug)]
 pub enum Reply {
-    /// A session is open.
+    /// The result of `initialize`.
     Welcome,
-    /// What we can do, and how long that stands.
+    /// The result of `server/discover`, and how long the client may cache it.
     Discovery(Freshness),
-    /// Nothing to say but yes.
+    /// An empty result.
     Done,
-    /// Nothing more is told on the subscription that the request opened.
+    /// The end of the subscription that `subscriptions/listen` opened.
     Ended,
     /// A page of resources.
     Resources(Listing<Resource>),
     /// A page of templates.
     Templates(Listing<Template>),
-    /// Content.
+    /// The content of a resource.
     Read(Vec<Part>, Freshness),
-    /// A description.
+    /// The description of a resource.
     Metadata(Arc<Resource>, Freshness),
-    /// Values to choose from.
+    /// Completion values.
     Completion(Completion),
     /// A page of tools or of prompts.
     Offers(Offer, Listing<Offered>),
-    /// What another server gave, as [`outcome`](crate::shape::outcome::outcome) has worded it.
+    /// An upstream server's result, as [`outcome`](crate::shape::outcome::outcome) adapted it.
     Relayed(Json),
-    /// What a tool of ours gave.
+    /// The result of one of refdesk's own tools.
     Given(Given),
 }
 
-/// A page, and its cursor as the client will send it back.
+/// A page of a list, with its cursor in the sealed form that the client sends back.
 #[derive(Debug)]
 pub struct Listing<T> {
     /// The page.
     pub page: Page<T>,
-    /// Where to go on.
+    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
-/// Who we are and what we can do, as every opening tells it.
+/// The server's name, version, instructions and capabilities, for `initialize` and
+/// `server/discover`.
 #[derive(Debug, Clone)]
 pub struct Welcome {
     /// The program's name.
     pub name: &'static str,
     /// The program's version.
     pub version: &'static str,
-    /// Words for the model at the other end.
+    /// How to use the server; hosts show this to the model.
     pub instructions: &'static str,
-    /// What we can do.
+    /// What the server can do.
     pub abilities: Abilities,
 }
 
@@ -74,7 +75,7 @@ struct ServerInfo {
     version: &'static str,
 }
 
-/// The members that stand in every result of a revision that has them.
+/// The members that every result may have, in revisions that define them.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Common<'a> {
@@ -111,7 +112,7 @@ struct AbsenceShape<'a> {
 }
 
 impl Reply {
-    /// The message that answers `id`.
+    /// Encodes the response to the request `id`.
     pub fn encode(self, id: &Id, terms: Terms, welcome: &Welcome, press: &Press) -> Outgoing {
         let mut head = Vec::with_capacity(512);
         head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -204,7 +205,7 @@ impl Reply {
 }
 
 fn write(into: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(into, value).expect("a vector takes all that is written");
+    serde_json::to_writer(into, value).expect("writing to a vector cannot fail");
 }
 
 fn read(
@@ -215,7 +216,7 @@ fn read(
     mut head: Vec<u8>,
 ) -> Outgoing {
     let mut message = Outgoing::default();
-    // The common members come first, so that the bodies can be the last thing on the wire.
+    // The common members come first, so that the bodies can be streamed last.
     write(&mut head, &Common::new(Some(freshness), &[], terms, welcome));
     open_object(&mut head);
     head.extend_from_slice(b"\"contents\":[");
@@ -225,7 +226,7 @@ fn read(
     message
 }
 
-/// A page whose rows are written already.
+/// Encodes a list whose rows are JSON already.
 fn page(
     name: &str,
     rows: Bytes,
@@ -242,7 +243,7 @@ fn page(
     message
 }
 
-/// Takes the closing brace off, so that more members can follow.
+/// Removes the closing brace, so that more members can follow.
 fn open_object(json: &mut Vec<u8>) {
     json.pop();
     if json.last() != Some(&b'{') {

@@ -1,6 +1,6 @@
-//! Which revisions of the protocol are there, and what does each of them know?
+//! The protocol revisions of MCP, and the features each of them has.
 //!
-//! No other room compares revisions. Whoever must tell them apart finds a question here.
+//! No other module compares revisions: each difference is a method here.
 
 /// A published revision of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ impl Revision {
         Self::V2024_11_05,
     ];
 
-    /// The date that names it.
+    /// The date that is its name, such as `2025-11-25`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -43,48 +43,49 @@ impl Revision {
         Self::ALL.into_iter().find(|revision| revision.as_str() == date)
     }
 
-    /// What an opening that asks for `date` is answered with: that revision if it has a
-    /// handshake, else the newest that has one.
+    /// The revision that `initialize` answers to a client that requests `date`: that revision if it
+    /// has a handshake, else the newest that has one.
     pub fn negotiated(date: &str) -> Self {
         Self::named(date).filter(|revision| revision.has_handshake()).unwrap_or(Self::V2025_11_25)
     }
 
-    /// What is spoken where nothing says: before a handshake, only a ping may be.
+    /// The revision to assume before a handshake, when a client may only send `ping`.
     pub fn assumed() -> Self {
         Self::V2025_03_26
     }
 
-    /// The revisions whose requests stand alone, newest first.
+    /// The revisions without a handshake, newest first.
     pub fn stateless() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|revision| !revision.has_handshake())
     }
 
-    /// Whether it begins with `initialize`.
+    /// Whether a connection begins with `initialize`.
     pub fn has_handshake(self) -> bool {
         self < Self::V2026_07_28
     }
 
-    /// Whether several messages may come as one array.
+    /// Whether a client may send several messages as one array.
     pub fn takes_batches(self) -> bool {
         self == Self::V2025_03_26
     }
 
-    /// Whether a result says of what type it is.
+    /// Whether results have `resultType`.
     pub fn tags_results(self) -> bool {
         !self.has_handshake()
     }
 
-    /// Whether a result says how long it may be kept, and by whom.
+    /// Whether results have `ttlMs` and `cacheScope`.
     pub fn names_cache_terms(self) -> bool {
         !self.has_handshake()
     }
 
-    /// Whether every result says who made it.
+    /// Whether every result names its server in `_meta`.
     pub fn signs_results(self) -> bool {
         !self.has_handshake()
     }
 
-    /// Whether a resource may have a title and a time of last change.
+    /// Whether resources, templates, tools and prompts may have `title`, and annotations
+    /// `lastModified`.
     pub fn knows_titles(self) -> bool {
         self >= Self::V2025_06_18
     }
@@ -99,80 +100,80 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
-    /// Whether a block may be sound.
+    /// Whether content blocks may be audio.
     pub fn knows_audio(self) -> bool {
         self >= Self::V2025_03_26
     }
 
-    /// Whether a tool may say what it does to the world.
+    /// Whether tools may have `annotations`.
     pub fn knows_tool_annotations(self) -> bool {
         self >= Self::V2025_03_26
     }
 
-    /// Whether a block may link to a resource.
+    /// Whether content blocks may be resource links.
     pub fn knows_links(self) -> bool {
         self >= Self::V2025_06_18
     }
 
-    /// Whether a tool may give JSON besides words, and say of which form.
+    /// Whether tools may have `outputSchema` and return `structuredContent`.
     pub fn knows_structure(self) -> bool {
         self >= Self::V2025_06_18
     }
 
-    /// Whether that JSON may be anything; else it is an object.
+    /// Whether `structuredContent` may be any JSON value; otherwise it is an object.
     pub fn takes_any_structure(self) -> bool {
         !self.has_handshake()
     }
 
-    /// Whether a tool may say how it wants to be run.
+    /// Whether tools may have `execution`.
     pub fn knows_execution(self) -> bool {
         self >= Self::V2025_11_25
     }
 
-    /// Whether a result may ask for input.
+    /// Whether a result may ask the client for input (`input_required`).
     pub fn asks_back(self) -> bool {
         !self.has_handshake()
     }
 
-    /// Whether an error may send a person to a page.
+    /// Whether the error code for URL elicitation (-32042) exists.
     pub fn has_page_code(self) -> bool {
         self == Self::V2025_11_25
     }
 
-    /// Whether completion is a capability of its own.
+    /// Whether servers declare the `completions` capability.
     pub fn declares_completions(self) -> bool {
         self >= Self::V2025_03_26
     }
 
-    /// Whether a missing resource has an error code of its own.
+    /// Whether a missing resource has its own error code (-32002).
     pub fn has_not_found_code(self) -> bool {
         self.has_handshake()
     }
 
-    /// Whether a stream begins with an empty event, so that it can be gone back to at once.
+    /// Whether an SSE stream begins with an empty event, so that the client can resume it at once.
     pub fn primes_streams(self) -> bool {
         self == Self::V2025_11_25
     }
 
-    /// Whether an unknown method is also told by the status of HTTP.
+    /// Whether HTTP answers an unknown method with status 404.
     pub fn tells_status(self) -> bool {
         !self.has_handshake()
     }
 }
 
-/// How to speak to one peer: its revision, and how much of SEP-2093 it is to see.
+/// How to encode messages for one peer: its revision, and how much of SEP-2093 it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Terms {
-    /// The revision of the exchange.
+    /// The protocol revision.
     pub revision: Revision,
-    /// Whether the peer said that it knows SEP-2093.
+    /// Whether the peer declared that it supports SEP-2093.
     pub aware: bool,
-    /// Whether collections and full metadata are written for this peer.
+    /// Whether this peer gets collections and full metadata.
     pub full: bool,
 }
 
 impl Terms {
-    /// Everything we have, in `revision`.
+    /// Collections and full metadata in `revision`, for a peer that did not declare SEP-2093.
     pub fn full(revision: Revision) -> Self {
         Self { revision, aware: false, full: true }
     }

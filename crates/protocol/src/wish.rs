@@ -1,4 +1,6 @@
-//! What does a client want to hear of, and what of that will it be told?
+//! The filter of `subscriptions/listen`: which notifications a client asks for and is granted.
+//!
+//! Bounded: at most 65,536 resource URIs per request; longer lists are cut.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,23 +13,23 @@ use serde_json::value::RawValue;
 
 use crate::refusal::Refusal;
 
-/// Kinds of changes: as a client asks for them, or as far as they are granted.
+/// Kinds of notifications: those that a client asks for, or those that the server grants.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Lists that come to hold something else.
+    /// Changes of the list of resources.
     pub lists: bool,
-    /// Lists of tools or of prompts that do.
+    /// Changes of the lists of tools or prompts.
     pub offers: Vec<Offer>,
-    /// Resources whose content changes, each once.
+    /// Resources whose updates are wanted, without duplicates.
     pub resources: Vec<Uri>,
 }
 
 impl Wishes {
-    /// So many resources of one request are looked at, however many it names.
+    /// How many resources of one request count; the rest are ignored.
     const MOST: usize = 65_536;
 
-    /// Reads what `subscriptions/listen` asks for. Kinds that we do not know are no wishes of
-    /// ours, and what cannot be a URI, or is longer than `most` bytes, is never granted.
+    /// Decodes the parameters of `subscriptions/listen`. Ignores kinds it does not know, and URIs
+    /// that are invalid or longer than `most` bytes.
     pub(crate) fn decode(params: Option<&RawValue>, most: usize) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         struct Params<'a> {
@@ -74,7 +76,7 @@ impl Wishes {
     }
 }
 
-/// Reads a list of URIs, each once, without holding more of it than may be granted.
+/// Decodes a list of URIs without duplicates, and never holds more of them than may be granted.
 struct Uris {
     longest: usize,
 }
@@ -111,7 +113,7 @@ impl<'de> Visitor<'de> for Uris {
     }
 }
 
-/// What is granted, as it is acknowledged.
+/// Encodes the granted filter for `notifications/subscriptions/acknowledged`.
 impl Serialize for Wishes {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -149,7 +151,7 @@ mod tests {
         Wishes::decode(Some(raw), 20)
     }
 
-    /// S-13: kinds that nobody knows are ignored. S-14: the filter itself must be there.
+    /// S-13: unknown kinds are ignored. S-14: the filter itself is required.
     #[test]
     fn what_we_know_is_read_and_the_rest_is_no_wish() {
         let wishes = decode(

@@ -1,6 +1,7 @@
-//! What waits for one stream of changes?
+//! Coalescing channel for changes: one sender, one stream.
 //!
-//! A set, not a queue: each URI stands in it once, with what became of it last, in the last words.
+//! It is a set, not a queue: it holds each URI once, with the latest change and the latest extra
+//! fields, in the order of the first change.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -10,10 +11,10 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 use resource::{Change, Extra, Uri};
 
-/// The end at which changes are told. Dropping it ends the stream, once that is empty.
+/// The sending end. Dropping it ends the stream after the pending changes.
 pub(crate) struct Feed(Arc<Shared>);
 
-/// The end at which they are heard. Dropping it does what was to be done then.
+/// The receiving end, a stream. Dropping it runs the cleanup given at creation.
 pub(crate) struct Stories {
     shared: Arc<Shared>,
     leave: Option<Box<dyn FnOnce() + Send>>,
@@ -24,29 +25,29 @@ struct Shared(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
-    /// In the order in which they were told first; nothing stands for lists.
+    /// In the order of the first change; `None` stands for the listing.
     order: VecDeque<Option<Uri>>,
-    /// Whether each is there or gone, and what else was said.
+    /// Whether each exists (or is removed), and the extra fields of the latest change.
     there: HashMap<Option<Uri>, (bool, Option<Arc<Extra>>)>,
     waker: Option<Waker>,
     ended: bool,
 }
 
 impl Feed {
-    /// Both ends; `leave` is called when the second is dropped.
+    /// Creates both ends. The receiving end calls `leave` when it is dropped.
     pub(crate) fn new(leave: impl FnOnce() + Send + 'static) -> (Self, Stories) {
         let shared = Arc::new(Shared::default());
         (Self(shared.clone()), Stories { shared, leave: Some(Box::new(leave)) })
     }
 
-    /// Tells of a change.
+    /// Adds a change, replacing a pending one about the same URI.
     pub(crate) fn tell(&self, change: Change) {
         let (change, words) = change.parts();
         let (about, is_there) = match change {
             Change::Updated(uri) => (Some(uri), true),
             Change::Removed(uri) => (Some(uri), false),
             Change::Listing => (None, true),
-            // Files offer nothing but resources.
+            // Changes of tools and prompts do not travel through this channel.
             Change::Offers(_) | Change::Worded(..) => return,
         };
         let mut waiting = self.0.lock();
@@ -56,12 +57,12 @@ impl Feed {
         waiting.wake();
     }
 
-    /// Whether anybody still listens.
+    /// True while the receiving end exists.
     pub(crate) fn is_heard(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// How much waits.
+    /// Number of pending changes.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.0.lock().order.len()

@@ -1,4 +1,4 @@
-//! Where do resources come from? A folder each.
+//! Providers: the sources of resources, one module each.
 
 mod feed;
 pub mod fs;

@@ -1,33 +1,35 @@
-//! Who asked, and what can be said to it before it is answered?
+//! The caller of a request, as an upstream server sees it: server-to-client requests and logs.
 
 use async_trait::async_trait;
 
 use crate::error::Result;
 use crate::relay::Json;
 
-/// Whoever made a request, as far as a server behind us may turn to it.
+/// The client that made a request, and how an upstream server reaches it.
 ///
-/// Questions and log messages are not ours to understand: they pass through as they were written.
+/// Server-to-client requests and log messages pass through verbatim.
 #[async_trait]
 pub trait Caller: Send + Sync {
-    /// Tells callers apart. Requests of one session have one caller.
+    /// A number that identifies the caller. All requests of one session share it.
     fn number(&self) -> u64;
 
-    /// What it says that it can be asked for, an object.
+    /// The client capabilities that it declared, a JSON object.
     fn can(&self) -> &Json;
 
-    /// Whether it can be asked while it waits. One that cannot is answered by the question.
+    /// True if the client can receive requests during the call (sessions). Otherwise the call
+    /// returns an `input_required` result.
     fn answers(&self) -> bool;
 
-    /// Asks it something, and waits for what it answers.
+    /// Sends a request to the client and waits for its result.
     async fn ask(&self, method: &str, params: &Json) -> Result<Json>;
 
-    /// What it answers to the question that it was answered by before, an object.
+    /// The client's answer to an earlier `input_required` result, if this request carries one; a
+    /// JSON object.
     fn reply(&self) -> Option<&Json>;
 
-    /// How important a log message must be for it to hear of it, if it said so.
+    /// The minimum log level that the client set, if it set one.
     fn level(&self) -> Option<&'static str>;
 
-    /// Lets it hear a log message, unless that is less important than it likes.
+    /// Sends a log message to the client, unless it is below the client's minimum level.
     fn log(&self, message: &Json);
 }

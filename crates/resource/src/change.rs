@@ -1,4 +1,4 @@
-//! What may happen to a resource after it was listed?
+//! Change events, and the interests that subscribe to them.
 
 use std::sync::Arc;
 
@@ -6,36 +6,36 @@ use crate::extra::Extra;
 use crate::relay::Offer;
 use crate::uri::Uri;
 
-/// What somebody wants to hear of.
+/// What a subscription covers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Interest {
-    /// One resource, or what lies in it if it is a collection.
+    /// One resource and, if it is a collection, its direct members.
     Resource(Uri),
-    /// Resources and templates that come and go.
+    /// The set of resources and templates.
     Listing,
-    /// Tools or prompts that come and go.
+    /// The set of tools or of prompts.
     Offers(Offer),
-    /// All of it.
+    /// All changes.
     Everything,
 }
 
-/// What happened.
+/// One change event.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// The content of this resource is another one now.
+    /// The content of this resource changed.
     Updated(Uri),
-    /// This resource is gone.
+    /// This resource was removed.
     Removed(Uri),
-    /// Resources or templates came or went.
+    /// Resources or templates were added or removed.
     Listing,
-    /// Tools or prompts came or went.
+    /// Tools or prompts were added or removed.
     Offers(Offer),
-    /// One of the others, and what else was said of it.
+    /// One of the other variants, with unknown members that the source sent along.
     Worded(Box<Self>, Arc<Extra>),
 }
 
 impl Change {
-    /// The same, with what else was said of it; nothing said costs nothing.
+    /// Attaches unknown members, replacing earlier ones. Without any, the change stays as it is.
     #[must_use]
     pub fn worded(self, words: Option<Arc<Extra>>) -> Self {
         match words.filter(|words| !words.is_empty()) {
@@ -44,7 +44,7 @@ impl Change {
         }
     }
 
-    /// What happened, and what else was said of it.
+    /// Splits the change from its unknown members.
     pub fn parts(self) -> (Self, Option<Arc<Extra>>) {
         match self {
             Self::Worded(change, words) => (*change, Some(words)),
@@ -52,7 +52,7 @@ impl Change {
         }
     }
 
-    /// What happened, whatever was said of it.
+    /// The change without its unknown members.
     pub fn plain(&self) -> &Self {
         match self {
             Self::Worded(change, _) => change,

@@ -1,59 +1,59 @@
-//! Under what terms is one request made?
+//! The request context: progress reports and the caller.
 
 use std::sync::Arc;
 
 use crate::caller::Caller;
 
-/// What travels with a request through every provider and layer.
+/// The context of one request, passed through every layer and provider.
 ///
-/// There is no cancellation in it: cancelling a request is dropping its future.
+/// It carries no cancellation: dropping the future of a request cancels it.
 #[derive(Clone, Default)]
 pub struct Context {
     progress: Option<Arc<dyn Progress>>,
     caller: Option<Arc<dyn Caller>>,
 }
 
-/// Somebody who wants to hear how far long work has come.
+/// Receives progress reports of a long request.
 pub trait Progress: Send + Sync {
-    /// The work has come this far. Called as often as the work likes.
+    /// Receives one report. The work may report as often as it likes.
     fn report(&self, step: Step);
 }
 
-/// How far long work has come.
+/// One progress report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Step {
-    /// How much is behind us.
+    /// The amount done.
     pub done: f64,
-    /// Of how much, where that is known.
+    /// The total amount, if known.
     pub total: Option<f64>,
-    /// In words.
+    /// A message for people.
     pub message: Option<String>,
 }
 
 impl Context {
-    /// A context whose work is reported to `progress`.
+    /// Creates a context that reports to `progress`.
     #[must_use]
     pub fn reporting_to(progress: Arc<dyn Progress>) -> Self {
         Self { progress: Some(progress), caller: None }
     }
 
-    /// The same, for a caller that may be turned to.
+    /// Adds the caller, to which an upstream server may send requests and log messages.
     #[must_use]
     pub fn asked_by(self, caller: Arc<dyn Caller>) -> Self {
         Self { caller: Some(caller), ..self }
     }
 
-    /// Whoever asked, where it may be turned to.
+    /// The caller, if it can receive messages during the request.
     pub fn caller(&self) -> Option<&Arc<dyn Caller>> {
         self.caller.as_ref()
     }
 
-    /// Whoever wants to hear how far the work has come.
+    /// The receiver of progress reports, if there is one.
     pub fn listener(&self) -> Option<&Arc<dyn Progress>> {
         self.progress.as_ref()
     }
 
-    /// Says that `done` of `total` things are behind us, if anybody listens.
+    /// Reports that `done` of `total` things are done, if there is a receiver.
     pub fn report(&self, done: u64, total: Option<u64>) {
         if let Some(progress) = &self.progress {
             let (done, total) = (done as f64, total.map(|total| total as f64));

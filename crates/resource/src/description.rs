@@ -1,4 +1,4 @@
-//! How is a resource described, content aside?
+//! Resource and template metadata, as listings show it; no content.
 
 use std::time::SystemTime;
 
@@ -9,38 +9,38 @@ use crate::uri::Uri;
 /// A resource as a listing shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resource {
-    /// Its one name in this house.
+    /// The URI: local inside a provider, public above the catalog.
     pub uri: Uri,
     /// A short name for programs.
     pub name: String,
     /// A name for people.
     pub title: Option<String>,
-    /// What it is, for people and models.
+    /// A description for people and models.
     pub description: Option<String>,
-    /// The primary format.
+    /// The MIME type of the primary format.
     pub mime: Option<String>,
-    /// Raw bytes, before any encoding.
+    /// Size in raw bytes, before any encoding.
     pub size: Option<u64>,
-    /// Pictures that stand for it.
+    /// Icons.
     pub icons: Vec<Icon>,
     /// Hints on how to use it.
     pub annotations: Annotations,
-    /// Whether other resources lie in it.
+    /// Whether it is a collection that can be listed.
     pub listable: Truth,
-    /// Whether its changes can be heard of.
+    /// Whether clients can subscribe to its changes.
     pub watchable: Truth,
-    /// A mark that differs whenever the content does.
+    /// Entity tag: changes whenever the content does.
     pub etag: Option<String>,
-    /// The charset it is stored in, where that is not the UTF-8 it is given in.
+    /// The charset it is stored in, if not UTF-8. Reads always return UTF-8.
     pub charset: Option<&'static str>,
-    /// All its formats, primary first, where there is more than one.
+    /// All formats, primary first; empty if there is only one.
     pub formats: Vec<Format>,
-    /// What its source said of it besides, to be passed on as it was written.
+    /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: Extra,
 }
 
 impl Resource {
-    /// A resource of which nothing but its name is known, and which is no collection.
+    /// Creates a resource that has only a URI and a name, is no collection and is not watchable.
     pub fn new(uri: Uri, name: impl Into<String>) -> Self {
         Self {
             uri,
@@ -61,20 +61,20 @@ impl Resource {
     }
 }
 
-/// What is known of a yes-or-no question. Not knowing is never told as no.
+/// A boolean that may be unknown. Unknown is never reported as false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Truth {
-    /// It is so.
+    /// True.
     Yes,
-    /// It is not so.
+    /// False.
     No,
-    /// Nobody said.
+    /// The source did not state it.
     #[default]
     Unknown,
 }
 
 impl Truth {
-    /// Yes or no, where it is known.
+    /// Returns the value, or `None` if it is unknown.
     pub fn known(self) -> Option<bool> {
         match self {
             Self::Yes => Some(true),
@@ -84,10 +84,10 @@ impl Truth {
     }
 }
 
-/// Hints to a host: for whom, how important, how old.
+/// Hints to a host: audience, priority, age.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Annotations {
-    /// For whom it is meant; empty where nobody said.
+    /// The intended audience; empty if the source does not state one.
     pub audience: Vec<Role>,
     /// From 0, entirely optional, to 1, effectively required.
     pub priority: Option<f64>,
@@ -95,7 +95,7 @@ pub struct Annotations {
     pub modified: Option<SystemTime>,
 }
 
-/// For whom a resource is meant.
+/// The intended audience of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The person at the host.
@@ -104,12 +104,12 @@ pub enum Role {
     Assistant,
 }
 
-/// A picture that stands for a resource.
+/// An icon of a resource or template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
-    /// The picture's format.
+    /// The MIME type of the image.
     pub mime: Option<String>,
     /// Sizes such as `48x48`, or `any`.
     pub sizes: Vec<String>,
@@ -117,32 +117,32 @@ pub struct Icon {
     pub theme: Option<String>,
 }
 
-/// One of the formats that a resource can be had in.
+/// One of several formats of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
-    /// The format.
+    /// The MIME type.
     pub mime: String,
-    /// Raw bytes in this format.
+    /// Size in raw bytes in this format.
     pub size: Option<u64>,
 }
 
-/// A family of resources that share a pattern of URIs.
+/// A family of resources described by one URI template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Template {
-    /// The pattern.
+    /// The URI template.
     pub uri: UriTemplate,
     /// A short name for programs.
     pub name: String,
     /// A name for people.
     pub title: Option<String>,
-    /// What its resources are.
+    /// A description of its resources.
     pub description: Option<String>,
-    /// The format of all of them, where they share one.
+    /// The MIME type of its resources, if they share one.
     pub mime: Option<String>,
-    /// Pictures that stand for it.
+    /// Icons.
     pub icons: Vec<Icon>,
     /// Hints on how to use its resources.
     pub annotations: Annotations,
-    /// What its source said of it besides, to be passed on as it was written.
+    /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: Extra,
 }

@@ -1,125 +1,125 @@
-//! What can go wrong, in as few kinds as a caller would tell apart?
+//! The error type, with as few kinds as a caller handles differently.
 //!
-//! `message` may be shown to a stranger; whatever must stay inside (paths, replies of other
-//! servers) belongs in `source`, which only the log sees.
+//! Any client may see `message`. What must stay internal (paths, replies of other servers)
+//! belongs in `source`, which only the log shows.
 
 use std::borrow::Cow;
 
 use crate::relay::Json;
 use crate::uri::Uri;
 
-/// What every provider, layer and catalog answers with.
+/// The result of every provider, layer and catalog.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// A failure: its kind, words for the caller, and the cause for the log.
+/// A failure: its kind, a message for the caller, and the cause for the log.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// What sort of failure it is.
+    /// The kind of failure.
     pub kind: ErrorKind,
-    /// Words that a stranger may read: lower case, no period, no paths of this machine.
+    /// A message that any client may see: lower case, no period, no paths of this machine.
     pub message: Cow<'static, str>,
     /// The resource it is about.
     pub uri: Option<Uri>,
-    /// Facts that a program can act on, such as the etag that is now right.
+    /// Facts that a program can act on, such as the current etag.
     pub facts: Vec<(&'static str, String)>,
-    /// What a server behind us said itself, where that is passed on.
+    /// The upstream server's own error, if it is passed on.
     pub said: Option<Box<Said>>,
     #[source]
     source: Option<Source>,
 }
 
-/// An error in the words of a server behind us.
+/// A JSON-RPC error that an upstream server returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Its code.
+    /// The error code.
     pub code: i64,
-    /// Its words.
+    /// The error message.
     pub message: String,
-    /// Whatever else it says.
+    /// The error's `data` member.
     pub data: Option<Json>,
 }
 
-/// The kinds of failure, each of which a caller answers differently.
+/// The kinds of failure, each of which a caller handles differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// No such resource, or none for this caller.
+    /// The resource does not exist, or not for this caller.
     NotFound,
-    /// It may be known of, but not read.
+    /// The resource exists, but the caller may not read it.
     Denied,
-    /// A URI, cursor, window or argument that makes no sense.
+    /// A URI, cursor, window or argument is invalid.
     Invalid,
-    /// This provider has no such ability.
+    /// This provider lacks the ability.
     Unsupported,
-    /// Over the mount's limit; the message says how to ask for a window.
+    /// The resource is over the mount's limit; the message says how to read a window.
     TooLarge,
-    /// It is no longer the version that the caller pinned.
+    /// The resource is no longer the version that the caller pinned.
     Changed,
-    /// It cannot be had without asking somebody who is not there to be asked.
+    /// The source needs input from the client first, and this request cannot ask for it.
     NeedsInput,
-    /// The source cannot be reached just now; asking again may help.
+    /// The source is unreachable now; a retry may succeed.
     Unavailable,
-    /// A fault of ours.
+    /// A bug or failure in this program.
     Internal,
 }
 
 impl Error {
-    /// A failure of `kind` in these words.
+    /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, facts) = (message.into(), Vec::new());
         Self { kind, message, uri: None, facts, said: None, source: None }
     }
 
-    /// There is no `uri`.
+    /// `uri` does not exist.
     pub fn not_found(uri: &Uri) -> Self {
         Self::new(ErrorKind::NotFound, "resource not found").about(uri)
     }
 
-    /// What was asked makes no sense, for the reason given.
+    /// The request is invalid, for the reason in the message.
     pub fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Invalid, message)
     }
 
-    /// The source cannot be reached just now.
+    /// The source is unreachable now.
     pub fn unavailable(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Unavailable, message)
     }
 
-    /// A fault of ours.
+    /// A bug or failure in this program.
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// What a server behind us answered a call with.
+    /// Wraps the error that an upstream server returned.
     pub fn said(said: Said) -> Self {
-        let error = Self::invalid("the server behind this mount refused");
+        let error = Self::invalid("the upstream server returned an error");
         Self { said: Some(Box::new(said)), ..error }
     }
 
-    /// A cursor that was not made here, or is no longer of use.
+    /// The cursor is not from this list, or no longer valid.
     pub fn bad_cursor() -> Self {
         Self::invalid("this cursor is not valid here; list again from the start, without a cursor")
     }
 
-    /// More bytes than may be read at once; the words say how to ask for less.
+    /// The resource is larger than one read may return; the message says how to read a window.
     pub fn too_large(size: u64, limit: u64) -> Self {
         let message = format!(
-            "this resource is {size} bytes, more than the {limit} that may be read at once; \
-             read it in windows, the first being offset 0, length {limit}"
+            "this resource is {size} bytes, over the limit of {limit} bytes per read; \
+             read it in windows, starting with offset 0, length {limit}"
         );
         let error = Self::new(ErrorKind::TooLarge, message);
         error.with("size", size.to_string()).with("limit", limit.to_string())
     }
 
-    /// Another version than the one that was pinned; `etag` is what it is now.
+    /// The resource is no longer the pinned version; `etag` is the current one.
     pub fn changed(etag: impl Into<String>) -> Self {
-        let message = "the resource has changed and is no longer the version asked for";
+        let message = "the resource has changed and is no longer the requested version";
         Self::new(ErrorKind::Changed, message).with("etag", etag)
     }
 
-    /// Names the resource it is about.
+    /// Sets the resource that the error is about.
     #[must_use]
     pub fn about(mut self, uri: &Uri) -> Self {
         self.uri = Some(uri.clone());
@@ -133,7 +133,7 @@ impl Error {
         self
     }
 
-    /// Keeps the cause for the log.
+    /// Attaches the cause, for the log.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Source>) -> Self {
         self.source = Some(source.into());

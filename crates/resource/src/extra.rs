@@ -1,18 +1,17 @@
-//! What did somebody else say of a thing that we have no word for?
+//! Unknown JSON members: what a source sent that we do not know.
 //!
-//! It is kept as the JSON text it came as, so that it can be passed on as it was written. Nothing
-//! here reads it.
+//! Kept as JSON text and passed on verbatim. Nothing here parses it.
 
-/// Words of others: members by name, each with its JSON text. Having none costs nothing.
+/// Unknown members by name, each with its JSON text. An empty set does not allocate.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Extra(Option<Box<[Members; 4]>>);
 
 type Members = Vec<(String, String)>;
 
-/// Where in a thing's description a member stands.
+/// Where in a description a member belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Beside the members that we know.
+    /// At the top level, beside the known members.
     Beside,
     /// In `_meta`.
     Meta,
@@ -23,12 +22,12 @@ pub enum Place {
 }
 
 impl Extra {
-    /// Whether nothing was said.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The members in `place`, in the order in which they came.
+    /// The members in `place`, in their original order.
     pub fn at(&self, place: Place) -> &[(String, String)] {
         self.0.as_ref().map_or(&[], |lists| &lists[place as usize])
     }
@@ -39,7 +38,7 @@ impl Extra {
         found.map(|(_, json)| json.as_str())
     }
 
-    /// Says `json` of `name`, in place of what was said of it before. It must be JSON.
+    /// Sets member `name` to `json`, replacing an earlier value. `json` must be valid JSON.
     pub fn put(&mut self, place: Place, name: impl Into<String>, json: impl Into<String>) {
         let (name, json) = (name.into(), json.into());
         let list = &mut self.0.get_or_insert_default()[place as usize];
@@ -49,7 +48,7 @@ impl Extra {
         }
     }
 
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     pub fn weight(&self) -> usize {
         let lists = self.0.iter().flat_map(|lists| lists.iter().flatten());
         lists.map(|(name, json)| name.len() + json.len() + 48).sum()

@@ -1,77 +1,77 @@
-//! How is a source of resources?
+//! Health of a source: its state, a message, and named facts.
 
 use std::time::SystemTime;
 
-/// The ability to say how one is.
+/// Reports the health of a source.
 pub trait Health: Send + Sync {
-    /// How it is just now. Asks nobody and waits for nothing.
+    /// The current health. Does not block or contact the source.
     fn health(&self) -> Condition;
 
-    /// Whether all of it is there, neither starting nor failed, so that it can do no more later
-    /// than now. Asks nobody, waits for nothing, and takes no longer than a glance.
+    /// Whether every part of it is available, neither starting nor failed, so that no further
+    /// ability can appear later. Fast: it does not block or contact the source.
     fn is_there(&self) -> bool;
 }
 
-/// How a source is.
+/// The health of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// In one word.
+    /// The state.
     pub state: State,
-    /// What a person should know about it, such as that changes are found by polling.
+    /// A message for people, such as that the source finds changes by polling.
     pub words: Option<String>,
-    /// When it came into this state; nothing, if it was never in another.
+    /// When it entered this state; `None` if it was never in another.
     pub since: Option<SystemTime>,
-    /// What else is known of it, each under its name.
+    /// Further facts, by name.
     pub facts: Vec<(&'static str, Fact)>,
 }
 
-/// Something that is known of a source.
+/// One fact about a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
-    /// It is so, or it is not.
+    /// A boolean.
     Truth(bool),
-    /// So many.
+    /// A number.
     Count(usize),
-    /// In words.
+    /// A text.
     Text(String),
-    /// At that time.
+    /// A time.
     Time(SystemTime),
-    /// Several facts, each under its name.
+    /// Several facts, by name.
     Group(Vec<(&'static str, Self)>),
 }
 
 impl Condition {
-    /// All is well.
+    /// Healthy.
     pub fn ready() -> Self {
         Self::new(State::Ready, None)
     }
 
-    /// It is so, and nothing else is known.
+    /// A health with this state and message, without further facts.
     pub fn new(state: State, words: Option<String>) -> Self {
         Self { state, words, since: None, facts: Vec::new() }
     }
 
-    /// It serves, but not as well as it could.
+    /// The source serves, but with a restriction that the message describes.
     pub fn degraded(words: impl Into<String>) -> Self {
         Self::new(State::Degraded, Some(words.into()))
     }
 }
 
 impl State {
-    /// Whether whoever is so can be asked.
+    /// Whether a source in this state answers requests.
     pub fn is_there(self) -> bool {
         matches!(self, Self::Ready | Self::Degraded)
     }
 }
 
-/// How a source is, in one word.
+/// The state of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is not there yet.
+    /// It is not ready yet.
     Starting,
     /// It serves.
     Ready,
-    /// It serves, but not as well as it could.
+    /// It serves, but with a restriction.
     Degraded,
     /// It does not serve.
     Failed,

@@ -1,6 +1,6 @@
-//! What is a resource, and who supplies one?
+//! Shared vocabulary: resources, pages, changes, errors, and the [`Provider`] trait.
 //!
-//! The vocabulary of the house: plain data and one trait. It does no I/O and knows no wire format.
+//! Plain data and traits. This crate does no I/O and knows no wire format.
 
 pub mod caller;
 pub mod change;

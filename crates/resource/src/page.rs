@@ -1,73 +1,73 @@
-//! How is a long list given in pieces?
+//! Pagination: pages, keyset cursors, and cache freshness (TTL and scope).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-/// A piece of a list, in the list's fixed order.
+/// One page of a list, in the list's fixed order.
 #[derive(Debug, Clone)]
 pub struct Page<T> {
-    /// What stands on it. Shared, so that a list kept in memory is given without copying.
+    /// The items. Shared, so that a list held in memory is returned without copying.
     pub items: Vec<Arc<T>>,
-    /// Where the next piece begins; nothing at the end.
+    /// The cursor of the next page; `None` at the end.
     pub next: Option<Cursor>,
-    /// What should have been there and could not be reached.
+    /// The parts of the list that could not be fetched.
     pub absent: Vec<Absence>,
-    /// How long it may be kept, and by whom.
+    /// How long it may be cached, and by whom.
     pub freshness: Freshness,
 }
 
 impl<T> Page<T> {
-    /// A page with nothing on it and nothing behind it.
+    /// An empty last page.
     pub fn empty() -> Self {
         Self { items: Vec::new(), next: None, absent: Vec::new(), freshness: Freshness::default() }
     }
 }
 
-/// Which piece of a list is asked for.
+/// A request for one page of a list.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// Where the last piece ended; nothing to begin.
+    /// The cursor from the previous page; `None` for the first page.
     pub from: Option<Cursor>,
-    /// How many items at the most.
+    /// The maximum number of items.
     pub limit: usize,
 }
 
 impl Ask {
-    /// The first `limit` items.
+    /// Requests the first `limit` items.
     pub fn first(limit: usize) -> Self {
         Self { from: None, limit }
     }
 }
 
-/// A place in a list: a key that only the list's maker understands.
+/// A keyset cursor: a position in a list that only the provider of the list understands.
 ///
-/// It names the last thing seen, never a count, so that things which come and go in between
+/// It names the last item seen, never a count, so that items added or removed between two pages
 /// neither repeat nor hide others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor(pub Bytes);
 
-/// A part of a list that could not be had.
+/// A part of a list that could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
     /// The mount or folder that is missing.
     pub what: String,
-    /// Why, in words for a stranger.
+    /// The reason, safe to show to any client.
     pub why: String,
 }
 
-/// How long an answer may be kept, and by whom.
+/// How long a result may be cached, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Freshness {
-    /// Zero means it may be stale at once.
+    /// Time to live. Zero: the result may be stale at once.
     pub ttl: Duration,
-    /// Who may keep it.
+    /// Who may cache it.
     pub scope: Scope,
 }
 
 impl Freshness {
-    /// What holds for an answer made of both.
+    /// Combines both for a result made of two: the shorter TTL and the narrower scope.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let scope = if self.scope == Scope::Public { other.scope } else { Scope::Private };
@@ -75,12 +75,12 @@ impl Freshness {
     }
 }
 
-/// Who may keep an answer.
+/// Who may cache a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Anybody.
+    /// Any cache, shared ones included.
     Public,
-    /// Only whoever asked.
+    /// Only the caller's own cache.
     #[default]
     Private,
 }

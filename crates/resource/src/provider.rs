@@ -1,4 +1,4 @@
-//! What must a source of resources be able to do?
+//! The provider interface: what a source of resources implements, and its optional facets.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -17,30 +17,45 @@ use crate::reading::{Reading, Window};
 use crate::relay::Relay;
 use crate::uri::Uri;
 
-/// A source of resources: one folder, one repository, one server behind us.
+/// A source of resources: one folder, one repository, one upstream server.
 ///
-/// A provider is given only URIs in the form that it names them itself; the catalog takes mount
-/// names off before the call and puts them back after. There are no default methods: a layer
-/// that forgot to pass one on would drop it in silence.
+/// A provider sees only its own (local) URIs: the catalog strips mount names before the call and
+/// adds them to the result. There are no default methods, because a layer that forgot to forward
+/// one would silently drop it.
 #[async_trait]
 pub trait Provider: Send + Sync + 'static {
-    /// One page of what lies in `parent`, or of what a host should show first, in a fixed order.
+    /// Lists one page of the members of `parent`, or of the top level, in a fixed order.
+    ///
+    /// - Unknown parent: `NotFound`. A parent that is not a collection: `Invalid`.
+    /// - At most the requested number of items. A page may be empty and still have a next one.
+    /// - Pages of any size join without gaps or repeats; one cursor always gives one page.
+    /// - Unknown cursor: `Invalid`, or at worst some position in the list.
+    /// - Only direct members, never the collection itself.
     async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>>;
 
-    /// One page of the URI templates whose expansions can be read here.
+    /// Lists one page of the URI templates whose expansions this provider can read, in a fixed
+    /// order. Limits and cursors are as in `list`.
     async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>>;
 
-    /// What a listing would say of `uri`. Opens no content.
+    /// Describes `uri` exactly as a listing does, without opening its content.
+    ///
+    /// - Unknown URI: `NotFound`.
+    /// - The description keeps the spelling of `uri`.
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource>;
 
-    /// The content of `uri`, or the `window` of it that is asked for.
+    /// Reads the content of `uri`, or the `window` of it.
+    ///
+    /// - Unknown URI: `NotFound`. A whole over the limit: `TooLarge`.
+    /// - Another version than the window pins: `Changed`, with the current etag as a fact.
+    /// - A window that starts past the end is empty. No window splits a character of a text.
+    /// - A collection without content of its own is a result, not an error.
     async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading>;
 
-    /// What this provider can do beyond that. What it cannot do is absent.
+    /// Returns the optional abilities of this provider; `None` for each that it lacks.
     fn facets(&self) -> Facets<'_>;
 }
 
-/// A provider that several hold is a provider.
+/// A shared provider is a provider.
 #[async_trait]
 impl<P: Provider + ?Sized> Provider for Arc<P> {
     async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
@@ -64,39 +79,39 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
     }
 }
 
-/// Optional abilities. Having the part is declaring it, so no flag can lie.
+/// Optional abilities. Presence is the declaration, so no separate flag can disagree.
 #[derive(Default, Clone, Copy)]
 pub struct Facets<'a> {
-    /// Telling of changes.
+    /// Reports changes.
     pub watch: Option<&'a dyn Watch>,
-    /// Completing the variables of templates.
+    /// Completes template variables.
     pub complete: Option<&'a dyn Complete>,
-    /// Saying how one is.
+    /// Reports health.
     pub health: Option<&'a dyn Health>,
-    /// Passing on tools and prompts.
+    /// Relays tools and prompts.
     pub relay: Option<&'a dyn Relay>,
-    /// Telling which of several sources something belongs to.
+    /// Finds the mount that a URI belongs to.
     pub mounts: Option<&'a dyn Mounts>,
 }
 
-/// The ability to tell which of several sources something belongs to.
+/// Finds the mount that a URI belongs to.
 pub trait Mounts: Send + Sync {
-    /// The name of the source that has `uri`, or would have it.
+    /// Returns the name of the mount that `uri` belongs to, whether or not the resource exists.
     fn of(&self, uri: &Uri) -> Option<String>;
 }
 
-/// The ability to tell of changes.
+/// Reports changes as a stream.
 #[async_trait]
 pub trait Watch: Send + Sync {
-    /// Changes that touch `interest`, from when this returns. Dropping the stream ends it.
+    /// Opens a stream of the changes that touch `interest`, complete from when this returns.
+    /// Dropping the stream ends the watch.
     ///
-    /// An interest in one resource hears of that resource, under the very URI it was asked by,
-    /// and if it is a collection, of what lies directly in it. One that cannot be heard of is
-    /// refused: what does not exist as not found, what never tells as unsupported. A resource
-    /// that goes and comes back is still heard of.
-    ///
-    /// A change is told only once whoever reads on hearing of it gets the new content. A stream
-    /// that is not polled holds each URI at most once; it ends only with its source.
+    /// - An interest in one resource covers that resource, reported under the exact URI given
+    ///   here, and, if it is a collection, its direct members.
+    /// - Unknown URI: `NotFound`. A resource whose changes are never reported: `Unsupported`.
+    /// - A resource that is removed and created again is still reported.
+    /// - The source reports a change only once a read returns the new content.
+    /// - A stream that is not polled holds each URI at most once. It ends only with its source.
     async fn watch(
         &self,
         ctx: &Context,
@@ -104,40 +119,41 @@ pub trait Watch: Send + Sync {
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>>;
 }
 
-/// The ability to complete the variables of templates.
+/// Completes template variables.
 #[async_trait]
 pub trait Complete: Send + Sync {
-    /// Values that fit the question, the likeliest first.
+    /// Suggests values for a variable, the likeliest first. An unknown template or variable:
+    /// `Invalid`.
     async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion>;
 }
 
-/// What somebody is about to fill in.
+/// A request to complete one variable of a template.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// The template, as it was listed.
+    /// The template, as listed.
     pub template: &'a str,
-    /// Which of its variables.
+    /// The variable to complete.
     pub variable: &'a str,
-    /// What has been typed so far.
+    /// The text typed so far.
     pub typed: &'a str,
-    /// Variables that are settled already.
+    /// The variables that already have a value.
     pub settled: &'a BTreeMap<String, String>,
 }
 
-/// Values to choose from.
+/// Suggested values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
     /// The likeliest, at most [`Completion::MOST`].
     pub values: Vec<String>,
-    /// How many there are in all.
+    /// The number of matching values before truncation.
     pub total: usize,
 }
 
 impl Completion {
-    /// How many values one answer may hold, in every revision of the protocol.
+    /// The maximum number of values per result, in every revision of the protocol.
     pub const MOST: usize = 100;
 
-    /// The first of `values`, and how many they are.
+    /// Keeps the first of `values`, up to the maximum, and counts them all.
     pub fn of(mut values: Vec<String>) -> Self {
         let total = values.len();
         values.truncate(Self::MOST);

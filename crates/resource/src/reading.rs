@@ -1,4 +1,4 @@
-//! What is given when a resource is opened?
+//! Read requests and results: content, formats, byte windows and slices.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,35 +12,36 @@ use crate::error::{Error, Result};
 use crate::page::Freshness;
 use crate::relay::Json;
 
-/// The answer to a read.
+/// The result of a read.
 #[derive(Debug)]
 pub struct Reading {
-    /// What was found.
+    /// The content.
     pub content: Content,
-    /// How long it may be kept, and by whom.
+    /// How long it may be cached, and by whom.
     pub freshness: Freshness,
 }
 
-/// A resource's own content, or the fact that it has none but what lies in it.
+/// What a read returns: content, a collection without content, or a request for input.
 #[derive(Debug)]
 pub enum Content {
     /// The content, once per format; never empty, the primary format first. A collection that has
-    /// content of its own may give some of what lies in it behind that.
+    /// content of its own may append parts of its members.
     Parts(Vec<Part>),
-    /// A collection without content of its own; what lies in it is had by listing.
+    /// A collection without content of its own; list it to get its members.
     Collection(Arc<Resource>),
-    /// A question that must be answered first, in the words of whoever asks it.
+    /// The upstream server's `input_required` result, verbatim: the caller must answer it and
+    /// read again.
     Question(Json),
 }
 
 /// The content in one format.
 #[derive(Debug)]
 pub struct Part {
-    /// The resource, described for this format.
+    /// The description of the resource in this format.
     pub resource: Arc<Resource>,
-    /// The bytes.
+    /// The content.
     pub body: Body,
-    /// Which stretch of the whole this is, if a window was asked for.
+    /// The returned byte range, if the request named a window.
     pub slice: Option<Slice>,
 }
 
@@ -49,15 +50,15 @@ pub struct Part {
 pub enum Body {
     /// UTF-8; every chunk of a stream holds whole characters.
     Text(Source),
-    /// Anything else.
+    /// Binary data.
     Blob(Source),
 }
 
-/// Where the bytes come from: memory, or a stream that is read as it is sent.
+/// Where the bytes come from: memory, or a stream that the transport pulls while it sends.
 pub enum Source {
-    /// All of it, at hand.
+    /// All bytes, in memory.
     Bytes(Bytes),
-    /// Chunks in order; at least the first is at hand or cheap to get.
+    /// Chunks in order; at least the first is ready or cheap to get.
     Stream(Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>),
 }
 
@@ -70,51 +71,51 @@ impl fmt::Debug for Source {
     }
 }
 
-/// How much of a resource is asked for. Counted in bytes of what is given: raw bytes of a blob,
-/// UTF-8 of a text.
+/// How much of a resource to read. Counted in bytes of the output: raw bytes of a blob, UTF-8 of
+/// a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Window {
-    /// All of it, unless it is over `limit`.
+    /// All of it, if it is within `limit`.
     Whole {
-        /// More than this is refused as too large.
+        /// Anything larger fails as `TooLarge`.
         limit: u64,
     },
-    /// A stretch of it.
+    /// A byte range of it.
     Part {
-        /// Where it begins. Inside a character it moves to the next one.
+        /// The first byte. An offset inside a character moves to the next one.
         offset: u64,
-        /// How long it may be. It ends between characters, with one at the least.
+        /// The maximum length. The range ends between characters and holds at least one.
         length: u64,
-        /// The version it must be of.
+        /// The version to read; another one fails as `Changed`.
         etag: Option<String>,
     },
 }
 
-/// Which stretch of the whole was given.
+/// The byte range of the whole that a read returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// Where it begins.
+    /// The first byte.
     pub offset: u64,
-    /// How long it is.
+    /// The number of bytes.
     pub length: u64,
-    /// How long the whole is.
+    /// The number of bytes of the whole.
     pub total: u64,
-    /// Which lines these are, if lines were counted.
+    /// The lines of the range, if the reader counted lines.
     pub lines: Option<Lines>,
 }
 
-/// Which lines a stretch holds. A line ends behind its `\n`, the last one at the end of the text.
+/// The lines of a byte range. A line ends after its `\n`, the last one at the end of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {
-    /// The number of the first, counted from 1.
+    /// The number of the first line, counted from 1.
     pub start: u64,
-    /// How many there are, one that is cut off included.
+    /// The number of lines, including one that is cut off.
     pub count: u64,
-    /// Whether the last one is cut off: it is too long to be given in one piece.
+    /// Whether the last line is cut off because it is too long for one read.
     pub cut: bool,
 }
 
-/// Where to go on behind a stretch.
+/// Where the next read continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// At this byte.
@@ -124,7 +125,8 @@ pub enum Next {
 }
 
 impl Window {
-    /// What it shows of a text that is at hand and has this version, and which stretch that is.
+    /// Applies the window to a text in memory that has this version. Returns the text and, for a
+    /// partial window, its range.
     pub fn cut(&self, text: &str, version: &str) -> Result<(String, Option<Slice>)> {
         let total = text.len();
         match self {
@@ -147,19 +149,19 @@ impl Window {
 }
 
 impl Slice {
-    /// `length` of `total` bytes from `offset` on, in which nobody counted lines.
+    /// A range of `length` of `total` bytes from `offset` on, without line numbers.
     pub fn new(offset: u64, length: u64, total: u64) -> Self {
         Self { offset, length, total, lines: None }
     }
 
-    /// Where the following stretch begins; nothing at the end.
+    /// The offset where the next range begins; `None` at the end.
     pub fn next(&self) -> Option<u64> {
         let end = self.offset + self.length;
         (end < self.total).then_some(end)
     }
 
-    /// The line at which the following stretch begins; nothing at the end, inside a line, or where
-    /// lines were not counted.
+    /// The line where the next range begins; `None` at the end, inside a line, or without line
+    /// numbers.
     pub fn next_line(&self) -> Option<u64> {
         self.next()?;
         let lines = self.lines.as_ref().filter(|lines| !lines.cut)?;

@@ -1,7 +1,6 @@
-//! What else does a server behind us offer, and how is it passed on?
+//! The relay interface: how a provider passes on the tools and prompts of an upstream server.
 //!
-//! Tools and prompts are not ours to understand: what they look like and what they answer is JSON
-//! that passes through as text, so that nothing of it is lost.
+//! Descriptions, parameters and results pass through as JSON text, so that nothing is lost.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,19 +13,20 @@ use crate::error::Result;
 use crate::page::{Ask, Page};
 use crate::provider::Completion;
 
-/// The ability to pass on tools and prompts.
+/// Relays tools and prompts.
 ///
-/// A relay is given names in the form that it gave them itself. That a list has changed is told
-/// through [`Watch`](crate::Watch), to an interest in offers of that kind.
+/// A relay sees only its own (local) names. It reports that a list changed through
+/// [`Watch`](crate::Watch), to an interest in offers of that kind.
 #[async_trait]
 pub trait Relay: Send + Sync {
-    /// Whether there may be any of this kind. Asks nobody and waits for nothing.
+    /// Whether there may be any of this kind. Does not block or contact the source.
     fn has(&self, offer: Offer) -> bool;
 
-    /// Whether log messages may come while it works. Asks nobody and waits for nothing.
+    /// Whether calls may emit log messages. Does not block or contact the source.
     fn logs(&self) -> bool;
 
-    /// One page of what is offered, in a fixed order, with public URIs in it.
+    /// Lists one page of tools or prompts, in a fixed order. `names` makes the URIs in their
+    /// descriptions public.
     async fn offers(
         &self,
         ctx: &Context,
@@ -35,19 +35,19 @@ pub trait Relay: Send + Sync {
         ask: &Ask,
     ) -> Result<Page<Offered>>;
 
-    /// Runs a tool or fills in a prompt, and gives the result with public URIs in it.
+    /// Calls a tool or gets a prompt. The URIs in the result are public.
     async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json>;
 
-    /// Values for an argument of a prompt, the likeliest first.
+    /// Suggests values for an argument of a prompt, the likeliest first.
     async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion>;
 }
 
-/// The kinds of things that are offered besides resources.
+/// What a server offers besides resources: tools or prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Offer {
-    /// Something to run.
+    /// A tool.
     Tool,
-    /// Something to say, with blanks to fill in.
+    /// A prompt.
     Prompt,
 }
 
@@ -56,56 +56,56 @@ impl Offer {
     pub const ALL: [Self; 2] = [Self::Tool, Self::Prompt];
 }
 
-/// One thing that is offered.
+/// One tool or prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offered {
-    /// What it is called. It holds over what its description says.
+    /// The name. It overrides the `name` in the description.
     pub name: String,
-    /// Its whole description, an object.
+    /// The whole description, a JSON object.
     pub json: Json,
 }
 
-/// One call of something that is offered.
+/// One tool call or prompt request.
 #[derive(Clone, Copy)]
 pub struct Calling<'a> {
-    /// Of which kind it is.
+    /// Tool or prompt.
     pub offer: Offer,
-    /// What it is called. It holds over what the parameters say.
+    /// The name. It overrides the `name` in the parameters.
     pub name: &'a str,
-    /// The parameters as the caller wrote them, an object.
+    /// The parameters as the caller sent them, a JSON object.
     pub params: &'a Json,
-    /// How URIs in them, and in the result, are told apart.
+    /// Rewrites the URIs in the parameters and in the result.
     pub names: &'a dyn Names,
 }
 
-/// An argument of a prompt that somebody is about to fill in.
+/// A request to complete one argument of a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Blank<'a> {
     /// The prompt.
     pub prompt: &'a str,
-    /// Which of its arguments.
+    /// The argument to complete.
     pub argument: &'a str,
-    /// What has been typed so far.
+    /// The text typed so far.
     pub typed: &'a str,
-    /// Arguments that are settled already.
+    /// The arguments that already have a value.
     pub settled: &'a BTreeMap<String, String>,
 }
 
-/// How a mount's own URIs become public, and public ones its own.
+/// Rewrites URIs between a mount's own (local) form and the public form.
 pub trait Names: Send + Sync {
-    /// The public form of a mount's own URI, if it has one.
+    /// The public form of a local URI, if it has one.
     fn public(&self, local: &str) -> Option<String>;
 
-    /// The mount's own form of a public URI, if it belongs to the mount.
+    /// The local form of a public URI, if it belongs to the mount.
     fn local(&self, public: &str) -> Option<String>;
 }
 
-/// JSON that nobody in here looks into.
+/// JSON text that this crate passes on without parsing it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(Arc<str>);
 
 impl Json {
-    /// The text as it was written.
+    /// The JSON text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,14 +1,14 @@
-//! Which URIs does a template stand for, and with which values?
+//! URI template matching (RFC 6570): finds the values that expand a template to a URI.
 //!
-//! Templates are those of RFC 6570. Only matching is done here; it takes time linear in the
-//! length of the URI for each part of the template, whatever the two look like.
+//! It does not expand. Matching takes time linear in the length of the URI for each part of the
+//! template, for any input.
 
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::uri::{Uri, decode, is_reserved, is_unreserved};
 
-/// A URI with holes in it.
+/// A parsed URI template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UriTemplate {
     text: String,
@@ -26,7 +26,7 @@ enum Piece {
 struct Hole {
     operator: Option<char>,
     variables: Vec<Variable>,
-    /// What a later hole begins with, and this one therefore does not take.
+    /// The first bytes of later expressions, `?` or `#`, which this one therefore excludes.
     leaves: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ struct Variable {
 }
 
 impl UriTemplate {
-    /// Reads a template. A variable may stand in it only once, or matching would be ambiguous.
+    /// Parses a template. Each variable may occur only once, or matching would be ambiguous.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = |why: &str| Error::invalid(format!("not a valid URI template: {why}"));
         let mut pieces = Vec::new();
@@ -45,13 +45,13 @@ impl UriTemplate {
         while !rest.is_empty() {
             let open = rest.find('{').unwrap_or(rest.len());
             if rest[..open].contains('}') {
-                return Err(bad("a } closes nothing"));
+                return Err(bad("a } has no matching {"));
             }
             if open > 0 {
                 pieces.push(Piece::Literal(rest[..open].to_owned()));
             }
             let Some(inside) = rest[open..].strip_prefix('{') else { break };
-            let close = inside.find('}').ok_or_else(|| bad("a { is never closed"))?;
+            let close = inside.find('}').ok_or_else(|| bad("a { has no matching }"))?;
             pieces.push(Piece::Hole(Hole::parse(&inside[..close]).map_err(|why| bad(&why))?));
             rest = &inside[close + 1..];
         }
@@ -59,12 +59,12 @@ impl UriTemplate {
         template.leave_to_later_holes();
         let mut seen = std::collections::BTreeSet::new();
         if let Some(name) = template.variables().find(|name| !seen.insert(*name)) {
-            return Err(bad(&format!("the variable {name} stands in it twice")));
+            return Err(bad(&format!("the variable {name} occurs twice")));
         }
         Ok(template)
     }
 
-    /// Keeps `?` and `#` out of a hole that would swallow the query or fragment behind it.
+    /// Excludes `?` and `#` from an expression that would swallow the query or fragment after it.
     fn leave_to_later_holes(&mut self) {
         let mut later = Vec::new();
         for piece in self.pieces.iter_mut().rev() {
@@ -89,9 +89,9 @@ impl UriTemplate {
         holes.flat_map(|hole| &hole.variables).map(|variable| variable.name.as_str())
     }
 
-    /// The values that make this template into `uri`, or nothing if none do.
+    /// Finds the values that expand this template to `uri`; `None` if there are none.
     ///
-    /// Where several would, the leftmost hole takes as much as it can.
+    /// If several match, the leftmost expression takes as much as it can.
     pub fn matches(&self, uri: &Uri) -> Option<BTreeMap<String, String>> {
         let text = uri.as_str();
         let spans = self.spans(text)?;
@@ -104,8 +104,8 @@ impl UriTemplate {
         Some(values)
     }
 
-    /// Which stretch of `text` each piece covers. `behind[i][at]` says whether the pieces from
-    /// `i` on can cover `text` from `at` to its end.
+    /// Finds the byte range of `text` that each piece covers. `behind[i][at]` is true if the
+    /// pieces from `i` on can cover `text` from `at` to its end.
     fn spans(&self, text: &str) -> Option<Vec<(usize, usize)>> {
         let bytes = text.as_bytes();
         let mut behind = vec![vec![false; bytes.len() + 1]; self.pieces.len() + 1];
@@ -129,7 +129,7 @@ impl UriTemplate {
 }
 
 impl Piece {
-    /// Marks in `here` where this piece may begin, given where the next one may.
+    /// Marks in `here` where this piece may begin, given where the next one may begin.
     fn reach(&self, bytes: &[u8], next: &[bool], here: &mut [bool]) {
         match self {
             Self::Literal(literal) => {
@@ -140,7 +140,7 @@ impl Piece {
                 }
             }
             Self::Hole(hole) => {
-                // `open`: some place at or after this one ends the run that reaches this far.
+                // `open`: a run of accepted bytes leads from here to a valid end of this piece.
                 let mut open = false;
                 for at in (0..here.len()).rev() {
                     let goes_on = at < bytes.len() && hole.admits(bytes[at]);
@@ -155,7 +155,7 @@ impl Piece {
         }
     }
 
-    /// The furthest end of this piece from `at` from where the rest still fits.
+    /// The furthest end of this piece, begun at `at`, from which the remaining pieces still match.
     fn furthest(&self, bytes: &[u8], at: usize, next: &[bool]) -> Option<usize> {
         match self {
             Self::Literal(literal) => {
@@ -189,12 +189,12 @@ impl Hole {
         self.operator.filter(|operator| *operator != '+').map(|operator| operator as u8)
     }
 
-    /// Whether all variables may be undefined, so that nothing stands for the expression.
+    /// Whether all variables may be undefined, so that the expression expands to nothing.
     fn may_be_empty(&self) -> bool {
         self.operator_byte().is_some()
     }
 
-    /// Whether an expansion may hold `byte`.
+    /// Whether an expansion may contain `byte`.
     fn admits(&self, byte: u8) -> bool {
         let plain = is_unreserved(byte) || byte == b'%' || byte >= 0x80;
         plain
@@ -213,7 +213,7 @@ impl Hole {
         self.variables.iter().any(|variable| variable.explodes)
     }
 
-    /// Adds the values that expand to `run`; nothing if none do.
+    /// Adds the values that expand to `run` to `into`; `None` if there are none.
     fn values(&self, run: &str, into: &mut BTreeMap<String, String>) -> Option<()> {
         let inside = match self.operator_byte() {
             Some(_) if run.is_empty() => return Some(()),
@@ -228,7 +228,7 @@ impl Hole {
         }
     }
 
-    /// `a=1&b=2`, in any order.
+    /// Parses `a=1&b=2`, in any order.
     fn named(&self, run: &str, separator: char, into: &mut BTreeMap<String, String>) -> Option<()> {
         for pair in run.split(separator) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -240,7 +240,7 @@ impl Hole {
         Some(())
     }
 
-    /// `1,2` or `/1/2`: one value for each variable, the last of which may take what is left.
+    /// Parses `1,2` or `/1/2`: one value per variable, of which the last may take the remainder.
     fn in_turn(
         &self,
         run: &str,
@@ -277,19 +277,19 @@ impl Variable {
         };
         let fits = |c: char| c.is_ascii_alphanumeric() || "_.%".contains(c);
         if name.is_empty() || !name.chars().all(fits) {
-            return Err(format!("{name:?} is not the name of a variable"));
+            return Err(format!("{name:?} is not a valid variable name"));
         }
         Ok(Self { name: name.to_owned(), explodes })
     }
 }
 
-/// Whether `text` may be cut at `at`: not inside a character, encoded or not.
+/// Whether `text` may be split at `at`: not inside a character, percent-encoded or not.
 fn is_cut(text: &str, at: usize) -> bool {
     let encoded = |back: usize| at >= back && text.as_bytes()[at - back] == b'%';
     text.is_char_boundary(at) && (at == text.len() || !encoded(1) && !encoded(2))
 }
 
-/// A value as it was before it was put into the URI.
+/// The percent-decoded value; `None` if it is not UTF-8.
 fn plain(value: &str) -> Option<String> {
     String::from_utf8(decode(value).into_owned()).ok()
 }

@@ -1,18 +1,18 @@
-//! How many tokens does a text have?
+//! Token count estimate, without a tokenizer table.
 //!
-//! A model counts in tokens, and which they are only its own table tells, which is larger than
-//! this whole program. What a character costs can be told well enough from its kind and from what
-//! stands before it: a short word is about one token, three digits are one, a kanji is most of one.
-//! The costs were fitted to what `o200k_base` makes of prose and programs.
+//! The table of a real tokenizer is larger than this whole program. This estimate derives the cost
+//! of a character from its kind and from the character before it: a short word is about one token,
+//! three digits are one, a kanji is most of one. The costs are fitted to `o200k_base` on prose and
+//! programs; a test holds the error below 15 %.
 
-/// About how many tokens of `o200k_base` a text has.
+/// Estimates how many tokens of `o200k_base` a text has.
 pub fn estimate(text: &str) -> u64 {
     let mut meter = Meter::default();
     let spent: u64 = text.chars().map(|character| meter.cost(character)).sum();
     spent.div_ceil(TOKEN)
 }
 
-/// The length in bytes of the longest beginning of a text that has about `most` tokens; it ends
+/// The length in bytes of the longest prefix of a text that has about `most` tokens; it ends
 /// between characters.
 pub fn prefix(text: &str, most: u64) -> usize {
     let budget = most.saturating_mul(TOKEN);
@@ -24,22 +24,22 @@ pub fn prefix(text: &str, most: u64) -> usize {
     text.char_indices().find(over).map_or(text.len(), |(at, _)| at)
 }
 
-/// What a token costs.
+/// The cost of one token.
 const TOKEN: u64 = 100;
 
-/// Tells what each character adds, in hundredths of a token.
+/// Computes the cost of each character, in hundredths of a token.
 #[derive(Default)]
 struct Meter {
     last: Kind,
     character: char,
-    /// How many of a kind are in a row.
+    /// The number of consecutive characters of this kind.
     run: u64,
 }
 
-/// What sort of character it is, as far as tokens go.
+/// The kinds of characters that differ in cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Kind {
-    /// A beginning of a line, also that of the text.
+    /// The beginning of a line, or of the text.
     #[default]
     Line,
     Blank,
@@ -55,7 +55,7 @@ enum Kind {
     Hangul,
     Cyrillic,
     Emoji,
-    /// What is drawn as part of the character before it.
+    /// A character that is drawn as part of the one before it.
     Joined,
     Sign,
     Other,
@@ -76,7 +76,7 @@ impl Meter {
         cost
     }
 
-    /// The cost of the first of its kind.
+    /// The cost of the first character of a run.
     fn beginning(&self, kind: Kind) -> u64 {
         match (kind, self.last) {
             (Kind::Lower | Kind::Upper | Kind::Accented, before) => match before {
@@ -106,18 +106,18 @@ impl Meter {
         }
     }
 
-    /// The cost of one more of its kind.
+    /// The cost of a further character of a run.
     fn going_on(&self, kind: Kind, character: char) -> u64 {
         match kind {
             Kind::Lower if self.run <= 4 => 14,
-            // Words of up to eleven letters are mostly known as a whole.
+            // Most words of up to eleven letters are in the table as a whole.
             Kind::Lower if self.run <= 11 => 0,
             Kind::Lower => 65,
             Kind::Upper => 17,
             Kind::Accented => 70,
             Kind::Digit if self.run % 3 == 1 => 125,
             Kind::Digit | Kind::Line => 0,
-            // What is left of an indentation is one token, however deep.
+            // The rest of an indentation is one token, however deep.
             Kind::Blank if self.run == 2 => 72,
             Kind::Blank => 1,
             Kind::Mark if character == self.character => 5,

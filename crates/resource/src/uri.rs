@@ -1,4 +1,4 @@
-//! What counts as a URI, and how is a name written inside one?
+//! URI validation (RFC 3986) and percent-encoding of path segments.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 /// An absolute URI, kept exactly as it was written.
 ///
-/// The characters of RFC 3986 are checked, and letters beyond ASCII are let through, since hosts
-/// pass on what people type. Nothing is normalised: two spellings are two URIs.
+/// The parser checks the characters of RFC 3986 and accepts non-ASCII letters, since hosts pass on
+/// what people type. It normalises nothing: two spellings are two URIs.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Uri(Arc<str>);
 
@@ -27,12 +27,12 @@ impl Uri {
         &self.0
     }
 
-    /// What stands before the first colon.
+    /// The scheme: the part before the first colon.
     pub fn scheme(&self) -> &str {
         self.0.split_once(':').map_or("", |(scheme, _)| scheme)
     }
 
-    /// What stands between `//` and the path, if the URI has an authority at all.
+    /// The authority: the part between `//` and the path, if there is one.
     pub fn authority(&self) -> Option<&str> {
         let rest = self.after_scheme().strip_prefix("//")?;
         Some(&rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())])
@@ -65,7 +65,7 @@ impl fmt::Debug for Uri {
     }
 }
 
-/// Why `text` is not a URI, or nothing if it is one.
+/// The reason why `text` is not a URI, or `None` if it is one.
 fn flaw(text: &str) -> Option<&'static str> {
     let Some((scheme, rest)) = text.split_once(':') else {
         return Some("it has no scheme");
@@ -75,7 +75,7 @@ fn flaw(text: &str) -> Option<&'static str> {
         return Some("its scheme does not begin with a letter");
     }
     if !letters.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
-        return Some("its scheme holds a character that a scheme may not");
+        return Some("its scheme contains an invalid character");
     }
     let bytes = rest.as_bytes();
     let mut at = 0;
@@ -86,12 +86,12 @@ fn flaw(text: &str) -> Option<&'static str> {
                 return Some("a % is not followed by two hexadecimal digits");
             }
         } else if !(byte >= 0x80 || is_unreserved(byte) || is_reserved(byte)) {
-            return Some("it holds a character that must be percent-encoded");
+            return Some("it contains a character that must be percent-encoded");
         }
         at += 1;
     }
-    // C1 controls are the only non-ASCII characters that no URI or IRI may hold.
-    rest.chars().any(char::is_control).then_some("it holds a control character")
+    // C1 controls are the only non-ASCII characters that no URI or IRI may contain.
+    rest.chars().any(char::is_control).then_some("it contains a control character")
 }
 
 /// Letters, digits and `-._~`, which never need encoding.
@@ -99,12 +99,12 @@ pub fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-/// The delimiters of RFC 3986, which have a meaning of their own inside a URI.
+/// The delimiters of RFC 3986.
 pub fn is_reserved(byte: u8) -> bool {
     b":/?#[]@!$&'()*+,;=".contains(&byte)
 }
 
-/// Writes `segment` so that it is one segment of a path, whatever bytes it holds.
+/// Appends `segment` to `into`, percent-encoded as one path segment. Any bytes are allowed.
 pub fn encode_segment(segment: &[u8], into: &mut String) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for &byte in segment {
@@ -118,7 +118,7 @@ pub fn encode_segment(segment: &[u8], into: &mut String) {
     }
 }
 
-/// Undoes percent-encoding, once.
+/// Decodes percent-encoding, once.
 pub fn decode(text: &str) -> Cow<'_, [u8]> {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'%') {

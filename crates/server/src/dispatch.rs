@@ -1,4 +1,4 @@
-//! Which method answers which request?
+//! Dispatch: maps each decoded call to the function that handles it.
 
 use protocol::{Call, Reply};
 use resource::{Error, Result};
@@ -8,7 +8,7 @@ use crate::methods::subscriptions::Subscriber;
 use crate::methods::{completion, relay, resources};
 use crate::server::Server;
 
-/// Answers a request.
+/// Runs the method of `call`.
 pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> Result<Reply> {
     let ctx = &exchange.ctx;
     match call {
@@ -30,8 +30,8 @@ pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> 
         Call::Metadata { uri } => resources::metadata(server, ctx, &uri).await,
         Call::Subscribe { uri } => subscriber(exchange)?.subscribe(uri).await,
         Call::Unsubscribe { uri } => Ok(subscriber(exchange)?.unsubscribe(&uri)),
-        // A transport gives it as many answers as it has time.
-        Call::Listen(_) => Err(Error::invalid("listening is not possible here")),
+        // The transports handle it before dispatch: they stream its notifications.
+        Call::Listen(_) => Err(Error::invalid("this transport cannot stream notifications")),
         Call::Offers { offer, cursor } => relay::list(server, ctx, offer, cursor).await,
         Call::Offered { offer, name, params } => {
             relay::call(server, exchange, offer, &name, &params).await
@@ -58,6 +58,6 @@ pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> 
 }
 
 fn subscriber(exchange: &Exchange) -> Result<&Subscriber> {
-    let nobody = || Error::invalid("there is no session to tell of changes");
+    let nobody = || Error::invalid("subscribing needs a session; open one with initialize");
     exchange.subscriber.as_deref().ok_or_else(nobody)
 }

@@ -1,4 +1,4 @@
-//! Under what terms is one request answered?
+//! Request context: the id, terms and session of one request.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use resource::Context;
 use crate::methods::subscriptions::Subscriber;
 use crate::transport::guest::Guest;
 
-/// One request's terms: who is to be answered, in which revision, and who hears of progress.
+/// What a handler needs to know about one request besides its parameters.
 pub(crate) struct Exchange {
     pub(crate) id: Id,
     pub(crate) terms: Terms,
     pub(crate) ctx: Context,
-    /// Who hears of changes, where terms were agreed on for longer than the request.
+    /// The subscriptions of the session, if the request belongs to one.
     pub(crate) subscriber: Option<Arc<Subscriber>>,
-    /// Who asks, likewise.
+    /// The client of the session, if the request belongs to one.
     pub(crate) guest: Option<Arc<Guest>>,
 }

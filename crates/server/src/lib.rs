@@ -1,7 +1,7 @@
-//! How does a provider answer strangers?
+//! MCP server: serves one `Provider` over stdio and HTTP, in every protocol revision.
 //!
-//! It is handed a provider and serves it; whether that is one source or twenty it cannot tell.
-//! It reads no settings and no environment.
+//! The provider may be one source or a catalog of twenty; this crate cannot tell. It reads no
+//! settings and no environment.
 
 mod dispatch;
 mod exchange;

@@ -1,51 +1,52 @@
-//! How much may a stranger ask of us at once?
+//! Resource limits of the server: sizes, counts, rates and timeouts, with their defaults.
 
 use std::time::Duration;
 
 use watch::Calm;
 
-/// Every bound of the server, each of which a setting may move.
+/// All limits of the server. Each one can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one message.
+    /// Bytes in one message.
     pub message: usize,
-    /// Bytes of the headers of one request.
+    /// Bytes in the headers of one HTTP request.
     pub headers: usize,
-    /// Levels of nesting in JSON.
+    /// Nesting depth of JSON.
     pub depth: usize,
-    /// Bytes of a URI, or of what is typed for completion.
+    /// Bytes in a URI, or in the value of a completion request.
     pub uri: usize,
     /// Messages in one batch.
     pub batch: usize,
     /// Items on one page.
     pub page: usize,
-    /// Requests that one connection or session may have under way.
+    /// Requests in flight per connection or session.
     pub in_flight: usize,
-    /// Completions in a second, by all clients together.
+    /// Completion requests per second, over all clients.
     pub completions: u32,
-    /// Sessions at once.
+    /// Open HTTP sessions.
     pub sessions: usize,
-    /// How long a session may be silent.
+    /// Idle time after which a session ends.
     pub session_idle: Duration,
-    /// Streams that one session may have open.
+    /// Open streams per session.
     pub streams: usize,
-    /// Resources that one session, or one listener, may hear of.
+    /// Subscribed resources per session, or per listening request.
     pub subscriptions: usize,
-    /// Subscriptions of all sessions and listeners together.
+    /// Subscriptions of all sessions and listening requests together.
     pub all_subscriptions: usize,
-    /// Listeners that one pipe may have.
+    /// Listening requests per lasting connection (stdio, HTTP+SSE).
     pub listeners: usize,
-    /// How long a resource must be at rest before its change is told.
+    /// Debounce: how long a resource must stay unchanged before the server sends a notification.
     pub quiet: Duration,
-    /// How long a change is held back at the most.
+    /// Debounce: the longest time that a notification may be delayed.
     pub hold: Duration,
-    /// Connections at once.
+    /// Open HTTP connections.
     pub connections: usize,
-    /// How long a request may take to arrive.
+    /// How long a request may take to arrive. Also the write timeout for clients that do not
+    /// read.
     pub arrival: Duration,
-    /// How long a client may take to answer what a server behind us asks it.
+    /// How long a client may take to answer a request that an upstream server sends it.
     pub answer: Duration,
-    /// How long a shutdown waits for what is under way.
+    /// How long a shutdown waits for requests in flight.
     pub farewell: Duration,
 }
 

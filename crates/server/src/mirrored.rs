@@ -1,4 +1,4 @@
-//! Which arguments of the tools that were listed must headers repeat? (SEP-2243)
+//! Parameter headers (SEP-2243): the arguments that HTTP headers must repeat, by listed tool.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use protocol::Mirrors;
 use resource::Offered;
 
-/// How many tools with such arguments are remembered.
+/// The most tools with such arguments that we remember.
 const MOST: usize = 16 << 10;
 
-/// Tools whose arguments headers repeat, as far as they were listed: whoever has not listed a tool
-/// cannot know.
+/// Tools with arguments that headers must repeat. Only listed tools are here: a client that has not
+/// listed a tool cannot know its headers.
 #[derive(Default)]
 pub(crate) struct Mirrored(Mutex<HashMap<String, Arc<Mirrors>>>);
 
 impl Mirrored {
-    /// Looks at tools that are listed.
+    /// Records the parameter headers of tools that a client lists.
     pub(crate) fn see(&self, tools: &[Arc<Offered>]) {
         for tool in tools {
             let mirrors = Mirrors::of(&tool.json);
@@ -28,7 +28,7 @@ impl Mirrored {
         }
     }
 
-    /// The arguments of `tool` that headers repeat, if there are any.
+    /// The arguments of `tool` that headers must repeat, if any.
     pub(crate) fn of(&self, tool: &str) -> Option<Arc<Mirrors>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
     }

@@ -1,10 +1,10 @@
-//! How often may something be asked?
+//! Token-bucket rate limit. Time that passes unused never saves up more than one second.
 
 use std::sync::{Mutex, PoisonError};
 
 use tokio::time::Instant;
 
-/// Lets so many through in a second, and as many at once.
+/// Admits `rate` requests per second, in bursts of at most `rate`.
 pub(crate) struct Pace {
     rate: f64,
     state: Mutex<State>,
@@ -21,7 +21,7 @@ impl Pace {
         Self { rate, state: Mutex::new(State { left: rate, seen: Instant::now() }) }
     }
 
-    /// Whether one more may pass now.
+    /// Takes one token; false if none is left.
     pub(crate) fn admits(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

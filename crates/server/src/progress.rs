@@ -1,4 +1,6 @@
-//! What does whoever waits hear before it is answered?
+//! Request in flight: its interim messages (progress, logs, requests to the client) and its answer.
+//!
+//! Progress is coalesced: only the latest step is sent, and only if it grew.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,8 +11,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::transport::caller::Voice;
 
-/// What comes out of a request before its answer: progress under the token that its client chose,
-/// and what a server behind us has to say to it.
+/// The interim messages of a request: progress under the token that the client chose, and log
+/// messages and requests from an upstream server.
 #[derive(Default)]
 pub(crate) struct Reports {
     progress: Option<(Id, watch::Receiver<Step>)>,
@@ -21,7 +23,7 @@ struct Reporter(watch::Sender<Step>);
 
 impl Progress for Reporter {
     fn report(&self, step: Step) {
-        // Only growing numbers may be told, and only the latest is worth it.
+        // Progress must increase (MCP), and the latest step replaces those not sent yet.
         self.0.send_if_modified(|latest| {
             let grows = step.done > latest.done;
             if grows {
@@ -33,16 +35,16 @@ impl Progress for Reporter {
 }
 
 impl Reports {
-    /// A context whose work is reported under `token`, and where the reports come out.
+    /// A context that reports progress under `token`, and the receiver of the reports.
     pub(crate) fn under(token: Id) -> (Context, Self) {
-        // The first number grows whatever it is.
+        // Any first number is larger than this.
         let none = Step { done: f64::NEG_INFINITY, ..Step::default() };
         let (sender, latest) = watch::channel(none);
         let reports = Self { progress: Some((token, latest)), said: None };
         (Context::reporting_to(Arc::new(Reporter(sender))), reports)
     }
 
-    /// The same, with a client that may be turned to.
+    /// Adds a caller to `ctx`, whose messages to the client come out of the reports.
     pub(crate) fn with(
         ctx: Context,
         reports: Option<Self>,
@@ -52,7 +54,7 @@ impl Reports {
         (ctx.asked_by(Arc::new(voice)), reports)
     }
 
-    /// The next report; never, once there can be no more.
+    /// Waits for the next message; forever, once no more can come.
     async fn next(&mut self) -> Outgoing {
         let Self { progress, said } = self;
         let progressed = async {
@@ -80,29 +82,29 @@ impl Reports {
         }
     }
 
-    /// What was said and is still to be heard.
+    /// A message that is still queued.
     fn rest(&mut self) -> Option<Outgoing> {
         self.said.as_mut()?.try_recv().ok()
     }
 }
 
-/// A request under way: what comes before its answer, and the answer.
+/// A request in flight: yields its interim messages, then its answer.
 pub(crate) struct Running {
     answer: Pin<Box<dyn Future<Output = Outgoing> + Send>>,
     answered: Option<Outgoing>,
     reports: Option<Reports>,
 }
 
-/// What comes out of a request.
+/// One message of a request.
 pub(crate) enum Out {
-    /// Something before its answer.
+    /// An interim message.
     Report(Outgoing),
-    /// Its answer, behind which nothing comes.
+    /// The answer, always last.
     Answer(Outgoing),
 }
 
 impl Running {
-    /// The work that `answer` does.
+    /// Wraps the future of the answer and its interim messages.
     pub(crate) fn new(
         answer: impl Future<Output = Outgoing> + Send + 'static,
         reports: Option<Reports>,
@@ -110,7 +112,7 @@ impl Running {
         Self { answer: Box::pin(answer), answered: None, reports }
     }
 
-    /// What comes next.
+    /// The next message.
     pub(crate) async fn step(&mut self) -> Out {
         let Self { answer, answered, reports } = self;
         let Some(reports) = reports else { return Out::Answer(answer.await) };
@@ -121,7 +123,7 @@ impl Running {
                 answer = answer => *answered = Some(answer),
             }
         }
-        // What was said before the answer is heard before it.
+        // Messages that were queued before the answer go out before it.
         match reports.rest() {
             Some(report) => Out::Report(report),
             None => Out::Answer(answered.take().unwrap_or_default()),

@@ -1,7 +1,7 @@
-//! How does what a server wants to be reminded of come back unchanged, in time, or not at all?
+//! Signed `requestState`: authenticated, bound to its request, expires after an hour.
 //!
-//! A server that answers by a question may give it something to remember. It travels through a
-//! client, and so it is sealed, bound to what was asked, and forgotten after a while.
+//! An upstream server that answers with `input_required` may add a state that the client sends
+//! back. It travels through the client, so we seal it on the way out and check it on the way in.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,10 +10,10 @@ use resource::{Cursor, Error, Json, Result};
 
 use crate::server::Server;
 
-/// How many seconds a question may wait for its answer.
+/// Seconds until a state expires.
 const REMEMBERED: u64 = 60 * 60;
 
-/// The result of what was asked `about`, with what it gives to remember sealed.
+/// Seals the `requestState` of a result. `about` names what was requested.
 pub(crate) fn close(server: &Server, about: &str, result: &Json) -> Json {
     asking::closed(result, |state| {
         let mut bytes = (now() + REMEMBERED).to_le_bytes().to_vec();
@@ -22,25 +22,25 @@ pub(crate) fn close(server: &Server, about: &str, result: &Json) -> Json {
     })
 }
 
-/// The parameters of what is asked `about` again, as the server is to read them.
+/// Opens the `requestState` of a repeated request, so that the upstream server can read it.
 pub(crate) fn open(server: &Server, about: &str, params: &Json) -> Result<Json> {
     asking::opened(params, |text| {
-        let forged = || Error::invalid("requestState: not what this request was answered with");
+        let forged = || Error::invalid("requestState does not belong to this request");
         let bytes = server.seal.open(&list(about), text).map_err(|_| forged())?.0;
         let (until, state) = bytes.split_first_chunk().ok_or_else(forged)?;
         if u64::from_le_bytes(*until) < now() {
-            return Err(Error::invalid("requestState: too old; ask from the beginning"));
+            return Err(Error::invalid("requestState has expired; repeat the request without it"));
         }
         String::from_utf8(state.to_vec()).map_err(|_| forged())
     })
 }
 
-/// What is sealed for a list is never taken for what is sealed here.
+/// Domain separation: the seal accepts no cursor of a list as a state, nor the other way round.
 fn list(about: &str) -> String {
     format!("asked back: {about}")
 }
 
-/// Seconds of the calendar: what is remembered may outlive this process.
+/// Seconds since the Unix epoch. Not a monotonic clock: a state may outlive this process.
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,4 +1,7 @@
-//! What is being served, and on what terms?
+//! The MCP server object: provider, limits, keys and shared state of all connections.
+//!
+//! It decides which methods and capabilities exist, dispatches a request, encodes its answer and
+//! logs its error. It knows no transport.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -22,14 +25,14 @@ use crate::pace::Pace;
 use crate::watchers::Watchers;
 use crate::window::Marks;
 
-const INSTRUCTIONS: &str = "refdesk offers documents, files and data as resources. List them, \
-    read what you need. A resource that is too large is read in windows: put {\"offset\": 0, \
-    \"length\": 65536} into _meta[\"dev.refdesk/window\"] of the read and go on at `next`.";
+const INSTRUCTIONS: &str = "refdesk serves documents, files and data as resources. List them \
+    and read what you need. Read a large resource in windows: set _meta[\"dev.refdesk/window\"] \
+    of the read to {\"offset\": 0, \"length\": 65536}, then continue at `next`.";
 
-/// How long what we can do stands when all that is served is there: it changes with the settings.
+/// TTL of our capabilities while all sources are up: then they change only with the settings.
 const SETTLED: Duration = Duration::from_secs(300);
 
-/// A provider with everything that is needed to serve it. Nothing of it is global.
+/// A provider and all the state needed to serve it. Nothing is global.
 pub struct Server {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) limits: Limits,
@@ -45,20 +48,20 @@ pub struct Server {
     pub(crate) mirrored: Mirrored,
 }
 
-/// To whom SEP-2093 is shown.
+/// Which clients get the extension SEP-2093 (collections and metadata).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Collections {
-    /// To everybody.
+    /// All clients.
     #[default]
     Always,
-    /// To clients that say they know it.
+    /// Clients that declare the extension.
     Aware,
-    /// To nobody.
+    /// No client.
     Off,
 }
 
 impl Server {
-    /// Serves `provider`. Cursors made with `key` can be used in any process that has it.
+    /// Serves `provider`. Every process with the same `key` accepts the same cursors.
     pub fn new(
         provider: Arc<dyn Provider>,
         limits: Limits,
@@ -86,13 +89,13 @@ impl Server {
         }
     }
 
-    /// The same, without tools of its own.
+    /// Removes the tools of our own.
     #[must_use]
     pub fn without_tools(self) -> Self {
         Self { has_tools: false, ..self }
     }
 
-    /// The same, with those who watch by its tools in a register that others read.
+    /// Registers the watchers of its tools in `watchers`, which the caller may also serve.
     #[must_use]
     pub fn with_watchers(self, watchers: Arc<Watchers>) -> Self {
         Self { watchers, ..self }
@@ -102,7 +105,7 @@ impl Server {
         Bounds { depth: self.limits.depth, batch: self.limits.batch }
     }
 
-    /// How to speak to a peer of this revision.
+    /// The terms for a client of `revision`, which is `aware` if it declared SEP-2093.
     pub(crate) fn terms(&self, revision: Revision, aware: bool) -> Terms {
         let full = match self.collections {
             Collections::Always => true,
@@ -116,18 +119,18 @@ impl Server {
         self.collections != Collections::Off
     }
 
-    /// Whether there may be offers of this kind.
+    /// Whether we may have tools (or prompts), our own or relayed.
     pub(crate) fn offers(&self, offer: Offer) -> bool {
         (offer == Offer::Tool && self.has_tools) || self.relays(offer)
     }
 
-    /// The tools of our own that are offered, in order.
+    /// Our own tools, in order. Those that watch need a provider that reports changes.
     pub(crate) fn tools(&self) -> impl Iterator<Item = Tool> + '_ {
         let can = |tool: &Tool| self.has_tools && (!tool.watches() || self.hub.has_changes());
         Tool::ALL.into_iter().filter(can)
     }
 
-    /// Whether others may have offers of this kind.
+    /// Whether the provider may relay tools (or prompts) of other servers.
     pub(crate) fn relays(&self, offer: Offer) -> bool {
         self.provider.facets().relay.is_some_and(|relay| relay.has(offer))
     }
@@ -156,7 +159,8 @@ impl Server {
         }
     }
 
-    /// How long it stands what we can do: while a source is not there, what it can do may come.
+    /// TTL of our capabilities: zero while any source is starting or down, because its
+    /// capabilities may still appear.
     pub(crate) fn stands(&self) -> Freshness {
         let is_there = self.provider.facets().health.is_none_or(Health::is_there);
         let ttl = if is_there { SETTLED } else { Duration::ZERO };
@@ -177,7 +181,7 @@ impl Server {
         method.ok_or_else(|| Refusal::no_such_method(name))
     }
 
-    /// Answers one request, whatever becomes of it.
+    /// Dispatches one request and encodes its answer; an error or a panic becomes a refusal.
     pub(crate) async fn answer(&self, exchange: &Exchange, call: Call) -> Outgoing {
         let answered = AssertUnwindSafe(dispatch::answer(self, exchange, call)).catch_unwind();
         match answered.await {
@@ -185,12 +189,12 @@ impl Server {
                 reply.encode(&exchange.id, exchange.terms, &self.welcome(), &self.press)
             }
             Ok(Err(error)) => self.refuse(exchange, &error),
-            // A panic ends its own request, and nothing else.
-            Err(_) => self.refuse(exchange, &Error::internal("a request panicked")),
+            // A panic ends its own request and nothing else.
+            Err(_) => self.refuse(exchange, &Error::internal("the request handler panicked")),
         }
     }
 
-    /// The answer to a request that listened, once it is told nothing more.
+    /// Encodes the final answer to a listening request.
     pub(crate) fn end(&self, exchange: &Exchange) -> Outgoing {
         Reply::Ended.encode(&exchange.id, exchange.terms, &self.welcome(), &self.press)
     }
@@ -200,20 +204,20 @@ impl Server {
         Refusal::of(error, exchange.terms, &trace).encode(Some(&exchange.id))
     }
 
-    /// What a stranger is told of an error in words.
+    /// Logs an error and returns the message that a client may see.
     pub(crate) fn told(&self, error: &Error) -> String {
         let terms = Terms::full(Revision::ALL[0]);
         Refusal::of(error, terms, &self.note(error)).words().to_owned()
     }
 
-    /// Writes an error into the log, and gives what it is known by there.
+    /// Logs an error and returns its id in the log.
     fn note(&self, error: &Error) -> String {
         let trace = format!("f{}", self.failures.fetch_add(1, Ordering::Relaxed));
         match error.kind {
             ErrorKind::Internal | ErrorKind::Unavailable => {
-                tracing::warn!(trace, cause = ?error, "a request failed");
+                tracing::warn!(trace, cause = ?error, "request failed");
             }
-            _ => tracing::debug!(trace, cause = ?error, "a request was refused"),
+            _ => tracing::debug!(trace, cause = ?error, "request refused"),
         }
         trace
     }

@@ -1,6 +1,6 @@
-//! Does every line stand in the room that is its own?
+//! Repository lints: dependency rules, file rules, and where which code may be.
 //!
-//! The ten checks of the house and its rules for files, each a function from text to violations.
+//! The ten checks of the house and its file rules, each a function from text to violations.
 
 pub mod arrows;
 pub mod files;
@@ -16,9 +16,9 @@ use sources::Source;
 /// A line that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The file, from the top of the repository.
+    /// The file, relative to the repository.
     pub path: String,
-    /// The line, counted from one.
+    /// The line, counted from 1.
     pub line: usize,
     /// The rule, as a sentence.
     pub rule: String,
@@ -30,7 +30,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Every violation in the repository at `root`, in the order of files and lines.
+/// Finds every violation in the repository at `root`, sorted by file and line.
 pub fn check(root: &Path) -> io::Result<Vec<Violation>> {
     let sources = sources::all(root)?;
     let packages = arrows::packages(root)?;

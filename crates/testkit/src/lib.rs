@@ -1,4 +1,6 @@
-//! What do the tests of every room share? Never a part of the program.
+//! Test support shared by all crates: provider contract, in-memory provider, repository lints.
+//!
+//! Never part of the program.
 
 pub mod contract;
 pub mod house;

@@ -1,6 +1,4 @@
-//! What is the smallest provider that can do everything?
-//!
-//! It holds what a test puts into it, counts what is asked of it, and fails where it is told to.
+//! In-memory test provider with every facet, request counters and fault injection.
 
 mod answer;
 mod count;
@@ -25,9 +23,9 @@ pub use fault::{Fault, Spot};
 use live::Live;
 use offers::Held;
 
-/// A provider in memory, built up entry by entry.
+/// An in-memory provider, built entry by entry.
 ///
-/// What no collection holds is the top level. Everything is listed in the order it was put in.
+/// The top level lists the entries that are in no collection. All lists keep insertion order.
 #[derive(Default)]
 pub struct Memory {
     entries: RwLock<Vec<Arc<Entry>>>,
@@ -62,7 +60,7 @@ struct Pattern {
 }
 
 impl Memory {
-    /// A provider of nothing.
+    /// Creates an empty provider.
     pub fn new() -> Self {
         Self::default()
     }
@@ -74,21 +72,21 @@ impl Memory {
         self.entry(uri, Some("text/plain"), Holding::Text(bytes))
     }
 
-    /// Adds bytes that are no text.
+    /// Adds binary content.
     #[must_use]
     pub fn blob(self, uri: &str, bytes: &[u8]) -> Self {
         let bytes = Bytes::copy_from_slice(bytes);
         self.entry(uri, Some("application/octet-stream"), Holding::Blob(bytes))
     }
 
-    /// Adds a collection of `children`, which are added on their own too.
+    /// Adds a collection of `children`. The test adds the children themselves separately.
     #[must_use]
     pub fn collection(self, uri: &str, children: &[&str]) -> Self {
         let children = children.iter().map(|child| parsed(child)).collect();
         self.entry(uri, None, Holding::Children(children))
     }
 
-    /// Adds a template: `text` with values in place of `{name}`, and values to suggest.
+    /// Adds a template: its content is `text` with values for `{name}`; `values` are suggestions.
     #[must_use]
     pub fn template(self, uri: &str, text: &str, values: &[(&str, &[&str])]) -> Self {
         let values = values.iter().map(|(name, values)| {
@@ -114,7 +112,7 @@ impl Memory {
         patterns.push(Arc::new(Pattern { template, text: text.to_owned(), values }));
     }
 
-    /// Alters the description of what was added last.
+    /// Modifies the description of the last added entry.
     #[must_use]
     pub fn described(mut self, alter: impl FnOnce(&mut Resource)) -> Self {
         let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +121,7 @@ impl Memory {
         self
     }
 
-    /// Lets everything that is there, and whatever comes, be heard of when it changes.
+    /// Makes all present and future entries watchable.
     #[must_use]
     pub fn live(mut self) -> Self {
         self.live = Some(Live::default());
@@ -134,14 +132,14 @@ impl Memory {
         self
     }
 
-    /// Says of itself how it is.
+    /// Adds the health facet, which reports `condition`.
     #[must_use]
     pub fn ailing(mut self, condition: Condition) -> Self {
         self.health = Some(condition);
         self
     }
 
-    /// Puts a text in place of what is there, or adds it, and tells.
+    /// Replaces or adds a text, and notifies watchers.
     pub fn write(&self, uri: &str, text: &str) {
         let mut entry = made(uri, Some("text/plain"), Holding::Text(text.to_owned().into()));
         entry.resource.watchable = self.watchable();
@@ -166,7 +164,7 @@ impl Memory {
         }
     }
 
-    /// Takes a resource away, and tells.
+    /// Removes a resource, and notifies watchers.
     pub fn remove(&self, uri: &str) {
         let uri = parsed(uri);
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
@@ -176,13 +174,13 @@ impl Memory {
         self.tell(&Change::Listing);
     }
 
-    /// Adds a template of which nothing is suggested, and tells.
+    /// Adds a template without suggestions, and notifies watchers.
     pub fn add_template(&self, uri: &str, text: &str) {
         self.pattern(uri, text, BTreeMap::new());
         self.tell(&Change::Listing);
     }
 
-    /// Tells everybody who listens, whether or not it is true.
+    /// Sends `change` to every watcher whose interest it touches, even if nothing changed.
     pub fn tell(&self, change: &Change) {
         let parents = match change.plain() {
             Change::Updated(uri) | Change::Removed(uri) => self.parents(uri),
@@ -193,12 +191,12 @@ impl Memory {
         }
     }
 
-    /// How many listen.
+    /// The number of open watches.
     pub fn watchers(&self) -> usize {
         self.live.as_ref().map_or(0, Live::count)
     }
 
-    /// How often what was asked, so far.
+    /// The request counters.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -234,7 +232,7 @@ impl Memory {
         parents.map(|entry| entry.resource.uri.clone()).collect()
     }
 
-    /// The description and text of a template's resource.
+    /// The description and text of a resource that a template expands to.
     fn expand(&self, uri: &Uri) -> Option<(Resource, Bytes)> {
         self.patterns().iter().find_map(|pattern| {
             let values = pattern.template.uri.matches(uri)?;
@@ -361,7 +359,7 @@ fn parsed(uri: &str) -> Uri {
     Uri::parse(uri).expect("a test's URI is valid")
 }
 
-/// FNV-1a: enough to tell two test texts apart.
+/// FNV-1a: enough to distinguish two test texts.
 fn etag(bytes: &[u8]) -> String {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))

@@ -1,4 +1,4 @@
-//! Does the house keep its own rules?
+//! Runs the repository lints on this repository.
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ fn the_rules_are_applied_to_the_whole_house() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let packages = house::arrows::packages(&root).unwrap();
     for row in ["resource", "protocol", "catalog", "watch", "providers", "server", "refdesk"] {
-        assert!(packages.iter().any(|package| package.name == row), "{row} is not looked at");
+        assert!(packages.iter().any(|package| package.name == row), "{row} is not checked");
     }
     let sources = house::sources::all(&root).unwrap();
     for path in ["crates/resource/src/lib.rs", "crates/testkit/tests/house.rs"] {
-        assert!(sources.iter().any(|source| source.path == path), "{path} is not looked at");
+        assert!(sources.iter().any(|source| source.path == path), "{path} is not checked");
     }
 }

@@ -1,7 +1,6 @@
-//! Who asked for which changes?
+//! Subscription hub: one provider stream per interest, shared by all its subscribers.
 //!
-//! However many share an interest, the provider is asked once: by the first, and let go of with
-//! the last.
+//! The first subscriber opens the stream, and the last one closes it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,10 +16,10 @@ use tokio::time::{self, Instant};
 use crate::mailbox::{Letter, Mailbox, Ticket, Words};
 use crate::settle::{Calm, Settle};
 
-/// How long a source may take to say whether it tells.
+/// How long a source may take to open a change stream.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The changes of one provider, for everybody who asks.
+/// Distributes the changes of one provider to its subscribers.
 #[derive(Clone)]
 pub struct Hub {
     shared: Arc<Shared>,
@@ -35,14 +34,14 @@ struct Shared {
     most: usize,
 }
 
-/// A burst: whom it concerns, and what was said last.
+/// A debounced change: the interests that it belongs to, and its latest unknown members.
 #[derive(Default)]
 struct Open {
     lines: Vec<Weak<Line>>,
     words: Words,
 }
 
-/// One interest, and everybody who has it.
+/// One interest and its subscribers.
 struct Line {
     interest: Interest,
     boxes: Mutex<Vec<(Ticket, Mailbox)>>,
@@ -50,10 +49,10 @@ struct Line {
     hub: Weak<Shared>,
 }
 
-/// The task that listens to a provider's stream, and ends when this is dropped.
+/// The task that reads a provider's change stream. Dropping this aborts it.
 struct Listening(AbortHandle);
 
-/// One subscriber's share in an interest, for as long as it is held.
+/// One subscriber's subscription to an interest. Dropping it unsubscribes.
 pub struct Subscription {
     line: Arc<Line>,
     ticket: Ticket,
@@ -61,7 +60,7 @@ pub struct Subscription {
 }
 
 impl Hub {
-    /// The changes of `provider`, each told when its burst is over, to at most `most`
+    /// Creates a hub for the changes of `provider`, debounced by `calm`, for at most `most`
     /// subscriptions at once.
     pub fn new(provider: Arc<dyn Provider>, calm: Calm, most: usize) -> Self {
         let (lines, open) = (Mutex::default(), Mutex::new(Settle::new(calm)));
@@ -69,16 +68,16 @@ impl Hub {
         Self { shared: Arc::new(Shared { provider, lines, open, tickets, held, most }) }
     }
 
-    /// Whether there is anything to ask for at all.
+    /// Whether the provider reports changes at all.
     pub fn has_changes(&self) -> bool {
         self.shared.provider.facets().watch.is_some()
     }
 
-    /// From when this returns on, whatever touches `interest` goes to `mailbox`.
+    /// Subscribes `mailbox` to `interest`. It receives every change from when this returns.
     pub async fn subscribe(&self, interest: Interest, mailbox: &Mailbox) -> Result<Subscription> {
         if self.shared.held.fetch_add(1, Ordering::Relaxed) >= self.shared.most {
             self.shared.held.fetch_sub(1, Ordering::Relaxed);
-            let why = "as much is being heard of as may be; ask again later";
+            let why = "too many subscriptions; try again later";
             return Err(Error::unavailable(why.to_owned()));
         }
         let line = self.shared.line(&interest);
@@ -95,13 +94,13 @@ impl Hub {
         let line = &subscription.line;
         let opened = line.listening.get_or_try_init(|| self.shared.listen(line));
         time::timeout(PATIENCE, opened).await.unwrap_or_else(|_| {
-            let why = format!("the source did not say within {PATIENCE:?} whether it tells");
+            let why = format!("the source did not accept the subscription within {PATIENCE:?}");
             Err(Error::unavailable(why))
         })?;
         Ok(subscription)
     }
 
-    /// How many interests are listened to.
+    /// The number of interests with subscribers.
     pub fn interests(&self) -> usize {
         lock(&self.shared.lines).len()
     }
@@ -124,7 +123,7 @@ impl Shared {
     }
 
     async fn listen(self: &Arc<Self>, line: &Arc<Line>) -> Result<Listening> {
-        let silent = || Error::new(ErrorKind::Unsupported, "its changes cannot be heard of");
+        let silent = || Error::new(ErrorKind::Unsupported, "the source does not report changes");
         let watch = self.provider.facets().watch.ok_or_else(silent)?;
         let mut changes = watch.watch(&Context::default(), line.interest.clone()).await?;
         let (hub, line) = (Arc::downgrade(self), Arc::downgrade(line));
@@ -133,7 +132,7 @@ impl Shared {
                 let Some(hub) = hub.upgrade() else { return };
                 hub.note(change, &line);
             }
-            // The source is gone. Whoever asks next asks a new one.
+            // The stream has ended. The next subscriber opens a new one.
             if let (Some(hub), Some(line)) = (hub.upgrade(), line.upgrade()) {
                 hub.forget(&line);
             }
@@ -141,7 +140,7 @@ impl Shared {
         Ok(Listening(task.abort_handle()))
     }
 
-    /// Opens a burst, or goes on with one.
+    /// Records a change in the debouncer, and starts the delivery task if it does not run.
     fn note(self: &Arc<Self>, change: Change, line: &Weak<Line>) {
         let (change, words) = change.parts();
         let letter = match change {
@@ -163,10 +162,11 @@ impl Shared {
         }
     }
 
-    /// Tells of what has settled, until nothing is open any more.
+    /// Delivers changes whose burst is over, until the debouncer is empty.
     async fn tell(self: Arc<Self>) {
         loop {
-            // Nothing that comes in between is due earlier.
+            // A change that arrives during the sleep may be due earlier. It waits until the sleep
+            // ends, which is still within the longest delay that the debounce allows.
             let Some(due) = lock(&self.open).due() else { return };
             time::sleep_until(due).await;
             let now = Instant::now();
@@ -187,7 +187,7 @@ impl Shared {
     }
 }
 
-/// Puts a letter into every box on these lines, once into each.
+/// Puts a change into the mailbox of every subscriber, once into each.
 fn deliver(letter: &Letter, burst: &Open) {
     let words = &burst.words;
     let lines: Vec<_> = burst.lines.iter().filter_map(Weak::upgrade).collect();
@@ -211,12 +211,12 @@ fn deliver(letter: &Letter, burst: &Open) {
 }
 
 impl Subscription {
-    /// Whether its source still tells.
+    /// Whether its change stream is still open.
     pub fn is_active(&self) -> bool {
         self.line.listening.get().is_some_and(|listening| !listening.0.is_finished())
     }
 
-    /// Tells its subscriber of it, whether or not anything happened.
+    /// Notifies the subscriber of its interest, whether or not anything changed.
     pub fn recall(&self) {
         self.mailbox.put(&self.ticket.sum, &None, [&self.ticket].into_iter());
     }

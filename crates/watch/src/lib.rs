@@ -1,8 +1,8 @@
-//! How does one change reach many subscribers?
+//! Subscription hub: fans out the changes of a provider to many subscribers.
 //!
-//! A provider tells of changes as a stream. The [`Hub`] opens one for each interest, however many
-//! share it, waits until a burst is over, and puts what changed into the [`Mailbox`] of everybody
-//! who asked. Nobody is waited for.
+//! The [`Hub`] opens one change stream per interest, however many subscribers share it, debounces
+//! the changes, and puts them into the [`Mailbox`] of each subscriber. It never waits for a
+//! subscriber.
 
 mod hub;
 mod mailbox;

@@ -1,10 +1,10 @@
-//! What waits for one subscriber?
+//! Pending changes of one subscriber: a coalescing FIFO.
 //!
-//! A set, not a queue: a notice is a hint to read again, so ten changes of one resource are one
-//! letter, with what was said of the last. A subscriber that does not read costs one for each resource it asked for, and for each
-//! collection a bounded number of what lies in it.
-//! Whoever puts something in never waits. What came first is given first, so that a busy
-//! resource does not keep the others back.
+//! Each change is pending at most once, since a notification is only a hint to read again: ten
+//! changes of one resource are one entry, with the unknown members of the last. A subscriber that
+//! does not read costs one entry per subscribed resource, and a bounded number per collection:
+//! beyond it one entry for the whole collection replaces them. Putting a change in never waits.
+//! The oldest entry comes out first, so that a busy resource does not hold back the others.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use resource::{Extra, Offer, Uri};
 use tokio::sync::Notify;
 
-/// So many children of one collection are told one by one; more are told as the collection.
+/// The maximum number of entries per subscription; beyond it one entry replaces them all.
 const CROWD: usize = 1024;
 
-/// A subscriber's end: what has changed since it last looked.
+/// The changes that one subscriber has not taken yet. Clones share them.
 #[derive(Clone, Default)]
 pub struct Mailbox {
     shared: Arc<Shared>,
@@ -28,50 +28,50 @@ struct Shared {
     arrived: Notify,
 }
 
-/// What has changed.
+/// A change to notify a subscriber of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Letter {
-    /// This resource is to be read again.
+    /// The client should read this resource again.
     Resource(Uri),
-    /// Lists are to be fetched again.
+    /// The client should fetch the lists of resources and templates again.
     Lists,
-    /// The list of tools or of prompts is to be fetched again.
+    /// The client should fetch the list of tools or of prompts again.
     Offers(Offer),
-    /// More has changed than can be told one by one.
+    /// Too much has changed to name each resource.
     Everything,
 }
 
-/// What else was said of a change, in the words of whoever told of it.
+/// The unknown members that the source sent with a change, if any.
 pub type Words = Option<Arc<Extra>>;
 
-/// On account of which subscription something is put in.
+/// The subscription that a change belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) number: u64,
-    /// What to tell instead, once too much has changed.
+    /// The entry that replaces all others once there are too many.
     pub(crate) sum: Letter,
 }
 
 #[derive(Default)]
 struct Waiting {
     order: VecDeque<Letter>,
-    /// Each letter in `order`, and the subscriptions on whose account it lies there.
+    /// The subscriptions that each entry in `order` belongs to.
     tickets: HashMap<Letter, Vec<u64>>,
-    /// What was said last of a letter in `order`, if anything was.
+    /// The latest unknown members of an entry in `order`, if any.
     words: HashMap<Letter, Arc<Extra>>,
-    /// How much lies there on account of a subscription.
+    /// The number of entries per subscription.
     crowds: HashMap<u64, Crowd>,
 }
 
 #[derive(Default)]
 struct Crowd {
     letters: usize,
-    /// Whether all of it is told by one letter.
+    /// Whether one entry replaces them all.
     summed: bool,
 }
 
 impl Mailbox {
-    /// The next thing to tell; waits until there is something.
+    /// Takes the oldest change; waits until there is one.
     pub async fn next(&self) -> (Letter, Words) {
         loop {
             let arrived = self.shared.arrived.notified();
@@ -82,7 +82,7 @@ impl Mailbox {
         }
     }
 
-    /// Waits until there is something to tell.
+    /// Waits until a change is pending.
     pub async fn ready(&self) {
         loop {
             let arrived = self.shared.arrived.notified();
@@ -93,28 +93,28 @@ impl Mailbox {
         }
     }
 
-    /// Throws away what waits.
+    /// Discards all pending changes.
     pub fn clear(&self) {
         let waiting = std::mem::take(&mut *self.waiting());
         drop(waiting);
     }
 
-    /// The next thing to tell, if there is any.
+    /// Takes the oldest change, if there is one.
     pub fn take(&self) -> Option<(Letter, Words)> {
         self.waiting().take()
     }
 
-    /// What waits, the first `most` of it; it goes on to wait.
+    /// Copies the oldest `most` changes; they stay pending.
     pub fn peek(&self, most: usize) -> Vec<Letter> {
         self.waiting().order.iter().take(most).cloned().collect()
     }
 
-    /// How much waits.
+    /// The number of pending changes.
     pub fn len(&self) -> usize {
         self.waiting().order.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether no change is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -131,16 +131,16 @@ impl Mailbox {
         }
         waiting.say(letter, words);
         drop(waiting);
-        // Everybody: one that only looks must not keep it from one that takes.
+        // All waiters: one that only peeks must not take the wake-up from one that takes.
         self.shared.arrived.notify_waiters();
     }
 
-    /// Takes out what lies there on account of `ticket` alone.
+    /// Removes the changes that belong only to the subscription of `ticket`.
     pub(crate) fn forget(&self, ticket: &Ticket) {
         self.waiting().forget(ticket.number);
     }
 
-    /// What tells it from others: the same for all that share what is put in.
+    /// Identifies the mailbox; clones have the same id.
     pub(crate) fn id(&self) -> usize {
         Arc::as_ptr(&self.shared).addr()
     }
@@ -172,7 +172,7 @@ impl Waiting {
         self.crowds.entry(number).or_default().letters += 1;
     }
 
-    /// Keeps what was said last of a letter, if it waits as itself.
+    /// Stores the latest unknown members of an entry, if it is pending under its own name.
     fn say(&mut self, letter: &Letter, words: &Words) {
         match words {
             Some(words) if self.tickets.contains_key(letter) => {

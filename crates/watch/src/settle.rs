@@ -1,8 +1,8 @@
-//! When is a burst of changes over?
+//! Debounce and throttle, per key.
 //!
-//! A change is told once its subject has been quiet for a while, or has waited long enough: what
-//! never rests must not be kept from whoever asked. And what was told just now is not told again
-//! at once: whoever changes ten times in a second is read again twice.
+//! A key is due once it has been quiet for a while, or has waited for the longest delay, so that a
+//! key that never rests is still reported. It is then not due again for the longest delay: a key
+//! that changes ten times in a second is reported about twice.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,13 +12,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long a burst is waited out.
+/// The delays of the debounce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Calm {
-    /// So long nothing must happen.
+    /// A burst is over after this time without a change.
     pub quiet: Duration,
-    /// So long a change is held back at the most, and so long lies between two that are told of
-    /// one thing.
+    /// The longest delay of a change, and the shortest time between two reports of one key.
     pub most: Duration,
 }
 
@@ -28,18 +27,18 @@ impl Default for Calm {
     }
 }
 
-/// What has changed and is not told yet, each thing once, with whatever is kept about it.
+/// Keyed debouncer: the keys that changed and are not reported yet, each with a value.
 pub(crate) struct Settle<K, V> {
     calm: Calm,
     known: HashMap<K, Known<V>>,
-    /// When to look at each of them. It may have moved on by then, never back.
+    /// When to check each key. Its deadline may have moved later by then, never earlier.
     looks: BinaryHeap<Reverse<(Instant, K)>>,
 }
 
 struct Known<V> {
-    /// What happened and is not told.
+    /// The changes that are not reported yet.
     burst: Option<Burst<V>>,
-    /// It is not told before.
+    /// The key is not reported before this time.
     rests: Instant,
 }
 
@@ -54,7 +53,7 @@ impl<K: Hash + Ord + Clone, V: Default> Settle<K, V> {
         Self { calm, known: HashMap::new(), looks: BinaryHeap::new() }
     }
 
-    /// Notes that something happened to `key`; gives what is kept about it.
+    /// Records a change of `key`; returns the value of its burst.
     pub(crate) fn note(&mut self, key: K, now: Instant) -> &mut V {
         let known = match self.known.entry(key) {
             Entry::Occupied(known) => known.into_mut(),
@@ -69,12 +68,12 @@ impl<K: Hash + Ord + Clone, V: Default> Settle<K, V> {
         &mut burst.kept
     }
 
-    /// When to call [`take`](Self::take) next, if anything is open.
+    /// When to call [`take`](Self::take) next; `None` if no key is tracked.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.looks.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The next thing whose burst is over.
+    /// Takes the next key whose burst is over.
     pub(crate) fn take(&mut self, now: Instant) -> Option<(K, V)> {
         while self.due().is_some_and(|at| at <= now) {
             let Reverse((_, key)) = self.looks.pop()?;
@@ -98,7 +97,7 @@ impl<K: Hash + Ord + Clone, V: Default> Settle<K, V> {
 }
 
 impl<V> Known<V> {
-    /// When to tell of it, or to forget it.
+    /// When to report the key, or to drop it if nothing changed.
     fn end(&self, calm: Calm) -> Instant {
         let over = |burst: &Burst<V>| (burst.last + calm.quiet).min(burst.first + calm.most);
         self.burst.as_ref().map_or(self.rests, |burst| over(burst).max(self.rests))

@@ -1,18 +1,18 @@
-//! How much may be read at once?
+//! Size-limit layer: caps the bytes of every read.
 
 use async_trait::async_trait;
 use resource::{
     Ask, Context, Facets, Page, Provider, Reading, Resource, Result, Template, Uri, Window,
 };
 
-/// Keeps every read within a mount's limit.
+/// Caps every read at the mount's limit.
 pub struct Bounded<P> {
     inner: P,
     limit: u64,
 }
 
 impl<P> Bounded<P> {
-    /// Nothing over `limit` bytes leaves `inner` in one piece.
+    /// Wraps `inner`; asks it for at most `limit` bytes per read.
     pub fn new(inner: P, limit: u64) -> Self {
         Self { inner, limit }
     }

@@ -1,6 +1,6 @@
-//! What stands between a provider and whoever asks it?
+//! Layers (middleware): providers that wrap a provider.
 //!
-//! A layer is a provider around a provider. Policy lives here, never as an `if` in a provider.
+//! Policy belongs here, never as an `if` in a provider.
 
 pub mod bounded;
 pub mod ruled;

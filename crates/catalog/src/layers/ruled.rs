@@ -1,4 +1,4 @@
-//! What do the settings say about a resource that its source does not?
+//! Metadata-rules layer: sets metadata and hides resources by glob patterns from the settings.
 
 use std::sync::Arc;
 
@@ -13,10 +13,11 @@ use resource::{
 use crate::changes::{Changes, silent};
 use crate::memo::Memo;
 
-/// How many pages in a row may be hidden whole before a short one is given.
+/// The maximum number of completely hidden pages in a row that a list skips before it returns an
+/// empty page.
 const EMPTY_PAGES: usize = 64;
 
-/// Rules in the order they apply: what a later one says holds over what an earlier one said.
+/// Rules in the order in which they apply: a later one overrides an earlier one.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     globs: GlobSet,
@@ -24,34 +25,34 @@ pub struct Rules {
     hides: bool,
 }
 
-/// Metadata for whatever a pattern matches.
+/// Metadata for the resources that a pattern matches.
 #[derive(Debug, Clone)]
 pub struct Rule {
     /// A glob over the path inside the mount; one without a slash matches at any depth.
     pub glob: String,
-    /// What it says.
+    /// What it sets.
     pub effect: Effect,
 }
 
-/// What a rule says. What it does not say stays as it was.
+/// What a rule sets. `None` leaves a value unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Effect {
-    /// How important, from 0 to 1.
+    /// The priority, from 0 to 1.
     pub priority: Option<f64>,
-    /// For whom.
+    /// The audience.
     pub audience: Option<Vec<Role>>,
     /// A name for people.
     pub title: Option<String>,
-    /// What it is.
+    /// A description.
     pub description: Option<String>,
-    /// Pictures that stand for it.
+    /// Icons.
     pub icons: Option<Vec<Icon>>,
-    /// Whether it, and what lies in it, is as if it were not there.
+    /// Whether to hide the resource and everything below it.
     pub hide: Option<bool>,
 }
 
 impl Rules {
-    /// Compiles the patterns; the error names the one that is wrong.
+    /// Compiles the patterns; the error names the invalid one.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> std::result::Result<Self, globset::Error> {
         let mut globs = GlobSetBuilder::new();
         let mut effects = Vec::new();
@@ -63,8 +64,8 @@ impl Rules {
         Ok(Self { globs: globs.build()?, effects, hides })
     }
 
-    /// Compiles one pattern. As in an ignore file, a slash at the end says nothing more, one
-    /// anywhere else ties the pattern to the top.
+    /// Compiles one pattern. A trailing slash is ignored. As in an ignore file, a slash anywhere
+    /// else anchors the pattern to the root.
     pub fn glob(pattern: &str) -> std::result::Result<Glob, globset::Error> {
         let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
         let anywhere = format!("**/{pattern}");
@@ -73,12 +74,12 @@ impl Rules {
         GlobBuilder::new(tied.unwrap_or(&anywhere)).literal_separator(true).build()
     }
 
-    /// Whether any of them hides anything.
+    /// Whether any rule hides a resource.
     pub fn hides(&self) -> bool {
         self.hides
     }
 
-    /// The same rules, for a provider that hides by itself.
+    /// Disables hiding, for a provider that applies the hide rules itself.
     #[must_use]
     pub fn without_hiding(mut self) -> Self {
         self.hides = false;
@@ -123,7 +124,7 @@ impl Rules {
     }
 }
 
-/// A provider whose resources are described, or hidden, by rules.
+/// A provider with rules that describe or hide its resources.
 pub struct Ruled<P> {
     inner: P,
     rules: Rules,
@@ -131,18 +132,18 @@ pub struct Ruled<P> {
 }
 
 impl<P: Provider> Ruled<P> {
-    /// Puts `rules` around `inner`.
+    /// Wraps `inner` in `rules`.
     pub fn new(inner: P, rules: Rules) -> Self {
         Self { inner, rules, described: Memo::default() }
     }
 
-    /// The path that patterns are matched against: what stands behind the scheme, decoded.
+    /// The path that patterns match: the URI without its scheme and outer slashes, decoded.
     fn path(uri: &Uri) -> String {
         let behind = &uri.as_str()[uri.scheme().len() + 1..];
         String::from_utf8_lossy(&uri::decode(behind.trim_matches('/'))).into_owned()
     }
 
-    /// The path of `uri`, unless it is hidden.
+    /// The path of `uri`; `NotFound` if it is hidden.
     fn seen(&self, uri: &Uri) -> Result<String> {
         let path = Self::path(uri);
         if self.rules.hide(&path) { Err(Error::not_found(uri)) } else { Ok(path) }
@@ -247,7 +248,7 @@ impl<P: Provider> Watch for Ruled<P> {
     }
 }
 
-/// The URI that `value` would make of the template, if nothing else is left to fill in.
+/// The expansion of the template with `value`, if no other variable is left.
 fn expanded(question: &Question<'_>, value: &str) -> Option<String> {
     let mut text = question.template.to_owned();
     let settled = question.settled.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -1,4 +1,4 @@
-//! How long may a provider take?
+//! Timeout layer: limits the time of every provider call.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use tokio::time;
 
 use crate::changes::{Changes, silent};
 
-/// Gives up on a call that takes too long. A stream that has begun is not cut off.
+/// Cancels a call that takes too long. It does not interrupt a stream that has begun.
 pub struct Timed<P> {
     inner: P,
     limit: Duration,
 }
 
 impl<P> Timed<P> {
-    /// No call to `inner` takes longer than `limit`.
+    /// Wraps `inner`; calls fail as `Unavailable` after `limit`.
     pub fn new(inner: P, limit: Duration) -> Self {
         Self { inner, limit }
     }
@@ -104,11 +104,12 @@ impl<P: Provider> Relay for Timed<P> {
         }
     }
 
-    /// What runs may run long, as long as it shows that it does: who asks it knows.
+    /// Not limited here: the client times tool calls out by silence, and progress resets that
+    /// timer.
     async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
         match self.inner.facets().relay {
             Some(inner) => inner.call(ctx, calling).await,
-            None => Err(Error::invalid("nothing is offered here")),
+            None => Err(Error::invalid("this source has no tools or prompts")),
         }
     }
 

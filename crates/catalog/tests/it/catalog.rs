@@ -1,4 +1,4 @@
-//! The catalog keeps the promises of a provider, whatever becomes of its mounts.
+//! Tests of the catalog: provider contract, paging, failing mounts, fallback mount.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn terms() -> Terms {
     }
 }
 
-/// A mount whose name is put into its URIs.
+/// A mount with its name in its URIs.
 fn folder(name: &str, provider: impl Provider) -> Mount {
     Mount::new(name, Address::Path { scheme: "file", name: name.to_owned() }, provider, terms())
 }
@@ -185,7 +185,7 @@ async fn a_template_is_completed_by_whoever_offers_it() {
     assert!(none.facets().complete.is_none(), "what no mount can do the catalog cannot");
 }
 
-/// A server whose URIs stay as they are, some of which others have as well.
+/// A fallback mount, some of whose URIs belong to other mounts too.
 fn rest(name: &str) -> Mount {
     let server = Memory::new()
         .text("file:///a/f000", "not this one")
@@ -200,7 +200,7 @@ fn rest(name: &str) -> Mount {
 
 #[tokio::test]
 async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
-    // Wherever its name puts it in the list.
+    // For every position of its name in the list.
     for name in ["0", "b", "zz"] {
         let mounts = vec![folder("a", files(1)), rest(name), notes_mount("notes", notes())];
         let catalog = Catalog::new(mounts);

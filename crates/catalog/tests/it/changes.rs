@@ -1,4 +1,4 @@
-//! What happens in one mount is heard of through the catalog, under public names.
+//! Tests of merged change streams: public URIs, replaced mounts, hidden resources, failing mounts.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Each layer does its one thing and passes on all the rest.
+//! Tests of the layers: each keeps the provider contract and applies its policy.
 
 use std::sync::Arc;
 use std::time::Duration;

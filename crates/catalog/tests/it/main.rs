@@ -1,4 +1,4 @@
-//! Many providers as one, and what stands around each of them.
+//! Integration tests of the catalog and its layers.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tools and prompts of many mounts are one list, and each is found again by its name.
+//! Tests of merged tools and prompts: public names, shortened names, routing of calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn mount_at(name: &str, address: Address, provider: impl Provider) -> Mount {
     Mount::new(name, address, provider, terms)
 }
 
-/// A provider of these tools, each of which says what it was called with.
+/// A provider of these tools, each of which returns the parameters of its call.
 fn tools(names: &[&str]) -> Memory {
     let memory = Memory::new().text("file:///a", "").live();
     names.iter().fold(memory, |memory, name| {
@@ -98,7 +98,7 @@ async fn a_name_that_was_shortened_still_resolves() {
     let first = Catalog::new(vec![mount("a", tools(&odd)), mount("a_b", tools(&["c"]))]);
     let names = walk(&first, 2).await;
     assert_eq!((names.len(), names[3].as_str()), (4, "a_b_c"));
-    // A catalog that has listed nothing yet finds them as well, as does one with another mount.
+    // A catalog that has not listed anything yet resolves them too, as does one with other mounts.
     let again = Catalog::new(vec![mount("a", tools(&odd)), mount("z", tools(&["c"]))]);
     for (name, local) in names.iter().zip(odd) {
         assert!(name.len() <= 128 && name.starts_with("a_"), "{name}");

@@ -1,4 +1,4 @@
-//! Does every URI belong to one mount only?
+//! Detects URI conflicts: every URI must belong to exactly one mount.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use crate::settings::{Flaw, Kind, Settings};
 
-/// One thing that a mount declares, and where.
+/// A URI or template that a static mount declares, with its location in the settings.
 struct Claim<'a> {
     mount: &'a str,
     written: &'a Spanned<String>,
@@ -20,7 +20,7 @@ enum Stands {
     Many(UriTemplate),
 }
 
-/// Refuses a URI that two mounts, or two entries of one, would answer for.
+/// Rejects a URI that two mounts, or two entries of one mount, declare.
 pub(super) fn check(settings: &Settings) -> Result<(), Flaw> {
     one_rest(settings)?;
     let claims = claims(settings)?;
@@ -31,8 +31,8 @@ pub(super) fn check(settings: &Settings) -> Result<(), Flaw> {
         let (uri, mount) = (claim.written.get_ref(), claim.mount);
         if let Some(folder) = folder_of(settings, claim) {
             let message =
-                format!("`{uri}` of mount `{mount}` lies in the folder of mount `{folder}`");
-            let hint = "use a scheme of your own".to_owned();
+                format!("`{uri}` of mount `{mount}` is inside the folder of mount `{folder}`");
+            let hint = "use another URI scheme".to_owned();
             return Err(settings.flaw(claim.written.span(), message, Some(hint)));
         }
         let same = seen.insert(uri.as_str(), claim);
@@ -47,7 +47,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Refuses a second mount that answers for whatever the others do not.
+/// Rejects a second upstream mount without a prefix: it would claim the same remaining URIs.
 fn one_rest(settings: &Settings) -> Result<(), Flaw> {
     let mut mounts = settings.mounts.iter().filter_map(|(name, mount)| match &mount.kind {
         Kind::Server(server) => Some((name, server.unprefixed()?)),
@@ -56,8 +56,8 @@ fn one_rest(settings: &Settings) -> Result<(), Flaw> {
     let (Some((one, _)), Some((other, span))) = (mounts.next(), mounts.next()) else {
         return Ok(());
     };
-    let message = format!("the names of mount `{one}` and of mount `{other}` have no prefix");
-    let hint = "only one mount may say `prefix = false`".to_owned();
+    let message = format!("mounts `{one}` and `{other}` both set `prefix = false`");
+    let hint = "only one mount may set `prefix = false`".to_owned();
     Err(settings.flaw(span, message, Some(hint)))
 }
 
@@ -77,7 +77,7 @@ fn claims(settings: &Settings) -> Result<Vec<Claim<'_>>, Flaw> {
     Ok(claims)
 }
 
-/// A template of the settings, whose scheme at least must be settled.
+/// Parses a URI template of the settings. Its scheme must be literal.
 pub(super) fn template(settings: &Settings, text: &Spanned<String>) -> Result<UriTemplate, Flaw> {
     let flawed = |error: &resource::Error| super::flawed(settings, text.span(), error);
     let template = UriTemplate::parse(text.get_ref()).map_err(|error| flawed(&error))?;
@@ -86,8 +86,8 @@ pub(super) fn template(settings: &Settings, text: &Spanned<String>) -> Result<Ur
     Ok(template)
 }
 
-/// Whether `template` answers for the `one` URI of another mount. Inside one mount the resource,
-/// and then the order of the file, decides.
+/// Whether `template` matches the URI `one` of another mount. Within one mount an exact URI wins,
+/// then the order in the file.
 fn overlap(template: &Claim<'_>, one: &Claim<'_>) -> bool {
     match (&template.stands_for, &one.stands_for) {
         (Stands::Many(template_uri), Stands::One(uri)) => {
@@ -97,7 +97,7 @@ fn overlap(template: &Claim<'_>, one: &Claim<'_>) -> bool {
     }
 }
 
-/// The folder that already answers for what is claimed.
+/// The folder mount whose URI space already contains the claim.
 fn folder_of<'a>(settings: &'a Settings, claim: &Claim<'_>) -> Option<&'a str> {
     let folders = settings.mounts.iter().filter(|(_, mount)| matches!(mount.kind, Kind::Files(_)));
     folders.map(|(name, _)| name.as_str()).find(|name| {

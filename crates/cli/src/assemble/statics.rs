@@ -1,4 +1,4 @@
-//! How do declared resources become a provider?
+//! Builds the static provider from the resources and templates in the settings.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::{STATIC_TTL, claims, icons, priority, roles, uri};
 use crate::settings::{Flaw, FormatSource, Settings, StaticMount, StaticResource, StaticTemplate};
 
-/// Makes the provider of one mount.
+/// Builds the provider of one static mount.
 pub(super) fn make(settings: &Settings, mount: &StaticMount) -> Result<Statics, Flaw> {
     let resources = mount.resources.iter().map(|entry| self::entry(settings, entry));
     let templates = mount.templates.iter().map(|entry| pattern(settings, entry));
@@ -37,7 +37,7 @@ fn entry(settings: &Settings, entry: &StaticResource) -> Result<Entry, Flaw> {
         let origin = origin(settings, own, entry.uri.span())?;
         vec![Form { mime: entry.mime.clone(), origin }]
     } else if has_own || entry.mime.is_some() {
-        let message = "with `formats`, each of them has its own mime and content";
+        let message = "with `formats`, `mime` and content belong in each format";
         return Err(settings.flaw(entry.uri.span(), message, None));
     } else {
         forms(settings, &entry.formats)?
@@ -64,7 +64,7 @@ fn forms(settings: &Settings, formats: &[FormatSource]) -> Result<Vec<Form>, Fla
 
 type Sources<'a> = (&'a Option<String>, &'a Option<Spanned<String>>, &'a Option<Spanned<PathBuf>>);
 
-/// Where content comes from: exactly one of three.
+/// The content source: exactly one of `text`, `base64` and `file`.
 fn origin(settings: &Settings, sources: Sources<'_>, at: Range<usize>) -> Result<Origin, Flaw> {
     match sources {
         (Some(text), None, None) => Ok(Origin::Text(text.clone())),
@@ -78,8 +78,8 @@ fn origin(settings: &Settings, sources: Sources<'_>, at: Range<usize>) -> Result
             if path.is_file() {
                 return Ok(Origin::File(path));
             }
-            let message = format!("the file `{}` is not there", file.get_ref().display());
-            let hint = "a path is taken from where the settings file is".to_owned();
+            let message = format!("there is no file `{}`", file.get_ref().display());
+            let hint = "paths are relative to the settings file".to_owned();
             Err(settings.flaw(file.span(), message, Some(hint)))
         }
         (None, None, None) => {
@@ -88,7 +88,7 @@ fn origin(settings: &Settings, sources: Sources<'_>, at: Range<usize>) -> Result
         }
         _ => {
             let hint = "keep one of `text`, `base64`, `file`".to_owned();
-            Err(settings.flaw(at, "this resource has its content more than once", Some(hint)))
+            Err(settings.flaw(at, "this resource has more than one content", Some(hint)))
         }
     }
 }
@@ -96,7 +96,7 @@ fn origin(settings: &Settings, sources: Sources<'_>, at: Range<usize>) -> Result
 fn pattern(settings: &Settings, entry: &StaticTemplate) -> Result<Pattern, Flaw> {
     let uri = claims::template(settings, &entry.uri)?;
     if let Some(unknown) = entry.values.keys().find(|name| !uri.variables().any(|v| v == **name)) {
-        let message = format!("`values` names `{unknown}`, which the template does not have");
+        let message = format!("`values` names `{unknown}`, which is no variable of the template");
         return Err(settings.flaw(entry.uri.span(), message, None));
     }
     let template = Template {

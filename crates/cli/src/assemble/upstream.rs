@@ -1,4 +1,4 @@
-//! How do settings become a server that is called?
+//! Builds the upstream provider (an MCP client) from the settings of a mount.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::TIMEOUT;
 use crate::settings::{Command, Flaw, Secret, Settings, UpstreamMount};
 
-/// The server that `declared` names, which is not called yet.
+/// Builds the provider of the server in `declared`; does not connect yet.
 pub(super) fn make(
     settings: &Settings,
     name: &str,
@@ -79,11 +79,11 @@ fn pairs(
     pairs.iter().map(|(name, value)| Ok((name.clone(), filled(settings, value)?))).collect()
 }
 
-/// A text of the settings, with variables of the environment in their places.
+/// Expands the environment variables in a text of the settings.
 fn filled(settings: &Settings, text: &Spanned<Secret>) -> Result<String, Flaw> {
     text.get_ref().filled(|name| std::env::var(name).ok()).map_err(|name| {
-        let message = format!("the environment has no variable `{name}`");
-        let hint = format!("set it, or write ${{{name}:-something}}");
+        let message = format!("the environment variable `{name}` is not set");
+        let hint = format!("set it, or give a default: ${{{name}:-default}}");
         settings.flaw(text.span(), message, Some(hint))
     })
 }

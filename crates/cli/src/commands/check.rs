@@ -1,4 +1,4 @@
-//! `refdesk check`: what would be served, or what is wrong.
+//! `refdesk check`: validates a settings file and shows what it serves.
 
 use serde_json::json;
 use server::Watchers;
@@ -8,10 +8,10 @@ use crate::assemble::{Assembly, assemble};
 use crate::output;
 use crate::settings::Settings;
 
-/// How far a folder is counted before "and more" is said.
+/// How many files of a folder are counted before the count ends in `+`.
 const COUNTED: usize = 100_000;
 
-/// Reads the settings and says what they amount to.
+/// Reads and assembles the settings, then prints the mounts.
 pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
     let settings = Settings::read(&args.file)?;
     let assembly = assemble(&settings, &[], &Watchers::new())?;
@@ -21,17 +21,17 @@ pub(crate) fn run(args: &Check) -> anyhow::Result<()> {
             json(&assembly, COUNTED).await.to_string() + "\n"
         } else {
             let file = args.file.display();
-            format!("{file} is in order\n{}", table(&assembly, COUNTED).await)
+            format!("{file} is valid\n{}", table(&assembly, COUNTED).await)
         }
     });
     output::print(&text)
 }
 
-/// The mounts as lines for a person.
+/// The mounts as a text table.
 pub(crate) async fn table(assembly: &Assembly, most: usize) -> String {
     let mut rows = Vec::new();
     for part in assembly.made.iter().map(|made| &made.part) {
-        let size = part.size.count(most).await.map_or("a server".to_owned(), |count| {
+        let size = part.size.count(most).await.map_or("MCP server".to_owned(), |count| {
             let more = if count.all { "" } else { "+" };
             let resources = if count.leaves == 1 && count.all { "resource" } else { "resources" };
             format!("{}{more} {resources}", output::number(count.leaves))
@@ -46,7 +46,7 @@ pub(crate) async fn table(assembly: &Assembly, most: usize) -> String {
     output::table(&rows)
 }
 
-/// The mounts as data for a program.
+/// The mounts as JSON.
 pub(crate) async fn json(assembly: &Assembly, most: usize) -> serde_json::Value {
     let mut mounts = Vec::new();
     for part in assembly.made.iter().map(|made| &made.part) {

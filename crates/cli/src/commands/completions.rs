@@ -1,11 +1,11 @@
-//! `refdesk completions`: what a shell may complete.
+//! `refdesk completions`: shell completion scripts.
 
 use clap::CommandFactory;
 
 use crate::args::{Args, Completions};
 use crate::output;
 
-/// Prints the completions of one shell.
+/// Prints the completion script of one shell.
 pub(crate) fn run(args: &Completions) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Args::command(), "refdesk", &mut script);

@@ -1,4 +1,4 @@
-//! `refdesk host-config`: the JSON that a person pastes into a host.
+//! `refdesk host-config`: prints the JSON to paste into a host's MCP configuration.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::args::{Host, HostConfig, Source};
 use crate::{output, settings};
 
-/// Prints one or both ways to connect.
+/// Prints the JSON for stdio, for HTTP, or for both.
 pub(crate) fn run(args: &HostConfig) -> anyhow::Result<()> {
     let piped = pretty(&wrap(args.host, &stdio(args)?))?;
     let remote = pretty(&wrap(args.host, &http(args)))?;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &HostConfig) -> anyhow::Result<()> {
         (_, true) => remote,
         (false, false) => format!(
             "# {}\n# The host starts refdesk itself:\n{piped}\n\
-             # Or it connects to a server that is running (refdesk serve):\n{remote}",
+             # Or it connects to a running server (refdesk serve):\n{remote}",
             place(args.host)
         ),
     };
@@ -43,9 +43,9 @@ fn wrap(host: Host, server: &Value) -> Value {
 }
 
 fn stdio(args: &HostConfig) -> anyhow::Result<Value> {
-    let program = std::env::current_exe().context("where refdesk itself is cannot be told")?;
+    let program = std::env::current_exe().context("cannot find the path of the refdesk program")?;
     let mut words = vec!["serve".to_owned(), "--stdio".to_owned()];
-    // The same choice that `serve` would make here, spelt out for a host that starts elsewhere.
+    // The same defaults as `serve` here, written out because a host starts in another folder.
     let Source { paths, settings, mcp_config, mount } = &args.source;
     let usual = Path::new(settings::FILE);
     let nothing = paths.is_empty() && mcp_config.is_empty() && mount.is_empty();
@@ -77,7 +77,7 @@ fn http(args: &HostConfig) -> Value {
     }
 }
 
-/// A host starts refdesk from a folder of its own, so paths must be whole.
+/// The absolute path: a host starts refdesk in another folder.
 fn whole(path: &Path) -> anyhow::Result<String> {
     let whole = path.canonicalize().with_context(|| format!("no such path: {}", path.display()))?;
     Ok(whole.display().to_string())

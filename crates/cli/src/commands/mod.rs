@@ -1,4 +1,4 @@
-//! What does each command do? A file each.
+//! The subcommands of the program, one file each.
 
 pub(crate) mod check;
 pub(crate) mod completions;

@@ -1,4 +1,4 @@
-//! `refdesk serve`: answer MCP clients until told to stop.
+//! `refdesk serve`: the MCP server over HTTP or stdio, until a shutdown signal.
 
 mod pipes;
 
@@ -20,16 +20,16 @@ use crate::assemble::{Assembly, Made, assemble};
 use crate::settings::Settings;
 use crate::{key, output, reload};
 
-/// How far a folder is counted for the banner: serving must not begin with a walk.
+/// How many files of a folder the banner counts: startup must not scan a whole tree.
 const COUNTED: usize = 2_000;
 
-/// How long servers are waited for before clients are served.
+/// How long startup waits for upstream servers to connect.
 const REACHED: Duration = Duration::from_secs(5);
 
 const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
 
-/// Serves until the input ends or a signal comes.
+/// Serves until the input ends or a shutdown signal arrives.
 pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
     let settings = Settings::find(&args.source)?;
     let assembly = assemble(&settings, &[], &Watchers::new())?;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
     let with_tools = settings.server.tools.unwrap_or(true);
     let server = Arc::new(if with_tools { server } else { server.without_tools() });
     if args.stdio {
-        // One pipe feeds one thread; a second would only add to the way between them.
+        // One pipe needs one thread; more would only add hand-offs between threads.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
             reach(&assembly.made).await;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Serve) -> anyhow::Result<()> {
                 () = reload::keep(&args.source, &settings, &assembly) => Ok(()),
             }
         });
-        // A thread that still waits for a terminal must not hold us up.
+        // A blocking read of the terminal must not delay the exit.
         runtime.shutdown_background();
         return served;
     }
@@ -87,23 +87,23 @@ async fn listen(
             () = reload::keep(&args.source, settings, assembly) => Ok(()),
         }
     };
-    // Clients are answered while the banner still counts.
+    // Serve clients while the banner is still counting.
     let (served, told) = tokio::join!(serving, tell(args, assembly, address));
     told.and(Ok(served?))
 }
 
-/// Reaches the servers that are mounted, so that clients are told what they can do. One that
-/// takes long is not waited for.
+/// Connects to the upstream servers, so that the first client sees their capabilities. Waits
+/// five seconds at most.
 async fn reach(made: &[Made]) {
     let all = futures_util::future::join_all(made.iter().map(Made::reach));
     if tokio::time::timeout(REACHED, all).await.is_err() {
         tracing::warn!(
-            "not every server was reached in {REACHED:?}; they are served once they are"
+            "some servers did not connect within {REACHED:?}; they are served once they do"
         );
     }
 }
 
-/// Says what is served, and where.
+/// Prints the banner: what is served, and where.
 async fn tell(args: &Serve, assembly: &Assembly, address: SocketAddr) -> anyhow::Result<()> {
     let url = format!("http://{address}{}", http::PATH);
     if args.json {
@@ -117,7 +117,7 @@ async fn tell(args: &Serve, assembly: &Assembly, address: SocketAddr) -> anyhow:
     output::print(&format!("refdesk {version}\n{table}  listening on {url}   {next}\n"))
 }
 
-/// Ends when somebody asks the process to.
+/// Completes on SIGTERM or SIGINT.
 fn told_to_stop() -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -1,17 +1,17 @@
-//! How is a person told what is wrong with a settings file?
+//! Diagnostics for settings files: message, location with excerpt, and hint.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// A settings file as it was read.
+/// The path and text of a settings file.
 #[derive(Debug, Clone)]
 pub(crate) struct Text {
     pub(crate) file: PathBuf,
     pub(crate) content: String,
 }
 
-/// What is wrong, where, and what to do about it.
+/// One error in the settings, with its location and a hint.
 #[derive(Debug)]
 pub(crate) struct Flaw {
     place: Option<Place>,
@@ -29,7 +29,7 @@ struct Place {
 }
 
 impl Text {
-    /// A flaw at `span`.
+    /// A diagnostic at `span`.
     pub(crate) fn flaw(
         &self,
         span: Option<Range<usize>>,
@@ -50,7 +50,7 @@ impl Text {
         Flaw { place, message, hint }
     }
 
-    /// A flaw that the reader of TOML found.
+    /// A diagnostic for a TOML error; an unknown key or value gets a suggestion.
     pub(crate) fn toml(&self, error: &toml::de::Error) -> Flaw {
         let message = error.message();
         let mut quoted = message.split('`').skip(1).step_by(2);
@@ -59,7 +59,7 @@ impl Text {
             let known: Vec<&str> = quoted.collect();
             let what = if message.starts_with("unknown field") { "key" } else { "value" };
             let hint = nearest(&unknown, known.iter().copied())
-                .or_else(|| Some(format!("there are: {}", known.join(", "))));
+                .or_else(|| Some(format!("expected one of: {}", known.join(", "))));
             return self.flaw(error.span(), format!("unknown {what} `{unknown}`"), hint);
         }
         self.flaw(error.span(), message.to_owned(), None)
@@ -67,7 +67,7 @@ impl Text {
 }
 
 impl Flaw {
-    /// A flaw of no place in particular.
+    /// A diagnostic without a location.
     pub(crate) fn of(message: String, hint: Option<String>) -> Self {
         Self { place: None, message, hint }
     }
@@ -94,7 +94,7 @@ impl fmt::Display for Flaw {
 
 impl std::error::Error for Flaw {}
 
-/// The known word that was probably meant.
+/// A "did you mean" hint with the most similar known word.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let near = known.into_iter().map(|known| (strsim::damerau_levenshtein(word, known), known));
     let (distance, known) = near.min()?;

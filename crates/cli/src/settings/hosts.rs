@@ -1,7 +1,6 @@
-//! What does the file say in which a host names its MCP servers?
+//! Reads the MCP config file of a host (`.mcp.json`, `claude_desktop_config.json`, …).
 //!
-//! Taken as it is: `mcpServers`, or `servers` as one host writes it. What we do not know of it is
-//! for the host.
+//! Accepts `mcpServers`, or `servers` as VS Code writes it. Ignores unknown keys.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,18 +35,18 @@ struct Server {
     disabled: bool,
 }
 
-/// The servers that `file` names, as mounts.
+/// Reads the servers of `file` as mounts; skips disabled ones.
 pub(super) fn read(file: &Path) -> anyhow::Result<Vec<(String, Mount)>> {
-    let content = std::fs::read_to_string(file)
-        .with_context(|| format!("the file {} cannot be read", file.display()))?;
+    let content =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let read: File = serde_json::from_str(&content).with_context(|| {
-        format!("{} does not name servers under \"mcpServers\"", file.display())
+        format!("{}: expected JSON with servers under \"mcpServers\"", file.display())
     })?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let mut mounts = Vec::new();
     for (name, said) in read.servers {
         let server = Server::deserialize(&said).with_context(|| {
-            format!("{}: the server {name:?} is not as a host writes it", file.display())
+            format!("{}: invalid entry for the server {name:?}", file.display())
         })?;
         if server.disabled {
             continue;

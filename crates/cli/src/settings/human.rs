@@ -1,4 +1,4 @@
-//! How do people write sizes and times?
+//! Byte sizes and durations with units, such as `10 MiB` and `5 min`.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);
 
-/// A stretch of time: `30 s`, `5 min`, `1h 30m`.
+/// A duration: `30 s`, `5 min`, `1h 30m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for Span {
                 f.write_str("a time such as \"30 s\" or \"5 min\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Span, E> {
-                // `30 s` and `30s` are the same to people.
+                // Accept `30 s` as well as `30s`.
                 let joined = text.replace(' ', "");
                 humantime::parse_duration(&joined)
                     .map(Span)

@@ -1,6 +1,6 @@
-//! What does a settings file say, and where is it wrong?
+//! Loads and parses the settings: the TOML file, host config files and command-line mounts.
 //!
-//! Strict: a key that is not known is an error, with the place and the nearest word that is.
+//! Parsing is strict: an unknown key is an error with its location and a suggestion.
 
 mod flaw;
 mod hosts;
@@ -27,26 +27,26 @@ pub(crate) use mounts::{
 pub(crate) use server::ServerSettings;
 pub(crate) use upstream::{Command, Secret, UpstreamMount};
 
-/// The settings file that is used where none is named.
+/// The default settings file.
 pub(crate) const FILE: &str = "refdesk.toml";
 
-/// Everything that a settings file says.
+/// The parsed settings.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
-    /// The file, if there is one.
+    /// The source text, if the settings come from a file.
     pub(crate) text: Option<Text>,
     pub(crate) server: ServerSettings,
     pub(crate) mounts: BTreeMap<String, Mount>,
 }
 
 impl Settings {
-    /// The settings that the arguments point at.
+    /// Loads the settings that the arguments select.
     pub(crate) fn find(source: &Source) -> anyhow::Result<Self> {
         let usual = Path::new(FILE);
         let servers = !(source.mcp_config.is_empty() && source.mount.is_empty());
         let mut settings = match &source.settings {
             Some(file) => Self::read(file)?,
-            // Whoever names servers gets those, and the folders that are named beside them.
+            // With servers or folders as arguments, the default settings file is not used.
             None if servers || !source.paths.is_empty() => Self::of_folders(&source.paths)?,
             None if usual.exists() => Self::read(usual)?,
             None => Self::of_folders(&[PathBuf::from(".")])?,
@@ -60,24 +60,24 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Reads a file.
+    /// Reads a settings file.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let content = std::fs::read_to_string(file)
-            .with_context(|| format!("the settings file {} cannot be read", file.display()))?;
+            .with_context(|| format!("cannot read the settings file {}", file.display()))?;
         let text = Text { file: file.to_owned(), content };
         let (server, mounts) = parse(&text)?;
         Ok(Self { text: Some(text), server, mounts })
     }
 
-    /// What is served when only folders are named.
+    /// Settings that serve the given folders, each named after its last path segment.
     pub(crate) fn of_folders(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let mut settings = Self::default();
         for path in paths {
             let whole = path
                 .canonicalize()
-                .with_context(|| format!("the folder {} cannot be served", path.display()))?;
+                .with_context(|| format!("cannot serve the folder {}", path.display()))?;
             if whole.is_file() {
-                let hint = format!("a settings file is named by --settings {}", path.display());
+                let hint = format!("pass a settings file as --settings {}", path.display());
                 anyhow::bail!("{} is a file, not a folder; {hint}", path.display());
             }
             let stem = whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
@@ -87,7 +87,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Adds the servers of a file that a host has, under names that are free.
+    /// Adds the servers of a host config file, renamed where a name is taken.
     pub(crate) fn add_hosts_file(&mut self, file: &Path) -> anyhow::Result<()> {
         for (name, mount) in hosts::read(file)? {
             let name = self.free(&name);
@@ -96,25 +96,25 @@ impl Settings {
         Ok(())
     }
 
-    /// Adds a server as it is written on the command line: `NAME=URL` or `NAME=PROGRAM ARGS`.
+    /// Adds a server from the command line: `NAME=URL` or `NAME=PROGRAM ARGS`.
     pub(crate) fn add_spelled(&mut self, text: &str) -> anyhow::Result<()> {
-        let form = "a server is named as in notes=\"npx -y server\" or team=https://host/mcp";
+        let form = "write a server as notes=\"npx -y server\" or team=https://host/mcp";
         let (name, rest) = text.split_once('=').with_context(|| format!("{text}: {form}"))?;
         if !mounts::is_name(name) {
             let better = mounts::name_from(name);
-            anyhow::bail!("`{name}` cannot be the name of a mount; `{better}` can");
+            anyhow::bail!("`{name}` is not a valid mount name; try `{better}`");
         }
         let upstream =
             UpstreamMount::spelled(rest).map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
         let said = Some(Secret(text.to_owned()));
         let mount = Mount { at: 0..0, kind: Kind::Server(Box::new(upstream)), said };
         if self.mounts.insert(name.to_owned(), mount).is_some() {
-            anyhow::bail!("there is another mount called `{name}`");
+            anyhow::bail!("the mount name `{name}` is already in use");
         }
         Ok(())
     }
 
-    /// `stem`, or the nearest name to it that no mount has.
+    /// `stem`, with a number appended if a mount already has that name.
     fn free(&self, stem: &str) -> String {
         let mut name = stem.to_owned();
         for number in 2.. {
@@ -126,7 +126,7 @@ impl Settings {
         name
     }
 
-    /// A flaw at `span` of the file.
+    /// An error at `span` of the settings file.
     pub(crate) fn flaw(
         &self,
         span: std::ops::Range<usize>,
@@ -139,7 +139,7 @@ impl Settings {
         }
     }
 
-    /// A path of the settings, taken from where the file is.
+    /// Resolves a path of the settings relative to the settings file.
     pub(crate) fn path(&self, path: &Path) -> PathBuf {
         let folder = self.text.as_ref().and_then(|text| text.file.parent());
         folder.map_or_else(|| path.to_owned(), |folder| folder.join(path))
@@ -179,8 +179,8 @@ fn read_mounts(text: &Text, value: Spanned<DeValue<'_>>) -> Result<BTreeMap<Stri
     for (key, value) in table {
         let name = key.get_ref().to_string();
         if !mounts::is_name(&name) {
-            let message = format!("`{name}` cannot be the name of a mount");
-            let hint = "a name is lower-case letters, digits, dots and dashes, a letter first";
+            let message = format!("`{name}` is not a valid mount name");
+            let hint = "use lower-case letters, digits, dots and dashes, a letter first";
             let better = mounts::name_from(&name);
             return Err(text.flaw(Some(key.span()), message, Some(format!("{hint}: `{better}`"))));
         }
@@ -191,14 +191,14 @@ fn read_mounts(text: &Text, value: Spanned<DeValue<'_>>) -> Result<BTreeMap<Stri
     Ok(mounts)
 }
 
-/// The mounts once more, as plain values that can be compared.
+/// The mounts as plain TOML values, to detect which ones an edit changed.
 #[derive(Default, Deserialize)]
 struct Said {
     #[serde(default)]
     mounts: BTreeMap<String, toml::Value>,
 }
 
-/// Reads one mount: its kind first, which says what else it may hold.
+/// Reads one mount: first its kind, which decides the allowed keys.
 fn read_mount(
     text: &Text,
     at: std::ops::Range<usize>,
@@ -210,7 +210,7 @@ fn read_mount(
         return Err(text.flaw(Some(span), "a mount must be a table".into(), None));
     };
     let Some(kind) = table.remove("kind") else {
-        let hint = Some(format!("add kind = \"fs\"; there are: {}", KINDS.join(", ")));
+        let hint = Some(format!("add kind = \"fs\", or one of: {}", KINDS.join(", ")));
         return Err(text.flaw(Some(at), "this mount has no `kind`".into(), hint));
     };
     let rest = Spanned::new(span, DeValue::Table(table));
@@ -220,9 +220,9 @@ fn read_mount(
         "static" => Kind::Static(text.read(rest)?),
         "upstream" => Kind::Server(text.read(rest)?),
         other => {
-            let message = format!("there is no kind of mount called `{other}`");
+            let message = format!("unknown mount kind `{other}`");
             let hint = flaw::nearest(other, KINDS)
-                .or_else(|| Some(format!("there are: {}", KINDS.join(", "))));
+                .or_else(|| Some(format!("known kinds: {}", KINDS.join(", "))));
             return Err(text.flaw(Some(kind.span()), message, hint));
         }
     };

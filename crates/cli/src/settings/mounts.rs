@@ -1,4 +1,4 @@
-//! What may the table of a mount say?
+//! Schema of the `[mounts.<name>]` tables.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use toml::Spanned;
 use super::human::{Size, Span};
 use super::upstream::{Secret, UpstreamMount};
 
-/// One mount, and where in the file it is named.
+/// The settings of one mount, with its location in the file.
 #[derive(Debug)]
 pub(crate) struct Mount {
     pub(crate) at: Range<usize>,
     pub(crate) kind: Kind,
-    /// All that was said of it, to be compared with what is said later.
+    /// The source text of the mount, to detect changes on reload. A secret: it may hold tokens.
     pub(crate) said: Option<Secret>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Server(Box<UpstreamMount>),
 }
 
-/// What every kind of mount may say.
+/// The settings that every kind of mount shares.
 #[derive(Debug, Default)]
 pub(crate) struct Common<'a> {
     pub(crate) max_read: Option<Size>,
@@ -35,7 +35,7 @@ pub(crate) struct Common<'a> {
     pub(crate) rules: &'a [RuleSettings],
 }
 
-/// A folder.
+/// A folder mount (`kind = "fs"`).
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Files {
@@ -59,7 +59,7 @@ pub(crate) struct Files {
     rules: Vec<RuleSettings>,
 }
 
-/// Resources that the settings declare.
+/// A mount of resources declared in the settings (`kind = "static"`).
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StaticMount {
@@ -143,7 +143,7 @@ pub(crate) struct StaticResource {
     pub(crate) formats: Vec<FormatSource>,
 }
 
-/// One of several formats.
+/// One format of a resource that has several.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FormatSource {
@@ -176,7 +176,7 @@ fn yes() -> bool {
 }
 
 impl Mount {
-    /// A folder with nothing said about it.
+    /// A folder mount with default settings.
     pub(crate) fn folder(path: PathBuf) -> Self {
         let files = Files {
             path: Spanned::new(0..0, path),
@@ -196,7 +196,7 @@ impl Mount {
         Self { at: 0..0, kind: Kind::Files(files), said }
     }
 
-    /// What every kind of mount may say.
+    /// The settings that every kind of mount shares.
     pub(crate) fn common(&self) -> Common<'_> {
         match &self.kind {
             Kind::Files(Files { max_read, timeout, required, rules, .. })
@@ -213,14 +213,14 @@ impl Mount {
     }
 }
 
-/// Whether `name` can stand in a URI, also as a part of a scheme.
+/// Whether `name` is a valid mount name: it must be usable inside a URI scheme.
 pub(super) fn is_name(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next().is_some_and(|first| first.is_ascii_lowercase())
         && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
 }
 
-/// The nearest thing to `text` that can be a name.
+/// Turns `text` into a valid mount name.
 pub(super) fn name_from(text: &str) -> String {
     let fit = |c: char| {
         let c = c.to_ascii_lowercase();

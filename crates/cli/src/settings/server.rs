@@ -1,4 +1,4 @@
-//! What may the `[server]` table say?
+//! Schema of the `[server]` table.
 
 use std::net::SocketAddr;
 
@@ -39,7 +39,7 @@ pub(crate) struct ServerSettings {
     farewell: Option<Span>,
 }
 
-/// To whom SEP-2093 is shown.
+/// Which clients see the SEP-2093 extension.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Sep2093 {
@@ -60,7 +60,7 @@ impl From<Sep2093> for Collections {
 }
 
 impl ServerSettings {
-    /// The bounds, with what the settings say in place of what is usual.
+    /// The limits: the defaults, overridden by the settings.
     pub(crate) fn limits(&self) -> Limits {
         let usual = Limits::default();
         let count = |said: Option<u16>, usual| said.map_or(usual, |n| usize::from(n).max(1));

@@ -1,4 +1,4 @@
-//! A person is told what is wrong, where, and what was probably meant.
+//! Tests of settings errors: message, location and suggestion.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use super::parse;
 use crate::assemble::assemble;
 use crate::settings::Settings;
 
-/// What is said of a settings file that holds `content`.
+/// The error for a settings file with this content, or "in order".
 fn told(content: &str) -> String {
     let text = Text { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
     let assembled = parse(&text).and_then(|(server, mounts)| {
@@ -39,9 +39,9 @@ fn each_mistake_is_told_where_it_stands() {
         ("[server]\nlisten = \"nowhere\"\n", "2:10:", ""),
         ("[server]\nsession_idle = \"soon\"\n", "2:16:", "a time such as"),
         ("[server]\nsep2093 = \"alway\"\n", "2:11: unknown value `alway`", "`always`"),
-        ("[mounts.A]\nkind = \"fs\"\n", "1:9: `A` cannot be", "`a`"),
+        ("[mounts.A]\nkind = \"fs\"\n", "1:9: `A` is not a valid mount name", "`a`"),
         ("[mounts.a]\npath = \".\"\n", "1:9: this mount has no `kind`", "kind = \"fs\""),
-        ("[mounts.a]\nkind = \"sf\"\n", "2:8: there is no kind", "did you mean `fs`?"),
+        ("[mounts.a]\nkind = \"sf\"\n", "2:8: unknown mount kind", "did you mean `fs`?"),
         ("[mounts.a]\nkind = \"fs\"\n", "1:1: missing field `path`", ""),
         (
             "[mounts.a]\nkind = \"fs\"\npath = \".\"\nwatch = \"atuo\"\n",
@@ -52,7 +52,7 @@ fn each_mistake_is_told_where_it_stands() {
         (
             "[mounts.a]\nkind = \"fs\"\npath = \"nowhere\"\n",
             "3:8: the folder `nowhere`",
-            "a path is",
+            "paths are relative",
         ),
         (
             "[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"much\"\n",
@@ -74,7 +74,7 @@ fn a_rule_that_makes_no_sense_is_refused() {
     };
     for (line, place) in [
         ("glob = \"a[\"", "5:8: not a glob"),
-        ("glob = \"a\"\npriority = 2.0", "6:12: a priority lies between 0 and 1"),
+        ("glob = \"a\"\npriority = 2.0", "6:12: a priority must be between 0 and 1"),
         ("glob = \"a\"\naudience = [\"cat\"]", "unknown value `cat`"),
         ("glob = \"a\"\nicons = [{ src = \"http://x/y.png\" }]", "an icon must be"),
     ] {
@@ -90,9 +90,9 @@ fn a_declared_resource_has_its_content_once_and_its_uri_to_itself() {
     };
     for (line, place) in [
         ("uri = \"note://a\"", "this resource has no content"),
-        ("uri = \"note://a\"\ntext = \"a\"\nbase64 = \"YQ==\"", "more than once"),
+        ("uri = \"note://a\"\ntext = \"a\"\nbase64 = \"YQ==\"", "more than one content"),
         ("uri = \"note://a\"\nbase64 = \"!\"", "6:10: this is not base64"),
-        ("uri = \"note://a\"\nfile = \"nowhere.md\"", "6:8: the file `nowhere.md` is not there"),
+        ("uri = \"note://a\"\nfile = \"nowhere.md\"", "6:8: there is no file `nowhere.md`"),
         ("uri = \"no uri\"\ntext = \"\"", "5:7: not a valid URI"),
         (
             "uri = \"note://a\"\nformats = [{ mime = \"a/b\", text = \"\" }, { mime = \"a/b\", text = \"\" }]",
@@ -126,7 +126,7 @@ fn a_template_may_not_answer_for_what_another_mount_declares() {
     assert!(both.contains("by mount `a` and by mount `b`"), "{both}");
     let folder = "[mounts.p]\nkind = \"fs\"\npath = \".\"\n";
     let inside = told(&(template("a", "file:///p/{x}") + folder));
-    assert!(inside.contains("lies in the folder of mount `p`"), "{inside}");
+    assert!(inside.contains("is inside the folder of mount `p`"), "{inside}");
     let schemeless = told(&template("a", "no scheme {id}"));
     assert!(schemeless.contains("4:7: not a valid URI"), "{schemeless}");
 }
@@ -138,11 +138,8 @@ fn only_one_mount_may_do_without_a_prefix() {
     };
     assert_eq!(told(&(server("a", false) + &server("b", true))), "in order");
     let told = told(&(server("b", false) + &server("c", true) + &server("a", false)));
-    assert!(
-        told.contains("4:10: the names of mount `a` and of mount `b` have no prefix"),
-        "{told}"
-    );
-    assert!(told.contains("only one mount may say `prefix = false`"), "{told}");
+    assert!(told.contains("4:10: mounts `a` and `b` both set `prefix = false`"), "{told}");
+    assert!(told.contains("only one mount may set `prefix = false`"), "{told}");
 }
 
 #[test]

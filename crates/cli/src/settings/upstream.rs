@@ -1,4 +1,4 @@
-//! What may be said of a server that is mounted?
+//! Schema of an upstream mount (`kind = "upstream"`), with secrets and variable expansion.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::human::{Size, Span};
 use super::mounts::RuleSettings;
 
-/// Somebody else's MCP server: a program to start, or an address.
+/// An upstream MCP server: a program to start, or a URL.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct UpstreamMount {
@@ -30,7 +30,7 @@ pub(crate) struct UpstreamMount {
     pub(super) rules: Vec<RuleSettings>,
 }
 
-/// A program, perhaps with its arguments.
+/// A program as a string, or with its arguments as an array.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Command {
@@ -38,7 +38,7 @@ pub(crate) enum Command {
     Many(Vec<Secret>),
 }
 
-/// A text that may hold a secret, and is never printed.
+/// A text that may hold a secret; `Debug` does not print it.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Secret(pub(crate) String);
@@ -50,8 +50,8 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// The text, with what `variable` knows in place of `${env:NAME}`, `${NAME}` and
-    /// `${NAME:-otherwise}`; else the name that is not known.
+    /// Expands `${env:NAME}`, `${NAME}` and `${NAME:-default}` with the values of `variable`.
+    /// The error is the name of a variable that is not set.
     pub(crate) fn filled(
         &self,
         variable: impl Fn(&str) -> Option<String>,
@@ -84,12 +84,12 @@ impl UpstreamMount {
         self.timeout
     }
 
-    /// Where the settings say that its names stay as they are, if they do.
+    /// The location of `prefix = false`, if the mount sets it.
     pub(crate) fn unprefixed(&self) -> Option<Range<usize>> {
         self.prefix.as_ref().filter(|prefix| !prefix.get_ref()).map(Spanned::span)
     }
 
-    /// A server named on the command line: an address, or a program with its arguments.
+    /// Parses a server from the command line: a URL, or a program with its arguments.
     pub(crate) fn spelled(text: &str) -> Result<Self, &'static str> {
         let secret = |text: String| Spanned::new(0..0, Secret(text));
         if text.starts_with("http://") || text.starts_with("https://") {
@@ -97,7 +97,7 @@ impl UpstreamMount {
         }
         let words = words(text)?;
         if words.is_empty() {
-            return Err("there is no program and no address");
+            return Err("expected a program or a URL");
         }
         let words = words.into_iter().map(Secret).collect();
         let command = Some(Spanned::new(0..0, Command::Many(words)));
@@ -105,7 +105,7 @@ impl UpstreamMount {
     }
 }
 
-/// The words of a line, as a shell would split it; nothing else of a shell is done.
+/// Splits a line into words with shell quoting; no other shell syntax is supported.
 fn words(line: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -115,7 +115,7 @@ fn words(line: &str) -> Result<Vec<String>, &'static str> {
             quote @ ('\'' | '"') => {
                 let word = word.get_or_insert_default();
                 loop {
-                    match letters.next().ok_or("a quote is not closed")? {
+                    match letters.next().ok_or("unclosed quote")? {
                         end if end == quote => break,
                         '\\' if quote == '"' => word.extend(letters.next()),
                         inside => word.push(inside),

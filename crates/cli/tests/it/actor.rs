@@ -1,7 +1,7 @@
-//! Somebody else's server, played by a test: of one era only, over a pipe or over HTTP.
+//! Scripted fake MCP server for tests: handshake or stateless era, over stdio or HTTP.
 //!
-//! Over a pipe, refdesk starts a shell that hands everything on to this process, so that there is
-//! a program to be ended and yet the test decides what it says.
+//! Over stdio, refdesk starts a shell that connects its pipes to a socket of this process. So
+//! there is a real program to kill, and the test still decides every response.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,49 +11,49 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Longer than anything here takes, on any machine; reaching it fails the test.
+/// Test timeout, longer than any step takes on a slow machine.
 const BOUND: Duration = Duration::from_secs(120);
 const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Whether a server knows only handshakes, or only requests that stand alone.
+/// The protocol era: with a handshake (through 2025-11-25), or stateless (from 2026-07-28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
     Legacy,
     Modern,
 }
 
-/// How a server is reached.
+/// The transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Pipe,
     Http,
 }
 
-/// What the server is asked; `turn` counts what it was asked of this method before.
+/// A request to the fake server; `turn` counts the earlier requests of this method.
 pub(crate) struct Asked<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a Value,
     pub(crate) turn: usize,
 }
 
-/// What the server does about it.
+/// The scripted response.
 pub(crate) enum Deed {
     Give(Value),
     Refuse(i64, &'static str),
     /// Never answers.
     Hang,
-    /// Says this instead of an answer.
+    /// Sends this text instead of a response.
     Say(&'static str),
-    /// Answers a text of this many bytes.
+    /// Responds with a text of this many bytes.
     Flood(u64),
-    /// Ends the connection in the middle of the answer.
+    /// Closes the connection in the middle of the response.
     Break,
 }
 
 type Act = Box<dyn Fn(&Asked<'_>) -> Deed + Send + Sync>;
 
-/// A server that somebody plays.
+/// A running fake server.
 pub(crate) struct Actor {
     stage: Arc<Stage>,
     port: u16,
@@ -69,21 +69,21 @@ pub(crate) struct Stage {
 
 #[derive(Default)]
 pub(crate) struct State {
-    /// The methods that were asked, each in its turn.
+    /// The methods of all requests, in order.
     seen: Vec<String>,
     voices: Vec<Voice>,
-    /// The program at the other end of the pipe.
+    /// Process id of the program on the pipe.
     program: Option<i32>,
-    /// How many sessions there were; only the last one is known.
+    /// How many sessions were opened; only the last one is valid.
     pub(crate) sessions: usize,
     pub(crate) forgets: bool,
     is_shut: bool,
 }
 
-/// A way to tell something unasked.
+/// A stream on which the server can send notifications.
 struct Voice {
     stream: Arc<Mutex<TcpStream>>,
-    /// What it was asked to tell, and under which id.
+    /// Subscription id and filter of a `subscriptions/listen` request.
     wish: Option<(Value, Value)>,
     is_event: bool,
 }
@@ -111,7 +111,7 @@ impl Actor {
         Self { stage, port }
     }
 
-    /// What the settings say of it.
+    /// The settings of a mount of this server.
     pub(crate) fn mount(&self, name: &str, more: &str) -> String {
         let port = self.port;
         let place = match self.stage.way {
@@ -124,24 +124,24 @@ impl Actor {
         format!("[mounts.{name}]\nkind = \"upstream\"\n{place}\n{more}\n")
     }
 
-    /// How often it was asked for `method`.
+    /// How many requests of `method` the server received.
     pub(crate) fn count(&self, method: &str) -> usize {
         count(&self.stage.state(), method)
     }
 
-    /// Waits until it was asked for `method` this often.
+    /// Waits until the server has received `times` requests of `method`.
     pub(crate) fn awaits(&self, method: &str, times: usize) {
         self.stage.until(&format!("{method} {times}"), |state| count(state, method) >= times);
     }
 
-    /// Tells something unasked to whoever wants to hear it.
+    /// Sends a notification on every stream that subscribed to it.
     pub(crate) fn tell(&self, method: &str, params: &Value) {
         for voice in &self.stage.state().voices {
             voice.tell(method, params);
         }
     }
 
-    /// Ends the program at once, and lets no other one begin before [`Actor::open`].
+    /// Kills the program and blocks new connections until the test opens the server again.
     pub(crate) fn kill(&self) {
         let mut state = self.stage.state();
         state.is_shut = true;
@@ -150,13 +150,13 @@ impl Actor {
         rustix::process::kill_process(program, rustix::process::Signal::KILL).unwrap();
     }
 
-    /// Lets the next one begin.
+    /// Accepts connections again.
     pub(crate) fn open(&self) {
         self.stage.state().is_shut = false;
         self.stage.changed.notify_all();
     }
 
-    /// Knows its session no more.
+    /// Invalidates the session.
     pub(crate) fn forget(&self) {
         self.stage.state().forgets = true;
     }
@@ -182,7 +182,7 @@ impl Voice {
         }
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         let mut stream = self.stream.lock().unwrap();
-        // Whoever is gone hears nothing.
+        // A closed stream is not an error here.
         let _ = if self.is_event {
             let event = format!("data: {message}\n\n");
             write!(stream, "{:x}\r\n{event}\r\n", event.len())
@@ -203,7 +203,7 @@ impl Stage {
         assert!(!waited.timed_out(), "waited for {what}, saw {:?}", state.seen);
     }
 
-    /// Remembers that `method` was asked; how often it was before.
+    /// Records a request; returns how many of this method came before.
     pub(crate) fn note(&self, method: &str) -> usize {
         let mut state = self.state();
         let turn = count(&state, method);
@@ -224,7 +224,7 @@ impl Stage {
         self.state().voices.push(voice);
     }
 
-    /// What is done about a request.
+    /// Chooses the response to a request.
     pub(crate) fn decide(&self, message: &Value) -> Deed {
         let method = message["method"].as_str().unwrap_or_default();
         let is_opening = matches!(method, "initialize" | "server/discover");
@@ -281,7 +281,7 @@ impl Stage {
         }
     }
 
-    /// Writes an answer, in pieces where it is long.
+    /// Writes a response, in chunks if it is long.
     pub(crate) fn answer(
         &self,
         message: &Value,

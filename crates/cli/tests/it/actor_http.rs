@@ -1,4 +1,4 @@
-//! How does a server that a test plays speak over HTTP?
+//! HTTP transport of the fake server.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -36,7 +36,7 @@ impl Stage {
                 let listen = (verb == "POST").then_some(&message);
                 self.raise(&Arc::new(Mutex::new(stream.try_clone().unwrap())), listen);
                 self.note(if verb == "GET" { "GET" } else { method });
-                // It goes on until the other side is gone.
+                // The stream stays open until the client closes it.
                 let _ = input.read(&mut [0]);
                 return;
             } else if verb != "POST" {
@@ -72,14 +72,14 @@ impl Stage {
                 Err(std::io::ErrorKind::ConnectionReset.into())
             }
             Deed::Hang => {
-                // Until the other side is gone.
+                // Hang until the client closes the connection.
                 let _ = out.read(&mut [0]);
                 Err(std::io::ErrorKind::ConnectionReset.into())
             }
             _ => {
                 self.answer(message, &deed, &mut bytes, b"")?;
                 if matches!(deed, Deed::Give(_)) {
-                    // Many a server writes for people, and a pipe has one line for a message.
+                    // Some servers pretty-print over HTTP; on a pipe a message must be one line.
                     let answer: Value = serde_json::from_slice(&bytes)?;
                     bytes = serde_json::to_vec_pretty(&answer)?;
                 }
@@ -112,7 +112,7 @@ fn empty(out: &TcpStream, status: &str) -> std::io::Result<()> {
     head(out, status, "content-length: 0")
 }
 
-/// A request of HTTP; nothing once the other side is gone.
+/// Reads an HTTP request; `None` once the client has closed the connection.
 fn request(input: &mut impl BufRead) -> Option<(String, HashMap<String, String>, Vec<u8>)> {
     let mut line = String::new();
     input.read_line(&mut line).ok()?;

@@ -1,4 +1,4 @@
-//! Which errors of a server behind refdesk reach whoever asks, and in which words?
+//! Tests of error mapping: which upstream errors reach the client, and with which message.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn usual(asked: &Asked<'_>) -> Deed {
     }
 }
 
-/// Everything that can be asked about one server.
+/// One request of each kind for the upstream server.
 fn questions() -> [(&'static str, Value); 5] {
     let reference = json!({ "type": "ref/resource", "uri": "bad+a://{n}" });
     [
@@ -36,7 +36,7 @@ fn questions() -> [(&'static str, Value); 5] {
     ]
 }
 
-/// 1.7: a server without the method has nothing to list.
+/// 1.7: a server without the method counts as an empty list.
 #[test]
 fn a_server_that_knows_no_such_list_has_an_empty_one() {
     let folder = project();
@@ -58,7 +58,7 @@ fn a_server_that_knows_no_such_list_has_an_empty_one() {
     }
 }
 
-/// 9.7: what a server says of our own request to it is not the client's business.
+/// 9.7: an upstream error about refdesk's own request is not passed on to the client.
 #[test]
 fn errors_about_our_own_requests_are_never_passed_on() {
     let folder = project();
@@ -74,7 +74,7 @@ fn errors_about_our_own_requests_are_never_passed_on() {
             let settings = actor.mount("bad", "required = true") + OWN;
             let mut front = Front::piped(folder.path(), &settings);
             assert!(front.ask("tools/list", json!({}))["result"].is_object());
-            // What the caller of a tool cannot do was said by the caller, not by us.
+            // -32021 on a tool call is about capabilities that the client sent, not refdesk.
             let ours = |(method, _): &(&str, Value)| code != -32021 || *method != "tools/call";
             for (method, params) in questions().into_iter().filter(ours) {
                 let answer = front.ask(method, params);
@@ -89,7 +89,7 @@ fn errors_about_our_own_requests_are_never_passed_on() {
     }
 }
 
-/// 9.7: whoever does not answer in time is named.
+/// 9.7: a timeout error names the mount.
 #[test]
 fn time_that_runs_out_is_told_with_the_name_of_the_mount() {
     let folder = project();

@@ -1,4 +1,4 @@
-//! Many servers behind one address: refdesk in front of refdesk.
+//! Tests of refdesk as a gateway: several servers, themselves refdesk, behind one address.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::program::{Listening, Piped, project, refdesk};
 
-/// A mount that starts this program to serve `path`.
+/// The settings of a mount that starts refdesk to serve `path`.
 fn child(name: &str, path: &Path) -> String {
     let program = env!("CARGO_BIN_EXE_refdesk");
     let path = path.display();
@@ -18,7 +18,7 @@ fn child(name: &str, path: &Path) -> String {
     )
 }
 
-/// A desk in front of what `settings` name.
+/// Starts refdesk with these settings.
 fn desk(folder: &TempDir, settings: &str) -> Piped {
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     Piped::start(refdesk(folder.path(), &["serve", "--stdio"]))
@@ -29,7 +29,7 @@ fn uris(answer: &Value) -> Vec<String> {
     resources.iter().map(|resource| resource["uri"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every page of the plain list.
+/// The URIs of all pages of the plain list.
 fn walk(desk: &mut Piped) -> Vec<String> {
     let mut all = Vec::new();
     let mut params = json!({});
@@ -129,7 +129,7 @@ fn a_server_that_is_not_there_is_named_and_the_rest_is_served() {
     assert_eq!(strict.ask("resources/list", json!({}))["error"]["code"], -32603);
 }
 
-/// Three servers of 3,333 resources: each is seen once, in the same order twice.
+/// Three servers of 3,333 resources: a walk sees each once, and two walks in the same order.
 #[test]
 fn a_long_walk_through_many_servers_sees_everything_once() {
     const FILES: usize = 3_333;
@@ -173,10 +173,10 @@ fn the_file_that_a_host_has_is_taken_as_it_is() {
     assert_eq!(uris(&absent).len(), 6, "that server has stopped");
     let bad = refdesk(folder.path(), &["serve", "--stdio", "--mcp-config", ".mcp.json"]).output();
     let said = String::from_utf8(bad.unwrap().stderr).unwrap();
-    assert!(said.contains("the environment has no variable `FOLDER`"), "{said}");
+    assert!(said.contains("the environment variable `FOLDER` is not set"), "{said}");
 }
 
-/// What no server behind us has is not promised.
+/// refdesk does not advertise a capability that no upstream server has.
 #[test]
 fn a_server_without_prompts_offers_none_and_its_tools_stand_alone_if_ours_are_off() {
     let folder = project();

@@ -1,4 +1,4 @@
-//! Whoever asks and whoever answers may each be of either era, over a pipe or over HTTP.
+//! Tests of every combination of client and server era, over stdio and HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 const WAYS: [Way; 2] = [Way::Pipe, Way::Http];
 const UPDATED: &str = "notifications/resources/updated";
 
-/// A server of a text, a blob and a template.
+/// A server with a text, a blob and a template.
 fn serve(era: Era, version: usize, asked: &Asked<'_>) -> Deed {
     let uri = &asked.params["uri"];
     match asked.method {
@@ -41,7 +41,7 @@ fn serve(era: Era, version: usize, asked: &Asked<'_>) -> Deed {
     }
 }
 
-/// 9.1, 9.2, 9.7: every pair is served alike.
+/// 9.1, 9.2, 9.7: every combination behaves the same.
 #[test]
 fn every_pair_of_eras_gets_along_over_every_pair_of_ways() {
     for (front_era, front_way) in ERAS.into_iter().flat_map(|era| WAYS.map(|way| (era, way))) {
@@ -107,7 +107,7 @@ fn lists(front: &mut Front, pair: &str) {
     assert_eq!(resource["_meta"]["dev.refdesk/derived"], "list", "{pair}: {told}");
 }
 
-/// 9.2: one URI of two servers is two resources.
+/// 9.2: the same URI on two servers is two resources.
 #[test]
 fn two_servers_of_one_uri_are_told_apart() {
     let folder = project();
@@ -136,7 +136,7 @@ fn two_servers_of_one_uri_are_told_apart() {
         assert_eq!(front.text_of("one+a://same"), "first");
         assert_eq!(front.text_of("two+a://same"), "second");
         front.watch(&["one+a://same", "two+a://same"]);
-        // Were one told for the other, it would be heard here in its place.
+        // A notification for the wrong server would arrive here instead.
         for (actor, uri) in [(&two, "two+a://same"), (&one, "one+a://same"), (&two, "two+a://same")]
         {
             actor.tell(UPDATED, &json!({ "uri": "a://same" }));

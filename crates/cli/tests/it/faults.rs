@@ -1,4 +1,4 @@
-//! What one server behind refdesk does wrong costs nobody but itself.
+//! Tests of fault isolation: a failing upstream server does not affect other mounts.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
 const README: &str = "file:///own/README.md";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
-/// What a server of one resource does about anything that is not worth a word.
+/// The normal responses of a server with one resource.
 fn usual(asked: &Asked<'_>) -> Deed {
     match asked.method {
         "resources/list" => Deed::Give(json!({ "resources": [{ "uri": "a://x", "name": "x" }] })),
@@ -22,7 +22,7 @@ fn usual(asked: &Asked<'_>) -> Deed {
     }
 }
 
-/// Words that stand in for any that refdesk may have.
+/// The message in the status of a mount.
 fn words(state: &Value) -> &str {
     state["words"].as_str().unwrap_or_else(|| panic!("{state}"))
 }
@@ -204,11 +204,11 @@ fn a_server_that_forgot_the_session_is_opened_again() {
     assert_eq!(front.text_of("bad+a://x"), "well");
     actor.awaits("GET", 1);
     actor.forget();
-    assert_eq!(front.text_of("bad+a://x"), "well", "nobody in front notices");
+    assert_eq!(front.text_of("bad+a://x"), "well", "the client does not notice");
     assert_eq!(front.text_of(README), "# Project\n");
     assert_eq!((actor.count("initialize"), actor.count("resources/read")), (2, 2));
     assert_eq!(front.state_of("bad")["state"], "ready");
-    // What was watched is watched again, and told as changed once.
+    // refdesk subscribes again and sends one update for each watched resource.
     let told = front.hear_of("notifications/resources/updated");
     assert_eq!(told["params"]["uri"], "bad+a://x");
     assert_eq!(actor.count("resources/subscribe"), 2);

@@ -1,4 +1,4 @@
-//! Somebody who asks refdesk: of either era, over a pipe or over HTTP.
+//! Test client of refdesk: handshake or stateless era, over stdio or HTTP.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::actor::{Era, Way};
 use crate::program::{Listening, Piped, meta, refdesk};
 
-/// A client of a refdesk that it started.
+/// A client with the refdesk process that it started.
 pub(crate) struct Front {
     era: Era,
     desk: Desk,
@@ -26,7 +26,7 @@ enum Desk {
 }
 
 impl Front {
-    /// A client of the refdesk that serves `folder` as `settings` say.
+    /// Starts refdesk in `folder` with `settings`, and connects.
     pub(crate) fn start(era: Era, way: Way, folder: &Path, settings: &str) -> Self {
         fs::write(folder.join("refdesk.toml"), settings).unwrap();
         let desk = match way {
@@ -49,7 +49,7 @@ impl Front {
         front
     }
 
-    /// A modern client on a pipe.
+    /// A stateless client over stdio.
     pub(crate) fn piped(folder: &Path, settings: &str) -> Self {
         Self::start(Era::Modern, Way::Pipe, folder, settings)
     }
@@ -61,7 +61,7 @@ impl Front {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the response.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         if let Desk::Pipe(_) = self.desk {
             let id = self.begin(method, params);
@@ -81,7 +81,7 @@ impl Front {
         serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
     }
 
-    /// Asks over a pipe, and does not wait. The id that the answer will have.
+    /// Sends a request over stdio without waiting; returns its id.
     pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
         let message = self.message(method, params);
         let Desk::Pipe(desk) = &mut self.desk else { panic!("HTTP waits for an answer") };
@@ -89,7 +89,7 @@ impl Front {
         self.ids
     }
 
-    /// Waits for the answer to what was begun.
+    /// Waits for the response to a request sent with `begin`.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             if let Some(answer) = self.answers.remove(&id) {
@@ -99,7 +99,7 @@ impl Front {
         }
     }
 
-    /// Subscribes to these resources, and to the list, in the way of its era.
+    /// Subscribes to these resources and to list changes, as the client's era does it.
     pub(crate) fn watch(&mut self, uris: &[&str]) {
         if self.era == Era::Legacy {
             for uri in uris {
@@ -125,7 +125,7 @@ impl Front {
         assert_eq!(granted, uris.len(), "{ack}");
     }
 
-    /// The next thing that is told unasked.
+    /// Waits for the next notification.
     pub(crate) fn hear(&mut self) -> Value {
         loop {
             if let Some(news) = self.news.pop_front() {
@@ -135,7 +135,7 @@ impl Front {
         }
     }
 
-    /// Waits until `method` is told; skips what else is.
+    /// Waits for a notification of `method`; skips others.
     pub(crate) fn hear_of(&mut self, method: &str) -> Value {
         loop {
             let news = self.hear();
@@ -145,7 +145,7 @@ impl Front {
         }
     }
 
-    /// The state of a mount, as refdesk tells it.
+    /// Reads the status resource of a mount.
     pub(crate) fn state_of(&mut self, mount: &str) -> Value {
         let told =
             self.ask("resources/read", json!({ "uri": format!("refdesk://mounts/{mount}") }));
@@ -212,7 +212,7 @@ impl Front {
         stream
     }
 
-    /// Takes one more message from wherever they come.
+    /// Receives one message and sorts it into responses or notifications.
     fn next(&mut self) {
         let message = match &mut self.desk {
             Desk::Pipe(desk) => desk.hear(),

@@ -1,4 +1,4 @@
-//! Nothing outside the folder is ever opened, whatever a client asks for.
+//! Path traversal tests: no request opens anything outside the folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -58,7 +58,7 @@ fn no_disguise_reaches_what_lies_outside() {
     );
 }
 
-/// Ends the race also when the test fails.
+/// Stops the racing thread on drop, also when the test fails.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -67,7 +67,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// A folder is swapped for a link to the outside and back, while a client keeps reading.
+/// A thread swaps a folder for a symlink to the outside and back, while a client keeps reading.
 #[test]
 fn a_race_with_a_link_reaches_nothing_outside() {
     let folder = project();

@@ -1,4 +1,4 @@
-//! What changes on the disk reaches whoever asked, soon, once, and nobody else.
+//! Tests of change notifications: they reach every subscriber soon, once, and no other client.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,10 +15,10 @@ use tempfile::TempDir;
 
 use crate::program::{Listening, Piped, project, refdesk};
 
-/// Longer than anything here takes, on any machine; reaching it fails the test.
+/// Test timeout, longer than any step takes on a slow machine.
 const BOUND: Duration = Duration::from_secs(120);
 
-/// Somebody who listens.
+/// A client that reads a notification stream.
 struct Listener {
     stream: BufReader<TcpStream>,
 }
@@ -38,7 +38,7 @@ impl Listener {
         listener
     }
 
-    /// The next message; nothing at the end.
+    /// The next message; `None` at the end of the stream.
     fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         loop {
@@ -83,7 +83,7 @@ fn post(desk: &Listening, headers: &str, message: &Value) -> String {
     answer
 }
 
-/// A session of before 2026-07-28 that subscribes to `uri`, and its stream.
+/// Opens a handshake session that subscribes to `uri`; returns its stream.
 fn session(desk: &Listening, uri: &str) -> Listener {
     let info = json!({ "name": "test", "version": "1" });
     let opening =
@@ -111,7 +111,7 @@ fn session(desk: &Listening, uri: &str) -> Listener {
     Listener { stream }
 }
 
-/// S-17, and what is read on hearing is what was heard of: every time, in both eras.
+/// S-17: a read after a notification returns the new content, every time, in both eras.
 #[test]
 fn one_change_reaches_both_eras_and_is_read_at_once() {
     let folder = project();
@@ -123,24 +123,24 @@ fn one_change_reaches_both_eras_and_is_read_at_once() {
         let text = format!("// version {version}");
         let path = folder.path().join("project/src/main.rs");
         if version % 3 == 0 {
-            // As editors do.
+            // Replace the file by rename, as editors do.
             fs::write(folder.path().join("project/src/.main.rs~"), &text).unwrap();
             fs::rename(folder.path().join("project/src/.main.rs~"), path).unwrap();
         } else {
             fs::write(path, &text).unwrap();
         }
         assert_eq!(modern.uri(), uri);
-        assert_eq!(text_of(&desk, &uri), text, "read on hearing");
+        assert_eq!(text_of(&desk, &uri), text, "read after the notification");
         assert_eq!(legacy.uri(), uri);
     }
 }
 
-/// The name of a file.
+/// The name of file number `at`, padded to `length`.
 fn file(at: usize, length: usize) -> String {
     format!("{at:0length$}.txt")
 }
 
-/// Files in a folder, with names so long, as URIs.
+/// Creates `count` files in a folder; returns their URIs.
 fn many(folder: &Path, count: usize, length: usize) -> Vec<String> {
     for at in 0..count {
         fs::write(folder.join(file(at, length)), "first").unwrap();
@@ -148,8 +148,8 @@ fn many(folder: &Path, count: usize, length: usize) -> Vec<String> {
     (0..count).map(|at| format!("file:///many/{}", file(at, length))).collect()
 }
 
-/// 10,000 changes of 1,000 files, 100 listeners: nobody misses the last change of any of its
-/// files, and nobody is flooded.
+/// 10,000 changes of 1,000 files, 100 listeners: every listener learns of the last change of each
+/// of its files, and none is flooded.
 #[test]
 fn a_storm_of_changes_is_heard_whole_and_short() {
     const FILES: usize = 1000;
@@ -178,7 +178,7 @@ fn a_storm_of_changes_is_heard_whole_and_short() {
                 while !waiting.is_empty() {
                     let uri = listener.uri();
                     heard += 1;
-                    // Whoever is told while the last change is being made looks after it.
+                    // The lock waits for a write in progress, so `last` is complete here.
                     if last.lock().unwrap().contains(&uri) {
                         waiting.remove(&uri);
                     }
@@ -200,7 +200,7 @@ fn a_storm_of_changes_is_heard_whole_and_short() {
     let took = start.elapsed();
     for listener in hearing {
         let heard = listener.join().unwrap();
-        // Of one file a change is told at most every half second.
+        // A file is reported at most every half second.
         let most = FILES / 10 * (usize::try_from(took.as_millis() / 500).unwrap() + 2);
         assert!(heard <= most, "{heard} notices, not {most}, in {took:?}");
     }
@@ -212,7 +212,7 @@ fn rss(process: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// S-15: whoever does not read costs nobody anything, and hears of everything once it reads.
+/// S-15: a client that does not read delays no other, and gets every change once it reads.
 #[test]
 fn a_listener_that_does_not_read_holds_nobody_up() {
     const FILES: usize = 200;
@@ -229,7 +229,7 @@ fn a_listener_that_does_not_read_holds_nobody_up() {
     sockopt::set_socket_recv_buffer_size(slow.stream.get_ref(), 4096).unwrap();
     let mut quick = Listener::on(&desk, &uris);
     let mut before = None;
-    // Far more notices, some 8 MB, than a connection holds.
+    // About 8 MB of notifications, far more than a connection buffers.
     for round in 0..ROUNDS {
         for at in 0..FILES {
             fs::write(path.join(file(at, LENGTH)), format!("round {round}")).unwrap();
@@ -243,8 +243,8 @@ fn a_listener_that_does_not_read_holds_nobody_up() {
         }
     }
     let grown = rss(desk.child.id()).saturating_sub(before.unwrap());
-    assert!(grown < 8 << 20, "memory grew by {grown} bytes for one who does not read");
-    // One that has not changed before, so that whoever hears of it has heard of all the rest.
+    assert!(grown < 8 << 20, "memory grew by {grown} bytes for a client that does not read");
+    // This file has not changed before, so its notification comes after all others.
     fs::write(path.join(file(FILES, LENGTH)), "the last").unwrap();
     while quick.uri() != uris[FILES] {}
     sockopt::set_socket_recv_buffer_size(slow.stream.get_ref(), 1 << 20).unwrap();
@@ -252,13 +252,13 @@ fn a_listener_that_does_not_read_holds_nobody_up() {
     while heard.last() != Some(&uris[FILES]) {
         heard.push(slow.uri());
     }
-    // What was on the way already may repeat; then comes each URI that changed, once.
+    // Notifications already sent may repeat; after them each changed URI comes once.
     let tail: BTreeSet<&String> = heard.iter().rev().take(FILES + 1).collect();
     assert_eq!(tail.len(), FILES + 1, "each of them once at the end");
     assert!(heard.len() < ROUNDS * FILES * 3 / 4, "{} notices were not piled up", heard.len());
 }
 
-/// Descriptors of the process, and folders that the kernel watches for it.
+/// The number of open file descriptors and of inotify watches of a process.
 fn held(process: u32) -> (usize, usize) {
     let folder = format!("/proc/{process}");
     let descriptors = fs::read_dir(format!("{folder}/fd")).unwrap().count();
@@ -281,7 +281,7 @@ fn a_thousand_listeners_leave_nothing_behind() {
             let open: Vec<_> = (0..10).map(|_| Listener::on(&desk, &uri)).collect();
             drop(open);
         }
-        // When the last of them is gone the kernel watches nothing for us any more.
+        // After the last listener is gone, no inotify watch may remain.
         let end = Instant::now() + BOUND;
         while held(process).1 > 0 {
             assert!(Instant::now() < end, "{:?} is still held", held(process));
@@ -295,7 +295,7 @@ fn a_thousand_listeners_leave_nothing_behind() {
     assert!(after.1 < before.1 + (4 << 20), "{before:?} {after:?}");
 }
 
-/// S-08: told to stop, the program answers its listeners and what is under way, and ends well.
+/// S-08: on a shutdown signal the program completes its streams and requests, and exits with 0.
 #[test]
 fn told_to_stop_the_program_says_good_bye() {
     let folder = project();
@@ -309,7 +309,7 @@ fn told_to_stop_the_program_says_good_bye() {
     assert!(desk.child.wait().unwrap().success());
 }
 
-/// S-08, D-03 on a pipe: the end of the input is the end of its listeners.
+/// S-08, D-03 over stdio: the end of the input ends all subscriptions.
 #[test]
 fn the_end_of_the_input_is_answered_too() {
     let folder = project();
@@ -325,7 +325,7 @@ fn the_end_of_the_input_is_answered_too() {
     assert!(well && end["result"]["resultType"] == "complete", "{rest}");
 }
 
-/// R-24-11: files and folders that come and go change the list; their content does not.
+/// R-24-11: added and removed files and folders change the list; changed content does not.
 #[test]
 fn a_list_is_heard_of_when_it_holds_something_else() {
     let folder = project();
@@ -344,10 +344,10 @@ fn a_list_is_heard_of_when_it_holds_something_else() {
     let mut resource = Listener::on(&desk, &["file:///project/docs/new.rs".to_owned()]);
     fs::remove_dir_all(root.join("docs")).unwrap();
     assert_eq!(resource.uri(), "file:///project/docs/new.rs");
-    assert_eq!(method(&mut listener), changed, "and no word of the rest");
+    assert_eq!(method(&mut listener), changed, "and no other notification");
 }
 
-/// With too few watches the folder is served, polled, says so, and is heard of all the same.
+/// With too few inotify watches the folder is polled: still served, watchable, but `degraded`.
 #[test]
 fn where_the_kernel_has_no_watches_left_one_looks_now_and_then() {
     let folder = project();
@@ -375,7 +375,7 @@ fn where_the_kernel_has_no_watches_left_one_looks_now_and_then() {
     }
 }
 
-/// A declared resource is as new as the file behind it.
+/// A static resource with a `file` is watchable: a change of the file is a change of the resource.
 #[test]
 fn a_declared_resource_is_heard_of_when_its_file_changes() {
     let folder = project();
@@ -388,13 +388,13 @@ fn a_declared_resource_is_heard_of_when_its_file_changes() {
     let mut listener = Listener::to(&desk, &wishes);
     let ack = listener.next().unwrap();
     let granted = &ack["params"]["notifications"]["resourceSubscriptions"];
-    assert_eq!(*granted, json!(["note://readme"]), "what never changes is not promised");
+    assert_eq!(*granted, json!(["note://readme"]), "a resource that cannot change is not granted");
     fs::write(folder.path().join("project/README.md"), "# New").unwrap();
     assert_eq!(listener.uri(), "note://readme");
     assert_eq!(text_of(&desk, "note://readme"), "# New");
 }
 
-/// An edit of the settings is served at once, without dropping anybody; a broken one is not.
+/// Edited settings apply at once without dropping a client; broken ones do not apply.
 #[test]
 fn edited_settings_are_served_without_dropping_anybody() {
     let folder = project();

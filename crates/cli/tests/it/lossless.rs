@@ -1,4 +1,4 @@
-//! What refdesk does not know of another server's words comes out as it was written.
+//! Tests that unknown JSON members of upstream servers pass through unchanged.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -14,13 +14,13 @@ use crate::program::project;
 
 type Members = Map<String, Value>;
 
-/// Members that nobody has a word for.
+/// Random members with unknown names.
 fn members() -> impl Strategy<Value = Members> {
     let scalar = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
-        // Eighths are read here as exactly as they are written.
+        // Multiples of 1/8 are exact in binary, so they compare equal after a round trip.
         any::<i32>().prop_map(|n| Value::from(f64::from(n) / 8.0)),
         "[ -~é日\u{1f600}\n\t]{0,12}".prop_map(Value::from),
         Just(json!("a://one")),
@@ -33,20 +33,20 @@ fn members() -> impl Strategy<Value = Members> {
     btree_map("x-[a-z]{1,4}", value, 0..4).prop_map(|object| object.into_iter().collect())
 }
 
-/// `known`, with what else is said of it.
+/// `known` with the members of `more` added.
 fn with(mut known: Value, more: &Members) -> Value {
     known.as_object_mut().unwrap().extend(more.clone());
     known
 }
 
-/// Whether all of `more` came, as it was.
+/// Asserts that `came` holds all of `more` unchanged.
 fn holds(came: &Value, more: &Members, where_: &str) {
     for (name, value) in more {
         assert_eq!(came.get(name), Some(value), "{where_}: {name} in {came}");
     }
 }
 
-/// What a server says besides what is known, by place.
+/// The unknown members of a server's messages, by place.
 #[derive(Debug, Clone, Default)]
 struct Said {
     beside: Members,
@@ -93,7 +93,7 @@ fn serve(said: &Said, asked: &Asked<'_>) -> Deed {
 }
 
 fn check(cases: u32, run: impl Fn(&Said)) {
-    // A conversation cannot be shrunk: what was said before belongs to it.
+    // No shrinking: one server process runs through all cases, so they depend on each other.
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
     let mut runner = TestRunner::new(config);
@@ -126,7 +126,7 @@ fn compare(front: &mut Front, said: &Said) {
     let template = ask("resources/templates/list", json!({}))["resourceTemplates"][0].clone();
     let read = ask("resources/read", json!({ "uri": "up+a://one" }))["contents"][0].clone();
     let listed = ask("tools/list", json!({}));
-    // Ours come first.
+    // Our own tools come first.
     let tool = listed["tools"].as_array().and_then(|tools| tools.last()).unwrap().clone();
     let called = ask("tools/call", json!({ "name": "up_echo", "arguments": {} }));
     let places = [
@@ -152,7 +152,7 @@ fn compare(front: &mut Front, said: &Said) {
     assert_eq!(blob.unwrap(), said.blob);
 }
 
-/// URIs in words that nobody knows are not touched: nobody knows that they are any.
+/// URIs inside unknown members are not rewritten, since they may not be URIs at all.
 #[test]
 fn what_a_notice_says_besides_comes_out_as_it_was_written() {
     const CASES: u32 = 12;
@@ -169,7 +169,7 @@ fn what_a_notice_says_besides_comes_out_as_it_was_written() {
             let (mut front, mut at) = (front.borrow_mut(), at.borrow_mut());
             let meta = Value::Object(said.meta.clone());
             let params = with(json!({ "_meta": meta }), &said.beside);
-            // Whoever was just told of a thing is not told again at once, so each has its own.
+            // Notifications are debounced per resource, so each case has its own.
             if let Some(at) = at.next() {
                 let about = json!({ "uri": format!("a://{at}") });
                 actor.tell(UPDATED, &with(about, params.as_object().unwrap()));

@@ -1,4 +1,4 @@
-//! The program as a person, a host and a stranger's client meet it.
+//! End-to-end tests of the `refdesk` program.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 

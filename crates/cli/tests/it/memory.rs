@@ -1,4 +1,4 @@
-//! Memory does not grow with the size of what is read.
+//! Test that memory does not grow with the size of a read.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::program::{Listening, project};
 
-/// The most memory that a process ever had, in bytes.
+/// Peak memory of a process in bytes.
 pub(crate) fn peak(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();

@@ -1,4 +1,4 @@
-//! What does a person see?
+//! Tests of the command line: help, banner, errors, host config and completions.
 
 use std::fs;
 
@@ -61,7 +61,7 @@ fn a_broken_settings_file_is_refused_with_the_place_and_a_hint() {
     for arguments in [vec!["check"], vec!["serve"], vec!["serve", "--stdio"]] {
         let output = run(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(1));
-        assert!(output.stdout.is_empty(), "nothing but protocol may stand on standard output");
+        assert!(output.stdout.is_empty(), "standard output carries only the protocol");
         let said = told(&output);
         assert!(said.contains("refdesk.toml:4:1: unknown key `listng`"), "{said}");
         assert!(said.contains("did you mean `listing`?"), "{said}");
@@ -72,11 +72,11 @@ fn a_broken_settings_file_is_refused_with_the_place_and_a_hint() {
 fn mistakes_are_told_with_what_to_do_next() {
     let folder = project();
     let missing = told(&run(folder.path(), &["serve", "nowhere"]));
-    assert!(missing.contains("the folder nowhere cannot be served"), "{missing}");
+    assert!(missing.contains("cannot serve the folder nowhere"), "{missing}");
     let file = told(&run(folder.path(), &["serve", "project/README.md"]));
     assert!(file.contains("is a file, not a folder") && file.contains("--settings"), "{file}");
     let none = told(&run(folder.path(), &["check"]));
-    assert!(none.contains("the settings file refdesk.toml cannot be read"), "{none}");
+    assert!(none.contains("cannot read the settings file refdesk.toml"), "{none}");
     let first = Listening::start(folder.path(), &[]);
     let address = format!("127.0.0.1:{}", first.port);
     let taken = run(folder.path(), &["serve", "--listen", &address]);

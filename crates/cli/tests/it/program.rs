@@ -1,4 +1,4 @@
-//! How does a test run the program?
+//! Test helpers that start the `refdesk` program, over stdio or HTTP.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program with these arguments, in `folder`, with a home of its own.
+/// The `refdesk` command with these arguments in `folder`, with its own state directory.
 pub(crate) fn refdesk(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_refdesk"));
     command.args(arguments).current_dir(folder).env("REFDESK_LOG", "error");
@@ -21,13 +21,13 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Output {
     refdesk(folder, arguments).output().unwrap()
 }
 
-/// What the program printed, and where it failed what it said of that.
+/// Standard output and standard error of the program.
 pub(crate) fn told(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     format!("{}{}", text(&output.stdout), text(&output.stderr))
 }
 
-/// A folder with a little project in it.
+/// A temporary folder with a small project in it.
 pub(crate) fn project() -> TempDir {
     let folder = TempDir::with_prefix("project").unwrap();
     let file = |name: &str, bytes: &[u8]| {
@@ -54,7 +54,7 @@ pub(crate) fn project() -> TempDir {
     folder
 }
 
-/// The program on a pipe.
+/// A running program over stdio.
 pub(crate) struct Piped {
     child: Child,
     input: Option<ChildStdin>,
@@ -78,19 +78,19 @@ impl Piped {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    /// The number of the process.
+    /// The process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The next line, whatever it is.
+    /// Reads the next message.
     pub(crate) fn hear(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Ends the input; how the program ends, and what it still says.
+    /// Closes the input. Returns whether the program exits successfully, and its remaining output.
     pub(crate) fn end(mut self) -> (bool, String) {
         self.input.take();
         let mut rest = String::new();
@@ -99,7 +99,7 @@ impl Piped {
     }
 }
 
-/// The `_meta` that a request needs to stand alone, and `more`.
+/// The `_meta` of a stateless request, plus `more`.
 pub(crate) fn meta(more: &Value) -> Value {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -111,7 +111,7 @@ pub(crate) fn meta(more: &Value) -> Value {
     meta
 }
 
-/// The program on a port, stopped when it is dropped.
+/// A running program over HTTP, killed on drop.
 pub(crate) struct Listening {
     pub(crate) child: Child,
     pub(crate) banner: String,
@@ -147,7 +147,7 @@ impl Listening {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 
-    /// Asks, and hands the raw answer to `take` chunk by chunk.
+    /// Sends a request and passes the raw response to `take` chunk by chunk.
     pub(crate) fn ask(&self, method: &str, params: Value, mut take: impl FnMut(&[u8])) {
         let mut stream = self.send(method, params);
         let mut buffer = vec![0; 1 << 16];
@@ -159,7 +159,7 @@ impl Listening {
         }
     }
 
-    /// Asks, and leaves the answer to the caller.
+    /// Sends a request; the caller reads the response.
     pub(crate) fn send(&self, method: &str, mut params: Value) -> TcpStream {
         params["_meta"] = meta(&params["_meta"]);
         let body =

@@ -1,4 +1,4 @@
-//! The official Rust SDK as a client, in both eras and over both transports.
+//! Interoperability tests with the official Rust SDK as client, in both eras and transports.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -60,7 +60,7 @@ async fn rmcp_is_served_over_http() {
     }
 }
 
-/// Calls every tool of ours.
+/// Calls each of our tools.
 async fn tools(client: &RunningService<RoleClient, ()>) {
     let listed = client.list_all_tools().await.unwrap();
     let readme = "file:///project/README.md";
@@ -95,7 +95,7 @@ async fn tools(client: &RunningService<RoleClient, ()>) {
     }
 }
 
-/// Walks every page, reads text and blob, completes, expands a template, misses a resource.
+/// Lists all pages, reads text and blob, completes, expands a template, reads a missing resource.
 async fn errand(client: &RunningService<RoleClient, ()>, missing: i32) {
     let all = client.list_all_resources().await.unwrap();
     let uris: BTreeSet<_> = all.iter().map(|resource| resource.uri.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The official Rust SDK hears of changes, in both eras and over both transports.
+//! Interoperability tests of notifications with the official Rust SDK, all eras and transports.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -58,7 +58,7 @@ async fn rmcp_hears_of_its_own_changes_over_http() {
     }
 }
 
-/// Two clients, each of which hears what it asked for, once, and not what it asked for no more.
+/// Two clients: each gets every change it subscribed to once, and none after unsubscribing.
 async fn hears_its_own(mut a: Ear, mut b: Ear, mut folder: Folder) {
     a.attend_to_lists().await;
     b.attend_to_lists().await;
@@ -75,7 +75,7 @@ async fn hears_its_own(mut a: Ear, mut b: Ear, mut folder: Folder) {
     b.subscribe(ONE).await;
     a.unsubscribe(ONE).await;
     folder.change("one.txt");
-    // It was told to those who still want to know; then comes what both do.
+    // Only the client that is still subscribed gets it; the list change reaches both.
     b.until(ONE).await;
     folder.create("ended.txt");
     assert_eq!(a.until(LISTS).await, [LISTS]);
@@ -84,7 +84,7 @@ async fn hears_its_own(mut a: Ear, mut b: Ear, mut folder: Folder) {
     b.client.cancel().await.unwrap();
 }
 
-/// One client, and what it has heard since the lists last changed.
+/// One client, with its notifications since the last list change.
 struct Ear {
     client: RunningService<RoleClient, Handler>,
     legacy: bool,
@@ -94,13 +94,13 @@ struct Ear {
     heard: Vec<String>,
 }
 
-/// One `subscriptions/listen`, read until it is stopped.
+/// The reader task of one `subscriptions/listen` stream.
 struct Stream {
     stop: oneshot::Sender<()>,
     reading: JoinHandle<()>,
 }
 
-/// What comes outside of any stream: all of it through 2025-11-25, nothing since.
+/// Receives notifications outside of a stream: all of them through 2025-11-25, none since.
 struct Handler(UnboundedSender<String>);
 
 impl ClientHandler for Handler {
@@ -131,7 +131,7 @@ impl Ear {
         Self { client, legacy, streams: HashMap::new(), tell, told, heard: Vec::new() }
     }
 
-    /// A session hears of lists unasked.
+    /// Subscribes to list changes; a session gets them without asking.
     async fn attend_to_lists(&mut self) {
         if !self.legacy {
             let lists = SubscriptionFilter::builder().resources_list_changed().build();
@@ -168,7 +168,7 @@ impl Ear {
         self.streams.insert(key.to_owned(), Stream { stop, reading });
     }
 
-    /// Waits for `notice`. With the lists it is over, and gives what was heard until then.
+    /// Waits for `notice`. At a list change it returns everything received until then.
     async fn until(&mut self, notice: &str) -> Vec<String> {
         while !self.heard.iter().any(|heard| heard == notice) {
             let next = timeout(PATIENCE, self.told.recv()).await;
@@ -199,7 +199,7 @@ async fn read(
     }
 }
 
-/// A served folder. Each change is one call to the system, so that it is not told in two halves.
+/// A served folder. Each change is a single system call, so that it causes a single notification.
 struct Folder {
     root: TempDir,
     changes: usize,

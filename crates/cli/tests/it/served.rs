@@ -1,4 +1,4 @@
-//! What does a host get of a folder and of declared resources?
+//! End-to-end tests of folder mounts and static mounts.
 
 use std::fs;
 
@@ -210,11 +210,11 @@ values = { id = ["ada", "grace"] }
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "id": "a\"b" }));
 }
 
-/// 2.7, L-05: a client that gave a token hears how far long work has come, and then the answer.
+/// 2.7, L-05: a request with a progress token gets progress notifications before the response.
 #[test]
 fn long_work_reports_its_progress() {
     let folder = project();
-    // What the banner has counted is known; only what comes after it is new and long.
+    // Start before the files exist, so that the banner's count does not warm the caches.
     let listening = Listening::start(folder.path(), &["project"]);
     let large = folder.path().join("project/large");
     fs::create_dir(&large).unwrap();

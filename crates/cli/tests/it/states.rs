@@ -1,4 +1,4 @@
-//! What does `refdesk://mounts/<name>` tell, and is nobody asked for it?
+//! Tests of the status resource `refdesk://mounts/<name>`, which sends no upstream request.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
 const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
-/// A server of one resource, whose second reading fails.
+/// A server with one resource, whose second read fails.
 fn serve(asked: &Asked<'_>) -> Deed {
     match (asked.method, asked.turn) {
         ("resources/list", _) => {
@@ -26,7 +26,7 @@ fn serve(asked: &Asked<'_>) -> Deed {
     }
 }
 
-/// A time as it is told, which stands in the order of texts.
+/// A valid RFC 3339 time; such texts sort by time.
 fn time(value: &Value) -> &str {
     let text = value.as_str().unwrap_or_else(|| panic!("{value}"));
     assert!(humantime::parse_rfc3339(text).is_ok(), "{text}");
@@ -58,7 +58,7 @@ fn a_mount_tells_who_is_behind_it_how_much_there_is_and_what_went_wrong() {
         front.ask("resources/read", json!({ "uri": "up+a://x" }));
         let ill = front.state_of("up");
         assert_eq!(ill["state"], "degraded", "{ill}");
-        let words = "the server behind this mount says: the quota is used up";
+        let words = "the server behind this mount returned an error: the quota is used up";
         assert_eq!(ill["last_error"], json!({ "words": words, "at": ill["since"] }));
         assert!(time(&ill["since"]) >= time(&well["since"]), "{ill}");
         assert_eq!(front.text_of("up+a://x"), "well");
@@ -122,7 +122,7 @@ fn a_list_is_kept_for_descriptions_for_as_long_as_the_settings_say() {
     }
 }
 
-/// What a server can do may come with it, so nobody is to keep what was said before.
+/// While a server is down its capabilities may still appear, so discovery must not be cached.
 #[test]
 fn what_is_discovered_stands_when_every_mount_is_there() {
     let folder = project();

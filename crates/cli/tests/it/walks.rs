@@ -1,4 +1,4 @@
-//! A walk through many servers sees everything once, or says what it could not see.
+//! Pagination tests over many servers: every resource once, and missing servers are named.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::front::Front;
 const RESOURCES: usize = 3_333;
 const PAGE: usize = 250;
 
-/// A server of many resources that gives them in pages of its own size.
+/// A server with many resources and its own page size.
 fn paged(way: Way) -> Actor {
     Actor::play(Era::Modern, way, |asked| match asked.method {
         "resources/list" => {
@@ -30,7 +30,7 @@ fn paged(way: Way) -> Actor {
     })
 }
 
-/// A walk under way.
+/// A paginated listing in progress.
 #[derive(Default)]
 struct Walk {
     seen: Vec<String>,
@@ -39,7 +39,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// One page more. Whether there is another one.
+    /// Reads one page; returns whether there is another.
     fn step(&mut self, front: &mut Front) -> bool {
         let params = self.cursor.take().map_or(json!({}), |cursor| json!({ "cursor": cursor }));
         let answer = front.ask("resources/list", params);
@@ -65,7 +65,7 @@ impl Walk {
         self
     }
 
-    /// How much was seen of a mount.
+    /// How many resources of a mount were seen.
     fn of(&self, mount: &str) -> usize {
         self.seen.iter().filter(|uri| uri.starts_with(&format!("{mount}+"))).count()
     }
@@ -103,7 +103,7 @@ fn a_server_that_comes_in_the_middle_of_a_walk_doubles_nothing() {
     front.hear_of("notifications/resources/list_changed");
     let walk = walk.rest(&mut front);
     assert_eq!((walk.of("b"), walk.of("c"), walk.of("d")), (RESOURCES, RESOURCES, RESOURCES));
-    assert_eq!((walk.of("a"), walk.absent.len()), (0, 0), "it lies behind this walk");
+    assert_eq!((walk.of("a"), walk.absent.len()), (0, 0), "its position is behind the walk");
     assert_eq!(Walk::default().rest(&mut front).seen.len(), 4 * RESOURCES);
 }
 
@@ -120,7 +120,7 @@ fn a_server_that_is_lost_in_the_middle_of_a_walk_is_named() {
         let mut walk = Walk::default();
         walk.until(&mut front, place);
         lost.kill();
-        // What is asked before that is heard of fails; what comes after must not hide it.
+        // Requests fail until refdesk notices the loss; later pages must still name the server.
         let walk = walk.rest(&mut front);
         assert_eq!((walk.of("a"), walk.of("c")), (RESOURCES, RESOURCES), "{place}");
         assert!(walk.of("b") < RESOURCES, "{place}");

@@ -1,4 +1,4 @@
-//! A host that knows tools only hears what changes on the disk.
+//! Tests of the watch tools: a host without subscriptions polls for changes on disk.
 
 use std::fs;
 
@@ -59,7 +59,7 @@ fn one_subscription_tells_of_all() {
     assert_eq!(desk.hear()["result"], json!({}));
     let watch = json!({ "name": "resources_watch", "arguments": { "uris": [MAIN] } });
     say(&mut desk, 3, "tools/call", watch);
-    // The answer and the notice come in either order.
+    // The response and the notification arrive in either order.
     let mut heard = [desk.hear(), desk.hear()];
     heard.sort_by_key(|message| message["id"].is_null());
     assert_eq!(heard[0]["result"]["structuredContent"]["watching"], json!([MAIN]));

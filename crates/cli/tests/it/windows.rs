@@ -1,4 +1,4 @@
-//! What does a host get of a file, window by window?
+//! Tests of windowed reads by bytes, lines and tokens.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn read(desk: &mut Piped, name: &str, window: &Value) -> Value {
     desk.ask("resources/read", json!({ "uri": uri, "_meta": { KEY: window } }))
 }
 
-/// Reads a file from the beginning to the end, each window where the one before says.
+/// Reads a whole file window by window, following `next`.
 fn joined(desk: &mut Piped, name: &str, first: &Value) -> String {
     let (mut all, mut window) = (String::new(), first.clone());
     loop {
@@ -65,7 +65,7 @@ fn a_file_is_joined_from_its_windows_in_every_measure() {
             assert!(told == *text, "{name} by {window}");
         }
     }
-    // What is stored in another charset has lines as well.
+    // A file in another charset can be read by lines too.
     let sjis = read(&mut desk, "sjis.txt", &json!({ "max_lines": 5 }));
     let element = &sjis["result"]["contents"][0];
     assert_eq!(element["text"], "日本語の文章です\n");
@@ -92,7 +92,7 @@ fn a_file_that_changes_between_two_pinned_windows_says_so() {
     assert!(changed["error"]["message"].as_str().unwrap().contains("changed"), "{changed}");
     let now = &changed["error"]["data"]["etag"];
     assert!(now.is_string() && *now != bounds["etag"]);
-    // With the new mark, and without any, the lines are those of the new version.
+    // With the new etag, and without one, the lines are those of the new version.
     for window in [
         json!({ "start_line": 2, "max_lines": 1, "etag": now }),
         json!({ "start_line": 2, "max_lines": 1 }),
@@ -103,7 +103,7 @@ fn a_file_that_changes_between_two_pinned_windows_says_so() {
     }
 }
 
-/// How many bytes a process has read, by any means.
+/// Bytes that a process has read, from `/proc/PID/io`.
 fn has_read(process: u32) -> u64 {
     let io = fs::read_to_string(format!("/proc/{process}/io")).unwrap();
     let line = io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();

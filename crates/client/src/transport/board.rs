@@ -1,4 +1,4 @@
-//! Who waits for what on one connection?
+//! Pending requests of one connection, and dispatch of the messages that arrive on it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -16,52 +16,52 @@ use crate::error::{Error, Lapse};
 use crate::notices::{About, Herald, Notice};
 use crate::options::Handler;
 
-/// How many requests of a server are answered at once.
+/// How many server requests may be handled concurrently.
 const ASKED: usize = 16;
-/// How often it is shown that a request waits for somebody who was asked.
+/// How often a request's silence timer restarts while its handler answers the server.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// What becomes of a request.
+/// The outcome of a request.
 pub(crate) type Outcome = Result<Box<RawValue>, Lapse>;
 
-/// Somebody who wants to know how far a request has come.
+/// Callback for progress notifications.
 pub(crate) type Listener = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// How what we answer to a server reaches it.
+/// Sends the client's answer to a server request.
 type Voice = Box<dyn Fn(Vec<u8>) + Send + Sync>;
 
-/// The requests of one connection that wait, and where everything else is told.
+/// The pending requests of one connection, and the receivers of all other messages.
 pub(crate) struct Board {
     waiting: Mutex<HashMap<u64, Waiting>>,
     herald: Arc<Herald>,
     handler: Option<Arc<dyn Handler>>,
     asked: Arc<Semaphore>,
     voice: OnceLock<Voice>,
-    /// Why the connection is over, once it is.
+    /// Why the connection accepts no more requests, once it does not.
     over: watch::Sender<Option<Lapse>>,
 }
 
-/// One request that waits.
+/// One pending request.
 pub(crate) struct Waiting {
     pub(crate) outcome: oneshot::Sender<Outcome>,
     pub(crate) progress: Option<Listener>,
-    /// Told whenever the server shows that it works on it.
+    /// Notified when the server reports progress; restarts the silence timer.
     pub(crate) pulse: Arc<Notify>,
-    /// Told when a subscription begins, and for what.
+    /// Receives the acknowledged URIs of a listen stream.
     pub(crate) begun: Option<oneshot::Sender<Vec<String>>>,
-    /// Whether it is a subscription.
+    /// Whether it is a listen stream.
     pub(crate) listens: bool,
-    /// Who is to be turned to meanwhile.
+    /// Handles server requests that arrive meanwhile.
     pub(crate) party: Option<Party>,
 }
 
-/// Whom a server turned to, and how to show that the request is not forgotten.
+/// The handler for a server request, and the silence timer to restart while it works.
 type Turned = (Arc<dyn Handler>, Option<Arc<Notify>>);
 
-/// Somebody to turn to while a request is under way.
+/// The handler of server requests for one caller's requests.
 #[derive(Clone)]
 pub(crate) struct Party {
-    /// Tells parties apart, of which one may have several requests.
+    /// Identifies the caller, which may have several requests in flight.
     pub(crate) number: u64,
     pub(crate) handler: Arc<dyn Handler>,
 }
@@ -82,20 +82,20 @@ impl Board {
         &self.herald
     }
 
-    /// Says how answers of ours leave. Only the first time counts.
+    /// Sets how the client sends its answers. Only the first call counts.
     pub(crate) fn speak(&self, voice: impl Fn(Vec<u8>) + Send + Sync + 'static) {
         let _ = self.voice.set(Box::new(voice));
     }
 
     pub(crate) fn put(&self, id: u64, waiting: Waiting) {
         self.lock().insert(id, waiting);
-        // Asked after it was put down: an end that comes in between has seen it.
+        // Checked after the insert: an earlier end is seen here, a later one finds this request.
         if let Some(lapse) = self.ended() {
             self.fail(Some(id), lapse);
         }
     }
 
-    /// Nobody waits for it any more. Tells whether somebody did.
+    /// Removes a request. Returns whether it was pending.
     pub(crate) fn forget(&self, id: u64) -> bool {
         self.lock().remove(&id).is_some()
     }
@@ -104,7 +104,7 @@ impl Board {
         self.lock().contains_key(&id)
     }
 
-    /// Ends one request.
+    /// Fails one request.
     pub(crate) fn fail(&self, id: Option<u64>, lapse: impl Into<Lapse>) {
         let waiting = id.and_then(|id| self.lock().remove(&id));
         if let Some(waiting) = waiting {
@@ -112,7 +112,8 @@ impl Board {
         }
     }
 
-    /// Ends the one request that a message was for, or all if nobody can tell.
+    /// Fails the request that a message belongs to: the one named, or the only one there is. Ends
+    /// the connection if that is not known.
     pub(crate) fn fail_any(&self, id: Option<u64>, error: &Error) {
         let known = id.filter(|id| self.is_waiting(*id)).or_else(|| self.only());
         match known {
@@ -121,7 +122,7 @@ impl Board {
         }
     }
 
-    /// The connection takes no more requests; those under way go on.
+    /// Accepts no more requests; those in flight continue.
     pub(crate) fn retire(&self, lapse: impl Into<Lapse>) {
         self.over.send_if_modified(|over| {
             let first = over.is_none();
@@ -132,7 +133,7 @@ impl Board {
         });
     }
 
-    /// The connection is over, and with it every request.
+    /// Ends the connection and fails every request.
     pub(crate) fn end(&self, error: &Error) {
         self.retire(error.clone());
         let waiting: Vec<Waiting> = self.lock().drain().map(|(_, waiting)| waiting).collect();
@@ -141,20 +142,20 @@ impl Board {
         }
     }
 
-    /// Why the connection is over, if it is.
+    /// Why the connection accepts no more requests, if it does not.
     pub(crate) fn ended(&self) -> Option<Lapse> {
         self.over.borrow().clone()
     }
 
-    /// Waits until the connection is over.
+    /// Waits until the connection accepts no more requests.
     pub(crate) async fn over(&self) -> Lapse {
         let mut over = self.over.subscribe();
         let ended = over.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
-        ended.unwrap_or_else(|| Error::Closed("the connection is gone".to_owned()).into())
+        ended.unwrap_or_else(|| Error::Closed("the connection was dropped".to_owned()).into())
     }
 
-    /// Takes what came in one line, one body or one event, while `during` was answered if that is
-    /// known.
+    /// Dispatches the messages in one line, body or event. `during` is the request whose answer
+    /// carries them, if that is known.
     pub(crate) fn hear(self: &Arc<Self>, bytes: &[u8], during: Option<u64>) -> Result<(), Error> {
         for heard in answer::hear(bytes)? {
             match heard {
@@ -168,7 +169,7 @@ impl Board {
 
     fn answered(&self, id: Option<&Id>, outcome: Result<Box<RawValue>, Denial>) {
         let named = id.and_then(|id| id.to_string().parse().ok());
-        // An error that names no request is about the only one there is.
+        // An error without an id belongs to the only pending request.
         let id = if id.is_none() && outcome.is_err() { self.only() } else { named };
         let waiting = id.and_then(|id| self.lock().remove(&id));
         if let Some(waiting) = waiting {
@@ -181,8 +182,8 @@ impl Board {
         waiting.keys().next().copied().filter(|_| waiting.len() == 1)
     }
 
-    /// Whom the server turns to, and how to show that its request is not forgotten: whoever has the
-    /// request that is being answered, or has all there are.
+    /// Finds the handler for a server request: that of the request `during`, or the one that all
+    /// pending requests share, or the default.
     fn party(&self, during: Option<u64>) -> Option<Turned> {
         let waiting = self.lock();
         let at_work = |one: &&Waiting| !one.listens;
@@ -240,13 +241,13 @@ impl Board {
         }
     }
 
-    /// MCP 2026-07-28, cancellation: a server may end a subscription with it. Any other id is one
-    /// of the server's own, which may well be the same as one of ours.
+    /// MCP 2026-07-28, cancellation: a server may end a listen stream this way. Any other id names
+    /// a request of the server, even if it equals one of ours.
     fn cancelled(&self, id: &Id) {
         let id = id.to_string().parse().ok();
         let listens = id.is_some_and(|id| self.lock().get(&id).is_some_and(|one| one.listens));
         if listens {
-            self.fail(id, Error::Closed("the server cancelled it".to_owned()));
+            self.fail(id, Error::Closed("the server cancelled the listen stream".to_owned()));
         }
     }
 
@@ -268,7 +269,7 @@ impl Board {
         };
         let Some((handler, pulse)) = self.party(during) else { return refuse(unknown()) };
         let Ok(place) = Arc::clone(&self.asked).try_acquire_owned() else {
-            return refuse(Refusal::busy("too many requests at once".to_owned()));
+            return refuse(Refusal::busy("too many concurrent requests".to_owned()));
         };
         let (board, method) = (Arc::clone(self), method.to_owned());
         tokio::spawn(async move {
@@ -296,7 +297,7 @@ impl Board {
     }
 }
 
-/// Shows again and again that a request is not forgotten: whoever is asked may take its time.
+/// Restarts the silence timer at intervals, so that a slow handler does not time the request out.
 async fn beat(pulse: Option<Arc<Notify>>) {
     let Some(pulse) = pulse else { return std::future::pending().await };
     loop {

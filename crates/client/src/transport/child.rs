@@ -1,4 +1,4 @@
-//! A program that is started, spoken with, and not left behind.
+//! Child process transport: starts a program, talks over its pipes, and ends it with its children.
 
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -14,12 +14,12 @@ use super::board::Board;
 use super::pipe::{Ends, Pipe};
 use crate::error::Error;
 
-/// How much of what a program complains about is kept.
+/// How much of the end of stderr is kept.
 const KEPT: usize = 4 << 10;
-/// How long to listen to what a program still has to say when it is gone.
+/// How long to drain the output of a program that has exited.
 const ECHO: Duration = Duration::from_millis(500);
 
-/// What to start.
+/// The program to start.
 #[derive(Clone, Copy)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct Program<'a> {
     pub(crate) cwd: Option<&'a PathBuf>,
 }
 
-/// Starts a program. It is in a group of its own, so that what it starts can be ended with it.
+/// Starts a program in a process group of its own, so that its children end with it.
 pub(crate) fn start(
     program: Program<'_>,
     board: Arc<Board>,
@@ -42,12 +42,12 @@ pub(crate) fn start(
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
-    let failed = |error| Error::Unreachable(format!("{} does not start: {error}", program.command));
+    let failed = |error| Error::Unreachable(format!("cannot start {}: {error}", program.command));
     let mut child = command.spawn().map_err(failed)?;
     let (Some(input), Some(output), Some(errors)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
-        return Err(Error::Unreachable("a pipe is missing".to_owned()));
+        return Err(Error::Unreachable("the program has no pipes".to_owned()));
     };
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let complaints = Arc::new(Complaints::default());
@@ -55,11 +55,11 @@ pub(crate) fn start(
     let (pipe, ends) = Pipe::begin(output, input, Arc::clone(&board), most);
     let keeper = Keeper { child, group, complaints, board, farewell };
     let ending = tokio::spawn(keeper.keep(ends));
-    // Closing its input, asking it to end and ending it: each has its time.
+    // Closing its input, SIGTERM and SIGKILL each have their time.
     Ok(pipe.ending_with(ending, farewell * 4 + ECHO))
 }
 
-/// Who waits for the end of a program and sees to it.
+/// Supervises a program until it has exited.
 struct Keeper {
     child: Child,
     group: Option<Pid>,
@@ -79,19 +79,19 @@ impl Keeper {
             why = &mut ends.writer => self.why(why.unwrap_or_default()).await,
             _ = &mut ends.closing => {
                 let _ = time::timeout(self.farewell, &mut ends.writer).await;
-                "we closed it".to_owned()
+                "closed by the client".to_owned()
             }
         };
         let complaint = self.complaints.told();
-        let why = if complaint.is_empty() { why } else { format!("{why}; it said: {complaint}") };
+        let why = if complaint.is_empty() { why } else { format!("{why}; stderr: {complaint}") };
         self.board.end(&Error::Closed(why));
-        // Its input closes with the writer, and that is what tells it to leave.
+        // Its input closes with the writer; that asks the program to exit.
         ends.writer.abort();
         self.stop().await;
         ends.reader.abort();
     }
 
-    /// Why a pipe ended: with the program, if it did.
+    /// Why a pipe ended: the exit status if the program exits too, else the pipe's own reason.
     async fn why(&mut self, pipe: String) -> String {
         match time::timeout(ECHO, self.child.wait()).await {
             Ok(status) => told(status.ok()),
@@ -107,7 +107,7 @@ impl Keeper {
                 let _ = self.child.wait().await;
             }
         }
-        // What the program started may have outlived it.
+        // Children of the program may have outlived it.
         self.signal(Signal::KILL);
     }
 
@@ -118,12 +118,12 @@ impl Keeper {
 
 fn told(status: Option<ExitStatus>) -> String {
     status.map_or_else(
-        || "the program is gone".to_owned(),
-        |status| format!("the program ended with {status}"),
+        || "the program exited".to_owned(),
+        |status| format!("the program exited with {status}"),
     )
 }
 
-/// The last of what a program complained about.
+/// The end of a program's stderr.
 #[derive(Default)]
 struct Complaints(Mutex<Vec<u8>>);
 
@@ -142,12 +142,12 @@ impl Complaints {
     }
 }
 
-/// Takes what a program complains about, however much it is: else it would wait for us.
+/// Drains stderr without limit; otherwise the program would block when the pipe is full.
 async fn listen(mut errors: ChildStderr, complaints: Arc<Complaints>) {
     let mut buffer = vec![0; 16 << 10];
     while let Ok(read @ 1..) = errors.read(&mut buffer).await {
         complaints.add(&buffer[..read]);
-        tracing::debug!(said = %String::from_utf8_lossy(&buffer[..read.min(KEPT)]), "a program complains");
+        tracing::debug!(said = %String::from_utf8_lossy(&buffer[..read.min(KEPT)]), "stderr");
     }
 }
 

@@ -1,4 +1,4 @@
-//! How does one request meet its answer, in time or not at all?
+//! A connection, and its requests in flight: send, time out, cancel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use super::board::{Board, Listener, Outcome, Party, Waiting};
 use super::{Parcel, Wire};
 use crate::error::Error;
 
-/// A wire and who waits on it.
+/// A transport and its pending requests.
 pub(crate) struct Line {
     pub(crate) wire: Box<dyn Wire>,
     pub(crate) board: Arc<Board>,
 }
 
-/// How long a request may take.
+/// The timeout of one request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// Without a sign of work.
+    /// How long the server may stay silent; progress restarts this timer.
     pub(crate) silence: Duration,
-    /// Whatever the signs.
+    /// The deadline, whatever progress the server reports.
     pub(crate) until: Instant,
 }
 
@@ -32,17 +32,17 @@ impl Patience {
     }
 }
 
-/// A request that is under way. Letting go of it lets the server let go of it.
+/// A request in flight. Dropping it cancels the request at the server.
 pub(crate) struct Asking {
     line: Arc<Line>,
     id: u64,
     outcome: oneshot::Receiver<Outcome>,
     pulse: Arc<Notify>,
-    /// Whether the server is to be told when nobody waits any more.
+    /// Whether dropping it cancels the request.
     cancels: bool,
 }
 
-/// What else is wanted of a request.
+/// Optional receivers of what arrives during a request.
 #[derive(Default)]
 pub(crate) struct Hooks {
     pub(crate) progress: Option<Listener>,
@@ -67,21 +67,21 @@ impl Line {
 }
 
 impl Asking {
-    /// The server is not told when nobody waits any more.
+    /// Turns off cancellation on drop.
     ///
-    /// MCP, cancellation: an opening cannot be cancelled.
+    /// MCP, cancellation: a client must not cancel `initialize`.
     pub(crate) fn quietly(mut self) -> Self {
         self.cancels = false;
         self
     }
 
-    /// What becomes of it, however long that takes.
+    /// Waits for the outcome without a timeout.
     pub(crate) async fn ended(&mut self) -> Outcome {
-        let gone = || Err(Error::Closed("the connection is gone".to_owned()).into());
+        let gone = || Err(Error::Closed("the connection was dropped".to_owned()).into());
         (&mut self.outcome).await.unwrap_or_else(|_| gone())
     }
 
-    /// What becomes of it in time.
+    /// Waits for the outcome, or times out.
     pub(crate) async fn within(mut self, patience: Patience) -> Outcome {
         let pulse = Arc::clone(&self.pulse);
         loop {
@@ -98,12 +98,12 @@ impl Asking {
 impl Drop for Asking {
     fn drop(&mut self) {
         if self.line.board.forget(self.id) && self.cancels {
-            self.line.wire.cancel(self.id, "nobody waits for it any more");
+            self.line.wire.cancel(self.id, "the caller stopped waiting");
         }
     }
 }
 
-/// What headers repeat of a request that stands alone.
+/// The HTTP headers that repeat parts of a request, in revisions without a handshake.
 pub(crate) fn heading(
     revision: &str,
     method: &str,

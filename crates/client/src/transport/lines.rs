@@ -1,27 +1,27 @@
-//! Where does one line end and the next begin, and which is too long?
+//! Line reader with a length limit, for newline-delimited messages.
 
 use bytes::{Bytes, BytesMut};
 
-/// How much of a line that is too long is kept, to tell what it was.
+/// How much of an overlong line is kept, to identify the message.
 const KEPT: usize = 4 << 10;
 
-/// Lines out of a buffer that never holds much more than one of them.
+/// Splits a buffer into lines. The buffer never holds much more than one line.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) buffer: BytesMut,
     pub(super) most: usize,
-    /// How much of the buffer holds no line break.
+    /// Length of the prefix that is known to hold no line break.
     searched: usize,
-    /// Whether the rest of the line is thrown away.
+    /// Whether the rest of the current line is to be discarded.
     skipping: bool,
 }
 
-/// What came.
+/// One line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line.
+    /// A complete line.
     Whole(Bytes),
-    /// How a line begins that is too long to be kept.
+    /// The beginning of a line over the limit.
     Long(Bytes),
 }
 
@@ -48,7 +48,7 @@ impl Lines {
 
     fn skip(&mut self) -> Option<Line> {
         let told = long(&self.buffer);
-        // What was set aside for a long line is given back.
+        // A new buffer, so that the memory of the long line is freed.
         self.buffer = BytesMut::new();
         self.searched = 0;
         (!std::mem::replace(&mut self.skipping, true)).then_some(told)

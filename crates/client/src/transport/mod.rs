@@ -1,4 +1,4 @@
-//! How do messages reach a server, and what comes back?
+//! Transports to a server: pipes, child processes, HTTP.
 
 pub(crate) mod board;
 pub(crate) mod child;
@@ -10,46 +10,46 @@ mod sse;
 
 use async_trait::async_trait;
 
-/// A way to a server. What comes back on it goes to its board.
+/// A transport to a server. It hands incoming messages to its board.
 #[async_trait]
 pub(crate) trait Wire: Send + Sync {
-    /// Sends a message. Does not wait; what goes wrong is told to the board.
+    /// Sends a message without waiting; the board receives failures.
     fn send(&self, parcel: Parcel);
 
-    /// Sends a message that wants no answer, and waits until it has left.
+    /// Sends a message that expects no answer. Over HTTP it waits until the server has taken it.
     async fn deliver(&self, message: Vec<u8>) {
         self.send(Parcel::plain(message));
     }
 
-    /// Lets go of a request, in the way that makes the server let go of it.
+    /// Cancels a request, in the way that the transport and the revision define.
     fn cancel(&self, id: u64, reason: &str);
 
-    /// Says which revision both sides speak from here on.
+    /// Sets the revision that the handshake agreed on.
     fn settle(&self, _revision: &str) {}
 
-    /// Begins to hear what the server says unasked, where that takes a stream of its own.
+    /// Opens the stream for notifications, where the transport needs one.
     fn listen(&self) {}
 
-    /// Waits until what the server says unasked is heard, or will not be.
+    /// Waits until that stream is open, or the transport has given up on it.
     async fn listening(&self) {}
 
-    /// Takes leave, and waits until that is over.
+    /// Closes the transport and waits until it is closed.
     async fn finish(&self);
 }
 
-/// A message on its way, and what a header repeats of it.
+/// An outgoing message, and the HTTP headers that repeat parts of it.
 #[derive(Debug, Default)]
 pub(crate) struct Parcel {
-    /// The request that it is, if it is one.
+    /// Its request id, if it is a request.
     pub(crate) id: Option<u64>,
     pub(crate) body: Vec<u8>,
     pub(crate) heading: Vec<(&'static str, String)>,
-    /// What headers repeat of the arguments of a tool.
+    /// Tool arguments to repeat as HTTP headers.
     pub(crate) mirrored: Vec<(String, String)>,
 }
 
 impl Parcel {
-    /// A message that wants no answer.
+    /// A message that expects no answer.
     pub(crate) fn plain(body: Vec<u8>) -> Self {
         Self { body, ..Self::default() }
     }

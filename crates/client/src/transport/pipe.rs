@@ -1,4 +1,4 @@
-//! One message a line, over a pair of pipes.
+//! Transport over a pair of pipes, one message per line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,36 +17,36 @@ use super::{Parcel, Wire};
 use crate::error::Error;
 use crate::options::{Reading, Writing};
 
-/// How many messages wait for a server that does not read.
+/// Capacity of the queue to a server that does not read.
 const WAITING: usize = 4_096;
 
-/// How much is read at once, at least.
+/// Minimum free space in the buffer for each read.
 const CHUNK: usize = 16 << 10;
-/// How long what was said last may take to leave.
+/// How long the last messages may take to be written on close.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// The writing end, and how the pipes end.
+/// A transport over pipes.
 pub(crate) struct Pipe {
     board: Arc<Board>,
     queue: mpsc::WeakSender<Vec<u8>>,
-    /// Let go of, this ends the writing.
+    /// Dropping this closes the pipes.
     open: std::sync::Mutex<Option<Open>>,
     ending: tokio::sync::Mutex<Option<JoinHandle<()>>>,
     farewell: Duration,
 }
 
-/// What keeps the pipes open.
+/// The senders that keep the pipes open.
 type Open = (mpsc::Sender<Vec<u8>>, oneshot::Sender<()>);
 
-/// The two tasks of a pair of pipes; each ends with why.
+/// The reader and writer tasks; each returns why it ended.
 pub(super) struct Ends {
-    /// Ends when nobody wants the pipes any more, even if a write is stuck.
+    /// Resolves when the client closes the pipes, even if a write is stuck.
     pub(super) closing: oneshot::Receiver<()>,
     pub(super) reader: JoinHandle<String>,
     pub(super) writer: JoinHandle<String>,
 }
 
-/// Speaks over pipes that somebody else opened.
+/// A transport over pipes that are already open.
 pub(crate) fn open(pipes: (Reading, Writing), board: Arc<Board>, most: usize) -> Pipe {
     let (pipe, mut ends) = Pipe::begin(pipes.0, pipes.1, Arc::clone(&board), most);
     let ending = tokio::spawn(async move {
@@ -55,10 +55,10 @@ pub(crate) fn open(pipes: (Reading, Writing), board: Arc<Board>, most: usize) ->
             why = &mut ends.writer => why,
             _ = &mut ends.closing => {
                 let _ = time::timeout(FAREWELL, &mut ends.writer).await;
-                Ok("we closed it".to_owned())
+                Ok("closed by the client".to_owned())
             }
         };
-        board.end(&Error::Closed(why.unwrap_or_else(|_| "a pipe failed".to_owned())));
+        board.end(&Error::Closed(why.unwrap_or_else(|_| "a pipe task failed".to_owned())));
         ends.reader.abort();
         ends.writer.abort();
     });
@@ -99,7 +99,7 @@ impl Wire for Pipe {
     fn send(&self, parcel: Parcel) {
         let sent = self.queue.upgrade().map(|queue| queue.try_send(parcel.body).is_ok());
         if sent != Some(true) {
-            let why = "the server does not read what it is told".to_owned();
+            let why = "the server does not read its input".to_owned();
             self.board.fail(parcel.id, Error::Unreachable(why));
         }
     }
@@ -124,7 +124,7 @@ async fn read(mut input: impl AsyncRead + Unpin, board: Arc<Board>, most: usize)
         match input.read_buf(&mut lines.buffer).await {
             Ok(0) => return "the server closed its output".to_owned(),
             Ok(_) => {}
-            Err(error) => return format!("its output cannot be read: {error}"),
+            Err(error) => return format!("cannot read its output: {error}"),
         }
         while let Some(line) = lines.next() {
             hear(&board, &line, most);
@@ -136,13 +136,13 @@ fn hear(board: &Arc<Board>, line: &Line, most: usize) {
     match line {
         Line::Whole(line) if line.trim_ascii().is_empty() => {}
         Line::Whole(line) => {
-            // Many a program prints what is no message. That hurts nobody who waits.
+            // Some programs print other text to stdout. It fails no request.
             if let Err(error) = board.hear(line, None) {
-                tracing::debug!(%error, "a line was ignored");
+                tracing::debug!(%error, "ignored a line that is not a message");
             }
         }
         Line::Long(start) => {
-            tracing::warn!(most, "a message was too large");
+            tracing::warn!(most, "a message exceeds the size limit");
             match answer::start(start) {
                 Start::Answer(id) => board.fail_any(Some(id), &Error::TooLarge(most)),
                 Start::Unknown => board.fail_any(None, &Error::TooLarge(most)),
@@ -163,9 +163,9 @@ async fn write(
             output.flush().await
         };
         if let Err(error) = written.await {
-            return format!("its input cannot be written: {error}");
+            return format!("cannot write its input: {error}");
         }
     }
     let _ = output.shutdown().await;
-    "we closed it".to_owned()
+    "closed by the client".to_owned()
 }

@@ -1,25 +1,25 @@
-//! Which events does a stream of text hold?
+//! Parser for server-sent events (SSE), with a size limit per event.
 
 use bytes::{Bytes, BytesMut};
 
 /// One event.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Event {
-    /// What it is called; nothing is a message.
+    /// The `event` field; `None` means `message`.
     pub(super) name: Option<String>,
-    /// What it holds.
+    /// The `data` lines, joined.
     pub(super) data: Bytes,
-    /// Where the stream can go on after it.
+    /// The `id` field, from which a client can resume the stream.
     pub(super) id: Option<String>,
-    /// How many milliseconds to wait before the stream is opened again.
+    /// The `retry` field: milliseconds to wait before reconnecting.
     pub(super) retry: Option<u64>,
 }
 
-/// More came for one event than is taken.
+/// One event exceeds the size limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// Events out of chunks. Comments cost nothing, however many there are.
+/// Incremental parser. It does not store comments, so they may be of any number and length.
 #[derive(Debug)]
 pub(super) struct Events {
     most: usize,
@@ -27,7 +27,7 @@ pub(super) struct Events {
     data: BytesMut,
     has_data: bool,
     event: Event,
-    /// Whether the last line ended with a carriage return, whose line feed may follow.
+    /// Whether the last chunk ended with a carriage return, whose line feed may follow.
     returned: bool,
     is_first: bool,
 }
@@ -38,7 +38,7 @@ impl Events {
         Self { most, line, data, has_data: false, event, returned: false, is_first: true }
     }
 
-    /// Takes a chunk, gives the events that it completes.
+    /// Parses a chunk and returns the events that it completes.
     pub(super) fn feed(&mut self, mut chunk: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut events = Vec::new();
         if chunk.is_empty() {
@@ -63,7 +63,7 @@ impl Events {
     }
 
     fn add(&mut self, part: &[u8]) -> Result<(), TooLong> {
-        // A comment is not kept, so it may be of any length.
+        // A comment is not stored, so it may be of any length.
         if self.line.first() == Some(&b':') || self.line.is_empty() && part.first() == Some(&b':') {
             self.line.clear();
             self.line.extend_from_slice(b":");
@@ -106,7 +106,7 @@ impl Events {
         Ok(None)
     }
 
-    /// An event without data is none, but what it says of the stream counts.
+    /// Completes an event. One without data counts only if it has `id` or `retry`.
     fn end_event(&mut self) -> Option<Event> {
         let data = self.data.split().freeze();
         self.has_data = false;

@@ -1,4 +1,4 @@
-//! Does a request end as it should: answered, refused, late or let go?
+//! Tests of one request: result, error, timeout, cancellation, progress, server requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::stage::{ERAS, Era, Stage, Talk, hasty, raw, soon};
 
-/// Plays a server that never answers anything but its opening.
+/// A server that answers its opening and nothing else.
 async fn silent(mut talk: Talk, era: Era) {
     talk.opened(era).await;
     while talk.hear().await.is_some() {}
@@ -83,7 +83,8 @@ async fn a_request_that_is_answered_is_not_cancelled() {
     assert!(!heard.so_far().contains(&"notifications/cancelled".to_owned()));
 }
 
-/// 9.9: a token of our own, mapped back; L-07: a hard maximum, whatever progress says.
+/// The client uses a progress token of its own (MCP, progress). L-07: a hard maximum, whatever
+/// progress the server reports.
 #[tokio::test(start_paused = true)]
 async fn progress_is_told_and_buys_time_up_to_a_bound() {
     for era in ERAS {
@@ -141,7 +142,7 @@ async fn a_line_that_is_too_long_fails_its_own_request_and_no_other() {
         let second = talk.hear().await.unwrap();
         let (long, short) =
             if first["params"]["uri"] == "a:long" { (first, second) } else { (second, first) };
-        // A gibibyte, were anybody to read on; but the line ends here, and all goes on.
+        // Three times the limit, in one line; the lines after it are valid.
         let text = "x".repeat(3 << 20);
         talk.answer(&long, json!({ "text": text })).await;
         talk.answer(&short, json!({ "ok": true })).await;
@@ -197,7 +198,7 @@ async fn a_server_that_asks_is_answered() {
     assert_eq!(handled[2]["error"], json!({ "code": -1, "message": "no" }));
 }
 
-/// A server cancels what it asked itself, whatever its id is called by us.
+/// A cancellation by the server names one of its own requests, even if the id equals one of ours.
 #[tokio::test(start_paused = true)]
 async fn what_a_server_cancels_is_its_own() {
     let (client, _heard) = Stage::client(hasty(), |mut talk, _| async move {

@@ -1,4 +1,4 @@
-//! Does a client get along with programs, whatever they do?
+//! Tests with child processes: start, exit, crash, stderr, overlong lines, process groups.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use client::{About, Client, Error, Options, Request, Target};
 
 use crate::stage::{hasty, soon};
 
-/// A program for the shell: `$line` is what it was told last, `$id` its id.
+/// A shell script that plays a server: `$line` is the last message it read, `$id` its id.
 const OPENING: &str = r#"
 answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
 hear() {
@@ -34,7 +34,7 @@ async fn list(client: &Client) -> Result<String, Error> {
     Ok(answer.result.get().to_owned())
 }
 
-/// Asks until there is an answer.
+/// Repeats the request until it succeeds.
 async fn list_at_last(client: &Client) -> String {
     let asking = async {
         loop {
@@ -91,7 +91,7 @@ async fn a_program_that_is_killed_ends_what_waits_and_is_started_again() {
     let Error::Closed(why) = &error else { panic!("{error}") };
     assert!(why.contains("signal: 9") && why.contains("about to die"), "{why}");
     assert_eq!(list_at_last(&client).await, r#"{"again":true}"#);
-    // It may list something else now, and nobody heard it say so.
+    // The list may have changed while there was no connection.
     let notice = soon(notices.next()).await.unwrap();
     assert_eq!((notice.about, notice.is_heard), (About::ListChanged, false));
 }
@@ -113,7 +113,7 @@ async fn a_line_of_a_gibibyte_is_too_large_and_not_kept() {
     let options = Options { message: 1 << 20, ..hasty() };
     let client = Client::new(shell(script, &[]), options);
     assert!(matches!(list(&client).await, Err(Error::TooLarge(_))));
-    // The rest of the line is thrown away; then all is well.
+    // The client discards the rest of the line; the next request succeeds.
     assert_eq!(list(&client).await.unwrap(), r#"{"fine":true}"#);
 }
 
@@ -160,7 +160,7 @@ async fn a_program_that_does_not_read_is_ended_all_the_same() {
     let options = Options { timeout: Duration::from_millis(100), ..hasty() };
     let client = Client::new(shell(script, &[("PIDS", pids.to_str().unwrap())]), options);
     soon(client.peer()).await.unwrap();
-    // More than a pipe holds, so that writing it never ends.
+    // More than a pipe holds, so that the write blocks.
     let request = Request::new("resources/read").about(&"a".repeat(1 << 20));
     assert!(matches!(soon(client.ask(&request)).await, Err(Error::TimedOut)));
     let pid = read_at_last(&pids).await;
@@ -223,7 +223,7 @@ async fn read_at_last(path: &std::path::Path) -> String {
     soon(reading).await
 }
 
-/// Waits until a process is no more, or only waits to be buried.
+/// Waits until a process has exited, or is a zombie.
 async fn gone(pid: &str) {
     let path = format!("/proc/{pid}/stat");
     while std::fs::read_to_string(&path).is_ok_and(|stat| !stat.contains(") Z ")) {

@@ -1,4 +1,4 @@
-//! Is the era of a server found out over HTTP?
+//! Tests of negotiation over HTTP: which era a server belongs to.
 
 use client::{Client, Error, Request};
 use serde_json::json;
@@ -10,7 +10,7 @@ async fn revision(client: &Client) -> String {
     soon(client.peer()).await.unwrap().revision.as_str().to_owned()
 }
 
-/// 1.3: what every request that stands alone says in its headers.
+/// MCP 2026-07-28, transports: the headers of every request.
 #[tokio::test]
 async fn a_server_that_can_be_discovered_is_modern_and_hears_so_in_headers() {
     let mut site = Site::open(|request, _| {

@@ -1,4 +1,4 @@
-//! Is the era of a server found out over a pipe?
+//! Tests of negotiation over a pipe: which era a server belongs to.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn a_server_that_can_be_discovered_is_modern_and_gets_no_handshake() {
     assert!(!heard.so_far().contains(&"initialize".to_owned()));
 }
 
-/// 1.13: the fallback must not depend on one specific code.
+/// MCP 2026-07-28, versioning: the fallback must not depend on one specific error code.
 #[tokio::test(start_paused = true)]
 async fn any_other_error_to_the_first_question_means_a_handshake() {
     for code in [-32601, -32602, -32600, -32000, -32002, 0, 7] {
@@ -171,7 +171,7 @@ async fn a_handshake_in_a_revision_that_has_none_is_not_accepted() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_server_was_found_to_be_is_remembered_and_doubted_when_it_proves_wrong() {
-    // First a server with a handshake, then one that has none any more.
+    // First a server with a handshake, then one without.
     let (client, mut heard) = Stage::client(hasty(), |mut talk, turn| async move {
         let era = if turn == 0 { Era::Legacy } else { Era::Modern };
         while let Some(message) = talk.hear().await {

@@ -1,4 +1,4 @@
-//! Does a client survive what HTTP servers do?
+//! Tests of the HTTP transport: streams, broken bodies, limits, sessions, redirects, headers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::site::{Reply, Seen, Site, legacy, modern};
 use crate::stage::{hasty, soon};
 
-/// A modern server that does `act` about lists.
+/// A modern server that answers `resources/list` with `act`.
 async fn site(act: impl Fn(&crate::site::Request) -> Reply + Send + Sync + 'static) -> Site {
     Site::open(move |request, _| {
         modern(&request).unwrap_or_else(|| match request.method() {
@@ -107,7 +107,7 @@ async fn comments_without_end_keep_nobody_waiting_longer() {
     let client = site.client(hasty());
     let request = Request::new("resources/list").timeout(Duration::from_millis(200));
     assert!(matches!(soon(client.ask(&request)).await, Err(Error::TimedOut)));
-    // MCP 2026-07-28, cancellation: the stream is closed, and so the chatter ends.
+    // MCP 2026-07-28, cancellation: the client closes the stream, which ends the comments.
     site.left("resources/list").await;
     soon(chatter).await.unwrap();
 }
@@ -145,7 +145,8 @@ async fn a_request_in_a_session_is_cancelled_by_saying_so() {
     assert_eq!(cancelled.header("mcp-session-id"), "s1");
 }
 
-/// 1.3: an unknown session is 404, and the client begins a new one. Some servers say 400.
+/// MCP 2025-11-25, transports: a server answers 404 to an unknown session, and the client opens a
+/// new one. Some servers answer 400.
 #[tokio::test]
 async fn a_session_that_was_forgotten_is_opened_again_and_the_request_repeated() {
     for status in [404, 400] {
@@ -189,7 +190,7 @@ async fn what_may_not_be_done_twice_is_not_repeated_in_another_session() {
     let error = soon(client.request("tools/call", None)).await.unwrap_err();
     assert!(matches!(error, Error::Closed(_)), "{error}");
     site.asked("tools/call").await;
-    // Nor is anything repeated for ever.
+    // An idempotent request is repeated only once.
     let error = soon(client.request("resources/list", None)).await.unwrap_err();
     assert!(matches!(error, Error::Closed(_)), "{error}");
 }
@@ -226,7 +227,7 @@ async fn a_redirection_to_another_server_is_not_followed() {
         let error = soon(client.peer()).await.unwrap_err();
         assert!(matches!(error, Error::Unreachable(_)), "{status}: {error}");
     }
-    // Nobody has asked there: the first request it sees is this one.
+    // The client sent no request there: the first one it sees is this one.
     let client = other.client(hasty());
     let _ = soon(client.peer()).await;
     let first = other.sees(|seen| matches!(seen, Seen::Request(_))).await;

@@ -1,4 +1,4 @@
-//! Does a result arrive byte for byte?
+//! Property tests: results arrive byte for byte, over pipes and HTTP.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use tokio::runtime::Builder;
 use crate::site::{Reply, Site};
 use crate::stage::{Era, Stage, hasty, soon};
 
-/// JSON as nobody would write it who parses and prints: odd spaces, numbers and escapes.
+/// JSON that would not survive parsing and printing: odd spaces, numbers and escapes.
 fn json() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         Just("null".to_owned()),

@@ -1,4 +1,4 @@
-//! Does a client get along with every server there is?
+//! Integration tests of the client: scripted servers, child processes, refdesk, rmcp.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 

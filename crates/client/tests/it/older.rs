@@ -1,4 +1,4 @@
-//! Is a server of 2024-11-05 reached, which says everything on one stream of HTTP?
+//! Tests of the HTTP+SSE transport (2024-11-05).
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::site::{Reply, Site};
 use crate::stage::{hasty, initialized, soon};
 
-/// A server of HTTP+SSE whose messages are to be posted to `endpoint`.
+/// An HTTP+SSE server that names `endpoint` for POST.
 async fn older(endpoint: &'static str) -> Site {
     let streams: Arc<Mutex<Option<mpsc::UnboundedSender<String>>>> = Arc::default();
     Site::open(move |request, _| {

@@ -1,11 +1,11 @@
-//! Does a walk over a list end, whatever the list does?
+//! Tests of the page iterator: cursors, loops, limits.
 
 use client::{Error, Request};
 use serde_json::{Value, json};
 
 use crate::stage::{Era, Stage, hasty, raw, soon};
 
-/// A server whose pages go on where `next` says.
+/// A server whose list results come from `next`, by the request's parameters.
 fn client(next: impl Fn(&Value) -> Value + Send + Sync + Copy + 'static) -> client::Client {
     let (client, heard) = Stage::client(hasty(), move |mut talk, _| async move {
         let mut message = talk.opened(Era::Legacy).await;
@@ -22,7 +22,7 @@ fn list() -> Request {
     Request::new("resources/list").params(raw(&json!({ "uri": "a:b" })))
 }
 
-/// P: an empty cursor is a cursor; parameters of the first page are those of all.
+/// MCP, pagination: an empty cursor is a cursor. Every page repeats the parameters of the first.
 #[tokio::test]
 async fn all_pages_are_walked_and_an_empty_cursor_is_not_the_end() {
     let client = client(|params| {
@@ -45,13 +45,13 @@ async fn all_pages_are_walked_and_an_empty_cursor_is_not_the_end() {
 async fn a_list_that_goes_in_circles_is_left() {
     let same = client(|_| json!({ "nextCursor": "again" }));
     let error = soon(same.pages(list(), 1_000).all()).await.unwrap_err();
-    assert!(matches!(&error, Error::Malformed(why) if why.contains("circles")), "{error}");
+    assert!(matches!(&error, Error::Malformed(why) if why.contains("repeats a cursor")), "{error}");
     let round = client(|params| match params["cursor"].as_str() {
         Some("a") => json!({ "nextCursor": "b" }),
         _ => json!({ "nextCursor": "a" }),
     });
     let error = soon(round.pages(list(), 1_000).all()).await.unwrap_err();
-    assert!(matches!(&error, Error::Malformed(why) if why.contains("circles")), "{error}");
+    assert!(matches!(&error, Error::Malformed(why) if why.contains("repeats a cursor")), "{error}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Does a client get along with our own server, in both eras and over both transports?
+//! Tests of the client against refdesk's own server, over pipes and over HTTP.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Does a client get along with a stranger's server?
+//! Tests of the client against a server on rmcp, in both eras and over both transports.
 
 use std::borrow::Cow;
 use std::io;

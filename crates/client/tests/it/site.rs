@@ -1,4 +1,4 @@
-//! Who answers at the other end of HTTP: whatever a test wants it to.
+//! A scripted HTTP server for tests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -12,23 +12,23 @@ use tokio::task::JoinHandle;
 
 use crate::stage::{discovered, initialized, soon};
 
-/// A server on a port of this machine, stopped when it is dropped.
+/// An HTTP server on a local port; dropping it stops it.
 pub(crate) struct Site {
     pub(crate) port: u16,
     serving: JoinHandle<()>,
     seen: Mutex<mpsc::UnboundedReceiver<Seen>>,
 }
 
-/// What a site noticed.
+/// What the server observed.
 #[derive(Debug, Clone)]
 pub(crate) enum Seen {
-    /// A request came.
+    /// A request arrived.
     Request(Request),
-    /// The client went away before the response was over.
+    /// The client closed the connection before the response ended.
     Gone(Request),
 }
 
-/// A request of HTTP.
+/// An HTTP request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) verb: String,
@@ -51,18 +51,18 @@ impl Request {
     }
 }
 
-/// What a site does about a request.
+/// A scripted HTTP response.
 #[derive(Default)]
 pub(crate) struct Reply {
     status: u16,
     headers: Vec<(&'static str, String)>,
-    /// What is sent at once.
+    /// The part of the body to send at once.
     body: Vec<u8>,
-    /// What is sent as it comes; the response ends with it.
+    /// Further chunks; the response ends when this channel closes.
     more: Option<mpsc::UnboundedReceiver<String>>,
-    /// Whether nothing is ever said.
+    /// Whether the server never responds.
     hangs: bool,
-    /// Whether the body is shorter than it was said to be.
+    /// Whether the body is shorter than its Content-Length.
     breaks: bool,
 }
 
@@ -91,13 +91,13 @@ impl Reply {
         Self { hangs: true, ..Self::default() }
     }
 
-    /// A stream that says this and ends.
+    /// An SSE stream with these events, which then ends.
     pub(crate) fn events(events: &[&str]) -> Self {
         let headers = vec![("content-type", "text/event-stream".to_owned())];
         Self { status: 200, headers, body: events.concat().into_bytes(), ..Self::default() }
     }
 
-    /// A stream that says what it is handed, as long as somebody may hand it something.
+    /// An SSE stream that sends what arrives on `more`, until that channel closes.
     pub(crate) fn stream(more: mpsc::UnboundedReceiver<String>) -> Self {
         Self { more: Some(more), ..Self::events(&[]) }
     }
@@ -107,7 +107,7 @@ impl Reply {
         self
     }
 
-    /// The connection breaks before the body is over.
+    /// Breaks the connection before the body ends.
     pub(crate) fn broken(self) -> Self {
         Self { breaks: true, ..self }
     }
@@ -116,7 +116,7 @@ impl Reply {
 type Act = Arc<dyn Fn(Request, usize) -> Reply + Send + Sync>;
 
 impl Site {
-    /// A server that does `act` about each request, which it is told the number of.
+    /// A server that answers each request with `act`, which also gets the request's number.
     pub(crate) async fn open(
         act: impl Fn(Request, usize) -> Reply + Send + Sync + 'static,
     ) -> Self {
@@ -150,7 +150,7 @@ impl Site {
         Client::new(Target::Http { url: self.url(), headers: Vec::new() }, options)
     }
 
-    /// Waits until the site notices something that is `wanted`.
+    /// Waits until the server observes something that is `wanted`.
     pub(crate) async fn sees(&mut self, wanted: impl Fn(&Seen) -> bool) -> Request {
         let seen = self.seen.get_mut().unwrap();
         let found = async {
@@ -184,7 +184,7 @@ impl Drop for Site {
     }
 }
 
-/// What a modern server says that opens; something else is left to the test.
+/// A modern server's reply to an opening request; `None` leaves the request to the test.
 pub(crate) fn modern(request: &Request) -> Option<Reply> {
     match request.method() {
         "server/discover" => Some(Reply::result(request, &discovered().to_string())),
@@ -192,7 +192,7 @@ pub(crate) fn modern(request: &Request) -> Option<Reply> {
     }
 }
 
-/// What a legacy server says that opens; something else is left to the test.
+/// A legacy server's reply to an opening request; `None` leaves the request to the test.
 pub(crate) fn legacy(request: &Request, session: &str) -> Option<Reply> {
     match request.method() {
         "server/discover" => Some(Reply::error(400, request, -32600)),
@@ -249,7 +249,7 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Request> {
     Some(Request { verb, path, headers, body })
 }
 
-/// Whether the whole reply was taken.
+/// Writes a reply. Returns whether the client read all of it.
 async fn write(stream: &mut BufReader<TcpStream>, reply: Reply) -> bool {
     let Reply { status, headers, body, more, hangs, breaks } = reply;
     let mut scratch = [0; 16];

@@ -1,4 +1,4 @@
-//! Who speaks at the other end of a pipe: whatever a test wants it to.
+//! A scripted server behind pipes for tests.
 
 use std::future::Future;
 use std::io;
@@ -19,12 +19,12 @@ use tokio::time::timeout;
 /// Longer than anything here takes, on any machine; reaching it fails the test.
 pub(crate) const BOUND: Duration = Duration::from_secs(60);
 
-/// What happens in time.
+/// Waits for `event`, up to [`BOUND`].
 pub(crate) async fn soon<T>(event: impl Future<Output = T>) -> T {
     timeout(BOUND, event).await.expect("it happens in time")
 }
 
-/// Options that do not make a test wait.
+/// Options with the shortest delays.
 pub(crate) fn hasty() -> Options {
     let moment = Duration::from_millis(1);
     Options {
@@ -40,18 +40,18 @@ pub(crate) fn raw(value: &Value) -> Box<RawValue> {
 
 type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A server behind pipes, played anew whenever they are opened.
+/// A server behind pipes, started anew for each connection.
 pub(crate) struct Stage {
     act: Box<dyn Fn(Talk, usize) -> Act + Send + Sync>,
     opened: AtomicUsize,
     heard: mpsc::UnboundedSender<Value>,
 }
 
-/// What the server of a stage was told, in order.
+/// The messages that the scripted server received, in order.
 pub(crate) struct Heard(mpsc::UnboundedReceiver<Value>);
 
 impl Heard {
-    /// The next message of this method.
+    /// Waits for the next message with this method.
     pub(crate) async fn next(&mut self, method: &str) -> Value {
         let wanted = async {
             loop {
@@ -64,7 +64,7 @@ impl Heard {
         soon(wanted).await
     }
 
-    /// The methods that were told so far.
+    /// The methods of the messages received since the last call.
     pub(crate) fn so_far(&mut self) -> Vec<String> {
         let mut methods = Vec::new();
         while let Ok(message) = self.0.try_recv() {
@@ -74,7 +74,7 @@ impl Heard {
     }
 }
 
-/// The server's side of a conversation.
+/// The server's side of a connection.
 pub(crate) struct Talk {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
@@ -82,7 +82,7 @@ pub(crate) struct Talk {
 }
 
 impl Stage {
-    /// A client of a server that does `act`, which is told how often it was opened before.
+    /// A client of a server that runs `act`, which gets the number of earlier connections.
     pub(crate) fn client<F>(
         options: Options,
         act: impl Fn(Talk, usize) -> F + Send + Sync + 'static,
@@ -109,7 +109,7 @@ impl Pipes for Stage {
 }
 
 impl Talk {
-    /// The next message; none, when the client is gone.
+    /// Reads the next message; `None` when the client has closed the pipe.
     pub(crate) async fn hear(&mut self) -> Option<Value> {
         let mut line = String::new();
         if self.read.read_line(&mut line).await.ok()? == 0 {
@@ -139,7 +139,7 @@ impl Talk {
             .await;
     }
 
-    /// Answers what opens a conversation; gives the next request that is something else.
+    /// Answers the opening messages of an era and returns the first message after them.
     pub(crate) async fn opened(&mut self, era: Era) -> Option<Value> {
         loop {
             let message = self.hear().await?;
@@ -184,7 +184,7 @@ pub(crate) fn initialized(revision: &str) -> Value {
     json!({ "protocolVersion": revision, "capabilities": capabilities(), "serverInfo": info })
 }
 
-/// What acknowledges the subscription of `listen`.
+/// The parameters that acknowledge the request `listen`.
 pub(crate) fn acknowledged(listen: &Value) -> Value {
     let wanted = &listen["params"]["notifications"];
     json!({ "_meta": tag(listen), "notifications": wanted })

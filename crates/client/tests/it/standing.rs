@@ -1,4 +1,4 @@
-//! Is it known how a server is, and is it left alone while it is down?
+//! Tests of connection status, backoff, and reconnects.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::site::{Reply, Site, modern};
 use crate::stage::{Era, Stage, hasty, soon};
 
-/// A server that is never there, and counts who comes.
+/// A server that is never reachable and counts the attempts.
 struct Absent(AtomicUsize);
 
 impl Pipes for Absent {
@@ -32,7 +32,7 @@ async fn while_a_failure_is_fresh_requests_fail_at_once_and_nobody_is_asked() {
             assert!(matches!(&error, Error::Unreachable(why) if why.contains("nobody home")));
         }
         assert_eq!(absent.0.load(Ordering::SeqCst), attempts);
-        // Never longer than the bound.
+        // The delay never exceeds the bound.
         tokio::time::sleep(most).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Are changes heard over a pipe, whatever becomes of the connection?
+//! Tests of subscriptions over a pipe, across reconnects.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::stage::{ERAS, Era, Stage, acknowledged, hasty, soon, tag};
 
 const UPDATED: &str = "notifications/resources/updated";
 
-/// The URIs of the next `count` changes, and how many of them the server said.
+/// The URIs of the next `count` changes, and how many of them the server sent.
 async fn changes(notices: &mut Notices, count: usize) -> (BTreeSet<String>, usize) {
     let (mut uris, mut heard) = (BTreeSet::new(), 0);
     for _ in 0..count {
@@ -65,14 +65,14 @@ async fn a_server_that_tells_of_nothing_is_not_asked_to() {
     assert_eq!(heard.so_far(), ["server/discover"]);
 }
 
-/// 9.4: the new subscription is acknowledged before the old one is let go.
+/// The server acknowledges the new listen stream before the client drops the old one.
 #[tokio::test(start_paused = true)]
 async fn one_subscription_follows_another_without_a_gap() {
     let (client, mut heard) = Stage::client(hasty(), |mut talk, _| async move {
         let mut next = talk.opened(Era::Modern).await;
         while let Some(message) = next {
             if message["method"] == "subscriptions/listen" {
-                // Long enough that an old one let go too early would be seen before.
+                // Long enough that a cancellation sent too early would arrive before.
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 let acknowledged = acknowledged(&message);
                 talk.tell("notifications/subscriptions/acknowledged", acknowledged).await;
@@ -124,7 +124,7 @@ async fn a_resource_that_a_server_does_not_agree_to_watch_is_told_and_let_go() {
 
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_ends_is_made_again_and_what_may_have_been_missed_is_told() {
-    // 8.1: a server may end it with the result or by cancelling; both are the end.
+    // MCP 2026-07-28, subscriptions: a server may end the stream with a result or by cancelling it.
     for cancels in [false, true] {
         let (client, _heard) = Stage::client(hasty(), move |mut talk, _| async move {
             let mut next = talk.opened(Era::Modern).await;
@@ -172,7 +172,7 @@ async fn after_a_restart_everything_is_watched_again_and_told_as_changed_once() 
         let mut notices = client.notices();
         assert!(client.subscribe("a:1").await.unwrap());
         assert!(client.subscribe("a:2").await.unwrap());
-        // The server dies, and nobody asks it anything afterwards.
+        // The server exits, and the test sends no request afterwards.
         assert!(client.request("tools/call", None).await.is_err());
         assert_eq!(changes(&mut notices, 3).await, (set(&["a:1", "a:2", "list"]), 0), "{era:?}");
         heard.next("tools/call").await;

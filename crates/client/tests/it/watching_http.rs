@@ -1,4 +1,4 @@
-//! Are changes heard over HTTP, whatever becomes of the streams?
+//! Tests of subscriptions over HTTP, across broken streams and lost sessions.
 
 use std::sync::{Arc, Mutex};
 
@@ -43,7 +43,7 @@ async fn a_stream_of_changes_is_replaced_by_closing_the_last_one() {
     streams.lock().unwrap().last().unwrap().send(updated("a:1")).unwrap();
     let notice = soon(notices.next()).await.unwrap();
     assert_eq!((notice.about, notice.is_heard), (About::Updated("a:1".to_owned()), true));
-    // The stream ends, and another one follows by itself.
+    // The stream ends, and the client opens another one.
     streams.lock().unwrap().clear();
     let notice = soon(notices.next()).await.unwrap();
     assert_eq!((notice.about, notice.is_heard), (About::Updated("a:1".to_owned()), false));
@@ -83,7 +83,7 @@ async fn the_stream_of_a_session_is_kept_open_and_taken_up_where_it_broke() {
     };
     soon(reopened).await;
     say(&updated("a:2"));
-    // What could be taken up again was not missed, so nothing else is told.
+    // The client resumed the stream, so it reports no missed changes.
     let notice = soon(notices.next()).await.unwrap();
     assert_eq!((notice.about, notice.is_heard), (About::Updated("a:2".to_owned()), true));
 }

@@ -1,4 +1,4 @@
-//! Is a stranger's message read as it was written?
+//! Tests of the parser for messages from upstream servers.
 
 use serde_json::value::RawValue;
 
@@ -40,7 +40,7 @@ fn an_error_is_an_error_however_poor_it_is() {
     }
 }
 
-/// 1.5: how servers in the wild say that a resource is missing.
+/// 1.5: real servers report a missing resource in several ways.
 #[test]
 fn a_missing_resource_is_known_by_many_codes() {
     let missing = |code: i64, message: &str| {

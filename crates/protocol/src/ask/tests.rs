@@ -1,4 +1,4 @@
-//! Do our requests say what they must, and keep what the caller wrote?
+//! Tests of the request encoder.
 
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::value::RawValue;
@@ -20,7 +20,7 @@ fn written(params: Option<&str>, manner: Manner, progress: bool) -> String {
     String::from_utf8(asker.request(question, manner).unwrap()).unwrap()
 }
 
-/// 1.2: three members on every request that stands alone.
+/// 1.2: every stateless request carries three members in `_meta`.
 #[test]
 fn a_request_that_stands_alone_says_what_it_speaks_and_who_asks() {
     let written: Value = serde_json::from_str(&written(None, ALONE, true)).unwrap();
@@ -42,7 +42,7 @@ fn a_request_in_a_session_says_no_more_than_the_caller_did() {
     assert_eq!(written(Some(params), Manner::Opened, false), expected);
 }
 
-/// 9.8, 9.9: who asks and under which token is ours to say; traces pass through.
+/// 9.8, 9.9: client info and progress token are ours; trace context passes through.
 #[test]
 fn what_the_caller_said_in_meta_stays_unless_it_is_ours_to_say() {
     let params = r#"{"_meta":{"traceparent":"t","progressToken":"theirs",
@@ -68,7 +68,7 @@ fn parameters_that_are_no_object_are_not_sent() {
     }
 }
 
-/// 1.3: which methods have a name to repeat.
+/// 1.3: the methods that carry `Mcp-Name`.
 #[test]
 fn a_header_repeats_a_name_where_the_method_has_one() {
     let params = raw(r#"{"uri":"u:é","name":"n","taskId":"t"}"#);

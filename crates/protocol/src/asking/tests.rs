@@ -1,4 +1,4 @@
-//! Is what is asked passed on, and nothing that may not be?
+//! Tests of input requests.
 
 use resource::{Error, Json};
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ fn value(json: &str) -> Value {
     serde_json::from_str(json).unwrap()
 }
 
-/// 9.5: nothing is asked that was not declared.
+/// 9.5: the gateway sends no input request that the client did not declare.
 #[test]
 fn only_what_was_declared_is_asked() {
     let asks =

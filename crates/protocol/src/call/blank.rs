@@ -1,4 +1,4 @@
-//! What is it that somebody wants suggestions for?
+//! Decoder for `completion/complete`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{Call, read};
 use crate::refusal::Refusal;
 
-/// Reads a request for completion: of a variable of a template, or of an argument of a prompt.
+/// Decodes a completion request: for a template variable or a prompt argument.
 pub(super) fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, Refusal> {
     #[derive(Deserialize)]
     struct Asked<'a> {
@@ -44,10 +44,16 @@ pub(super) fn complete(params: Option<&RawValue>, most: usize) -> Result<Call, R
     let (subject, is_prompt) = match (&*asked.subject.kind, asked.subject.uri, asked.subject.name) {
         ("ref/resource", Some(uri), _) => (uri, false),
         ("ref/prompt", _, Some(name)) => (name, true),
-        _ => return Err(Refusal::bad_params("ref: not a reference to a resource".to_owned())),
+        _ => {
+            return Err(Refusal::bad_params(
+                "ref: must be a ref/resource with uri or a ref/prompt with name".to_owned(),
+            ));
+        }
     };
     if subject.len() > most || asked.argument.value.len() > most {
-        return Err(Refusal::bad_params(format!("longer than {most} bytes")));
+        return Err(Refusal::bad_params(format!(
+            "ref or argument value: longer than {most} bytes"
+        )));
     }
     let subject = subject.into_owned();
     let blank = asked.argument.name.into_owned();

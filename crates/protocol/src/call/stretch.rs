@@ -1,41 +1,41 @@
-//! Which stretch of a resource does a read ask for?
+//! Decoder for the read window: `dev.refdesk/window` in `_meta` of `resources/read`.
 
 use serde::Deserialize;
 
 use crate::meta::Meta;
 use crate::refusal::Refusal;
 
-/// A window as a client asks for it.
+/// A window, as a client requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where it begins and how much it is.
+    /// Its unit, start and length.
     pub extent: Extent,
-    /// The version it must be of.
+    /// The version of the resource that the window must come from.
     pub etag: Option<String>,
 }
 
-/// A beginning and a measure.
+/// Start and length of a window, in one of three units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extent {
-    /// By bytes.
+    /// In bytes.
     Bytes {
-        /// Where it begins.
+        /// The first byte, counted from 0.
         offset: u64,
-        /// How long it may be; as long as is allowed, if nobody says.
+        /// Maximum length; `None` means the server's limit.
         length: Option<u64>,
     },
-    /// By lines.
+    /// In lines.
     Lines {
-        /// The first, counted from 1.
+        /// The first line, counted from 1.
         start: u64,
-        /// How many; as many as are allowed, if nobody says.
+        /// Maximum number of lines; `None` means the server's limit.
         most: Option<u64>,
     },
-    /// By tokens.
+    /// In tokens.
     Tokens {
-        /// Where it begins, in bytes.
+        /// The first byte, counted from 0.
         offset: u64,
-        /// How many there may be.
+        /// Maximum number of tokens.
         most: u64,
     },
 }
@@ -51,7 +51,7 @@ struct Members {
     etag: Option<String>,
 }
 
-/// The window that `meta` asks for, if it does.
+/// Decodes the window in `meta`, if it has one.
 pub(super) fn stretch(meta: &Meta<'_>) -> Result<Option<Stretch>, Refusal> {
     let refusal = |flaw: String| Refusal::bad_params(format!("dev.refdesk/window: {flaw}"));
     let Some(raw) = meta.window else { return Ok(None) };
@@ -74,14 +74,14 @@ impl Members {
         let by_lines = self.start_line.is_some() || self.max_lines.is_some();
         let by_bytes = self.offset.is_some() || self.length.is_some();
         if by_lines && (by_bytes || self.max_tokens.is_some()) {
-            return Err("start_line and max_lines do not go with offset, length or max_tokens; \
-                 give one kind"
+            return Err("start_line and max_lines cannot be combined with offset, length or \
+                 max_tokens; give one kind"
                 .to_owned());
         }
         let offset = self.offset.unwrap_or(0);
         let extent = match (self.length, self.max_tokens) {
             (Some(_), Some(_)) => {
-                return Err("length and max_tokens contradict each other; give one".to_owned());
+                return Err("length and max_tokens cannot be combined; give one".to_owned());
             }
             (None, Some(most)) => Extent::Tokens { offset, most },
             _ if by_lines => {

@@ -1,4 +1,4 @@
-//! Is a request read completely, and refused for what is wrong with it?
+//! Tests of the request decoder.
 
 use resource::Uri;
 use serde_json::value::RawValue;

@@ -1,4 +1,6 @@
-//! What does somebody else's description say, member by member?
+//! Lenient parser of an upstream server's resource and template descriptions, member by member.
+//!
+//! Values of an unexpected type, and unknown members, are kept as raw JSON.
 
 use std::borrow::Cow;
 
@@ -15,7 +17,7 @@ use crate::relay::one_line;
 use crate::shape::resource::{COLLECTION, Date, ETAG, FORMATS, MODIFIED};
 use crate::unescape;
 
-/// What is described.
+/// Which kind of object is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Resource,
@@ -23,7 +25,7 @@ pub(super) enum Kind {
     Template,
 }
 
-/// A description, as far as it was understood.
+/// A description while its members are being read.
 #[derive(Default)]
 pub(super) struct Draft<'a> {
     named: Option<Cow<'a, str>>,
@@ -34,7 +36,7 @@ pub(super) struct Draft<'a> {
     size: Option<u64>,
     icons: Vec<Icon>,
     annotations: Annotations,
-    /// Four words for one thing, of which the first that was said holds (B-04).
+    /// Whether it is a collection, by four members in order of precedence (B-04).
     list: [Option<bool>; 4],
     subscribe: Option<bool>,
     etag: Option<String>,
@@ -46,7 +48,7 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(super) fn take(raw: &'a RawValue, kind: Kind) -> Result<Self, Malformed> {
-        Ok(Self::of(members(Some(raw), "members")?, kind))
+        Ok(Self::of(members(Some(raw), "description")?, kind))
     }
 
     pub(super) fn of(members: Members<'a>, kind: Kind) -> Self {
@@ -90,11 +92,11 @@ impl<'a> Draft<'a> {
     }
 
     fn put(&mut self, place: Place, name: &str, raw: &RawValue) {
-        // It will stand on one line among others.
+        // It becomes part of a message that must stay on one line.
         self.extra.put(place, name, one_line(raw.get()));
     }
 
-    /// The value of a member; one of another type is kept as it is, and none is none.
+    /// The value of a member; `None` for `null`. A value of another type is kept as raw JSON.
     fn word<T: for<'de> Deserialize<'de>>(&mut self, name: &str, raw: &RawValue) -> Option<T> {
         if raw.get() == "null" {
             return None;
@@ -106,7 +108,7 @@ impl<'a> Draft<'a> {
         word
     }
 
-    /// Takes the members of an object one by one; anything else is kept as it is.
+    /// Calls `take` for each member of an object; anything else is kept as raw JSON.
     fn each(
         &mut self,
         name: &str,
@@ -137,7 +139,7 @@ impl<'a> Draft<'a> {
             MODIFIED => {
                 let date = text(raw).and_then(|date| humantime::parse_rfc3339_weak(&date).ok());
                 annotations.modified = date;
-                // A date is passed on to the last digit, even if we would write it shorter.
+                // A date that refdesk would write differently is passed on unchanged.
                 let ours =
                     date.and_then(Date::of).and_then(|date| serde_json::to_string(&date).ok());
                 ours.is_some_and(|ours| ours == raw.get())
@@ -180,35 +182,36 @@ impl<'a> Draft<'a> {
 
     fn add_icons(&mut self, raw: &'a RawValue) {
         self.icons = icons(raw).unwrap_or_default();
-        // One that says more than we understand is passed on, and all with it.
+        // If one icon has an unknown member, all icons are passed on as raw JSON.
         if self.icons.is_empty() && raw.get() != "null" {
             self.put(Place::Beside, "icons", raw);
         }
     }
 
-    /// Whether it says of itself both that other resources lie in it and that none do.
+    /// Whether it claims both to be a collection and not to be one.
     pub(super) fn contradicts(&self) -> bool {
         let said = |wanted| self.list.contains(&Some(wanted));
         said(true) && said(false)
     }
 
-    /// The content of an element.
+    /// Decodes the content of an element, and whether it is text.
     pub(super) fn body(&self) -> Result<(bool, Bytes), Malformed> {
         let said = |raw: Option<&'a RawValue>| raw.filter(|raw| raw.get() != "null");
         if let Some(raw) = said(self.text) {
             let text = unescape::text(raw);
-            let text = text.ok_or_else(|| Malformed::new("content whose text is none"))?;
+            let text =
+                text.ok_or_else(|| Malformed::new("contents: text is not a valid string"))?;
             return Ok((true, text.into()));
         }
-        // B-05: each element has one of the two, even where its source forgot.
+        // B-05: every element has text or a blob; if the server sent neither, the text is empty.
         let Some(raw) = said(self.blob) else { return Ok((true, Bytes::new())) };
-        let flaw = || Malformed::new("content whose blob is not base64");
+        let flaw = || Malformed::new("contents: blob is not valid base64");
         let blob = text(raw).ok_or_else(flaw)?;
         let bytes = base64_simd::forgiving_decode_to_vec(blob.as_bytes()).map_err(|_| flaw())?;
         Ok((false, bytes.into()))
     }
 
-    /// The resource, unless nobody could ask for it.
+    /// The resource; `None` if it has no valid URI. `asked` is the URI of an element without one.
     pub(super) fn resource(self, asked: Option<&Uri>) -> Option<Resource> {
         let uri = match (&self.named, asked) {
             (Some(text), _) => Uri::parse(text).ok()?,
@@ -235,7 +238,7 @@ impl<'a> Draft<'a> {
         Some(resource)
     }
 
-    /// The template, unless nobody could fill it in.
+    /// The template; `None` if its URI template is missing or invalid.
     pub(super) fn template(self) -> Option<Template> {
         let uri = UriTemplate::parse(self.named.as_deref()?).ok()?;
         let name = self.name.unwrap_or_else(|| uri.as_str().to_owned());
@@ -266,7 +269,7 @@ fn flag(raw: &RawValue) -> Option<bool> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// For whom it is meant, if all of them are known to us.
+/// The audience; `None` if it has an unknown role.
 fn roles(raw: &RawValue) -> Option<Vec<Role>> {
     let names: Vec<Cow<'_, str>> = serde_json::from_str(raw.get()).ok()?;
     let role = |name: &Cow<'_, str>| match &**name {
@@ -277,7 +280,7 @@ fn roles(raw: &RawValue) -> Option<Vec<Role>> {
     names.iter().map(role).collect()
 }
 
-/// The pictures, if we understand all that is said of them.
+/// The icons; `None` if one of them has an unknown member.
 fn icons(raw: &RawValue) -> Option<Vec<Icon>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -1,7 +1,7 @@
-//! What did somebody else's server answer, in our words?
+//! Decoding of an upstream server's results into resources, templates and content.
 //!
-//! What we have no word for is kept as it was written, so that it can be passed on. What a member
-//! should not hold is kept the same way: one odd entry does not cost the list.
+//! Lenient: members that refdesk does not know, or that have an unexpected type, are kept as raw
+//! JSON and passed on. One odd entry does not fail the whole list.
 
 mod describe;
 
@@ -19,45 +19,45 @@ use crate::answer::Malformed;
 use crate::member::Fields;
 use describe::{Draft, Kind};
 
-/// The longest that anything is taken to stay fresh.
+/// The longest cache lifetime to accept from a server.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// One page of a list.
 #[derive(Debug, Clone)]
 pub struct Listed<T> {
-    /// What stands on it, each URI once.
+    /// The entries, each URI once.
     pub items: Vec<T>,
-    /// Where the list goes on. A cursor that is empty is a cursor.
+    /// The cursor of the next page. An empty cursor is a valid cursor.
     pub next: Option<String>,
-    /// How long it may be kept, and by whom.
+    /// How long the page may be cached, and by whom.
     pub freshness: Freshness,
-    /// How many entries were left out, because nobody could ask for them.
+    /// How many entries were skipped, because no client could request them.
     pub left_out: usize,
-    /// How many entries contradict themselves.
+    /// How many entries contradict themselves on whether they are collections.
     pub contradictory: usize,
 }
 
-/// The answer to a read.
+/// The result of a read.
 #[derive(Debug, Clone)]
 pub enum Opened {
     /// The content.
     Contents(Vec<Element>, Freshness),
-    /// None, before somebody has answered a question.
+    /// No content yet: the server asks for input first.
     NeedsInput,
 }
 
-/// One element of what was read.
+/// One element of `contents`.
 #[derive(Debug, Clone)]
 pub struct Element {
     /// The resource, as the element describes it.
     pub resource: Resource,
-    /// Whether it is text.
+    /// Whether the content is text.
     pub is_text: bool,
-    /// Text as UTF-8, or the bytes themselves.
+    /// The content: UTF-8 text, or the decoded bytes of a blob.
     pub bytes: Bytes,
 }
 
-/// The members of every result that we ask for.
+/// The members of all results that this module decodes.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Told<'a> {
@@ -82,10 +82,10 @@ struct Told<'a> {
 impl<'a> Told<'a> {
     fn read(result: &'a RawValue) -> Result<Self, Malformed> {
         serde_json::from_str(result.get())
-            .map_err(|flaw| Malformed::new(&format!("a result that cannot be read: {flaw}")))
+            .map_err(|flaw| Malformed::new(&format!("the result cannot be parsed: {flaw}")))
     }
 
-    /// MCP 2026-07-28: a result of a type that nobody knows is no result.
+    /// MCP 2026-07-28: a result of an unknown type is not a result.
     fn complete(result: &'a RawValue) -> Result<Self, Malformed> {
         Self::read(result)?.completed()
     }
@@ -93,11 +93,11 @@ impl<'a> Told<'a> {
     fn completed(self) -> Result<Self, Malformed> {
         match self.result_type.as_deref() {
             None | Some("complete") => Ok(self),
-            Some(_) => Err(Malformed::new("a result of another type than was asked for")),
+            Some(_) => Err(Malformed::new("the result has an unexpected resultType")),
         }
     }
 
-    /// K-07: what is absent, negative or no number is no time at all.
+    /// K-07: a `ttlMs` that is absent, negative or not a number means zero.
     fn freshness(&self) -> Freshness {
         let number = |raw: &RawValue| serde_json::from_str::<f64>(raw.get()).ok();
         let millis = self.ttl_ms.and_then(number).filter(|millis| *millis > 0.0).unwrap_or(0.0);
@@ -131,10 +131,11 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Reads a page of resources.
+/// Decodes a page of resources.
 pub fn resources(result: &RawValue) -> Result<Listed<Resource>, Malformed> {
     let mut told = Told::complete(result)?;
-    let entries = told.resources.take().ok_or_else(|| Malformed::new("a list of nothing"))?;
+    let entries =
+        told.resources.take().ok_or_else(|| Malformed::new("the result has no resources"))?;
     let take = |raw: &RawValue| {
         let draft = Draft::take(raw, Kind::Resource).ok()?;
         let contradicts = draft.contradicts();
@@ -143,45 +144,47 @@ pub fn resources(result: &RawValue) -> Result<Listed<Resource>, Malformed> {
     Ok(told.listed(&entries, take, |resource| resource.uri.clone()))
 }
 
-/// Reads a page of templates.
+/// Decodes a page of templates.
 pub fn templates(result: &RawValue) -> Result<Listed<Template>, Malformed> {
     let mut told = Told::complete(result)?;
     let entries = told.resource_templates.take();
-    let entries = entries.ok_or_else(|| Malformed::new("a list of nothing"))?;
+    let entries = entries.ok_or_else(|| Malformed::new("the result has no resourceTemplates"))?;
     let take = |raw: &RawValue| Some((Draft::take(raw, Kind::Template).ok()?.template()?, false));
     Ok(told.listed(&entries, take, |template| template.uri.as_str().to_owned()))
 }
 
-/// Reads a description.
+/// Decodes the description of a resource.
 pub fn described(result: &RawValue) -> Result<(Resource, Freshness), Malformed> {
     let told = Told::complete(result)?;
-    let raw = told.resource.ok_or_else(|| Malformed::new("a description of nothing"))?;
+    let raw = told.resource.ok_or_else(|| Malformed::new("the result has no resource"))?;
     let resource = Draft::take(raw, Kind::Resource)?.resource(None);
-    let resource = resource.ok_or_else(|| Malformed::new("a resource without a URI"))?;
+    let resource = resource.ok_or_else(|| Malformed::new("the resource has no valid URI"))?;
     Ok((resource, told.freshness()))
 }
 
-/// Reads what was read of `asked`. Elements that name nothing are about that.
+/// Decodes the content of `asked`. Elements without a URI get that one.
 pub fn opened(result: &RawValue, asked: &Uri) -> Result<Opened, Malformed> {
     let told = Told::read(result)?;
-    // Only this method may ask back (MCP 2026-07-28, multi round-trip requests).
+    // Of the methods here, only a read may ask for input (MCP 2026-07-28, multi round-trip
+    // requests).
     if told.result_type.as_deref() == Some("input_required") {
         return Ok(Opened::NeedsInput);
     }
     let mut told = told.completed()?;
-    let contents = told.contents.take().ok_or_else(|| Malformed::new("a read of nothing"))?;
+    let contents =
+        told.contents.take().ok_or_else(|| Malformed::new("the result has no contents"))?;
     let element = |fields: Fields<'_>| {
         let draft = Draft::of(fields.0, Kind::Element);
         let (is_text, bytes) = draft.body()?;
         let resource = draft.resource(Some(asked));
-        let resource = resource.ok_or_else(|| Malformed::new("content of what is no URI"))?;
+        let resource = resource.ok_or_else(|| Malformed::new("contents: invalid URI"))?;
         Ok(Element { resource, is_text, bytes })
     };
     let elements = contents.into_iter().map(element).collect::<Result<_, Malformed>>()?;
     Ok(Opened::Contents(elements, told.freshness()))
 }
 
-/// Reads values to choose from.
+/// Decodes completion values.
 pub fn completion(result: &RawValue) -> Result<Completion, Malformed> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -193,7 +196,7 @@ pub fn completion(result: &RawValue) -> Result<Completion, Malformed> {
     let told = Told::complete(result)?;
     let raw = told.completion.map_or("null", RawValue::get);
     let Values { mut values, total, has_more } =
-        serde_json::from_str(raw).map_err(|_| Malformed::new("a completion without values"))?;
+        serde_json::from_str(raw).map_err(|_| Malformed::new("the completion has no values"))?;
     let given = values.len();
     values.truncate(Completion::MOST);
     let least = given + usize::from(has_more == Some(true));

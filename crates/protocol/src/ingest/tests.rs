@@ -1,4 +1,4 @@
-//! Does what others wrote come out as they wrote it?
+//! Tests: upstream JSON passes through unchanged.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Members under names that nobody gave a meaning to.
+/// Members with unknown names.
 fn extra() -> impl Strategy<Value = Map<String, Value>> {
     let names = prop_oneof!["x-[a-z]{1,8}", "com\\.example/[a-zA-Z]{1,6}", "\\PC{1,6}x"];
     btree_map(names, json(), 0..5).prop_map(|members| members.into_iter().collect())
@@ -90,7 +90,7 @@ fn with(mut value: Value, extra: [(&str, &Map<String, Value>); 4]) -> Value {
             at[name] = json.clone();
         }
     }
-    // As read from text, as everything is that comes from elsewhere.
+    // Parsed from text, as all upstream JSON is.
     serde_json::from_str(&value.to_string()).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! Is a URI changed where it must be, and nothing anywhere else?
+//! Tests of URI rewriting.
 
 use proptest::prelude::{Just, Strategy, any, prop, proptest};
 use proptest::prop_oneof;
@@ -80,7 +80,7 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 fn extras_of(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map<String, Value>> {
-    // Names of their own, so that they are extra and not the members that are looked for.
+    // The prefix keeps these names apart from the members that `rewrite` looks for.
     prop::collection::btree_map("x[a-z\"\\\\é ]{0,6}", value, 0..3)
         .prop_map(|members| members.into_iter().collect())
 }
@@ -89,7 +89,7 @@ fn extras() -> impl Strategy<Value = Map<String, Value>> {
     extras_of(anything())
 }
 
-/// An object of these members and some more.
+/// An object with these members and `more`.
 fn with(members: &Value, more: Map<String, Value>) -> Value {
     let mut all = more;
     all.extend(members.as_object().unwrap().clone());

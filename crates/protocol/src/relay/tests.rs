@@ -1,4 +1,4 @@
-//! Is a server asked as it wants to be, and is what it says kept?
+//! Tests: requests for upstream tools and prompts, and decoding of the answers.
 
 use std::collections::BTreeMap;
 

@@ -1,28 +1,28 @@
-//! How do we say what we can do?
+//! The server capabilities, as `initialize` and `server/discover` declare them.
 
 use serde::Serialize;
 
 use crate::meta::EXTENSION;
 use crate::revision::Revision;
 
-/// What the server behind this protocol can do.
+/// Which features the server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
-    /// Variables of templates can be completed.
+    /// It completes template variables and prompt arguments.
     pub completes: bool,
-    /// Changes can be heard of.
+    /// It sends notifications of changes.
     pub watches: bool,
-    /// There are tools.
+    /// It has tools.
     pub tools: bool,
-    /// There are prompts.
+    /// It has prompts.
     pub prompts: bool,
-    /// Log messages of others may be passed on.
+    /// It may relay log messages of upstream servers.
     pub logs: bool,
-    /// SEP-2093 is served.
+    /// It serves SEP-2093.
     pub collections: bool,
 }
 
-/// The capabilities as one revision words them.
+/// The `capabilities` object, in the form that one revision defines.
 #[derive(Serialize)]
 pub(crate) struct Capabilities {
     resources: Resources,
@@ -59,7 +59,8 @@ struct Offers {
 #[derive(Serialize)]
 struct Empty {}
 
-/// The extension, told in two places: one for each generation of clients.
+/// The settings of the SEP-2093 extension. They go under `extensions` for new clients and under
+/// `experimental` for older ones.
 #[derive(Clone, Copy)]
 struct Extensions;
 

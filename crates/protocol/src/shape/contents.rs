@@ -1,4 +1,4 @@
-//! How does what was read look as JSON?
+//! JSON encoding of read content: the elements of `contents`.
 
 use resource::{Body, Part};
 
@@ -6,10 +6,10 @@ use super::resource::Shape;
 use crate::outgoing::Outgoing;
 use crate::revision::Terms;
 
-/// Adds the elements of `contents`, each with its body to be encoded as it leaves.
+/// Adds the elements of `contents` to a message. The message encodes each body as it is sent.
 ///
-/// `head` is JSON that is ready and stands before them; what stands behind them is returned, to
-/// be written on.
+/// `head` is the JSON before the elements. Returns the start of the JSON after them, for the caller
+/// to continue.
 pub(crate) fn push(
     parts: Vec<Part>,
     terms: Terms,
@@ -33,7 +33,7 @@ pub(crate) fn push_one(
     into: &mut Outgoing,
 ) -> Vec<u8> {
     let shape = Shape::read(&part.resource, part.slice.as_ref(), terms);
-    serde_json::to_writer(&mut head, &shape).expect("a vector takes all that is written");
+    serde_json::to_writer(&mut head, &shape).expect("writing to a vector cannot fail");
     let closing = head.pop();
     debug_assert_eq!(closing, Some(b'}'));
     head.extend_from_slice(match part.body {

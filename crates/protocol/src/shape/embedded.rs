@@ -1,7 +1,7 @@
-//! How does a resource look inside the result of a tool?
+//! JSON encoding of embedded resources: content blocks of a tool result.
 //!
-//! SEP-2093 leaves annotations to the resource itself; peers that never heard of it look for
-//! them beside it. Whoever knows gets them once, whoever does not gets them in both places.
+//! SEP-2093 puts annotations inside the resource; older clients look for them beside it. A client
+//! that declares SEP-2093 gets them inside only, any other client gets them in both places.
 
 use resource::{Annotations, Part, Role};
 use serde::Deserialize;
@@ -12,24 +12,25 @@ use super::resource::annotations;
 use crate::outgoing::Outgoing;
 use crate::revision::Terms;
 
-/// Adds a content block that embeds `part`. Behind it stands what is returned.
+/// Adds a content block that embeds `part`. `head` is the JSON before the block; returns the start
+/// of the JSON after it.
 pub fn push(part: Part, terms: Terms, mut head: Vec<u8>, into: &mut Outgoing) -> Vec<u8> {
     let beside = annotations(&part.resource.annotations, &part.resource.extra, terms)
         .filter(|_| !terms.aware);
     head.extend_from_slice(b"{\"type\":\"resource\",");
     if let Some(beside) = beside {
         head.extend_from_slice(b"\"annotations\":");
-        serde_json::to_writer(&mut head, &beside).expect("a vector takes all that is written");
+        serde_json::to_writer(&mut head, &beside).expect("writing to a vector cannot fail");
         head.push(b',');
     }
     head.extend_from_slice(b"\"resource\":");
-    // Annotations stand inside in any case, so the element is written in full.
+    // Annotations belong inside in any case, so the element gets its full metadata.
     let mut tail = contents::push_one(part, Terms { full: true, ..terms }, head, into);
     tail.push(b'}');
     tail
 }
 
-/// The annotations of an embedded resource that somebody sent: its own, or else those beside it.
+/// Decodes the annotations of an embedded resource: its own, or else those beside it.
 pub fn annotations_of(block: &Value) -> Option<Annotations> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! How are words of others written that we do not understand?
+//! JSON encoding of unknown members, exactly as the upstream server wrote them.
 
 use resource::{Extra, Place};
 use serde::{Serialize, Serializer};
@@ -6,19 +6,20 @@ use serde_json::value::RawValue;
 
 use crate::revision::Terms;
 
-/// Members as somebody else wrote them.
+/// Unknown members, as raw JSON.
 #[derive(Default)]
 pub(crate) struct Members<'a>(Vec<(&'a str, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// The members in `place` that are not ours to write, for peers that do not mind them.
+    /// The members in `place` that refdesk does not write itself (`is_ours`), for a peer whose
+    /// revision allows unknown members.
     pub(crate) fn of(
         extra: &'a Extra,
         place: Place,
         terms: Terms,
         is_ours: impl Fn(&str) -> bool,
     ) -> Self {
-        // Where nothing is extensible, a strict client never sees a surprise.
+        // Revisions without `_meta` are not extensible: a strict client would fail on new members.
         if extra.is_empty() || !terms.revision.knows_meta() {
             return Self::default();
         }
@@ -34,7 +35,7 @@ impl<'a> Members<'a> {
         )
     }
 
-    /// The members in `place`, all of them.
+    /// All members in `place`.
     pub(crate) fn all(extra: &'a Extra, place: Place) -> Self {
         let members = extra.at(place).iter();
         let read = |(name, json): &'a (String, String)| {
@@ -47,7 +48,7 @@ impl<'a> Members<'a> {
         self.0.is_empty()
     }
 
-    /// Leaves out what we say ourselves after all.
+    /// Removes a member that refdesk writes itself.
     pub(crate) fn without(&mut self, name: &str) {
         self.0.retain(|(known, _)| *known != name);
     }

@@ -1,6 +1,7 @@
-//! How does each thing look as JSON?
+//! JSON encoding of resources, templates, content and capabilities.
 //!
-//! One file a subject. What a revision does not know is left out here, and nowhere else.
+//! One file per subject. Members that the client's revision does not define are left out here, and
+//! nowhere else.
 
 pub mod capability;
 pub mod contents;

@@ -1,6 +1,7 @@
-//! How does a tool or a prompt of another server look in a list of ours?
+//! JSON encoding of tools and prompts in a list.
 //!
-//! Members that a revision does not know are left out; those that nobody knows stay.
+//! Leaves out members that the client's revision does not define, and keeps members that no
+//! revision defines.
 
 use resource::{Offer, Offered};
 use serde::Deserialize;
@@ -10,7 +11,7 @@ use crate::member::{Object, elements, members};
 use crate::relay::one_line;
 use crate::revision::Revision;
 
-/// What is on a page, as a JSON array.
+/// The entries of a page as a JSON array. Skips entries that are not objects.
 pub(crate) fn rows<'a>(
     page: impl IntoIterator<Item = &'a Offered>,
     offer: Offer,
@@ -32,7 +33,7 @@ fn row(offered: &Offered, offer: Offer, revision: Revision) -> Option<String> {
     let whole: &RawValue = serde_json::from_str(&text).ok()?;
     let mut out = Object::begin();
     out.text("name", &offered.name);
-    for (name, raw) in members(Some(whole), "an offer").ok()? {
+    for (name, raw) in members(Some(whole), "a tool or prompt").ok()? {
         match (&*name, offer) {
             ("name", _) => {}
             ("title", _) if !revision.knows_titles() => {}
@@ -54,8 +55,9 @@ fn row(offered: &Offered, offer: Offer, revision: Revision) -> Option<String> {
     Some(out.end())
 }
 
-/// The schema of what a tool gives. Through 2025-11-25 that is an object, so anything else is
-/// wrapped in one, as the values themselves are; what may be either cannot be described.
+/// The output schema of a tool. Through 2025-11-25 the output must be an object, so the schema of
+/// another type is wrapped in one, as the values are (`{"result": …}`). A schema that does not name
+/// exactly one type, or that must be wrapped but has a `$ref`, is left out.
 fn schema(raw: &RawValue, revision: Revision) -> Option<String> {
     #[derive(Deserialize)]
     struct Root<'a> {
@@ -71,7 +73,7 @@ fn schema(raw: &RawValue, revision: Revision) -> Option<String> {
     let root: Root<'_> = serde_json::from_str(raw.get()).ok()?;
     match root.kind?.get() {
         "\"object\"" => Some(raw.get().to_owned()),
-        // A reference would point somewhere else from inside.
+        // Wrapping would change what a `$ref` points to.
         kind if kind.starts_with('"') && !raw.get().contains("\"$ref\"") => {
             let inner = raw.get();
             Some(format!(

@@ -1,7 +1,7 @@
-//! How does what a tool or a prompt of another server gave look to a peer of ours?
+//! Adapts an upstream server's result to the client's protocol revision.
 //!
-//! Whoever speaks the newest revision gets it as it was written. Whoever speaks an older one gets
-//! what that one knows, and the rest in words where it would be lost.
+//! A client of the newest revision gets the result as it was written. A client of an older one
+//! gets what its revision defines, and text in place of content that it would lose.
 
 use resource::{Error, Json, Result};
 use serde_json::json;
@@ -11,10 +11,10 @@ use crate::member::{Members, Object, elements, members, string};
 use crate::relay::one_line;
 use crate::revision::Revision;
 
-/// What a peer of this revision is given, on one line.
+/// Adapts the result of a tool, a prompt or a read to `revision`, on one line.
 pub fn outcome(given: &Json, revision: Revision) -> Result<Json> {
     let text = one_line(given.as_str());
-    let odd = || Error::unavailable("the server behind this mount gave an answer that is none");
+    let odd = || Error::unavailable("the upstream server returned an invalid result");
     let whole: &RawValue = serde_json::from_str(&text).map_err(|_| odd())?;
     let parts = members(Some(whole), "a result").map_err(|_| odd())?;
     let kind = parts.iter().rfind(|(name, _)| name == "resultType").map(|(_, raw)| string(raw));
@@ -22,8 +22,8 @@ pub fn outcome(given: &Json, revision: Revision) -> Result<Json> {
         None | Some(Some("complete")) => {}
         Some(Some("input_required")) if revision.asks_back() => return Ok(text.as_ref().into()),
         Some(Some("input_required")) => {
-            let why = "needs input: the server behind this mount asks back, which this revision \
-                       of the protocol cannot pass on";
+            let why = "needs input: the upstream server asks for client input, which this \
+                       protocol revision cannot relay";
             return Err(Error::unavailable(why));
         }
         Some(_) => return Err(odd()),
@@ -59,14 +59,14 @@ fn older(parts: &Members<'_>, revision: Revision) -> String {
             _ => out.raw(name, raw.get()),
         }
     }
-    // What is given in one form alone is given in words too: an older peer may see nothing else.
+    // An older client may ignore structured content, so a result without text gets it as text too.
     if let Some(structured) = structured.filter(|_| !is_said) {
         out.raw("content", &format!("[{}]", words(structured)));
     }
     out.end()
 }
 
-/// What the newest revision says about a result means nothing to an older peer.
+/// Copies `_meta` without the protocol's own members, which older revisions do not define.
 fn meta(out: &mut Object, raw: &RawValue) {
     let mut kept = Object::begin();
     for (name, raw) in members(Some(raw), "_meta").unwrap_or_default() {
@@ -93,7 +93,7 @@ fn messages(raw: &RawValue, revision: Revision) -> String {
     format!("[{}]", each.collect::<Vec<_>>().join(","))
 }
 
-/// One block, or several.
+/// Adapts one content block, or an array of them.
 fn blocks(raw: &RawValue, revision: Revision) -> String {
     if !raw.get().starts_with('[') {
         return block(raw, revision);

@@ -1,4 +1,4 @@
-//! How does a resource look as JSON?
+//! JSON encoding of a resource, in a list and as an element of `contents`.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use super::extra::Members;
 use crate::revision::Terms;
 
-/// A resource as one peer sees it.
+/// A resource in the form that one client gets.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shape<'a> {
@@ -38,7 +38,7 @@ pub(crate) struct Shape<'a> {
     extra: Members<'a>,
 }
 
-/// What one resource can do, by the newest draft of SEP-2093.
+/// The capabilities of one resource, by the newest draft of SEP-2093.
 #[derive(Serialize)]
 struct Capabilities<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ struct FormatShape<'a> {
     size: Option<u64>,
 }
 
-/// Which stretch of the whole an element holds, and what to ask for next.
+/// Which window of the whole an element holds, and where the next one starts.
 #[derive(Serialize)]
 struct Window<'a> {
     offset: u64,
@@ -134,19 +134,20 @@ pub(crate) struct AnnotationsShape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// The resource as a listing shows it.
+    /// The resource in a list.
     pub(crate) fn listed(resource: &'a Resource, terms: Terms) -> Self {
         Self::full(resource, terms).with_extra(resource, terms, |_| false)
     }
 
-    /// The resource as an element of what was read shows it, body aside.
+    /// The resource as an element of `contents`, without its body.
     pub(crate) fn read(resource: &'a Resource, slice: Option<&Slice>, terms: Terms) -> Self {
         let shape =
             if terms.full { Self::full(resource, terms) } else { Self::bare(resource, terms) };
         let is_body = |name: &str| matches!(name, "text" | "blob");
         let mut shape = shape.with_extra(resource, terms, is_body);
         if let Some(slice) = slice {
-            // A client that asked for a window looks for its bounds, whatever its revision knows.
+            // The client asked for a window, so it gets the bounds, even if its revision lacks
+            // `_meta`.
             let meta = shape.meta.get_or_insert_default();
             meta.extra.without(WINDOW);
             meta.window = Some(Window::of(slice, resource));
@@ -154,7 +155,7 @@ impl<'a> Shape<'a> {
         shape
     }
 
-    /// All that we have words for.
+    /// All members that the revision defines.
     fn full(resource: &'a Resource, terms: Terms) -> Self {
         Self {
             name: Some(&resource.name),
@@ -167,7 +168,8 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Only what the core protocol has in every element.
+    /// Only what the core protocol defines for an element of `contents`, and SEP-2093 if the client
+    /// gets it.
     fn bare(resource: &'a Resource, terms: Terms) -> Self {
         let collection = resource.listable.known().filter(|_| terms.full);
         Self {
@@ -186,7 +188,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Adds what others said; where both said something, our word holds.
+    /// Adds the unknown members. A member that refdesk writes itself wins.
     fn with_extra(
         mut self,
         resource: &'a Resource,
@@ -286,7 +288,7 @@ pub(crate) fn annotations<'a>(
     extra: &'a Extra,
     terms: Terms,
 ) -> Option<AnnotationsShape<'a>> {
-    // A date that we would write in another way stands as its source wrote it.
+    // A date that refdesk would write differently is kept as its source wrote it.
     let is_quoted = extra.get(Place::Annotations, MODIFIED).is_some();
     let known = annotations.modified.filter(|_| terms.revision.knows_titles() && !is_quoted);
     let last_modified = known.and_then(Date::of);
@@ -313,11 +315,11 @@ pub(crate) fn annotations<'a>(
 
 pub(crate) const MODIFIED: &str = "lastModified";
 
-/// A time as ISO 8601 text, to the second and in UTC.
+/// A time as ISO 8601 text in UTC, with a precision of one second.
 pub(crate) struct Date(SystemTime);
 
 impl Date {
-    /// A date that can be written with a year of four digits; clocks may say anything.
+    /// `None` before 1970 and after 9999, so that the year has four digits; clocks may be wrong.
     pub(crate) fn of(time: SystemTime) -> Option<Self> {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         (since.as_secs() < 253_402_300_800).then_some(Self(time))
@@ -330,7 +332,7 @@ impl Serialize for Date {
     }
 }
 
-/// Resources in a row, without another list being made of them.
+/// A JSON array of resources, encoded without an intermediate list.
 pub(crate) struct Row<'a>(pub(crate) &'a [Arc<Resource>], pub(crate) Terms);
 
 impl Serialize for Row<'_> {

@@ -1,4 +1,4 @@
-//! How does a template look as JSON?
+//! JSON encoding of a resource template.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl<'a> Shape<'a> {
         shape
     }
 
-    /// Where both say something, our word holds.
+    /// Whether refdesk writes this member itself; its value wins over the unknown one.
     fn says(&self, name: &str) -> bool {
         match name {
             "uriTemplate" | "name" => true,
@@ -63,7 +63,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Templates in a row.
+/// A JSON array of templates.
 pub(crate) struct Row<'a>(pub(crate) &'a [Arc<Template>], pub(crate) Terms);
 
 impl Serialize for Row<'_> {

@@ -1,6 +1,6 @@
-//! What is a tool of ours given?
+//! The arguments of the built-in tools, and their decoding.
 //!
-//! What a model writes is often a little wrong, so the words of a refusal say what is expected.
+//! Models often write arguments a little wrong, so error messages say what is expected.
 
 use std::time::SystemTime;
 
@@ -11,89 +11,89 @@ use serde_json::value::RawValue;
 use super::Tool;
 use crate::member::members;
 
-/// What one of our tools is to do.
+/// The arguments of a call, by tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arguments {
-    /// A page of what is there.
+    /// Arguments of `resources_list`.
     List(List),
-    /// A page of the templates.
+    /// Arguments of `resources_templates`.
     Templates(Templates),
-    /// Descriptions.
+    /// Arguments of `resources_metadata`.
     Metadata(Metadata),
-    /// A window.
+    /// Arguments of `resources_read`.
     Read(Read),
-    /// Whole contents.
+    /// Arguments of `resources_read_embedded`.
     ReadEmbedded(ReadEmbedded),
-    /// Lines that match.
+    /// Arguments of `resources_grep`.
     Grep(Grep),
-    /// To watch.
+    /// Arguments of `resources_watch`.
     Watch(Watch),
-    /// To watch no more.
+    /// Arguments of `resources_unwatch`.
     Unwatch(Unwatch),
-    /// What changed.
+    /// Arguments of `resources_changes`.
     Changes(Changes),
 }
 
-/// What narrows a list.
+/// Filters of a list or a search. A resource must match all that are given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Filter {
-    /// Only what lies in here.
+    /// Only resources in this collection.
     pub collection: Option<Link>,
-    /// Also what lies deeper.
+    /// Include nested collections.
     pub recursive: bool,
-    /// Part of a name.
+    /// Part of the name or title, ignoring case.
     pub name: Option<String>,
-    /// A glob over URIs.
+    /// A glob on the URI.
     pub uri: Option<String>,
-    /// A MIME type, or the beginning of one.
+    /// A MIME type, or a prefix that ends in `/`.
     pub mime: Option<String>,
-    /// For whom.
+    /// The intended audience.
     pub audience: Option<Whom>,
-    /// How important at least.
+    /// The minimum priority.
     pub min_priority: Option<f64>,
-    /// Changed since.
+    /// Modified at or after this time.
     pub modified_since: Option<Moment>,
-    /// Of which mount.
+    /// Only resources of the mount with this name.
     pub mount: Option<String>,
 }
 
-/// What `resources_list` is given.
+/// Arguments of `resources_list`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct List {
-    /// What narrows it.
+    /// The filters.
     #[serde(flatten)]
     pub filter: Filter,
-    /// In which order; as it comes, if nobody says.
+    /// The sort order; without one, the order of the provider.
     pub sort: Option<Sort>,
-    /// Where to go on.
+    /// The cursor of the page, or of the part of the search.
     pub cursor: Option<String>,
 }
 
-/// In which order a list is given.
+/// The sort order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
     /// By name.
     Name,
-    /// The most important first.
+    /// By priority, the highest first.
     Priority,
-    /// The newest first.
+    /// By time of the last change, the newest first.
     Modified,
-    /// The largest first.
+    /// By size, the largest first.
     Size,
 }
 
-/// What `resources_templates` is given.
+/// Arguments of `resources_templates`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Templates {
-    /// Where to go on.
+    /// The cursor of the page, or of the part of the search.
     pub cursor: Option<String>,
 }
 
-/// What `resources_metadata` is given.
+/// Arguments of `resources_metadata`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metadata {
@@ -101,114 +101,114 @@ pub struct Metadata {
     pub uris: Links,
 }
 
-/// What `resources_read` is given.
+/// Arguments of `resources_read`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
     /// The resource.
     pub uri: Link,
-    /// Where to begin, in bytes.
+    /// The first byte.
     pub offset: Option<u64>,
-    /// How many bytes.
+    /// The maximum number of bytes.
     pub max_bytes: Option<u64>,
-    /// Where to begin, in lines.
+    /// The first line, counted from 1.
     pub start_line: Option<u64>,
-    /// How many lines.
+    /// The maximum number of lines.
     pub max_lines: Option<u64>,
-    /// How many tokens.
+    /// The maximum number of tokens, estimated.
     pub max_tokens: Option<u64>,
-    /// The version it must be of.
+    /// The version to read; the call fails if the resource has another one.
     pub etag: Option<String>,
-    /// Whether to give an embedded resource.
+    /// Whether to return an embedded resource instead of text.
     #[serde(default)]
     pub use_content_blocks: bool,
 }
 
-/// What `resources_read_embedded` is given.
+/// Arguments of `resources_read_embedded`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadEmbedded {
     /// The resources.
     pub uris: Links,
-    /// How many bytes in all.
+    /// The maximum number of bytes in total.
     pub max_bytes: Option<u64>,
-    /// Whether images and sound are blocks of their own kind.
+    /// Whether to return images and audio as image and audio blocks.
     #[serde(default)]
     pub media: bool,
 }
 
-/// What `resources_grep` is given.
+/// Arguments of `resources_grep`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Grep {
-    /// What narrows it.
+    /// The filters.
     #[serde(flatten)]
     pub filter: Filter,
     /// The regular expression.
     pub pattern: String,
-    /// Whether letters match in any case.
+    /// Whether to ignore case.
     #[serde(default)]
     pub ignore_case: bool,
-    /// How many lines around each match.
+    /// The number of lines of context around each match.
     pub context: Option<u64>,
-    /// How many matches at most.
+    /// The maximum number of matches.
     pub max_matches: Option<u64>,
-    /// Where to go on.
+    /// The cursor of the page, or of the part of the search.
     pub cursor: Option<String>,
 }
 
-/// What `resources_watch` is given.
+/// Arguments of `resources_watch`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watch {
     /// The resources.
     pub uris: Links,
-    /// What to add them to.
+    /// The handle to add them to; without one, a new or the session's own watcher.
     pub handle: Option<String>,
 }
 
-/// What `resources_unwatch` is given.
+/// Arguments of `resources_unwatch`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Unwatch {
-    /// The resources; all, if nobody says.
+    /// The resources; without them, all.
     pub uris: Option<Links>,
-    /// What to take them from.
+    /// The handle to remove them from.
     pub handle: Option<String>,
 }
 
-/// What `resources_changes` is given.
+/// Arguments of `resources_changes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Changes {
-    /// Whose changes.
+    /// The handle whose changes to return.
     pub handle: Option<String>,
-    /// Whether they are told again at the next call.
+    /// Whether the next call returns the same changes again.
     pub peek: bool,
-    /// How long to wait for one, in milliseconds.
+    /// How long to wait for a change, in milliseconds.
     pub wait_ms: u64,
 }
 
-/// A URI that somebody wrote.
+/// A URI as an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link(pub Uri);
 
-/// Some URIs that somebody wrote: an array, or one text.
+/// A list of URIs as an argument: an array, or a single string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links(pub Vec<Uri>);
 
-/// For whom a resource is meant.
+/// An audience as an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whom(pub Role);
 
-/// A time that somebody wrote.
+/// A time as an argument: RFC 3339, or a date alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(pub SystemTime);
 
-/// How many URIs one call may name.
+/// How many URIs one call may have.
 const MOST: usize = 100;
 
 fn link<E: serde::de::Error>(text: &str) -> Result<Uri, E> {
-    Uri::parse(text).map_err(|error| E::custom(format!("{text:?} is no URI: {error}")))
+    Uri::parse(text).map_err(|error| E::custom(format!("{text:?} is not a URI: {error}")))
 }
 
 impl<'de> Deserialize<'de> for Link {
@@ -231,7 +231,7 @@ impl<'de> Deserialize<'de> for Links {
             Written::Many(many) => many,
         };
         if written.is_empty() || written.len() > MOST {
-            return Err(D::Error::custom(format!("between 1 and {MOST} URIs are taken at once")));
+            return Err(D::Error::custom(format!("pass between 1 and {MOST} URIs per call")));
         }
         written.iter().map(|text| link(text)).collect::<Result<_, _>>().map(Self)
     }
@@ -256,16 +256,17 @@ impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
         let text = String::deserialize(deserializer)?;
-        // A day is as good as its first moment.
+        // A date alone means its first moment in UTC.
         let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.clone() };
         let parsed = humantime::parse_rfc3339_weak(&whole);
-        let words = format!("{text:?} is no time such as 2026-01-31T12:00:00Z");
+        let words = format!("{text:?} is not a time such as 2026-01-31T12:00:00Z");
         parsed.map(Self).map_err(|_| D::Error::custom(words))
     }
 }
 
 impl Arguments {
-    /// Reads what `tool` is given in the parameters of a call; else words that say what is wrong.
+    /// Decodes the arguments of `tool` from the parameters of a call. The error is a message for
+    /// the model.
     pub fn of(tool: Tool, params: &Json) -> Result<Self, String> {
         let whole: &RawValue =
             serde_json::from_str(params.as_str()).map_err(|flaw| flaw.to_string())?;
@@ -284,7 +285,7 @@ impl Arguments {
             Tool::Unwatch => parse(given).map(Self::Unwatch),
             Tool::Changes => parse(given).map(Self::Changes),
         };
-        read.map_err(|flaw| format!("{} cannot be called like this: {flaw}", tool.name()))
+        read.map_err(|flaw| format!("{}: invalid arguments: {flaw}", tool.name()))
     }
 }
 
@@ -302,13 +303,13 @@ const FILTER: [&str; 9] = [
 const LIST: &[&str] = &["sort", "cursor"];
 const GREP: &[&str] = &["pattern", "ignore_case", "context", "max_matches", "cursor"];
 
-/// Refuses members that nobody knows, which flattened structures would pass over.
+/// Refuses unknown arguments. Serde cannot do this for structs with a flattened field.
 fn known(given: &str, own: &[&str]) -> Result<(), String> {
     let whole: &RawValue = serde_json::from_str(given).map_err(|flaw| flaw.to_string())?;
     for (name, _) in members(Some(whole), "arguments").map_err(|flaw| flaw.to_string())? {
         if !FILTER.contains(&&*name) && !own.contains(&&*name) {
             let all = FILTER.iter().chain(own).copied().collect::<Vec<_>>().join(", ");
-            return Err(format!("unknown argument `{name}`; there are {all}"));
+            return Err(format!("unknown argument `{name}`; valid arguments are {all}"));
         }
     }
     Ok(())
@@ -316,7 +317,7 @@ fn known(given: &str, own: &[&str]) -> Result<(), String> {
 
 fn parse<'a, T: Deserialize<'a>>(given: &'a str) -> Result<T, String> {
     serde_json::from_str(given).map_err(|flaw| {
-        // Where in the line it stands says nothing to whoever wrote an object.
+        // The position in the line means nothing to a model that wrote an object.
         let words = flaw.to_string();
         words.split(" at line ").next().unwrap_or(&words).to_owned()
     })
@@ -357,10 +358,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_words() {
         for (tool, given, words) in [
-            (Tool::List, json!({ "order": 1 }), "unknown argument `order`; there are collection"),
+            (Tool::List, json!({ "order": 1 }), "`order`; valid arguments are collection"),
             (Tool::List, json!({ "sort": "age" }), "expected one of"),
-            (Tool::List, json!({ "modified_since": "soon" }), "no time such as"),
-            (Tool::Read, json!({ "uri": "no uri" }), "is no URI"),
+            (Tool::List, json!({ "modified_since": "soon" }), "is not a time such as"),
+            (Tool::Read, json!({ "uri": "no uri" }), "is not a URI"),
             (Tool::Read, json!({ "uri": "a:b", "limit": 1 }), "unknown field `limit`"),
             (Tool::Read, json!({ "uri": "a:b", "offset": -1 }), "-1"),
             (Tool::Metadata, json!({ "uris": [] }), "between 1 and 100"),

@@ -1,10 +1,12 @@
-//! What is each tool, what does it take and what does it give?
+//! The definitions of the built-in tools: title, description, input and output schema.
+//!
+//! Models read these texts and pay for each token: short sentences, common words, an example.
 
 use serde_json::{Map, Value, json};
 
 use super::Tool;
 
-/// The description of `tool` as `tools/list` shows it.
+/// The definition of `tool`, as `tools/list` shows it.
 pub(super) fn describe(tool: Tool) -> Value {
     let (title, description, input, output) = match tool {
         Tool::List => list(),
@@ -29,7 +31,7 @@ pub(super) fn describe(tool: Tool) -> Value {
 
 type Description = (&'static str, &'static str, Value, Value);
 
-/// An object with these members, some of them required.
+/// The schema of an object.
 fn object(properties: Value, required: &[&str]) -> Value {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "object".into());
@@ -60,20 +62,20 @@ fn uris(description: &str) -> Value {
         "description": description })
 }
 
-/// What narrows a list.
+/// The filter arguments of lists and searches.
 fn filters() -> Map<String, Value> {
     let filters = json!({
-        "collection": text("Only what lies in this collection, by its URI"),
-        "recursive": json!({ "type": "boolean", "description": "Also what lies deeper" }),
-        "name": text("Part of the name or title, in any case"),
-        "uri": text("A glob over the URI: * within a segment, ** across, {a,b}; e.g. **/*.md"),
-        "mime": text("A MIME type, or the beginning of one: text/markdown, image/"),
+        "collection": text("Only resources in the collection with this URI"),
+        "recursive": json!({ "type": "boolean", "description": "Include nested collections" }),
+        "name": text("Part of the name or title, ignoring case"),
+        "uri": text("Glob on the whole URI: * within a segment, ** across; e.g. **/*.{md,txt}"),
+        "mime": text("MIME type, or a prefix that ends in /: text/markdown, image/"),
         "audience": json!({ "type": "string", "enum": ["user", "assistant"],
-            "description": "For whom it is meant; what says nothing is meant for both" }),
+            "description": "Intended audience. Resources without one match both" }),
         "min_priority": json!({ "type": "number", "minimum": 0, "maximum": 1,
-            "description": "At least this important; what says nothing is not" }),
-        "modified_since": text("Changed since then: RFC 3339, e.g. 2026-01-31T12:00:00Z"),
-        "mount": text("Only of this mount, by its name"),
+            "description": "Minimum priority. Resources without a priority are excluded" }),
+        "modified_since": text("Modified since this date or time, e.g. 2026-01-31T12:00:00Z"),
+        "mount": text("Only resources of the mount with this name"),
     });
     match filters {
         Value::Object(filters) => filters,
@@ -89,7 +91,7 @@ fn with_filters(more: Value, required: &[&str]) -> Value {
     object(properties.into(), required)
 }
 
-/// A resource as lists show it.
+/// The schema of a resource in a list.
 fn resource() -> Value {
     let properties = json!({
         "uri": { "type": "string" }, "name": { "type": "string" },
@@ -107,18 +109,18 @@ fn absent() -> Value {
 fn list() -> Description {
     let more = json!({
         "sort": json!({ "type": "string", "enum": ["name", "priority", "modified", "size"],
-            "description": "Priority, modified and size: the highest first" }),
-        "cursor": text("Go on where the last page ended"),
+            "description": "Sort order. priority, modified and size: highest first" }),
+        "cursor": text("Cursor of the previous page. Keep the other arguments the same"),
     });
     let output = json!({
         "resources": list_of(resource()),
-        "cursor": text("What to pass to go on; absent at the end"),
+        "cursor": text("Pass it to get more; absent at the end"),
         "absent": absent(),
     });
     (
         "List resources",
-        "List the resources that are there, a page at a time, with filters. Start here; then \
-         read what you need with resources_read.",
+        "List resources, one page at a time. All filters are optional and must all match. Start \
+         here, then read with resources_read. Example: {\"uri\": \"**/*.md\", \"recursive\": true}",
         with_filters(more, &[]),
         object(output, &["resources"]),
     )
@@ -133,27 +135,27 @@ fn templates() -> Description {
     });
     let output = json!({
         "templates": list_of(object(template, &["uriTemplate", "name", "variables"])),
-        "cursor": text("What to pass to go on; absent at the end"),
+        "cursor": text("Pass it to get more; absent at the end"),
         "absent": absent(),
     });
     (
         "List resource templates",
-        "List URI templates: patterns of URIs that can be read once the variables in braces are \
-         filled in.",
-        object(json!({ "cursor": text("Go on where the last page ended") }), &[]),
+        "List URI templates. Fill in the variables in braces to get a URI to read: note://{id} \
+         becomes note://42.",
+        object(json!({ "cursor": text("Cursor of the previous page") }), &[]),
         object(output, &["templates"]),
     )
 }
 
 fn metadata() -> Description {
     let mut described = resource();
-    described["properties"]["tokens"] = count(0, "An estimate of how many tokens it has");
+    described["properties"]["tokens"] = count(0, "Estimated number of tokens");
     let output = json!({ "resources": list_of(described), "failed": failed() });
     (
         "Describe resources",
-        "Describe one or several resources without their content: type, size, an estimate of \
-         tokens, when they changed.",
-        object(json!({ "uris": uris("The URIs") }), &["uris"]),
+        "Get the metadata of resources without their content: type, size, estimated tokens, last \
+         change. Useful before you read something large.",
+        object(json!({ "uris": uris("URIs of the resources") }), &["uris"]),
         object(output, &["resources"]),
     )
 }
@@ -170,15 +172,15 @@ fn next() -> Value {
 
 fn read() -> Description {
     let input = json!({
-        "uri": text("The URI"),
-        "offset": count(0, "Where to begin, in bytes; 0 if not given"),
-        "max_bytes": count(1, "How many bytes at most; 25000 if nothing else is given"),
-        "start_line": count(1, "By lines: the first line, counted from 1"),
-        "max_lines": count(1, "By lines: how many lines at most"),
-        "max_tokens": count(1, "By tokens: about how many tokens at most"),
-        "etag": text("The version that the last window was of; a change is then reported"),
+        "uri": text("URI of the resource"),
+        "offset": count(0, "First byte; default 0"),
+        "max_bytes": count(1, "Maximum number of bytes; default 25000"),
+        "start_line": count(1, "First line, counted from 1"),
+        "max_lines": count(1, "Maximum number of lines"),
+        "max_tokens": count(1, "Maximum number of tokens, estimated"),
+        "etag": text("etag of the previous window. The call fails if the resource changed"),
         "use_content_blocks": json!({ "type": "boolean",
-            "description": "Give the window as an embedded resource" }),
+            "description": "Return an embedded resource instead of text" }),
     });
     let part = json!({
         "uri": { "type": "string" }, "mimeType": { "type": "string" },
@@ -195,8 +197,9 @@ fn read() -> Description {
     });
     (
         "Read a resource",
-        "Read a resource, or a window of it: by bytes, by lines or by tokens. Where eof is false, \
-         call again with what `next` says, and the etag.",
+        "Read a resource or a part of it: by bytes (offset, max_bytes), by lines (start_line, \
+         max_lines) or by tokens (offset, max_tokens). If eof is false, call again with `next` \
+         and the etag. Example: {\"uri\": \"file:///a.md\", \"start_line\": 1, \"max_lines\": 200}",
         object(input, &["uri"]),
         object(output, &["uri", "total_bytes", "returned", "eof", "parts"]),
     )
@@ -204,10 +207,10 @@ fn read() -> Description {
 
 fn read_embedded() -> Description {
     let input = json!({
-        "uris": uris("The URIs"),
-        "max_bytes": count(1, "How many bytes of content in all; 262144 if not given"),
+        "uris": uris("URIs of the resources"),
+        "max_bytes": count(1, "Maximum bytes of content in total; default 262144"),
         "media": json!({ "type": "boolean",
-            "description": "Give images and sound as blocks of their own kind" }),
+            "description": "Return images and audio as image and audio blocks" }),
     });
     let embedded = json!({
         "uri": { "type": "string" }, "mimeType": { "type": "string" },
@@ -222,9 +225,9 @@ fn read_embedded() -> Description {
         "failed": failed(),
     });
     (
-        "Embed resources",
-        "Give whole resources as embedded content, several at once. What does not fit is given as \
-         a link, with what to ask resources_read for.",
+        "Read several resources",
+        "Read several whole resources at once, as embedded resources. A resource that does not \
+         fit comes as a link: read it in parts with resources_read.",
         object(input, &["uris"]),
         object(output, &["embedded"]),
     )
@@ -232,13 +235,13 @@ fn read_embedded() -> Description {
 
 fn grep() -> Description {
     let more = json!({
-        "pattern": text("A regular expression (no look-around, no back-references)"),
-        "ignore_case": json!({ "type": "boolean", "description": "Match in any case" }),
+        "pattern": text("Regular expression for a line. No look-around, no back-references"),
+        "ignore_case": json!({ "type": "boolean", "description": "Ignore case" }),
         "context": json!({ "type": "integer", "minimum": 0, "maximum": 20,
-            "description": "How many lines around each match; 2 if not given" }),
+            "description": "Lines of context around each match; default 2" }),
         "max_matches": json!({ "type": "integer", "minimum": 1, "maximum": 1000,
-            "description": "How many matches at most; 100 if not given" }),
-        "cursor": text("Go on where the last call ended"),
+            "description": "Maximum number of matches; default 100" }),
+        "cursor": text("Cursor of the previous call. Keep pattern and filters the same"),
     });
     let found = json!({
         "uri": { "type": "string" }, "line": { "type": "integer" }, "text": { "type": "string" },
@@ -246,15 +249,16 @@ fn grep() -> Description {
     });
     let output = json!({
         "matches": list_of(object(found, &["uri", "line", "text"])),
-        "searched": count(0, "How many resources were searched"),
-        "skipped": count(0, "How many were left out: binary, too large, or not readable"),
-        "cursor": text("What to pass to go on; absent at the end"),
+        "searched": count(0, "Number of resources searched"),
+        "skipped": count(0, "Number of resources skipped: binary, too large, or not readable"),
+        "cursor": text("Pass it to get more; absent at the end"),
         "absent": absent(),
     });
     (
-        "Search in resources",
-        "Search the text of resources for a regular expression, with the filters of \
-         resources_list. Each match has its URI, line and some lines around it.",
+        "Search resources",
+        "Search the text of resources for lines that match a regular expression. Filters as in \
+         resources_list; nested collections are always included. Each match has its URI, line \
+         number and context. Example: {\"pattern\": \"TODO|FIXME\", \"uri\": \"**/*.py\"}",
         with_filters(more, &["pattern"]),
         object(output, &["matches", "searched"]),
     )
@@ -262,17 +266,17 @@ fn grep() -> Description {
 
 fn watch() -> Description {
     let input = json!({
-        "uris": uris("What to watch; of a collection, what lies in it"),
-        "handle": text("Add to what this handle watches"),
+        "uris": uris("URIs to watch. For a collection, its direct contents"),
+        "handle": text("Add to the watch with this handle"),
     });
     let output = json!({
-        "handle": text("What to pass to resources_changes and resources_unwatch"),
+        "handle": text("Pass it to resources_changes and resources_unwatch"),
         "watching": list_of(json!({ "type": "string" })),
         "failed": failed(),
     });
     (
         "Watch resources",
-        "Begin to watch resources for changes. Ask resources_changes later what has changed.",
+        "Start watching resources. Call resources_changes later to see which ones changed.",
         object(input, &["uris"]),
         object(output, &["handle", "watching"]),
     )
@@ -280,13 +284,13 @@ fn watch() -> Description {
 
 fn unwatch() -> Description {
     let input = json!({
-        "uris": uris("What to watch no more; everything, if not given"),
-        "handle": text("The handle that resources_watch gave"),
+        "uris": uris("URIs to stop watching; default all"),
+        "handle": text("Handle from resources_watch"),
     });
     let output = json!({ "watching": list_of(json!({ "type": "string" })) });
     (
-        "Watch resources no more",
-        "Watch some resources no more, or all of them.",
+        "Stop watching resources",
+        "Stop watching some resources, or all of them.",
         object(input, &[]),
         object(output, &["watching"]),
     )
@@ -294,19 +298,19 @@ fn unwatch() -> Description {
 
 fn changes() -> Description {
     let input = json!({
-        "handle": text("The handle that resources_watch gave"),
+        "handle": text("Handle from resources_watch"),
         "peek": json!({ "type": "boolean",
-            "description": "Tell the same changes again at the next call" }),
+            "description": "Keep the changes, so that the next call returns them again" }),
         "wait_ms": json!({ "type": "integer", "minimum": 0, "maximum": 60000,
-            "description": "How long to wait if nothing has changed; 0 if not given" }),
+            "description": "Milliseconds to wait if nothing has changed yet; default 0" }),
     });
     let output = json!({
         "changed": list_of(json!({ "type": "string" })),
-        "watching": count(0, "How many resources are watched"),
+        "watching": count(0, "Number of watched resources"),
     });
     (
-        "What has changed",
-        "Tell which watched resources have changed since the last call, each once.",
+        "List changed resources",
+        "List the watched resources that changed since the last call, each once.",
         object(input, &[]),
         object(output, &["changed"]),
     )

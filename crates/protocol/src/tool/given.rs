@@ -1,6 +1,7 @@
-//! What does a tool of ours give?
+//! The result of a built-in tool, and its JSON encoding.
 //!
-//! Blocks for whoever reads them and structure for programs, each as the revision knows it.
+//! Content blocks are for models, structured content is for programs. Each is encoded as the
+//! client's revision defines it.
 
 use std::sync::Arc;
 
@@ -12,57 +13,58 @@ use crate::revision::Terms;
 use crate::shape::embedded;
 use crate::shape::resource::Shape;
 
-/// What a tool gives.
+/// The result of a built-in tool.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// What is to be read, in order.
+    /// The content blocks, in order.
     pub blocks: Vec<Block>,
-    /// The same for programs, an object.
+    /// The structured content, an object.
     pub structured: Option<Value>,
-    /// Whether the tool could not do what it was asked for.
+    /// Whether the call failed.
     pub is_error: bool,
-    /// What a program may know about an error.
+    /// Facts about the error for programs, in `_meta`.
     pub facts: Option<Value>,
 }
 
-/// One block.
+/// A content block.
 #[derive(Debug)]
 pub enum Block {
-    /// Words.
+    /// Text.
     Text(String),
     /// A link to a resource.
     Link(Arc<Resource>),
-    /// A resource itself.
+    /// An embedded resource.
     Embedded(Part),
-    /// An image or a sound.
+    /// An image or audio; any other content is embedded.
     Media(Part),
 }
 
 impl Given {
-    /// What says in these words that it could not be done.
+    /// A failed call, with its error message.
     pub fn error(words: impl Into<String>) -> Self {
         Self { blocks: vec![Block::Text(words.into())], is_error: true, ..Self::default() }
     }
 
-    /// These words, and the same for programs.
+    /// A result with text and structured content.
     pub fn said(words: impl Into<String>, structured: Value) -> Self {
         let blocks = vec![Block::Text(words.into())];
         Self { blocks, structured: Some(structured), ..Self::default() }
     }
 }
 
-/// A resource for programs, as a list shows it.
+/// The JSON of a resource as lists show it, for structured content.
 pub fn described(resource: &Resource, terms: Terms) -> Value {
     let shape = Shape::listed(resource, Terms { full: true, ..terms });
-    serde_json::to_value(shape).expect("what we write has string keys only")
+    serde_json::to_value(shape).expect("the JSON has only string keys")
 }
 
-/// Bytes for programs.
+/// Bytes as base64, for structured content.
 pub fn blob(bytes: &[u8]) -> Value {
     base64_simd::STANDARD.encode_to_string(bytes).into()
 }
 
-/// Writes the members of a result, of which `head` holds the beginning and `common` the rest.
+/// Encodes a tool result. `head` is the JSON before it, `common` an object with the members that
+/// every result has.
 pub(crate) fn push(given: Given, terms: Terms, common: &str, head: Vec<u8>) -> Outgoing {
     let Given { blocks, structured, is_error, facts } = given;
     let mut message = Outgoing::default();
@@ -84,7 +86,7 @@ pub(crate) fn push(given: Given, terms: Terms, common: &str, head: Vec<u8>) -> O
     if let Some(structured) = structured.filter(|_| terms.revision.knows_structure()) {
         member("structuredContent", &structured);
     }
-    // Both may have something to say in `_meta`.
+    // The common members and the facts may both have members in `_meta`.
     let mut rest: Value = serde_json::from_str(common).unwrap_or_default();
     if let Some(facts) = facts {
         rest["_meta"]["dev.refdesk/error"] = facts;
@@ -127,7 +129,7 @@ fn push_block(block: Block, terms: Terms, mut head: Vec<u8>, into: &mut Outgoing
     head
 }
 
-/// Of which kind a block may be that holds this alone.
+/// The block type for an image or audio; `None` if the revision has no such block.
 fn kind(part: &Part, terms: Terms) -> Option<&'static str> {
     let mime = part.resource.mime.as_deref().filter(|_| matches!(part.body, Body::Blob(_)))?;
     if mime.starts_with("image/") {

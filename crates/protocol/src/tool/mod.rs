@@ -1,7 +1,7 @@
-//! Which tools do we offer ourselves, for hosts that know tools only?
+//! The built-in tools, for hosts that support tools but not resources.
 //!
-//! `describe` says what each is and takes, `arguments` reads what it is given, `given` writes what
-//! it gives.
+//! Each tool has a definition (schemas and texts), typed arguments and a result. The server crate
+//! runs them.
 
 pub mod arguments;
 mod describe;
@@ -14,31 +14,31 @@ use resource::Offered;
 pub use arguments::Arguments;
 pub use given::{Block, Given};
 
-/// One of our own tools.
+/// A built-in tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// A page of what is there.
+    /// Lists resources.
     List,
-    /// The templates.
+    /// Lists URI templates.
     Templates,
-    /// Descriptions without content.
+    /// Describes resources without their content.
     Metadata,
-    /// A window of content.
+    /// Reads a window of a resource.
     Read,
-    /// Whole contents as embedded resources.
+    /// Reads whole resources as embedded resources.
     ReadEmbedded,
-    /// Lines that match.
+    /// Searches the text of resources.
     Grep,
-    /// Begins to watch.
+    /// Starts watching resources.
     Watch,
-    /// Ends to watch.
+    /// Stops watching resources.
     Unwatch,
-    /// What changed of what is watched.
+    /// Lists the watched resources that changed.
     Changes,
 }
 
 impl Tool {
-    /// All of them, in the order in which they are listed.
+    /// All tools, in the order of `tools/list`.
     pub const ALL: [Self; 9] = [
         Self::List,
         Self::Templates,
@@ -51,7 +51,7 @@ impl Tool {
         Self::Changes,
     ];
 
-    /// What it is called.
+    /// The name of the tool.
     pub fn name(self) -> &'static str {
         match self {
             Self::List => "resources_list",
@@ -71,12 +71,12 @@ impl Tool {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Whether it is about hearing of changes.
+    /// Whether the tool needs notifications of changes.
     pub fn watches(self) -> bool {
         matches!(self, Self::Watch | Self::Unwatch | Self::Changes)
     }
 
-    /// How it is listed.
+    /// Its entry in `tools/list`.
     pub fn offered(self) -> Arc<Offered> {
         static ALL: LazyLock<Vec<Arc<Offered>>> = LazyLock::new(|| {
             let offered = |tool: Tool| {

@@ -1,4 +1,6 @@
-//! How is a file given piece by piece, in memory that does not grow with it?
+//! Chunked file reader: raw bytes, UTF-8, or text decoded from another charset.
+//!
+//! Memory use does not depend on the file's size.
 
 use std::fs::File;
 use std::io;
@@ -15,36 +17,36 @@ use rustix::io::{Errno, pread};
 use super::fault::translate;
 use super::text::whole_characters;
 
-/// How much is read at once. A multiple of three, so that each piece is encoded by itself.
+/// Bytes read per chunk. A multiple of three, so that each chunk is base64-encoded by itself.
 pub(super) const CHUNK: u64 = 192 * 1024;
 
-/// How much of a coded file is read at once; decoded, a byte may become three.
+/// Bytes read per chunk of a file that is decoded; one byte can decode to three.
 const CODED_CHUNK: u64 = 64 * 1024;
 
-/// A stretch of a file, given in pieces. What lies beyond the end seen at first is not given, and
-/// where the file became shorter meanwhile the pieces end there.
+/// A byte range of a file, read chunk by chunk. The reader ignores bytes that are appended after it
+/// starts, and ends early if the file shrinks.
 pub(super) enum Chunks {
     /// Bytes as they are.
     Raw(Raw),
-    /// UTF-8, every piece of whole characters; what is no longer UTF-8 is replaced.
+    /// UTF-8 text. No chunk splits a character; bytes that are no longer UTF-8 become U+FFFD.
     Text(Raw, Vec<u8>),
-    /// Decoded text, of which the stretch is counted in decoded bytes.
+    /// Decoded text. The range counts decoded bytes.
     Coded(Box<Decoding>, Range<u64>),
 }
 
-/// Bytes of a file as they are.
+/// Reader of a byte range of a file.
 pub(super) struct Raw {
     file: Arc<File>,
     left: Range<u64>,
 }
 
-/// Text of another charset as UTF-8.
+/// Reader that decodes a file to UTF-8.
 pub(super) struct Decoding {
     raw: Raw,
     decoder: Decoder,
     given: u64,
     over: bool,
-    /// Whether something could not be decoded and was replaced.
+    /// True once the decoder has replaced a malformed sequence.
     pub(super) flawed: bool,
 }
 
@@ -61,7 +63,7 @@ impl Chunks {
         Self::Coded(Box::new(decoding), range)
     }
 
-    /// The next piece; nothing at the end.
+    /// Returns the next chunk, or `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             let room = self.room();
@@ -72,7 +74,7 @@ impl Chunks {
         }
     }
 
-    /// Memory for the next piece.
+    /// Allocates the buffer for the next chunk.
     fn room(&self) -> Vec<u8> {
         match self {
             Self::Raw(raw) => Vec::with_capacity(raw.room()),
@@ -81,7 +83,8 @@ impl Chunks {
         }
     }
 
-    /// One step towards the next piece, which is empty if it is not reached yet.
+    /// Reads once. Returns an empty chunk if the read completed no character or skipped all it
+    /// read.
     fn next_in(&mut self, room: Vec<u8>) -> io::Result<Option<Bytes>> {
         match self {
             Self::Raw(raw) => Ok(raw.next(CHUNK, room)?.map(Bytes::from)),
@@ -90,7 +93,7 @@ impl Chunks {
         }
     }
 
-    /// All pieces in one.
+    /// Reads all chunks into one.
     pub(super) fn collect(mut self) -> io::Result<Bytes> {
         if let Self::Raw(raw) = &mut self {
             let most = raw.left.end.saturating_sub(raw.left.start);
@@ -106,7 +109,7 @@ impl Chunks {
         Ok(Bytes::from(all))
     }
 
-    /// The pieces as they are asked for, each read on a thread that may wait.
+    /// Streams the chunks, each read on a blocking thread when the consumer asks for it.
     pub(super) fn stream(self) -> Source {
         Source::Stream(Box::pin(stream::unfold(Some(self), |chunks| async {
             let mut chunks = chunks?;
@@ -121,20 +124,20 @@ impl Chunks {
         })))
     }
 
-    /// One step on a thread that may wait, and what is left after it.
+    /// Reads once on a blocking thread; returns the chunk and the reader.
     async fn step(mut self) -> (Result<Option<Bytes>>, Option<Self>) {
-        // Taken here and not there: threads that come and go would each keep memory back.
+        // Allocated here, not on the blocking thread: allocators keep a cache for each thread.
         let room = self.room();
         let work = tokio::task::spawn_blocking(move || (self.next_in(room), self));
         match work.await {
             Ok((piece, rest)) => (piece.map_err(translate), Some(rest)),
-            Err(error) => (Err(Error::internal("reading stopped").caused_by(error)), None),
+            Err(error) => (Err(Error::internal("file read task failed").caused_by(error)), None),
         }
     }
 }
 
 impl Raw {
-    /// Up to `most` more bytes behind those in `into`; nothing at the end.
+    /// Appends up to `most` bytes to `into`; returns `None` at the end.
     fn next(&mut self, most: u64, mut into: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
         let want = most.min(self.left.end.saturating_sub(self.left.start));
         let had = into.len();
@@ -163,7 +166,7 @@ impl Decoding {
         Self { raw, decoder, given: 0, over: false, flawed: false }
     }
 
-    /// The next piece of whole characters; nothing at the end.
+    /// Returns the next decoded text, or `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<String>> {
         while !self.over {
             let raw = self.raw.next(CODED_CHUNK, Vec::new())?.unwrap_or_default();
@@ -181,9 +184,9 @@ impl Decoding {
     }
 }
 
-/// Adds up to `most` bytes of `file` from `offset` on to `into`; fewer only at its end.
+/// Appends up to `most` bytes of `file` at `offset` to `into`; fewer only at the end of the file.
 ///
-/// Memory is taken once and not cleared before it is filled.
+/// Allocates once and does not zero the buffer first.
 pub(super) fn read_at(file: &File, offset: u64, most: u64, into: &mut Vec<u8>) -> io::Result<()> {
     let start = into.len();
     let end = start + usize::try_from(most).map_err(io::Error::other)?;
@@ -227,7 +230,6 @@ fn next_coded(decoding: &mut Decoding, wanted: &Range<u64>) -> io::Result<Option
     let inside = |at: u64| text.floor_char_boundary((at - start) as usize);
     let from = inside(wanted.start.clamp(start, decoding.given));
     let to = inside(wanted.end.clamp(start, decoding.given));
-    // What lies before the stretch is passed over, each time so little that dropping the stream
-    // soon ends it.
+    // Text before the range yields an empty chunk, so a dropped stream stops after one read.
     Ok(Some(Bytes::from(text).slice(from..to)))
 }

@@ -1,4 +1,4 @@
-//! Which paths go on from what somebody has typed?
+//! Path completion for the `file:///{+path}` template.
 
 use std::io;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use super::site::Site;
 use super::stamp::Kind;
 use super::{TEMPLATE, VARIABLE};
 
-/// Nobody types a longer path.
+/// Longest input accepted, in bytes.
 const LONGEST: usize = 4 * 1024;
 
-/// So many names are looked through without a thread of one's own.
+/// A folder with more names than this is searched on a blocking thread.
 const BRIEF: usize = 4_096;
 
-/// Whether `question` can be answered here.
+/// Refuses a request for another template or variable, or with too long an input.
 pub(super) fn check(question: &Question<'_>) -> Result<()> {
     if question.template != TEMPLATE || question.variable != VARIABLE {
-        return Err(Error::invalid("only the path of the files template can be completed here"));
+        return Err(Error::invalid("only `path` of the files template can be completed"));
     }
     if question.typed.len() > LONGEST {
-        return Err(Error::invalid("what was typed is too long to be a path"));
+        return Err(Error::invalid("the value to complete is too long for a path"));
     }
     Ok(())
 }
 
 impl Site {
-    /// Paths that go on from `typed`, one name further: the likeliest first.
+    /// Completes `typed` by one path segment, best match first.
     pub(super) fn complete(&self, typed: &str, effort: &Effort) -> Result<Completion, Fault> {
         let (folder, stem) =
             typed.rsplit_once('/').map_or(("", typed), |(folder, stem)| (folder, stem));
@@ -85,8 +85,8 @@ impl Site {
     }
 }
 
-/// Where the names that fit `stem` and are seen stand: those that begin with it, those that do if
-/// capitals do not matter, those that hold it.
+/// Returns the indices of the visible names that match `stem`: first those that start with it, then
+/// those that start with it in another case, then those that contain it.
 fn ranked(
     names: &Names,
     stem: &str,

@@ -1,7 +1,7 @@
-//! How is a file opened so that nothing outside the root ever is?
+//! Confinement: opens files and folders so that nothing outside the root is reachable.
 //!
-//! One name in a folder that is already open, and never through a link. Where a link leads is
-//! found out by reading it, and then gone to from the root in that same way.
+//! Each call opens one name in an open folder and never follows a symlink. To follow a link, the
+//! code reads its target and resolves that name by name from the root.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,29 +18,29 @@ use super::path::Local;
 use super::stamp::{Kind, Stamp};
 use crate::vigil::is_local;
 
-/// How many links are followed for one path; as many as the kernel follows.
+/// Most symlinks followed for one path; the kernel's own limit.
 const MOST_LINKS: usize = 40;
 
-/// The folder beyond which nothing is reached.
+/// The root folder, open. Nothing outside it is reachable.
 pub(super) struct Root {
     top: Handle,
-    /// The path of the machine that links inside may begin with.
+    /// Absolute path of the root. Absolute links that start with it lead inside.
     home: Vec<u8>,
-    /// What the file system said of it at first.
+    /// Stamp of the root when it was opened.
     pub(super) stamp: Stamp,
-    /// Whether its disk is in this machine, so that asking it takes no thread.
+    /// True if the root is on a local disk, so that short work runs without a blocking thread.
     ///
-    /// For that, other file systems mounted further down are not looked for.
+    /// Decided for the root only, not for file systems mounted below it.
     pub(super) local: bool,
-    /// How that is told of a folder.
+    /// Decides whether a folder is on a local disk. Tests replace it.
     pub(super) judge: fn(BorrowedFd<'_>) -> io::Result<bool>,
 }
 
-/// An open folder.
+/// File descriptor of an open folder.
 #[derive(Clone)]
 pub(super) struct Handle(Arc<OwnedFd>);
 
-/// A name that is looked up in a folder.
+/// One step of path resolution: a name looked up in a folder.
 pub(super) struct Lookup {
     pub(super) folder: Local,
     pub(super) handle: Handle,
@@ -48,7 +48,7 @@ pub(super) struct Lookup {
 }
 
 impl Root {
-    /// Opens the folder at `path`, the only time that a path of the machine is used.
+    /// Opens the folder at `path`. No other function uses an absolute path.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let home = path.canonicalize()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -65,23 +65,24 @@ impl Root {
         })
     }
 
-    /// The root itself.
+    /// Returns the handle of the root.
     pub(super) fn top(&self) -> Handle {
         self.top.clone()
     }
 
-    /// Whether the disk of `folder` is in this machine.
+    /// True if `folder` is on a local disk; false if that cannot be determined.
     pub(super) fn is_local(&self, folder: &Handle) -> bool {
         (self.judge)(folder.as_fd()).unwrap_or(false)
     }
 
-    /// Where `path` leads when every link in it is followed; an error if that is outside.
+    /// Follows every link in `path` and returns the path without links; an error if it leaves the
+    /// root.
     pub(super) fn real(&self, path: &Local) -> io::Result<Local> {
         self.resolve(path, |_, _, _| {})
     }
 
-    /// Every folder in which a name is looked up on the way to `path`, links followed, with that
-    /// name, as far as there is a way; an error if that cannot be told just now.
+    /// Returns every lookup made while `path` is resolved, up to the first that fails; an error if
+    /// the failure is transient.
     pub(super) fn trail(&self, path: &Local) -> io::Result<Vec<Lookup>> {
         let mut trail = Vec::new();
         let real = self.resolve(path, |folder, way, name| {
@@ -91,7 +92,7 @@ impl Root {
         });
         match real {
             Err(error) if is_passing(&error) => Err(error),
-            // Where the way ends before the path does, so does what there is to say of it.
+            // Resolution that fails for good still has lookups worth watching.
             Ok(_) | Err(_) => Ok(trail),
         }
     }
@@ -132,7 +133,7 @@ impl Root {
         joined(&trail, None)
     }
 
-    /// The content of the small file at `path`, links followed; an error if it is over `most`.
+    /// Reads the small file at `path`, following links; an error if it is larger than `most` bytes.
     pub(super) fn small(&self, path: &Local, most: u64) -> io::Result<Vec<u8>> {
         let real = self.real(path)?;
         let mut folder = self.top();
@@ -146,8 +147,8 @@ impl Root {
         Err(missing())
     }
 
-    /// The names by which `target`, a path of the machine, goes on from the root, the first one
-    /// last; nothing if it does not lead there.
+    /// Strips the root from `target`, an absolute path, and returns the names that remain, last
+    /// name first; `None` if `target` is outside the root.
     fn inside(&self, target: &[u8]) -> Option<Vec<Vec<u8>>> {
         let is_name = |name: &&[u8]| !matches!(*name, b"" | b".");
         let mut names = target.split(|byte| *byte == b'/');
@@ -160,7 +161,7 @@ impl Root {
     }
 }
 
-/// The names of `path`, the first one last.
+/// Splits `path` into names, last name first.
 fn reversed(path: &[u8]) -> Vec<Vec<u8>> {
     path.split(|byte| *byte == b'/').rev().map(<[u8]>::to_vec).collect()
 }
@@ -180,16 +181,16 @@ fn small(file: File, most: u64) -> io::Result<Vec<u8>> {
 }
 
 impl Handle {
-    /// The folder `name` in this folder; an error if it is a link.
+    /// Opens the folder `name`; an error if it is a link.
     pub(super) fn folder(&self, name: &[u8]) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
         Ok(Self(Arc::new(handle)))
     }
 
-    /// The file `name` in this folder; an error if it is a link or anything else.
+    /// Opens the regular file `name`; an error if it is a link or anything else.
     pub(super) fn file(&self, name: &[u8]) -> io::Result<(File, Stamp)> {
-        // Without NONBLOCK a pipe that was put in the file's place would hold us up for ever.
+        // Without NONBLOCK, opening a pipe that replaced the file would block for ever.
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
@@ -200,24 +201,24 @@ impl Handle {
         Ok((file.into(), stamp))
     }
 
-    /// What the link `name` in this folder says.
+    /// Reads the target of the link `name`.
     fn target(&self, name: &[u8]) -> io::Result<Vec<u8>> {
         Ok(readlinkat(self.0.as_fd(), OsStr::from_bytes(name), Vec::new())?.into_bytes())
     }
 
-    /// This folder, open for reading its names.
+    /// Opens this folder for reading its names.
     pub(super) fn names(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(openat(self.0.as_fd(), c".", flags, Mode::empty())?)
     }
 
-    /// What the file system says of `name`, not of what it may link to.
+    /// Stats `name` without following a link.
     pub(super) fn stamp_of(&self, name: &[u8]) -> io::Result<Stamp> {
         let stat = statat(self.0.as_fd(), OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(Stamp::of(&stat))
     }
 
-    /// What the file system says of this folder.
+    /// Stats this folder.
     pub(super) fn stamp(&self) -> io::Result<Stamp> {
         Ok(Stamp::of(&fstat(self.0.as_fd())?))
     }

@@ -1,34 +1,34 @@
-//! Where did the last page end?
+//! Keyset cursor of a file listing: where the last page ended.
 //!
-//! A cursor is a letter for the mode of the walk and the path of the last thing seen. Behind a
-//! folder of which nothing was seen yet stands one more slash.
+//! Encoded as one letter for the mode and the path of the last entry seen. A further slash after a
+//! folder means that no entry of that folder was seen yet.
 
 use bytes::Bytes;
 use resource::{Cursor, Error, Result};
 
 use super::path::Local;
 
-/// How a walk goes.
+/// What a listing walks through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Through what lies directly in one folder.
+    /// The direct children of one folder.
     Tree,
-    /// Through every file, depth first.
+    /// Every file, depth first.
     Flat,
 }
 
-/// A place in a walk.
+/// A position in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) mode: Mode,
-    /// The last thing seen.
+    /// The last entry seen.
     pub(super) path: Local,
-    /// Whether it is a folder in which nothing was seen yet.
+    /// True if `path` is a folder of which no entry was seen yet.
     pub(super) at_start: bool,
 }
 
 impl Place {
-    /// The cursor for this place.
+    /// Encodes this position.
     pub(super) fn encode(&self) -> Cursor {
         let mode = match self.mode {
             Mode::Tree => b't',
@@ -42,7 +42,7 @@ impl Place {
         Cursor(Bytes::from(text))
     }
 
-    /// The place that `cursor` stands for, unless it was not made here.
+    /// Decodes `cursor`; an error if its form is wrong.
     pub(super) fn decode(cursor: &Cursor) -> Result<Self> {
         let (mode, path) = match &cursor.0[..] {
             [b't', path @ ..] => (Mode::Tree, path),

@@ -1,15 +1,14 @@
-//! How is a file or folder described?
+//! Builds the resource description of a file or folder.
 
 use resource::{Annotations, Resource, Truth, Uri};
 
 use super::mime;
 use super::stamp::{Kind, Stamp};
 
-/// The format of folders.
+/// MIME type of folders.
 const FOLDER: &str = "inode/directory";
 
-/// The file or folder `name` as a listing shows it, in a folder whose changes are told or not. The
-/// root has no name.
+/// Describes the file or folder `name` as listings show it. The root has no name.
 pub(super) fn describe(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: Truth) -> Resource {
     let mut resource = outline(uri, name, stamp, watchable);
     if stamp.kind == Kind::Folder {
@@ -21,7 +20,7 @@ pub(super) fn describe(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: 
     resource
 }
 
-/// The same without what it holds.
+/// Describes it without MIME type and without marking a folder as listable.
 pub(super) fn outline(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: Truth) -> Resource {
     let mut resource = Resource::new(uri, String::from_utf8_lossy(name.unwrap_or(b"/")));
     resource.annotations =

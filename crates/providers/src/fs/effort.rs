@@ -1,4 +1,7 @@
-//! How much work may one request be, and does anybody still wait for it?
+//! Work budget and cancellation of one request.
+//!
+//! An inline budget is small, so that work on an async thread stays short. Work on a blocking
+//! thread is unlimited, but stops when its request is dropped.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -10,18 +13,18 @@ use resource::Context;
 use super::fault::{taken, too_long, unattended};
 use super::turns::Others;
 
-/// So many names are read before the work belongs on a thread of its own.
+/// Names that may be read inline before the work moves to a blocking thread.
 const BRIEF: usize = 8_192;
 
-/// How often one request waits for folders that others read, before it reads them itself.
+/// How often one request waits for another request's scan before it scans a folder itself.
 const PATIENCE: usize = 8;
 
-/// After so many names it is asked whether anybody still waits.
+/// Names read between two checks for cancellation.
 const LOOK_UP: u64 = 256;
 
-/// The work of one request.
+/// The budget of one request.
 pub(super) struct Effort {
-    /// What may still be done; without an end on a thread that may wait.
+    /// Names that may still be read; `None` if unlimited.
     left: Cell<Option<usize>>,
     seen: Cell<u64>,
     ctx: Context,
@@ -30,7 +33,7 @@ pub(super) struct Effort {
     others: RefCell<Option<Others>>,
 }
 
-/// Held by whoever waits for work; dropping it tells the work to stop.
+/// Cancels the work of one request when dropped.
 #[derive(Default)]
 pub(super) struct Attendance(Arc<AtomicBool>);
 
@@ -41,7 +44,7 @@ impl Drop for Attendance {
 }
 
 impl Effort {
-    /// So little that nobody else is held up.
+    /// A budget small enough to run on an async thread.
     pub(super) fn brief() -> Self {
         Self {
             left: Cell::new(Some(BRIEF)),
@@ -53,7 +56,7 @@ impl Effort {
         }
     }
 
-    /// As much as it takes while somebody is in attendance, with reports to `ctx`.
+    /// An unlimited budget that `attendance` cancels and that reports progress to `ctx`.
     pub(super) fn long(ctx: Context, attendance: &Attendance) -> Self {
         Self {
             left: Cell::new(None),
@@ -64,7 +67,7 @@ impl Effort {
         }
     }
 
-    /// As much as it takes, without waiting for others.
+    /// An unlimited budget that nothing cancels and that does not wait for other requests' scans.
     pub(super) fn steady() -> Self {
         Self { left: Cell::new(None), ..Self::brief() }
     }
@@ -73,29 +76,30 @@ impl Effort {
         self.left.get().is_none()
     }
 
-    /// An error unless all of the work may be done here.
+    /// An error unless the budget is unlimited.
     pub(super) fn must_be_long(&self) -> io::Result<()> {
         if self.is_long() { Ok(()) } else { Err(too_long()) }
     }
 
-    /// Whether it would rather wait for others than do what they do.
+    /// True if the request should wait for another's scan instead of repeating it.
     pub(super) fn is_patient(&self) -> bool {
         self.patience.get() > 0
     }
 
-    /// Says that the work goes on when `others` are done.
+    /// Records that the request waits for `others`, and returns the error that stops its work until
+    /// then.
     pub(super) fn wait_for(&self, others: Others) -> io::Error {
         self.patience.set(self.patience.get().saturating_sub(1));
         self.others.replace(Some(others));
         taken()
     }
 
-    /// Whom the work waits for, if it does.
+    /// Takes the scan that the request waits for, if any.
     pub(super) fn others(&self) -> Option<Others> {
         self.others.take()
     }
 
-    /// An error if nobody waits for this work any more.
+    /// An error if the request was dropped.
     pub(super) fn attended(&self) -> io::Result<()> {
         match &self.gone {
             Some(gone) if gone.load(Ordering::Relaxed) => Err(unattended()),
@@ -103,7 +107,7 @@ impl Effort {
         }
     }
 
-    /// Does `amount` of work, counted in names of a folder read, or says that it is too much.
+    /// Spends `amount` names, or fails if the budget is exceeded or the request was dropped.
     pub(super) fn spend(&self, amount: usize) -> io::Result<()> {
         match self.left.get() {
             None => self.attended(),
@@ -114,7 +118,7 @@ impl Effort {
         }
     }
 
-    /// Counts one name, and reports now and then.
+    /// Spends one name; reports progress every 10,000 names.
     pub(super) fn count(&self) -> io::Result<()> {
         let seen = self.seen.get() + 1;
         self.seen.set(seen);

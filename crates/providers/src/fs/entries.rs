@@ -1,7 +1,7 @@
-//! Which descriptions were given before, and still hold?
+//! Cache of the resource descriptions in listings, bounded by memory.
 //!
-//! A description in a list follows from its path and stamp alone. As long as the stamp is the
-//! same the very same description is given again, so that nobody has to look at it twice.
+//! A description depends only on path and stamp. While the stamp is the same, every listing returns
+//! the same `Arc`, so later stages recognise it by pointer.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hasher};
@@ -15,14 +15,14 @@ use super::shelf::Shelf;
 use super::stamp::Stamp;
 use crate::vigil::{Look, Trust};
 
-/// How much descriptions may take in memory.
+/// Memory limit of the cache, in bytes.
 const KEPT: usize = 16 * 1024 * 1024;
 
-/// What one takes beside its own texts: itself, its place on the shelf, and what the parts of
-/// memory cost that it is made of.
+/// Bytes of one entry besides its strings: the description, its slots in the hash table and the
+/// allocator's overhead.
 const FRAME: usize = size_of::<Resource>() + 2 * size_of::<(u64, Entry)>() + 128;
 
-/// The descriptions given last.
+/// Cached descriptions, by hash of the path.
 pub(super) struct Entries {
     shelf: Shelf<u64, Entry, BuildHasherDefault<Marked>>,
     marks: RandomState,
@@ -33,11 +33,11 @@ pub(super) struct Entries {
 struct Entry {
     stamp: Stamp,
     resource: Arc<Resource>,
-    /// When it was last looked at, if its folder was guarded then.
+    /// When the file was last checked, if its folder was watched then.
     look: Option<Look>,
 }
 
-/// Those of what lies in one folder.
+/// The descriptions of one folder's children.
 pub(super) struct Series<'a> {
     entries: &'a Entries,
     folder: Local,
@@ -46,12 +46,12 @@ pub(super) struct Series<'a> {
 }
 
 impl Entries {
-    /// None yet, of what is `watchable` or not.
+    /// An empty cache. All descriptions say `watchable`.
     pub(super) fn new(watchable: Truth) -> Self {
         Self { shelf: Shelf::new(KEPT), marks: RandomState::new(), watchable }
     }
 
-    /// Those of what lies in `folder`, which is written as the caller writes it.
+    /// Returns the descriptions of the children of `folder`, the path by which the client asked.
     pub(super) fn series(&self, folder: &Local) -> Series<'_> {
         let mut mark = self.marks.build_hasher();
         mark.write(folder.as_bytes());
@@ -66,8 +66,8 @@ impl Entries {
 }
 
 impl Series<'_> {
-    /// The description of `name`, of which the file system says `stamp`.
-    /// A look that is taken under `trust` is remembered.
+    /// Returns the description of `name`, from the cache if `stamp` is unchanged. With `trust`,
+    /// also records when the file was checked.
     pub(super) fn entry(
         &mut self,
         name: &[u8],
@@ -94,8 +94,8 @@ impl Series<'_> {
         resource
     }
 
-    /// The description of `name`, if that can be given without looking at it, and when it was
-    /// looked at.
+    /// Returns the cached description of `name` and when it was checked, if `trust` shows that the
+    /// file has not changed since.
     pub(super) fn trusted(&self, name: &[u8], trust: &Trust) -> Option<(Arc<Resource>, Look)> {
         let kept = self.kept(self.mark(name), name)?;
         let look = kept.look.filter(|look| trust.covers(*look, name))?;
@@ -103,7 +103,8 @@ impl Series<'_> {
     }
 
     fn kept(&self, mark: u64, name: &[u8]) -> Option<Entry> {
-        // Two paths of one mark are next to impossible; of one name and inode too, even more so.
+        // A collision of 64-bit hashes is very unlikely; one with the same name and the same inode
+        // even more so.
         self.entries.shelf.get(&mark).filter(|kept| {
             kept.resource.name.as_bytes() == name
                 || kept.resource.name == String::from_utf8_lossy(name)
@@ -121,7 +122,7 @@ fn weight(resource: &Resource) -> usize {
     FRAME + resource.uri.as_str().len() + resource.name.len()
 }
 
-/// Takes a mark for its own hash.
+/// Hasher that returns a key, itself a hash, unchanged.
 #[derive(Default)]
 struct Marked(u64);
 

@@ -1,4 +1,4 @@
-//! Which kind of failure is what the file system answered?
+//! Errors of file operations and their mapping to `resource::Error`.
 
 use std::io;
 
@@ -8,9 +8,9 @@ use rustix::io::Errno;
 /// Why work on a file or folder stopped.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The file system said so.
+    /// Error of the file system, or one of the control-flow errors below.
     Io(io::Error),
-    /// We say so, in words of our own.
+    /// Error that is already in its final form.
     Said(Error),
 }
 
@@ -27,7 +27,7 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// The same as a failure about `uri`.
+    /// Converts into an error about `uri`.
     pub(super) fn about(self, uri: &Uri) -> Error {
         match self {
             Self::Io(error) => translate(error).about(uri),
@@ -37,17 +37,17 @@ impl Fault {
     }
 }
 
-/// There is nothing there, or nothing that is served.
+/// The error for a path that does not exist or is not served.
 pub(super) fn missing() -> io::Error {
     io::ErrorKind::NotFound.into()
 }
 
-/// Whether `error` says that there is nothing there.
+/// True if `error` means that the path does not exist.
 pub(super) fn is_missing(error: &io::Error) -> bool {
     match error.raw_os_error() {
         Some(code) => [
             Errno::NOENT,
-            // A link that was none any more when it was read.
+            // From `readlink` on a link that was replaced by something else.
             Errno::INVAL,
             Errno::NOTDIR,
             Errno::LOOP,
@@ -61,44 +61,44 @@ pub(super) fn is_missing(error: &io::Error) -> bool {
     }
 }
 
-/// Whether `error` says nothing of what was looked at, only that it cannot be looked at just now:
-/// too many files are open, memory is short, a disk does not answer.
+/// True if `error` is transient and says nothing about the file itself: too many open files, out of
+/// memory, a disk that does not answer.
 pub(super) fn is_passing(error: &io::Error) -> bool {
     error.raw_os_error().is_some()
         && !is_missing(error)
         && error.kind() != io::ErrorKind::PermissionDenied
 }
 
-/// This is too much to be done while others wait.
+/// The error for work that exceeds an inline budget.
 pub(super) fn too_long() -> io::Error {
     io::ErrorKind::WouldBlock.into()
 }
 
-/// Somebody else is at it already.
+/// The error for a folder that another request is scanning.
 pub(super) fn taken() -> io::Error {
     io::ErrorKind::ResourceBusy.into()
 }
 
-/// Nobody waits for this any more.
+/// The error for work whose request was dropped.
 pub(super) fn unattended() -> io::Error {
     io::ErrorKind::BrokenPipe.into()
 }
 
-/// Whether `error` is one of those three, which end the work and say nothing of any file.
+/// True if `error` is one of those three. They stop the work and say nothing about any file.
 pub(super) fn is_ours(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ResourceBusy, WouldBlock};
     error.raw_os_error().is_none() && matches!(error.kind(), BrokenPipe | ResourceBusy | WouldBlock)
 }
 
-/// The kind of failure that `error` is, with `error` itself kept for the log.
+/// Maps `error` to an error kind. Keeps `error` as the cause for the log, unless nothing was found.
 pub(super) fn translate(error: io::Error) -> Error {
     if is_missing(&error) {
         return Error::new(ErrorKind::NotFound, "resource not found");
     }
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            Error::new(ErrorKind::Denied, "this resource may not be read").caused_by(error)
+            Error::new(ErrorKind::Denied, "no permission to read this resource").caused_by(error)
         }
-        _ => Error::unavailable("this resource cannot be read just now").caused_by(error),
+        _ => Error::unavailable("this resource cannot be read; try again later").caused_by(error),
     }
 }

@@ -1,4 +1,4 @@
-//! Which names lie in a folder, in order?
+//! Sorted names of one folder, read once and cached.
 
 use std::io;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use super::stamp::{Kind, Stamp};
 
 /// The visible names of one folder, sorted by bytes.
 ///
-/// All names stand one after the other in one piece of memory, each behind its kind and length,
-/// and an index gives their order: a million names of 15 letters take 22 MB.
+/// One buffer holds all names, each after its kind and length, and an index gives their order: a
+/// million names of 15 letters take 22 MB.
 pub(super) struct Names {
     arena: Vec<u8>,
     order: Vec<u32>,
-    /// Whether these are all the names.
+    /// False if the scan stopped before the end of the folder.
     pub(super) all: bool,
-    /// How many of them are no links.
+    /// How many of the names are not links.
     pub(super) plain: usize,
     stamp: Stamp,
     sight: Vec<u64>,
-    /// Whether they were asked for again since they were read.
+    /// True if a later request reused these names.
     known: AtomicBool,
 }
 
-/// How much of a folder is wanted.
+/// How much of a folder to scan.
 #[derive(Clone, Copy)]
 pub(super) enum Extent {
     All,
-    /// Only whether there are more than so many, and if not, which.
+    /// Stops early after more than this many visible names, or 16 times as many names in all.
     Upto(usize),
 }
 
@@ -42,22 +42,22 @@ impl Names {
         self.order.len()
     }
 
-    /// The name at `index` and its kind: file, folder or link.
+    /// Returns the name at `index` and its kind: file, folder or link.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], Kind)> {
         self.order.get(index).map(|start| self.entry(*start))
     }
 
-    /// Where the first name after `name` stands.
+    /// Returns the index of the first name greater than `name`.
     pub(super) fn after(&self, name: &[u8]) -> usize {
         self.order.partition_point(|start| self.entry(*start).0 <= name)
     }
 
-    /// Where the first name that is not before `name` stands.
+    /// Returns the index of the first name greater than or equal to `name`.
     pub(super) fn from(&self, name: &[u8]) -> usize {
         self.order.partition_point(|start| self.entry(*start).0 < name)
     }
 
-    /// Whether they were asked for again since they were read.
+    /// True if a later request reused these names.
     pub(super) fn is_known(&self) -> bool {
         self.known.load(Ordering::Relaxed)
     }
@@ -143,7 +143,8 @@ impl Names {
 }
 
 impl Site {
-    /// The visible names in `folder`, from memory if nothing changed.
+    /// Returns the visible names in `folder`, from the cache while the folder and its rules are
+    /// unchanged.
     pub(super) fn names(
         &self,
         folder: &Folder,
@@ -174,10 +175,10 @@ impl Site {
     }
 }
 
-/// The kind of an entry, nothing if it is of no use.
+/// Returns the kind of an entry; `None` if it is neither file, folder nor link.
 fn kind(folder: &Folder, name: &[u8], kind: FileType) -> Option<Kind> {
     let kind = match kind {
-        // Some file systems do not say.
+        // Some file systems leave the type out of directory entries.
         FileType::Unknown => folder.handle.stamp_of(name).ok()?.kind,
         kind => Kind::of(kind),
     };

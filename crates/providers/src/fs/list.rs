@@ -1,4 +1,4 @@
-//! What stands on one page of a list?
+//! Pages of a folder listing: one folder's children, or every file below the root.
 
 use std::io;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use super::stamp::{Kind, Stamp};
 use super::walk::{Step, Walk};
 use crate::vigil::Trust;
 
-/// Up to so many files and folders a plain list shows them all by itself.
+/// In auto mode, a list without parent is flat up to this many files and folders.
 const SMALL: usize = 1_000;
 
-/// How many entries one page may pass over without showing them, before it is cut short.
+/// Entries that one page may skip before it is cut short.
 const PASSED: usize = 10_000;
 
-/// How many folders one page may go into, before it is cut short.
+/// Folders that one page may enter before it is cut short.
 const OPENED: usize = 1_000;
 
 impl Site {
-    /// One page of what lies in `parent`, or of what is to be shown first.
+    /// Returns one page of the children of `parent`, or of the list without parent.
     pub(super) fn list(
         &self,
         parent: Option<&Asked>,
@@ -60,7 +60,7 @@ impl Site {
         }
     }
 
-    /// How many files there are, as far as `most` files and folders tell.
+    /// Counts the files, stopping after `most` files and folders.
     pub(super) fn survey(&self, most: usize, effort: &Effort) -> io::Result<Count> {
         let mut walk = Walk::new(self, self.top()?, Extent::Upto(most), effort)?;
         let (mut leaves, mut folders) = (0, 0);
@@ -80,7 +80,7 @@ impl Site {
         Ok(Count { leaves, all: false })
     }
 
-    /// What a plain list shows.
+    /// Decides what the list without parent shows.
     pub(super) fn mode(&self, top: &Arc<Folder>, effort: &Effort) -> io::Result<Mode> {
         Ok(match self.listing {
             Listing::Flat => Mode::Flat,
@@ -180,7 +180,7 @@ impl Site {
         Ok(page)
     }
 
-    /// What a list says of `name` in `folder`, which is not looked at if that can be trusted.
+    /// Describes `name` in `folder`, without a stat call if `trust` covers the cached description.
     fn entry(
         &self,
         folder: &Arc<Folder>,
@@ -198,8 +198,8 @@ impl Site {
         Some(series.entry(name, &stamp, trust))
     }
 
-    /// What `name` in `folder` is now; nothing if it is gone, or was just replaced by something of
-    /// another kind, for which other rules may hold.
+    /// Stats `name` in `folder`, following links. `None` if it is gone or its kind has changed,
+    /// because other ignore rules may apply to the new kind.
     pub(super) fn member(&self, folder: &Arc<Folder>, name: &[u8], kind: Kind) -> Option<Stamp> {
         if kind == Kind::Link {
             return self.look(folder, name).ok().map(|found| *found.stamp());

@@ -1,4 +1,4 @@
-//! What lies at a path, if it may be seen?
+//! Path lookup: finds the file or folder at a path if it is visible, and caches open folders.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,42 +12,42 @@ use super::site::Site;
 use super::stamp::{Kind, Stamp};
 use super::visible::{Rules, Sight};
 
-/// How many links one path may lead through.
+/// Most links to folders that one path may lead through.
 const MOST_LINKS: usize = 16;
 
-/// Of how many files in one folder it is remembered that they are there.
+/// Most file names remembered for one folder.
 const MOST_KNOWN: usize = 1_024;
 
-/// A folder that may be seen, open.
+/// A visible folder, open.
 #[derive(Clone)]
 pub(super) struct Folder {
     pub(super) handle: Handle,
-    /// Where it really lies, whatever links led to it.
+    /// Its path without links.
     pub(super) path: Local,
     pub(super) stamp: Stamp,
     pub(super) sight: Sight,
-    /// Its own part of the sight.
+    /// The rules of its own ignore files.
     rules: Arc<Rules>,
-    /// Names of files that were found in it and may be seen.
+    /// Names known to be visible files in it.
     known: Arc<Mutex<HashSet<Vec<u8>>>>,
-    /// The folder it lies in.
+    /// The folder that contains it.
     outer: Option<Arc<Self>>,
-    /// The folders in which the links stood that led here.
+    /// The folders that contain the links followed to get here.
     links: Vec<Local>,
 }
 
-/// What lies at a path.
+/// The file or folder at a path.
 pub(super) enum Found {
     Folder(Arc<Folder>),
     File(Leaf),
 }
 
-/// A file that may be seen.
+/// A visible file.
 pub(super) struct Leaf {
     pub(super) folder: Arc<Folder>,
     pub(super) name: Vec<u8>,
     pub(super) stamp: Stamp,
-    /// Itself, if it was to be opened.
+    /// The open file, if the caller asked to open it.
     pub(super) file: Option<File>,
 }
 
@@ -59,7 +59,7 @@ impl Found {
         }
     }
 
-    /// Whether it really lies at `path`.
+    /// True if `path` leads here without links.
     fn is_at(&self, path: &Local) -> bool {
         match self {
             Self::Folder(folder) => folder.path == *path,
@@ -69,20 +69,21 @@ impl Found {
 }
 
 impl Folder {
-    /// Whether it is still as it was, and so are its rules, if `stamp` is what it is now.
+    /// True if neither the folder, whose current stamp is `stamp`, nor its ignore files have
+    /// changed.
     fn still_holds(&self, stamp: &Stamp) -> bool {
         self.stamp == *stamp && self.rules.still_hold(&self.handle, stamp)
     }
 
-    /// Whether links led to it.
+    /// True if the path that led here contains a link.
     pub(super) fn came_by_links(&self) -> bool {
         !self.links.is_empty()
     }
 
-    /// Whether `name` is known to be a file that may be seen.
+    /// True if `name` is known to be a visible file.
     ///
-    /// What a name stands for cannot change without the folder's stamp, and then this folder
-    /// serves no more.
+    /// A name cannot start to mean something else without changing the folder's stamp, and then
+    /// this folder is no longer used.
     fn knows(&self, name: &[u8]) -> bool {
         self.known().contains(name)
     }
@@ -104,7 +105,7 @@ impl Folder {
 }
 
 impl Site {
-    /// The root.
+    /// Returns the root folder.
     pub(super) fn top(&self) -> io::Result<Arc<Folder>> {
         let handle = self.root.top();
         let stamp = handle.stamp()?;
@@ -120,19 +121,19 @@ impl Site {
         Ok(self.keep(Folder { handle, path, stamp, sight, rules, known, outer, links }))
     }
 
-    /// What lies at `path`; links on the way are followed as long as they stay inside.
+    /// Finds what is at `path`, following links that stay inside the root.
     pub(super) fn find(&self, path: &Local) -> io::Result<Found> {
         self.judged(path, self.go(path, Self::look))
     }
 
-    /// The same, and opened if it is a file.
+    /// Finds what is at `path` and opens it if it is a file.
     pub(super) fn find_open(&self, path: &Local) -> io::Result<Found> {
         self.judged(path, self.go(path, Self::look_inside))
     }
 
-    /// What was `found` at `path`, unless that is hidden.
+    /// Returns `found`, unless the hide filter hides `path`.
     fn judged(&self, path: &Local, found: io::Result<Found>) -> io::Result<Found> {
-        // What lies there without links on the way is judged already, and the root never is.
+        // Lookups without links have already been filtered, and the root is never hidden.
         let is_judged = found.as_ref().is_ok_and(|found| found.is_at(path));
         if !is_judged && path.last().is_some() && self.hides(path.as_bytes()) {
             return Err(missing());
@@ -151,7 +152,7 @@ impl Site {
             if names.peek().is_none() {
                 return last(self, &folder, name);
             }
-            // Folders are tried first where only they will do: that saves a call for each.
+            // Tries a folder first where only a folder can follow: that saves a stat call.
             folder = match self.enter(&folder, name) {
                 Ok(folder) => folder,
                 Err(_) => match self.look(&folder, name)? {
@@ -163,10 +164,9 @@ impl Site {
         Ok(Found::Folder(folder))
     }
 
-    /// What `name` in `folder` is, or leads to, opened if it is a file.
+    /// Resolves `name` in `folder`, following links, and opens it if it is a file.
     fn look_inside(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
-        // Nothing is opened of which it is not known that it is a file: to open a pipe is to be
-        // noticed at its other end.
+        // Opens only what is known to be a file: the other end of a pipe would notice the open.
         if folder.knows(name)
             && let Ok((file, stamp)) = folder.handle.file(name)
         {
@@ -182,7 +182,7 @@ impl Site {
         Ok(found)
     }
 
-    /// What `name` in `folder` is, or leads to.
+    /// Resolves `name` in `folder`, following links.
     pub(super) fn look(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
         match folder.handle.stamp_of(name)? {
             stamp if stamp.kind == Kind::Link => self.follow(folder, name),
@@ -190,9 +190,9 @@ impl Site {
         }
     }
 
-    /// The folder `name` in `folder`; an error if it is a link.
+    /// Opens the folder `name` in `folder`; an error if it is a link.
     ///
-    /// One that is kept open serves again as long as it is still what the name stands for.
+    /// Reuses a cached open folder while the name still refers to it and nothing has changed.
     pub(super) fn enter(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Arc<Folder>> {
         let path = folder.path.join(name);
         if let Some(kept) = self.folders.get(path.as_bytes())
@@ -213,25 +213,26 @@ impl Site {
         Ok(self.keep(Folder { handle, path, stamp, sight, rules, known, outer, links }))
     }
 
-    /// Whether whoever serves the root hides what is asked for by `path`.
+    /// True if the hide filter hides `path`.
     pub(super) fn hides(&self, path: &[u8]) -> bool {
         self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path)))
     }
 
-    /// Whether `name` in `folder` is hidden where it is `shown`, if links led there.
+    /// True if the hide filter hides `name` at `shown`, the path by which the client reached
+    /// `folder` through links.
     ///
-    /// Where it really lies it was judged when the names of the folder were read.
+    /// Names at their real path were filtered when the folder was scanned.
     pub(super) fn conceals(&self, folder: &Folder, shown: &Local, name: &[u8]) -> bool {
         self.conceals_at(folder.path.as_bytes(), shown, name)
     }
 
-    /// The same of a `folder` that may be gone, by where it really lay.
+    /// The same for a `folder` that may be gone, given its real path.
     pub(super) fn conceals_at(&self, folder: &[u8], shown: &Local, name: &[u8]) -> bool {
         let came_by_links = folder != shown.as_bytes();
         self.hide.is_some() && came_by_links && self.hides(shown.join(name).as_bytes())
     }
 
-    /// Keeps `folder` open, unless links led to it or its rules may change unseen.
+    /// Caches `folder`, unless links led to it or its rules could change without notice.
     fn keep(&self, folder: Folder) -> Arc<Folder> {
         let folder = Arc::new(folder);
         if folder.links.is_empty() && folder.rules.are_settled() {
@@ -251,12 +252,12 @@ impl Site {
         }
     }
 
-    /// What the link `name` in `folder` leads to, which must be visible where it really lies.
+    /// Follows the link `name` in `folder`. The target must be visible at its real path.
     ///
-    /// A link to a folder that it lies in itself leads nowhere, or walks would never end.
+    /// A link to a folder that contains it leads nowhere; otherwise walks would not end.
     fn follow(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
         let link = folder.path.join(name);
-        // A link that is hidden is not even resolved.
+        // Do not resolve a hidden link.
         if folder.links.len() >= MOST_LINKS || !folder.sight.admits(link.as_bytes(), false) {
             return Err(missing());
         }
@@ -273,7 +274,7 @@ impl Site {
         Ok(Found::Folder(Arc::new(Folder { links, ..Folder::clone(&target) })))
     }
 
-    /// What lies at `real`, a path without links.
+    /// Finds what is at `real`, a path without links.
     fn reach(&self, real: &Local) -> io::Result<Found> {
         let mut found = Found::Folder(self.top()?);
         for name in real.names() {

@@ -1,12 +1,12 @@
-//! What format is a file in, by its name and by its first bytes?
+//! MIME type detection, by file name and by the first bytes.
 
-/// What bytes of unknown meaning are.
+/// MIME type of unknown binary content.
 pub(super) const BYTES: &str = "application/octet-stream";
 
-/// What text of unknown meaning is.
+/// MIME type of unknown text.
 pub(super) const TEXT: &str = "text/plain";
 
-/// The format that `name` promises, if it promises one.
+/// Returns the MIME type for `name`, by whole name, then by extension.
 pub(super) fn by_name(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     if let Some(mime) = find(&NAMES, &name) {
@@ -19,7 +19,7 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
     find(&EXTENSIONS, extension).or_else(|| mime_guess::from_ext(extension).first_raw())
 }
 
-/// The format that the first bytes show, if they show one that is not text.
+/// Returns the MIME type by signature, unless it is a text type.
 pub(super) fn by_magic(head: &[u8]) -> Option<&'static str> {
     let kind = infer::get(head)?;
     let is_text =
@@ -27,12 +27,12 @@ pub(super) fn by_magic(head: &[u8]) -> Option<&'static str> {
     (!is_text).then_some(kind.mime_type())
 }
 
-/// What to call content that turned out to be text.
+/// Chooses the MIME type of content detected as text; a binary type from the name is ignored.
 pub(super) fn of_text(named: Option<&'static str>) -> &'static str {
     named.filter(|mime| !is_binary(mime)).unwrap_or(TEXT)
 }
 
-/// What to call content that turned out not to be text.
+/// Chooses the MIME type of content detected as binary; a text type from the name is ignored.
 pub(super) fn of_blob(named: Option<&'static str>, head: &[u8]) -> &'static str {
     named.filter(|mime| !is_textual(mime)).or_else(|| by_magic(head)).unwrap_or(BYTES)
 }
@@ -57,7 +57,7 @@ fn find(table: &[(&str, &'static str)], key: &str) -> Option<&'static str> {
     table.binary_search_by(|(name, _)| (*name).cmp(key)).ok().map(|index| table[index].1)
 }
 
-/// Whole names, in small letters and in order.
+/// Whole file names, lower case, sorted.
 const NAMES: [(&str, &str); 27] = [
     (".bashrc", "application/x-sh"),
     (".dockerignore", TEXT),
@@ -88,8 +88,7 @@ const NAMES: [(&str, &str); 27] = [
     ("readme", TEXT),
 ];
 
-/// Endings, in small letters and in order. Only those that the general table lacks or has for
-/// something else.
+/// File extensions, lower case, sorted: those that `mime_guess` lacks or maps to another format.
 const EXTENSIONS: [(&str, &str); 132] = [
     ("adoc", "text/asciidoc"),
     ("asm", "text/x-asm"),

@@ -1,7 +1,7 @@
-//! How does a folder become resources?
+//! Provider that serves a folder of the local file system.
 //!
-//! Every file is a resource, every folder a collection. URIs are `file:///` and the path below the
-//! root; paths of the machine never leave this room, and nothing outside the root is reached.
+//! Every file is a resource, every folder a collection. A URI is `file:///` and the path below the
+//! root. Absolute paths never leave this module, and nothing outside the root is reachable.
 
 mod chunks;
 mod complete;
@@ -48,31 +48,32 @@ use self::site::Site;
 
 pub use self::options::{Count, Hide, Listing, Options, POLL, WATCHES, Watching};
 
-/// The pattern of all files.
+/// URI template of all files.
 const TEMPLATE: &str = "file:///{+path}";
 
 /// Its variable.
 const VARIABLE: &str = "path";
 
-/// A folder and all that may be seen in it.
+/// Serves the visible files and folders below one root.
 pub struct Fs {
     site: Arc<Site>,
 }
 
 impl Fs {
-    /// Opens the folder; an error if there is none.
+    /// Opens the root; an error if it is not a folder.
     pub fn open(options: Options) -> io::Result<Self> {
         Ok(Self { site: Arc::new(Site::open(options)?) })
     }
 
-    /// How many files there are, as far as a walk of `most` files and folders tells.
+    /// Counts the files, stopping after `most` files and folders. An error counts as zero,
+    /// incomplete.
     pub async fn count(&self, most: usize) -> Count {
         let ctx = Context::default();
         let count = self.work(&ctx, move |site, effort| Ok(site.survey(most, effort)?)).await;
         count.unwrap_or(Count { leaves: 0, all: false })
     }
 
-    /// Does `job` here if it is short, and on a thread that may wait if it is not.
+    /// Runs `job` inline if it is short and the disk is local, otherwise on a blocking thread.
     async fn work<T: Send + 'static>(
         &self,
         ctx: &Context,
@@ -87,20 +88,19 @@ impl Fs {
         self.labour(ctx, job).await
     }
 
-    /// Does `job` on a thread that may wait, when there is a place for it. If this is dropped,
-    /// the job stops.
+    /// Runs `job` on a blocking thread once a permit is free. Dropping the future cancels the job.
     async fn labour<T: Send + 'static>(
         &self,
         ctx: &Context,
         mut job: impl Fn(&Site, &Effort) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
-        let stopped = |error| Error::internal("reading stopped").caused_by(error);
+        let stopped = |error| Error::internal("file system task failed").caused_by(error);
         let attendance = Attendance::default();
         let mut effort = Effort::long(ctx.clone(), &attendance);
         loop {
             let site = self.site.clone();
             let place = site.places.clone().acquire_owned().await;
-            let place = place.map_err(|_| Error::internal("there are no places"))?;
+            let place = place.map_err(|_| Error::internal("no permits for blocking work"))?;
             let work = tokio::task::spawn_blocking(move || {
                 let _place = place;
                 let done = effort.attended().map_err(Fault::Io).and_then(|()| job(&site, &effort));
@@ -126,7 +126,7 @@ impl Provider for Fs {
         page.map_err(|fault| match (parent, fault) {
             (Some(uri), fault) => fault.about(uri),
             (None, Fault::Io(error)) => {
-                Error::unavailable("the folder served here cannot be read just now")
+                Error::unavailable("the served folder cannot be read; try again later")
                     .caused_by(error)
             }
             (None, Fault::Said(error)) => error,
@@ -189,7 +189,7 @@ impl Complete for Fs {
     }
 }
 
-/// The path that `uri` names.
+/// Parses `uri` into a path below the root.
 fn asked(uri: &Uri) -> Result<Asked> {
     Asked::parse(uri).ok_or_else(|| Error::not_found(uri))
 }

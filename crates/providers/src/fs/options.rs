@@ -1,4 +1,4 @@
-//! What may be chosen about a folder that is served?
+//! Options of the file system provider.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,29 +7,29 @@ use std::time::Duration;
 
 pub use crate::vigil::{POLL, WATCHES, Watching};
 
-/// How one folder is served.
+/// Options for serving one folder.
 #[derive(Clone)]
 pub struct Options {
-    /// The folder.
+    /// The folder to serve.
     pub root: PathBuf,
-    /// What a plain list shows.
+    /// What a list without parent shows.
     pub listing: Listing,
-    /// Whether names that begin with a dot are shown.
+    /// True to show names that start with a dot.
     pub hidden: bool,
-    /// How long an answer may be kept.
+    /// How long clients may cache a result.
     pub ttl: Duration,
-    /// What is as if it were not there, beside what ignore files leave out.
+    /// Hides paths, in addition to the ignore files.
     pub hide: Option<Hide>,
-    /// How changes are noticed.
+    /// How changes are detected.
     pub watch: Watching,
-    /// How often they are looked for where the kernel does not tell.
+    /// Polling interval where inotify does not work.
     pub poll: Duration,
-    /// How many folders are watched at most.
+    /// Most folders watched with inotify.
     pub watches: usize,
 }
 
 impl Options {
-    /// What holds for the folder `root` if nothing is said about it.
+    /// Default options for the folder `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
@@ -44,11 +44,11 @@ impl Options {
     }
 }
 
-/// Says of a path below the root, such as `docs/a.md` or the folder `docs`, whether it and all
-/// that lies in it is hidden.
+/// Filter that returns true for a path below the root, such as `docs/a.md` or the folder `docs`, if
+/// that path and everything below it is hidden.
 ///
-/// It looks at the folders around a path itself, and answers alike each time. Of a path that is
-/// not UTF-8 it is given the nearest that is.
+/// The filter must check a path's parent folders itself and must be deterministic. A path that is
+/// not UTF-8 is passed with U+FFFD in place of invalid bytes.
 pub type Hide = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl fmt::Debug for Options {
@@ -67,7 +67,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// What a plain list shows.
+/// What a list without parent shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Listing {
     /// Every file of a small tree, the top level of a large one.
@@ -75,15 +75,15 @@ pub enum Listing {
     Auto,
     /// Every file, depth first.
     Flat,
-    /// The top level, whose folders can be opened.
+    /// The top level; clients list its folders one by one.
     Tree,
 }
 
-/// How many files a bounded walk has seen.
+/// Number of files, as far as a bounded walk counted them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
-    /// Files, folders not counted.
+    /// Files; folders are not counted.
     pub leaves: usize,
-    /// Whether the walk saw the end.
+    /// True if the walk reached the end.
     pub all: bool,
 }

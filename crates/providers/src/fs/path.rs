@@ -1,31 +1,31 @@
-//! Which path inside the root does a URI name, and which URI names a path?
+//! Paths below the root, and their conversion from and to `file:` URIs.
 
 use resource::Uri;
 use resource::uri::{decode, encode_segment};
 
-/// Longer paths than this no Unix call takes.
+/// Longest path, in bytes: Linux `PATH_MAX` without the final NUL.
 const LONGEST: usize = 4095;
 
-/// The URI of the root, and what every other URI begins with.
+/// URI of the root and prefix of all others.
 pub(super) const ROOT: &str = "file:///";
 
-/// A path inside the root: names joined by `/`, none of them empty, `.` or `..`.
+/// A path below the root: names joined by `/`, none of them empty, `.` or `..`.
 ///
-/// Names are bytes, as they are on disk. The root itself is the empty path.
+/// Names are bytes, as on disk. The root is the empty path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Local(Vec<u8>);
 
-/// What a URI asks for.
+/// The path that a URI names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// The path it names.
+    /// The path.
     pub(super) path: Local,
-    /// Whether it ends in a slash, so that only a folder will do.
+    /// True if the URI ends in a slash, so that only a folder matches.
     pub(super) folder: bool,
 }
 
 impl Asked {
-    /// The path that `uri` names, unless it can name none here.
+    /// Parses `uri`; `None` if it cannot name a path below the root.
     pub(super) fn parse(uri: &Uri) -> Option<Self> {
         let at_home = matches!(uri.authority(), Some(host) if host.is_empty()
             || host.eq_ignore_ascii_case("localhost"));
@@ -56,29 +56,29 @@ impl Asked {
 }
 
 impl Local {
-    /// The path that `bytes` write, unless one of its names is no name.
+    /// Parses `bytes`; `None` if they are too long or a name is invalid.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let fits = bytes.len() <= LONGEST
             && (bytes.is_empty() || bytes.split(|byte| *byte == b'/').all(is_name));
         fits.then(|| Self(bytes.to_vec()))
     }
 
-    /// The path as it is written.
+    /// Returns the names, joined by `/`.
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Its names, outermost first.
+    /// Iterates over the names, outermost first.
     pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.0.split(|byte| *byte == b'/').filter(|name| !name.is_empty())
     }
 
-    /// Its last name; nothing for the root.
+    /// Returns the last name; `None` for the root.
     pub(super) fn last(&self) -> Option<&[u8]> {
         self.names().last()
     }
 
-    /// Goes one name deeper.
+    /// Appends `name`.
     pub(super) fn push(&mut self, name: &[u8]) {
         if !self.0.is_empty() {
             self.0.push(b'/');
@@ -86,7 +86,7 @@ impl Local {
         self.0.extend_from_slice(name);
     }
 
-    /// What lies in this folder under `name`.
+    /// Returns the path of `name` in this folder.
     pub(super) fn join(&self, name: &[u8]) -> Self {
         let mut path = Self(Vec::with_capacity(self.0.len() + 1 + name.len()));
         path.0.extend_from_slice(&self.0);
@@ -94,7 +94,7 @@ impl Local {
         path
     }
 
-    /// Whether it is that of `name` in `folder`.
+    /// True if this is the path of `name` in `folder`.
     pub(super) fn is_in(&self, folder: &Self, name: &[u8]) -> bool {
         let prefix = folder.prefix();
         self.0.len() == prefix + name.len()
@@ -103,25 +103,25 @@ impl Local {
             && (prefix == 0 || self.0[prefix - 1] == b'/')
     }
 
-    /// How many bytes stand before the name of something in this folder.
+    /// Number of bytes before the name in the path of a child of this folder.
     pub(super) fn prefix(&self) -> usize {
         if self.0.is_empty() { 0 } else { self.0.len() + 1 }
     }
 
-    /// Whether it is `other` or lies somewhere in it.
+    /// True if this path is `other` or below it.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         other.0.is_empty()
             || self.0.strip_prefix(&other.0[..]).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
     }
 
-    /// The folder it lies in, and its name there; nothing for the root.
+    /// Splits into parent folder and name; `None` for the root.
     pub(super) fn split(&self) -> Option<(Self, &[u8])> {
         let name = self.last()?;
         let folder = self.0.len().saturating_sub(name.len() + 1);
         Some((Self(self.0[..folder].to_vec()), name))
     }
 
-    /// The URI that listings give it.
+    /// Returns the URI that listings show.
     pub(super) fn uri(&self) -> Uri {
         match self.split() {
             Some((folder, name)) => uri_in(&folder.uri_prefix(), name),
@@ -129,7 +129,7 @@ impl Local {
         }
     }
 
-    /// What the URIs of all that lies in this folder begin with.
+    /// Returns the common prefix of the URIs of this folder's children.
     pub(super) fn uri_prefix(&self) -> String {
         let mut text = String::from(ROOT);
         for name in self.names() {
@@ -140,7 +140,7 @@ impl Local {
     }
 }
 
-/// The URI of `name` in the folder whose URIs begin with `prefix`.
+/// Returns the URI of `name` in the folder with the URI prefix `prefix`.
 pub(super) fn uri_in(prefix: &str, name: &[u8]) -> Uri {
     let mut text = String::with_capacity(prefix.len() + name.len() + 8);
     text.push_str(prefix);
@@ -148,7 +148,7 @@ pub(super) fn uri_in(prefix: &str, name: &[u8]) -> Uri {
     Uri::parse(&text).expect("an encoded path is a URI")
 }
 
-/// Whether `name` can be the name of one thing in a folder.
+/// True if `name` is valid as the name of one file.
 fn is_name(name: &[u8]) -> bool {
     !name.is_empty() && name != b"." && name != b".." && !name.iter().any(|b| matches!(b, 0 | b'/'))
 }

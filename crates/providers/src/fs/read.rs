@@ -1,4 +1,4 @@
-//! What is the content of a file?
+//! Reads a file: detects text, charset and MIME type, and returns bytes or a stream.
 
 use std::fs::File;
 use std::io;
@@ -21,13 +21,13 @@ use super::text::{
     Form, Share, Signs, guess, has_escapes, is_clean, is_utf8, recognise, whole_characters,
 };
 
-/// Up to this much is held in memory; more is given in pieces.
+/// Up to this many bytes are held in memory; more are streamed.
 pub(super) const AT_HAND: u64 = 1024 * 1024;
 
-/// How much of a large file tells what it is.
+/// Bytes of a large file used for the first detection.
 const HEAD: u64 = 64 * 1024;
 
-/// A file, open.
+/// An open file.
 pub(super) struct Opened {
     pub(super) file: Arc<File>,
     pub(super) stamp: Stamp,
@@ -35,7 +35,7 @@ pub(super) struct Opened {
 }
 
 impl Site {
-    /// The content at `asked`, or the `window` of it.
+    /// Reads the file at `asked`, or the `window` of it. A folder yields its description.
     pub(super) fn read(
         &self,
         uri: &Uri,
@@ -109,7 +109,7 @@ impl Opened {
         self.give(form, Source::Bytes(content), &bytes, None)
     }
 
-    /// The part that holds `source`, with what was found out put into its description.
+    /// Builds the part for `source` and completes its description with MIME type and charset.
     pub(super) fn give(
         mut self,
         form: Form,
@@ -131,7 +131,7 @@ impl Opened {
     }
 }
 
-/// What a large file is, for which all of it is looked at, unless its head says that it is no text.
+/// Detects what a large file is. Reads all of it, unless its head shows that it is binary.
 fn examine(file: &Arc<File>, size: u64, head: &[u8], effort: &Effort) -> io::Result<Form> {
     let form = recognise(head, Share::Head);
     if form == Form::Blob {
@@ -146,7 +146,7 @@ fn examine(file: &Arc<File>, size: u64, head: &[u8], effort: &Effort) -> io::Res
         if decodes(file, size, charset, effort)? {
             return Ok(form);
         }
-        // What has escapes and is not Japanese may still be a log in colour.
+        // Escape sequences that are not Japanese may still be a log in colour.
         if charset != ISO_2022_JP {
             return Ok(Form::Blob);
         }
@@ -169,7 +169,7 @@ enum Verdict {
     Utf8 {
         escapes: bool,
     },
-    /// Not UTF-8, but it may be in this charset.
+    /// Not UTF-8, but perhaps in this charset.
     Maybe(&'static Encoding),
     Blob,
 }

@@ -1,4 +1,4 @@
-//! What is worth keeping in memory, when only so much may be kept?
+//! Cache bounded by total weight, with approximate LRU eviction.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -6,10 +6,10 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Values by key, of a limited total weight; those used least recently go first.
+/// Values by key, with a limited total weight. Evicts approximately the least recently used.
 ///
-/// They stand in two rows. When the new row is full the old one is cleared away, and what is
-/// asked for moves to the new one, so that no list of uses has to be kept.
+/// Two generations replace a list of uses. When the new one is full, it becomes the old one and the
+/// previous old one is dropped. A hit in the old generation moves the value to the new one.
 pub(super) struct Shelf<K, V, S = RandomState> {
     capacity: usize,
     rows: Mutex<Rows<K, V, S>>,
@@ -22,14 +22,14 @@ struct Rows<K, V, S> {
 }
 
 impl<K: Eq + Hash, V: Clone, S: BuildHasher + Default> Shelf<K, V, S> {
-    /// A shelf for about `capacity`. One value may weigh up to four times as much, and then
-    /// stands alone.
+    /// A cache for a total weight of about `capacity`. One value may weigh up to four times that,
+    /// and then evicts all others.
     pub(super) fn new(capacity: usize) -> Self {
         let rows = Rows { new: HashMap::default(), old: HashMap::default(), weight: 0 };
         Self { capacity, rows: Mutex::new(rows) }
     }
 
-    /// What is kept for `key`.
+    /// Returns the value for `key`.
     pub(super) fn get<Q>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -44,7 +44,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher + Default> Shelf<K, V, S> {
         Some(value)
     }
 
-    /// Keeps `value` for `key`, unless it is far too heavy.
+    /// Inserts `value`, unless it weighs more than four times the capacity.
     pub(super) fn keep<Q>(&self, key: &Q, value: V, weight: usize)
     where
         K: Borrow<Q>,

@@ -1,4 +1,4 @@
-//! What does a served folder know and keep between requests?
+//! State of one served root: the open folder, its rules, caches, limits and watches.
 
 use std::io;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use super::visible::Rulebook;
 use super::watch::{Memory, Readers};
 use crate::vigil::Desk;
 
-/// How much the names of folders may take in memory.
+/// Memory limit of the cache of folder names, in bytes.
 const KEPT_NAMES: usize = 32 * 1024 * 1024;
 
-/// How many folders are kept open.
+/// Most folders kept open in the cache.
 const KEPT_FOLDERS: usize = 64;
 
-/// How many threads one served folder may keep busy.
+/// Most blocking threads used by one root.
 const PLACES: usize = 4;
 
-/// The same where a disk elsewhere is waited for, and every request takes a thread.
+/// The same for a remote disk, where every request takes a thread.
 const PLACES_ELSEWHERE: usize = 16;
 
-/// One served folder.
+/// One served root.
 pub(super) struct Site {
     pub(super) root: Root,
     pub(super) hidden: bool,
@@ -44,17 +44,17 @@ pub(super) struct Site {
     pub(super) names: Shelf<Vec<u8>, Arc<Names>>,
     pub(super) entries: Entries,
     pub(super) stretches: Stretches,
-    /// How old a change must be before its date is trusted.
+    /// How old a change must be before its timestamp is reliable; see `is_settled`.
     pub(super) margin: Duration,
     pub(super) turns: Turns,
-    /// Places for work that takes a thread of its own.
+    /// Permits for work on blocking threads.
     pub(super) places: Arc<Semaphore>,
     pub(super) watch: Watching,
     pub(super) watchable: Truth,
     pub(super) desk: Desk<Memory>,
     pub(super) readers: Readers,
     pub(super) guards: Guards,
-    /// How often a file was looked at for a list.
+    /// Stat calls made for listings.
     #[cfg(test)]
     pub(super) looked: std::sync::atomic::AtomicUsize,
 }
@@ -63,7 +63,7 @@ impl Site {
     pub(super) fn open(options: Options) -> io::Result<Self> {
         let Options { root, listing, hidden, ttl, hide, watch, poll, watches } = options;
         let root = Root::open(&root)?;
-        // A server's clock and ours may differ, and its ticks may be whole seconds.
+        // A file server's clock may differ from ours, and may tick in whole seconds.
         let margin = Duration::from_millis(if root.local { 50 } else { 2_000 });
         let places = if root.local { PLACES } else { PLACES_ELSEWHERE };
         let watchable = if watch == Watching::Off { Truth::No } else { Truth::Yes };
@@ -90,7 +90,7 @@ impl Site {
             looked: std::sync::atomic::AtomicUsize::new(0),
         })
     }
-    /// How often a file was looked at for a list.
+    /// Stat calls made for listings.
     #[cfg(test)]
     pub(super) fn looks(&self) -> usize {
         self.looked.load(std::sync::atomic::Ordering::Relaxed)

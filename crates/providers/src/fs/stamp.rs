@@ -1,16 +1,16 @@
-//! What does the file system say of a file or folder without opening it?
+//! File metadata from `stat`: kind, size, times, identity and ETag.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FileType, Stat};
 
-/// What something is.
+/// Type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Folder,
     Link,
-    /// Pipes, sockets, devices: nothing that is served.
+    /// Pipes, sockets, devices: never served.
     Other,
 }
 
@@ -25,7 +25,7 @@ impl Kind {
     }
 }
 
-/// The state of one file or folder at one moment.
+/// Metadata of one file or folder at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) kind: Kind,
@@ -51,40 +51,40 @@ impl Stamp {
         }
     }
 
-    /// When the content last changed.
+    /// Returns the modification time.
     pub(super) fn modified(&self) -> SystemTime {
         time(self.modified)
     }
 
-    /// Whether any later change is sure to show.
+    /// True if any later change is certain to change the stamp.
     ///
-    /// Clocks of file systems tick coarsely: of two changes within one tick the second leaves
-    /// no trace. What changed just now is therefore not to be trusted, as in git's index.
+    /// File system clocks are coarse: the second of two changes within one tick leaves no trace. A
+    /// stamp with a recent change time is therefore not reliable, as in git's index.
     pub(super) fn is_settled(&self, now: SystemTime, margin: Duration) -> bool {
         now.duration_since(time(self.changed)).is_ok_and(|age| age > margin)
     }
 
-    /// Whether this and `other` lie on one file system.
+    /// True if this and `other` are on the same file system.
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         self.device == other.device
     }
 
-    /// What tells this file or folder from others, whatever it holds.
+    /// Identifies the file or folder, whatever its content.
     pub(super) fn identity(&self) -> u64 {
         self.inode ^ self.device.rotate_left(32)
     }
 
-    /// A mark that differs whenever the content does.
+    /// ETag of the content.
     ///
-    /// It sees every write, rename over the file and restored date, since none of them leaves the
-    /// change time alone. It cannot see a second write of the same length within one tick of the
-    /// clock, nor a write through a memory map that is not flushed yet; and it also differs where
-    /// only the file's rights or links changed.
+    /// It changes with every write, every rename over the file and every restored date, because all
+    /// of them update the change time. It misses a second write of the same length within one tick
+    /// of the clock, and a write through a memory map that is not flushed yet. It also changes when
+    /// only permissions or the link count change.
     pub(super) fn etag(&self) -> String {
         format!("{:016x}", self.mark())
     }
 
-    /// The same as a number.
+    /// The ETag as a number.
     pub(super) fn mark(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let nanos = |moment: Moment| (moment.0 as u64).rotate_left(30) ^ u64::from(moment.1);

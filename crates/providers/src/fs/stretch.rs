@@ -1,7 +1,7 @@
-//! Which stretches of a folder can be given again as a whole?
+//! Cache of listing pages: runs of consecutive file descriptions in one folder.
 //!
-//! A page of a folder that does not change is asked for over and over. Its descriptions are kept
-//! beside each other, so that not even they have to be found one by one.
+//! Clients list an unchanged folder over and over. A hit here saves one lookup per file in the
+//! description cache.
 
 use std::sync::{Arc, Weak};
 
@@ -14,20 +14,20 @@ use super::shelf::Shelf;
 use super::stamp::Kind;
 use crate::vigil::{Look, Trust};
 
-/// How much the descriptions may take in memory; most are those that are kept one by one too.
+/// Memory limit, in bytes. Most descriptions are shared with the description cache.
 const KEPT: usize = 4 * 1024 * 1024;
 
-/// What one takes beside them.
+/// Bytes of one page besides its descriptions.
 const FRAME: usize = size_of::<Stretch>() + size_of::<Names>() + 256;
 
-/// Stretches given last, by folder, place and the most that was wanted.
+/// Pages by folder, start and length.
 pub(super) struct Stretches {
     shelf: Shelf<Vec<u8>, Arc<Stretch>>,
 }
 
 struct Stretch {
     names: Weak<Names>,
-    /// As if all of it had been looked at in one go.
+    /// When the page counts as checked, as if all its files had been checked at once.
     look: Look,
     items: Vec<Arc<Resource>>,
 }
@@ -37,8 +37,8 @@ impl Stretches {
         Self { shelf: Shelf::new(KEPT) }
     }
 
-    /// The files from `start` on, `most` of them or up to what is no file, as far as they can be
-    /// described without looking at them.
+    /// Returns the descriptions of up to `most` files from `start` on. Stops at the first entry
+    /// that is no file, or whose cached description `trust` does not cover.
     pub(super) fn from(
         &self,
         (shown, names): (&Local, &Arc<Names>),

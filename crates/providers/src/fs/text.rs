@@ -1,4 +1,4 @@
-//! Are these bytes text, and in which charset?
+//! Text detection: UTF-8, another charset, or binary.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
@@ -7,29 +7,29 @@ use encoding_rs::{
 
 use super::mime;
 
-/// How much of a file the guess of its charset rests on, from the first letter that tells.
+/// Bytes used to guess the charset, from the first non-ASCII character on.
 const TELLING: usize = 256 * 1024;
 
-/// What bytes are.
+/// What the content of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Text that is given as it is.
+    /// UTF-8 text, returned as it is.
     Utf8,
-    /// Text that has to be decoded.
+    /// Text in another charset, decoded before it is returned.
     Coded(&'static Encoding),
-    /// No text.
+    /// Binary.
     Blob,
 }
 
-/// How much of a file the bytes are.
+/// Whether bytes are a whole file or only its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Share {
     Whole,
-    /// The beginning, which may end inside a character.
+    /// The head, which may end inside a character.
     Head,
 }
 
-/// What `bytes` are.
+/// Detects what `bytes` are.
 pub(super) fn recognise(bytes: &[u8], share: Share) -> Form {
     let signs = Signs::of(bytes);
     if let Some(form) = by_mark(bytes, share, signs) {
@@ -49,22 +49,22 @@ pub(super) fn recognise(bytes: &[u8], share: Share) -> Form {
         .map_or(Form::Blob, Form::Coded)
 }
 
-/// Which kinds of bytes there are among some, found in one go.
+/// The classes of bytes that occur in a buffer, found in one pass.
 #[derive(Clone, Copy)]
 pub(super) struct Signs(u8);
 
 impl Signs {
-    /// The byte that no text has.
+    /// NUL, which no text contains.
     pub(super) const ZERO: u8 = 1;
-    /// The byte that escape sequences begin with.
+    /// ESC, the first byte of escape sequences.
     pub(super) const ESCAPE: u8 = 2;
-    /// Control characters that do not belong into text.
+    /// Control characters that do not occur in text.
     const ODD: u8 = 4;
-    /// What is beyond ASCII.
+    /// Bytes that are not ASCII.
     const HIGH: u8 = 0x80;
 
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Without branches, so that many bytes are looked at in one step.
+        // Without branches, so that the compiler vectorises the loop.
         let (mut any, mut is_rare) = (0, false);
         for byte in bytes {
             any |= byte;
@@ -80,7 +80,7 @@ impl Signs {
     }
 }
 
-/// The sign that a control character gives.
+/// Returns the class of a control character.
 fn sign(byte: u8) -> u8 {
     match byte {
         0 => Signs::ZERO | Signs::ODD,
@@ -90,9 +90,9 @@ fn sign(byte: u8) -> u8 {
     }
 }
 
-/// The charset that `bytes`, which are not UTF-8, are likely to be in, if it is one of ours.
+/// Guesses the charset of `bytes`, which are not UTF-8; `None` if it is not a supported one.
 pub(super) fn guess(bytes: &[u8], share: Share) -> Option<&'static Encoding> {
-    // The letters just before count too: an accent is likelier inside a word.
+    // Include the letters just before: an accent is likelier inside a word.
     let start = bytes.iter().position(|byte| !byte.is_ascii())?.saturating_sub(16);
     let telling = &bytes[start..bytes.len().min(start + TELLING)];
     if let Some(charset) = half_width(telling) {
@@ -104,10 +104,10 @@ pub(super) fn guess(bytes: &[u8], share: Share) -> Option<&'static Encoding> {
     [SHIFT_JIS, EUC_JP, WINDOWS_1252].contains(&charset).then_some(charset)
 }
 
-/// The charset of half-width kana, if `bytes` can be nothing else.
+/// Returns the charset if `bytes` can only be half-width kana.
 ///
-/// The detector takes them for western letters, or for rare kanji. As western letters they would
-/// be capitals and signs in long runs; as kanji, all from one corner of the table.
+/// The detector takes them for western letters or for rare kanji. As western letters they would be
+/// long runs of capitals and symbols; as kanji, all from one corner of the table.
 fn half_width(bytes: &[u8]) -> Option<&'static Encoding> {
     let (mut run, mut longest, mut high, mut signs, mut shifts) = (0, 0, 0, 0, 0);
     let mut last = 0;
@@ -132,9 +132,9 @@ fn half_width(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Whether `bytes` hold the escape sequences by which ISO-2022-JP goes over to Japanese.
+/// True if `bytes` contain an escape sequence by which ISO-2022-JP switches to Japanese.
 ///
-/// It is made of ASCII alone, and so would pass for UTF-8.
+/// ISO-2022-JP is pure ASCII and would otherwise pass for UTF-8.
 pub(super) fn has_escapes(bytes: &[u8]) -> bool {
     let sequences: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
     let mut rest = bytes;
@@ -147,7 +147,7 @@ pub(super) fn has_escapes(bytes: &[u8]) -> bool {
     false
 }
 
-/// Whether `bytes` are UTF-8.
+/// True if `bytes` are UTF-8.
 pub(super) fn is_utf8(bytes: &[u8], share: Share) -> bool {
     match share {
         Share::Whole => simdutf8::basic::from_utf8(bytes).is_ok(),
@@ -158,12 +158,12 @@ pub(super) fn is_utf8(bytes: &[u8], share: Share) -> bool {
     }
 }
 
-/// Whether decoded `text` holds only characters that belong into text.
+/// True if decoded `text` contains no control characters that do not occur in text.
 pub(super) fn is_clean(text: &str) -> bool {
     !text.chars().any(|c| c.is_control() && !matches!(c, '\u{8}'..='\r' | '\u{1a}' | '\u{1b}'))
 }
 
-/// How many of `bytes` are whole characters, where they end inside one.
+/// Length of `bytes` without an incomplete UTF-8 character at the end.
 pub(super) fn whole_characters(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let byte = bytes[bytes.len() - back];
@@ -179,7 +179,7 @@ pub(super) fn whole_characters(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// What a byte order mark or escape sequence says.
+/// Detects by byte order mark or ISO-2022-JP escape sequence.
 fn by_mark(bytes: &[u8], share: Share, signs: Signs) -> Option<Form> {
     let may_switch = signs.has(Signs::ESCAPE) && !signs.has(Signs::HIGH);
     let charset = match bytes {
@@ -213,10 +213,10 @@ fn decodes(charset: &'static Encoding, bytes: &[u8], share: Share) -> bool {
     }
 }
 
-/// Whether valid UTF-8 is nevertheless a format that is no text.
+/// True if valid UTF-8 is nevertheless a binary format.
 ///
-/// Many signatures are two letters that a sentence may begin with, so they count only where
-/// control characters stand beside them. A PDF may be all letters, but says so at length.
+/// Many signatures are two letters that may begin a sentence, so they count only if control
+/// characters occur too. A PDF may consist of letters only, but its signature is long enough.
 fn is_packed(bytes: &[u8], signs: Signs) -> bool {
     bytes.starts_with(b"%PDF-") || signs.has(Signs::ODD) && mime::by_magic(bytes).is_some()
 }
@@ -257,7 +257,7 @@ mod tests {
         for charset in [SHIFT_JIS, EUC_JP] {
             assert_eq!(form(&charset.encode(text).0), Form::Coded(charset), "{}", charset.name());
         }
-        // ESC ( I goes over to half-width kana of seven bits.
+        // ESC ( I switches to 7-bit half-width kana.
         assert_eq!(form(b"\x1b(I6@6E\x1b(B"), Form::Coded(ISO_2022_JP));
     }
 

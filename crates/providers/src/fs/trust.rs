@@ -1,9 +1,9 @@
-//! Which descriptions may be given again without looking at the files?
+//! Validity of cached descriptions: when a listing may skip `stat`.
 //!
-//! Those of files in a folder that is guarded, as long as the kernel says nothing of them, and for
-//! two seconds at most: writes through memory maps, and through other names of the same file
-//! elsewhere, make no events. Links are looked at each time, and so are folders, whose dates follow
-//! what lies in them.
+//! The cache watches folders with inotify. A file's description stays valid while the kernel
+//! reports no event for the file, and for two seconds at most: writes through memory maps, and
+//! through hard links in other folders, cause no events. Links are always checked, and so are
+//! folders, whose times change with their content.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,13 +13,13 @@ use super::locate::Folder;
 use super::site::Site;
 use crate::vigil::{Deaf, Guard, Trust};
 
-/// So many folders are guarded at most, so that the user's other programs can watch some too.
+/// Most folders watched for the cache, so that the user's other programs can watch some too.
 const MOST: usize = 4_096;
 
-/// Where fewer names lie, looking costs less than a guard.
+/// With fewer names than this, `stat` calls cost less than a watch.
 const WORTH: usize = 8;
 
-/// Folders that are guarded.
+/// The folders watched for the cache.
 pub(super) struct Guards {
     most: usize,
     state: Mutex<State>,
@@ -28,14 +28,14 @@ pub(super) struct Guards {
 #[derive(Default)]
 struct State {
     posts: HashMap<Vec<u8>, Post>,
-    /// How many were turned away since it was last looked which are of use.
+    /// Folders refused since the last eviction.
     refused: usize,
     is_full: bool,
 }
 
 struct Post {
     guard: Guard,
-    /// Which folder it is, whatever lies in its place now.
+    /// Identity of the watched folder, which may since have been replaced.
     identity: u64,
     is_used: bool,
 }
@@ -56,12 +56,13 @@ impl Guards {
 }
 
 impl Site {
-    /// What may be believed of the files in `folder`, which holds `names`.
+    /// Returns which cached descriptions of files in `folder`, which holds `names`, are still
+    /// valid. `None` if the folder is not watched.
     ///
-    /// A folder is guarded from when its names are asked for again on.
+    /// Watches a folder once its names are reused.
     pub(super) fn trust(&self, folder: &Folder, names: &Names) -> Option<Trust> {
         let is_worth = names.len() >= WORTH && names.is_known();
-        // Another file system mounted further in may be one that makes no events.
+        // A file system mounted below the root may not support inotify.
         let is_told = self.is_told() && self.root.stamp.is_beside(&folder.stamp);
         if !is_worth || !is_told || folder.came_by_links() {
             return None;
@@ -95,7 +96,8 @@ impl Site {
 }
 
 impl State {
-    /// Makes room for one more, if there are some that were not used for long.
+    /// `Some` if there is room for one more. When full, refuses; after `most` refusals, evicts the
+    /// folders not used since the last eviction, to make room for later calls.
     fn make_room(&mut self, most: usize) -> Option<()> {
         if !self.is_full && self.posts.len() < most {
             return Some(());

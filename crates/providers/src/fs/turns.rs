@@ -1,7 +1,7 @@
-//! Who reads which folder just now?
+//! Single flight for folder scans.
 //!
-//! Ten askers do not read one large folder ten times: the first does, the others wait, without a
-//! thread, and then find its names in memory.
+//! When several requests need the same large folder, the first one scans it. The others wait
+//! without a thread and then find its names in the cache.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,21 +10,21 @@ use tokio::sync::Semaphore;
 
 use super::path::Local;
 
-/// The folders that are being read.
+/// The scans in progress, by path.
 #[derive(Default)]
 pub(super) struct Turns(Mutex<HashMap<Vec<u8>, Arc<Semaphore>>>);
 
-/// The reading of one folder, over when dropped.
+/// A scan in progress. Dropping it wakes those that wait.
 pub(super) struct Turn<'a> {
     turns: &'a Turns,
     path: Vec<u8>,
 }
 
-/// Somebody else who reads a folder.
+/// A wait for another request's scan.
 pub(super) struct Others(Arc<Semaphore>);
 
 impl Turns {
-    /// The turn for the folder at `path`, unless others have it.
+    /// Starts the scan of the folder at `path`; an error if another request is scanning it.
     pub(super) fn take(&self, path: &Local) -> Result<Turn<'_>, Others> {
         let mut turns = self.lock();
         if let Some(others) = turns.get(path.as_bytes()) {
@@ -49,9 +49,9 @@ impl Drop for Turn<'_> {
 }
 
 impl Others {
-    /// Waits until they are done.
+    /// Waits until the scan ends.
     pub(super) async fn done(self) {
-        // Nothing is ever to be had here; asking ends when the turn does.
+        // The semaphore has no permits; `acquire` returns when the scan closes it.
         let _closed = self.0.acquire().await;
     }
 }

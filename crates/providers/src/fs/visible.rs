@@ -1,8 +1,8 @@
-//! Which names in a folder may be seen at all?
+//! Ignore rules: which names in a folder are visible.
 //!
-//! `.git` never; names with a dot if asked for; nothing that whoever serves the folder hides; and
-//! nothing that the ignore files of the folders from the root down leave out. Git's rules, except
-//! that nothing outside the root counts.
+//! Hides `.git` always, dot files unless the options show them, what the hide filter hides, and
+//! what the ignore files from the root down exclude. The rules are git's, except that nothing
+//! outside the root counts.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
@@ -23,22 +23,22 @@ use super::path::Local;
 use super::shelf::Shelf;
 use super::stamp::{Kind, Stamp};
 
-/// The names of ignore files; a line in a later one outweighs those in the earlier ones.
+/// Names of ignore files. A line in a later one overrides the earlier ones.
 pub(super) const FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refdeskignore"];
 
-/// An ignore file over this is not read, and its folder not served.
+/// Largest ignore file, in bytes. A folder with a larger one is not served.
 const LONGEST_FILE: u64 = 1024 * 1024;
 
-/// Rules of folders, kept until their files change.
+/// Cache of folders' ignore rules, valid until their files change.
 pub(super) struct Rulebook {
     shelf: Shelf<Vec<u8>, Arc<Rules>>,
     marks: RandomState,
     margin: Duration,
 }
 
-/// The rules that one folder's own ignore files give.
+/// The rules from one folder's own ignore files.
 pub(super) struct Rules {
-    /// A mark that differs whenever the text of the rules does.
+    /// Hash of the rules' text.
     id: u64,
     folder: Stamp,
     files: Vec<(&'static [u8], Stamp)>,
@@ -46,12 +46,12 @@ pub(super) struct Rules {
     globs: Option<Arc<Gitignore>>,
 }
 
-/// All rules that hold for what lies in one folder.
+/// All rules that apply to the children of one folder.
 #[derive(Clone, Default)]
 pub(super) struct Sight {
     hidden: bool,
     hide: Option<Hide>,
-    /// Outermost first, each with how many bytes of a path stand before what it judges.
+    /// Outermost first, each with the number of path bytes before the part that it matches.
     rules: Vec<(Arc<Rules>, usize)>,
 }
 
@@ -60,7 +60,7 @@ impl Rulebook {
         Self { shelf: Shelf::new(16 * 1024), marks: RandomState::new(), margin }
     }
 
-    /// The rules of the folder at `path` itself.
+    /// Returns the rules of the folder at `path` itself.
     pub(super) fn rules(
         &self,
         root: &Root,
@@ -95,7 +95,7 @@ impl Rulebook {
                 Err(error) if is_missing(&error) => continue,
                 Err(error) => return Err(error),
             };
-            // Of a link the target may change while the link does not.
+            // The target of a link can change while the link does not.
             settled &= file.kind == Kind::File && file.is_settled(now, self.margin);
             files.push((name, file));
             match root.small(&path.join(name), LONGEST_FILE) {
@@ -114,12 +114,12 @@ impl Rulebook {
 }
 
 impl Rules {
-    /// Whether any later change of them is sure to show.
+    /// True if any later change of the rules is certain to be noticed.
     pub(super) fn are_settled(&self) -> bool {
         self.settled
     }
 
-    /// Whether neither the folder nor any of its ignore files changed.
+    /// True if neither the folder nor any of its ignore files has changed.
     pub(super) fn still_hold(&self, handle: &Handle, folder: &Stamp) -> bool {
         let unchanged = |(name, stamp): &(&'static [u8], Stamp)| {
             handle.stamp_of(name).is_ok_and(|now| now == *stamp)
@@ -133,7 +133,8 @@ impl Sight {
         Self { hidden, hide, rules: Vec::new() }
     }
 
-    /// The same in a folder at `path` further in, where `rules` hold too.
+    /// The rules for the children of the folder at `path`, a child of this one, with its own
+    /// `rules` added.
     pub(super) fn within(&self, path: &Local, rules: &Arc<Rules>) -> Self {
         let mut sight = self.clone();
         if rules.globs.is_some() {
@@ -142,7 +143,7 @@ impl Sight {
         sight
     }
 
-    /// Whether what lies at `path`, directly in the folder of this sight, may be seen.
+    /// True if `path`, a child of the folder of these rules, is visible.
     pub(super) fn admits(&self, path: &[u8], is_folder: bool) -> bool {
         let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
         let name = &path[start..];
@@ -163,12 +164,12 @@ impl Sight {
         true
     }
 
-    /// What tells this sight from that of other rules.
+    /// Returns a fingerprint of the ignore rules.
     pub(super) fn id(&self) -> Vec<u64> {
         self.rules.iter().map(|(rules, _)| rules.id).collect()
     }
 
-    /// Whether `id` is the id of this sight.
+    /// True if `id` is the fingerprint of these rules.
     pub(super) fn has_id(&self, id: &[u64]) -> bool {
         self.rules.iter().map(|(rules, _)| &rules.id).eq(id)
     }
@@ -183,9 +184,9 @@ fn add_lines(lines: &mut Vec<String>, content: &[u8]) {
 fn compile(lines: &[String]) -> io::Result<Option<Gitignore>> {
     let mut globs = GitignoreBuilder::new("");
     for line in lines {
-        // As git does, a line that is no pattern is passed over.
+        // Skips a line that is not a pattern, as git does.
         if let Err(error) = globs.add_line(None, line) {
-            tracing::debug!(%error, "a line of an ignore file is no pattern");
+            tracing::debug!(%error, "skipped an invalid pattern in an ignore file");
         }
     }
     let globs = globs.build().map_err(io::Error::other)?;

@@ -1,7 +1,7 @@
-//! In which order is a tree walked, and where does a walk go on?
+//! Depth-first walk of a tree, resumable from a cursor.
 //!
-//! Depth first, names by bytes, what lies in a folder at the folder's own place. A walk holds one
-//! open folder for each level, and going on touches only the folders on the way to the cursor.
+//! Names are sorted by bytes, and a folder's files come at the folder's own place. A walk holds one
+//! open folder per level. Resuming opens only the folders on the way to the cursor.
 
 use std::io;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use super::site::Site;
 use super::stamp::{Kind, Stamp};
 use crate::vigil::Trust;
 
-/// How deep a walk goes; each level costs an open folder.
+/// Deepest level of a walk; each level costs an open folder.
 const DEEPEST: usize = 128;
 
-/// What opening a folder costs, in names read.
+/// Cost of opening a folder, in names read.
 const FOLDER_COST: usize = 16;
 
 /// A walk through all files below the root.
@@ -31,38 +31,38 @@ pub(super) struct Walk<'a> {
     effort: &'a Effort,
     extent: Extent,
     levels: Vec<Level<'a>>,
-    /// Folders that could not be walked.
+    /// Folders that could not be read.
     pub(super) absent: Vec<Absence>,
 }
 
-/// One folder that the walk is in.
+/// One folder on the current path of the walk.
 struct Level<'a> {
     folder: Arc<Folder>,
     names: Arc<Names>,
     next: usize,
-    /// As the caller writes it, links and all.
+    /// Path by which the client reaches it, with links.
     shown: Local,
     series: Series<'a>,
     trust: Option<Trust>,
-    /// Whether what can be given of it as a whole is still to be given.
+    /// True until the page cache was tried for this folder.
     fresh: bool,
 }
 
-/// Where a walk has come to.
+/// Current position: folder, name, descriptions of the folder's files, and their validity.
 type Here<'w, 'a> = (&'w Arc<Folder>, &'w [u8], &'w mut Series<'a>, Option<&'w Trust>);
 
-/// What a step of the walk came upon.
+/// Result of one step.
 pub(super) enum Step {
-    /// A file, with its stamp if that is known already.
+    /// A file, with its stamp if the step already read it.
     Leaf(Option<Stamp>),
-    /// A folder, which the walk is in now.
+    /// A folder, which the walk has entered.
     Folder,
-    /// Nothing worth telling.
+    /// An entry that the walk skips.
     Nothing,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk from the start.
+    /// Starts a walk at `top`.
     pub(super) fn new(
         site: &'a Site,
         top: Arc<Folder>,
@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    /// Goes on behind `place`. Whatever of it is gone is passed over.
+    /// Continues after `place`. If the entry at `place` is gone, continues with the next one.
     pub(super) fn resume(&mut self, place: &Place) -> io::Result<()> {
         for name in place.path.names() {
             let Some(level) = self.levels.last_mut() else { break };
@@ -95,11 +95,11 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The files that come next in the folder that the walk has just come into, at most `most`, as
-    /// far as they can be described without looking at them.
+    /// Returns up to `most` files that follow in the folder just entered, as far as their cached
+    /// descriptions are valid.
     pub(super) fn stretch(&mut self, most: usize) -> Vec<Arc<Resource>> {
         let Some(level) = self.levels.last_mut() else { return Vec::new() };
-        // Links led to no folder that is trusted, so nothing here is concealed.
+        // Folders reached through links have no validity, so nothing here is hidden by its path.
         let Some(trust) = level.trust.as_ref().filter(|_| level.fresh) else { return Vec::new() };
         let known = (&level.shown, &level.names);
         let place = (level.next, most);
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
         items
     }
 
-    /// The next step; nothing at the end.
+    /// Takes the next step; `None` at the end.
     pub(super) fn step(&mut self) -> io::Result<Option<Step>> {
         let Some(kind) = self.peek() else { return Ok(None) };
         let Some(level) = self.levels.last_mut() else { return Ok(None) };
@@ -129,12 +129,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether nothing is left.
+    /// True if no entries are left.
     pub(super) fn is_over(&mut self) -> bool {
         self.peek().is_none()
     }
 
-    /// Where the walk is. It must not be over.
+    /// Returns the cursor of the current position. The walk must not be over.
     pub(super) fn place(&self) -> Option<Place> {
         let level = self.levels.last()?;
         let place = |path, at_start| Some(Place { mode: Mode::Flat, path, at_start });
@@ -144,15 +144,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The folder that the walk is in, the name there that it has come to, and the descriptions
-    /// of all that lies there, with how far they can be trusted.
+    /// Returns the current position.
     pub(super) fn here(&mut self) -> Option<Here<'_, 'a>> {
         let level = self.levels.last_mut()?;
         let (name, _) = level.names.get(level.next.checked_sub(1)?)?;
         Some((&level.folder, name, &mut level.series, level.trust.as_ref()))
     }
 
-    /// The kind of what comes next.
+    /// Returns the kind of the next entry.
     fn peek(&mut self) -> Option<Kind> {
         loop {
             let level = self.levels.last_mut()?;
@@ -170,7 +169,7 @@ impl<'a> Walk<'a> {
         Ok(if self.descend(name, kind)? { Step::Folder } else { Step::Nothing })
     }
 
-    /// Goes into the folder `name`; false if that cannot be done.
+    /// Enters the folder `name`; false if it cannot be entered.
     fn descend(&mut self, name: &[u8], kind: Kind) -> io::Result<bool> {
         self.effort.spend(FOLDER_COST)?;
         let Some(level) = self.levels.last() else { return Ok(false) };
@@ -179,7 +178,7 @@ impl<'a> Walk<'a> {
         }
         let shown = level.shown.join(name);
         if self.levels.len() >= DEEPEST {
-            self.absent.push(absence(&shown, "it lies too deep"));
+            self.absent.push(absence(&shown, "nested too deeply"));
             return Ok(false);
         }
         let entered = match kind {
@@ -204,12 +203,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether the names of the folder that the walk is in are all there are.
+    /// True if the scan of the current folder is complete.
     pub(super) fn sees_all(&self) -> bool {
         self.levels.last().is_none_or(|level| level.names.all)
     }
 
-    /// Goes on without `name` unless the whole walk has to stop.
+    /// Skips `name` after `error`, unless the error stops the whole walk.
     fn refused(&mut self, name: &[u8], error: io::Error) -> io::Result<()> {
         if is_ours(&error) {
             return Err(error);
@@ -217,8 +216,8 @@ impl<'a> Walk<'a> {
         if !is_missing(&error)
             && let Some(level) = self.levels.last()
         {
-            tracing::debug!(%error, "a folder cannot be read");
-            self.absent.push(absence(&level.shown.join(name), "it cannot be read"));
+            tracing::debug!(%error, "cannot read folder");
+            self.absent.push(absence(&level.shown.join(name), "cannot be read"));
         }
         Ok(())
     }

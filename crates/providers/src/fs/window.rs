@@ -1,8 +1,7 @@
-//! What stands in a stretch of a file?
+//! Windowed read: a byte range of a file, aligned to characters.
 //!
-//! Only the stretch is read, and a little of the head to know what the file is. Text that has to
-//! be decoded is the exception: where a stretch of it lies is known only by decoding from the
-//! start.
+//! Reads only the range, and enough of the head to detect what the file is. Text that must be
+//! decoded is the exception: finding a range in it means decoding from the start.
 
 use std::fs::File;
 use std::io;
@@ -16,21 +15,21 @@ use super::effort::Effort;
 use super::read::{AT_HAND, Opened};
 use super::text::{Form, Share, Signs, is_utf8, recognise, whole_characters};
 
-/// Files up to this are looked at as a whole to know what they are.
+/// Files up to this size are read in full to detect what they are.
 const SMALL: u64 = 64 * 1024;
 
-/// How much of a larger file tells what it is.
+/// Bytes of a larger file used for detection.
 const HEAD: u64 = 8 * 1024;
 
 impl Opened {
-    /// The stretch of `length` at `offset`, moved to where characters begin and end.
+    /// Reads `length` bytes at `offset`, aligned to characters.
     pub(super) fn part(self, offset: u64, length: u64, effort: &Effort) -> io::Result<Part> {
         let size = self.stamp.size;
         let mut head = Vec::new();
         read_at(&self.file, 0, if size <= SMALL { size } else { HEAD }, &mut head)?;
         let share = if size <= SMALL { Share::Whole } else { Share::Head };
         let form = recognise(&head, share);
-        // Nothing would ever be read by windows of nothing.
+        // Windows of length zero would make no progress.
         let length = length.max(1);
         match form {
             Form::Blob => self.blob(offset, length, &head),
@@ -92,7 +91,7 @@ impl Opened {
     }
 }
 
-/// Where a stretch of text begins and ends, found while the text goes by.
+/// Finds the character-aligned bounds of a window while decoded text streams past.
 struct Cut {
     wanted: Range<u64>,
     start: Option<u64>,
@@ -123,14 +122,14 @@ impl Cut {
         }
     }
 
-    /// The stretch, and how long the text is.
+    /// Returns the aligned range, and the length of the text.
     fn end(self) -> (Range<u64>, u64) {
         let start = self.start.unwrap_or(self.passed);
         (start..self.end.unwrap_or(self.passed), self.passed)
     }
 }
 
-/// The stretch of `length` at `offset` of a UTF-8 file, moved to where characters begin and end.
+/// Aligns the range of `length` bytes at `offset` to the characters of a UTF-8 file.
 fn characters(file: &File, offset: u64, length: u64, size: u64) -> io::Result<Range<u64>> {
     if offset >= size {
         return Ok(size..size);
@@ -155,12 +154,12 @@ fn characters(file: &File, offset: u64, length: u64, size: u64) -> io::Result<Ra
     Ok(start..end - missing as u64)
 }
 
-/// Whether `byte` stands inside a character of UTF-8, not at its beginning.
+/// True if `byte` is a UTF-8 continuation byte.
 fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// Whether all that `chunks` give is UTF-8 text.
+/// True if all `chunks` are UTF-8 text.
 fn is_text(mut chunks: Chunks, effort: &Effort) -> io::Result<bool> {
     let mut carry = Vec::new();
     while let Some(chunk) = chunks.next()? {
@@ -175,7 +174,7 @@ fn is_text(mut chunks: Chunks, effort: &Effort) -> io::Result<bool> {
     Ok(carry.is_empty())
 }
 
-/// The source for `chunks` of `range`, and the range that is left if the file became shorter.
+/// Returns the source for `chunks` of `range`, and the range that remains if the file shrank.
 fn settle(chunks: Chunks, range: Range<u64>) -> io::Result<(Source, Range<u64>)> {
     if range.end - range.start > AT_HAND {
         return Ok((chunks.stream(), range));

@@ -1,6 +1,6 @@
-//! What does a file on disk say, and how is it read without holding all of it?
+//! Reads a declared file: whole if it is small, as a stream of chunks if it is large.
 //!
-//! Everything here blocks, except the stream that is given for a large file.
+//! Everything here blocks, except the stream for a large file, which reads on blocking threads.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -18,31 +18,32 @@ use simdutf8::compat::from_utf8;
 
 use super::window::{begins_character, cut, stretch};
 
-/// Up to this size a file is read at once.
+/// Files up to this size are read into memory at once.
 pub(super) const AT_ONCE: u64 = 1024 * 1024;
 
-/// How much of a larger file is in memory at a time. A multiple of three, as base64 likes it.
+/// Chunk size for larger files. A multiple of three, so that base64 needs no padding between
+/// chunks.
 const CHUNK: u64 = 192 * 1024;
 
-/// A file that is opened anew at every read.
+/// A file, opened at every read.
 #[derive(Debug)]
 pub(super) struct OnDisk {
     path: PathBuf,
     may_be_text: bool,
-    /// The version last looked through from end to end, and whether it was text.
+    /// The fingerprint of the version whose UTF-8 was last checked, and the result.
     judged: Mutex<Option<(String, bool)>>,
 }
 
-/// What is known of content before it is read.
+/// Facts about content that are known before it is read.
 #[derive(Debug, Clone)]
 pub(super) struct Facts {
     pub(super) size: u64,
-    /// A mark that differs whenever the content does.
+    /// Fingerprint for the etag: the hash of inline content, or of a file's times, size and inode.
     pub(super) mark: String,
     pub(super) modified: Option<SystemTime>,
 }
 
-/// An open file, of which the facts were taken once it was open.
+/// An open file. Its facts come from the open handle.
 pub(super) struct Opened {
     pub(super) facts: Facts,
     content: Content,
@@ -58,21 +59,21 @@ impl OnDisk {
         Self { path, may_be_text, judged: Mutex::new(None) }
     }
 
-    /// Where it lies.
+    /// The path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is known of the file as it is now.
+    /// The current facts of the file.
     pub(super) fn facts(&self) -> Result<Facts> {
         std::fs::metadata(&self.path)
             .and_then(|metadata| facts(&metadata))
             .map_err(|error| unavailable(&self.path, &error))
     }
 
-    /// Opens the file, and reads it if it is small.
+    /// Opens the file, and reads it into memory if it is small.
     pub(super) fn open(&self) -> Result<Opened> {
-        // Opening a pipe would wait for a writer; looking first does not.
+        // Opening a named pipe would block until a writer comes, so check the file type first.
         self.facts()?;
         self.try_open().map_err(|error| unavailable(&self.path, &error))
     }
@@ -91,7 +92,7 @@ impl OnDisk {
         Ok(Opened { facts, content })
     }
 
-    /// Whether a large file is UTF-8 throughout. Looks through each version once.
+    /// True if a large file is UTF-8 throughout. Scans each version once and remembers the result.
     fn judge(&self, file: &File, facts: &Facts) -> io::Result<bool> {
         let judged = || self.judged.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((mark, is_text)) = &*judged()
@@ -106,7 +107,7 @@ impl OnDisk {
 }
 
 impl Opened {
-    /// The content, or the window of it.
+    /// The body of the content, or of the requested window.
     pub(super) fn give(self, window: &Window) -> Result<(Body, Option<Slice>)> {
         let (source, is_text, slice) = match self.content {
             Content::InMemory { bytes, is_text } => {
@@ -142,7 +143,7 @@ fn large_slice(
     stretch(size, *offset, *length, begins).map(Some)
 }
 
-/// What lies between two places of a file, a chunk at a time.
+/// Streams the span of a file between two offsets, one chunk at a time.
 fn chunks(
     file: Arc<File>,
     span: (u64, u64),
@@ -154,7 +155,7 @@ fn chunks(
             if at >= end {
                 return Ok(None);
             }
-            // Taken here and not there: threads that come and go would each keep memory back.
+            // Allocate here: short-lived blocking threads would each retain memory.
             let room = room(CHUNK.min(end - at))?;
             let bytes = blocking(move || chunk(&file, room, (at, end), is_text)).await?;
             let next = at + bytes.len() as u64;
@@ -163,12 +164,12 @@ fn chunks(
     }))
 }
 
-/// Room for so many bytes.
+/// A zeroed buffer of `length` bytes.
 fn room(length: u64) -> Result<Vec<u8>> {
     Ok(vec![0; usize::try_from(length).map_err(|error| torn(&error))?])
 }
 
-/// The first bytes of a span, as far as there is `room`, ending between characters if it is text.
+/// Reads the first bytes of a span into `room`. Text is cut at a character boundary.
 fn chunk(file: &File, mut room: Vec<u8>, (at, end): (u64, u64), is_text: bool) -> Result<Bytes> {
     file.read_exact_at(&mut room, at).map_err(|error| torn(&error))?;
     let bytes = Bytes::from(room);
@@ -221,7 +222,7 @@ fn facts(metadata: &Metadata) -> io::Result<Facts> {
     Ok(Facts { size: metadata.size(), mark, modified: metadata.modified().ok() })
 }
 
-/// The mark of content that is at hand.
+/// The fingerprint of content in memory.
 pub(super) fn mark(content: &[u8]) -> String {
     short(&blake3::hash(content))
 }
@@ -230,11 +231,11 @@ fn short(hash: &blake3::Hash) -> String {
     hash.to_hex()[..16].to_owned()
 }
 
-/// Runs `work` where waiting for a disk holds nobody up.
+/// Runs `work` on a blocking thread, so that disk waits do not block the runtime.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let broken = |error| Error::internal("reading a file broke off").caused_by(error);
+    let broken = |error| Error::internal("reading a file failed unexpectedly").caused_by(error);
     tokio::task::spawn_blocking(work).await.map_err(broken)?
 }
 
@@ -244,5 +245,5 @@ fn unavailable(path: &Path, error: &io::Error) -> Error {
 }
 
 fn torn(error: &dyn std::error::Error) -> Error {
-    Error::unavailable("the file changed while it was read").caused_by(error.to_string())
+    Error::unavailable("the file changed during the read; try again").caused_by(error.to_string())
 }

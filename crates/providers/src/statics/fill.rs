@@ -1,9 +1,12 @@
-//! How is a value written into a text of a given format, so that it stays a value?
+//! Text templates with format-aware escaping (JSON, HTML and XML, plain text).
+//!
+//! A value cannot break out of its place: in JSON it stays a string or a scalar, in markup it
+//! stays text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A text with places for values, taken apart once.
+/// A text with placeholders, parsed once.
 #[derive(Debug)]
 pub(super) struct Text {
     pieces: Vec<Piece>,
@@ -15,7 +18,7 @@ enum Piece {
     Value { name: String, writing: Writing },
 }
 
-/// How a value is written where it stands.
+/// How a value is escaped at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writing {
     AsIs,
@@ -24,7 +27,7 @@ enum Writing {
     Markup,
 }
 
-/// The formats that differ in how a value is written.
+/// The syntaxes with their own escaping rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Syntax {
     Json,
@@ -33,7 +36,8 @@ enum Syntax {
 }
 
 impl Text {
-    /// Takes `text` apart where `{name}` stands for one of `variables`. Other braces stay.
+    /// Parses `text`. `{name}` is a placeholder if `name` is in `variables`; other braces are
+    /// literal.
     pub(super) fn new(text: &str, variables: &[&str], mime: Option<&str>) -> Self {
         let syntax = Syntax::of(mime);
         let mut pieces = Vec::new();
@@ -57,7 +61,7 @@ impl Text {
         Self { pieces }
     }
 
-    /// The text with `values` in it. A variable without a value leaves nothing.
+    /// Fills in `values`. A variable without a value becomes the empty string.
     pub(super) fn filled(&self, values: &BTreeMap<String, String>) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
@@ -78,7 +82,7 @@ fn starts_with_hole(text: &str, name: &str) -> bool {
     inside.is_some_and(|rest| rest.starts_with('}'))
 }
 
-/// Whether the reader of a JSON text is inside a string.
+/// Tracks whether a position in a JSON text is inside a string.
 #[derive(Default)]
 struct JsonQuote {
     is_open: bool,
@@ -134,7 +138,7 @@ impl Writing {
     }
 }
 
-/// Whether `value` is a number, `true`, `false` or `null` as JSON writes them.
+/// True if `value` is a JSON number, `true`, `false` or `null`.
 fn is_json_scalar(value: &str) -> bool {
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let digits = value.strip_prefix('-').unwrap_or(value);

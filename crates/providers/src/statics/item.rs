@@ -1,4 +1,4 @@
-//! What is one declared resource, in all its formats?
+//! One declared resource with all its formats: description, etag and content.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,16 +10,17 @@ use super::file::{Facts, OnDisk, Opened, blocking, mark};
 use super::options::{Entry, Form, Origin};
 use super::window::{check, cut};
 
-/// A declared resource. Described once if all of it is in the settings, else at every look.
+/// A declared resource. Its description is built once if all content is inline, otherwise at
+/// every request, from the files.
 #[derive(Debug)]
 pub(super) struct Item {
     declared: Arc<Resource>,
     forms: Vec<Held>,
-    /// The description for each format; nothing where a file has a say in it.
+    /// The prebuilt description of each format; empty if any format is a file.
     ready: Vec<Arc<Resource>>,
 }
 
-/// The content in one format.
+/// One format and its content.
 #[derive(Debug)]
 struct Held {
     mime: Option<String>,
@@ -32,14 +33,14 @@ enum Store {
     File(OnDisk),
 }
 
-/// Content that is ready to be given.
+/// Content that is open for reading.
 enum Content<'a> {
     Inline(&'a Bytes, bool),
     File(Opened),
 }
 
 impl Item {
-    /// The item, and what a listing says of it as far as that is known without a disk.
+    /// Builds the item, and its listing entry as far as it is known without disk access.
     pub(super) fn new(entry: Entry) -> (Self, Arc<Resource>) {
         let several = entry.formats.len() > 1;
         let forms: Vec<Held> =
@@ -63,12 +64,12 @@ impl Item {
         (item, listed)
     }
 
-    /// Whether a file has a say in the description.
+    /// True if any format is a file, so the description depends on the disk.
     pub(super) fn is_on_disk(&self) -> bool {
         self.ready.is_empty()
     }
 
-    /// The files that hold its content.
+    /// The paths of the formats that are files.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         self.forms.iter().filter_map(|form| match &form.store {
             Store::File(file) => Some(file.path()),
@@ -76,7 +77,7 @@ impl Item {
         })
     }
 
-    /// What a listing says of it now.
+    /// The current description.
     pub(super) async fn describe(self: &Arc<Self>) -> Result<Arc<Resource>> {
         let item = Arc::clone(self);
         match self.ready.first() {
@@ -85,12 +86,12 @@ impl Item {
         }
     }
 
-    /// What a listing says of it, given what its files are just now. Blocks.
+    /// The description, from the current state of the files. Blocks.
     pub(super) fn describe_from_disk(&self) -> Arc<Resource> {
         Arc::new(self.described(&self.facts()))
     }
 
-    /// The content in every format, or a window of the primary.
+    /// Reads all formats, or a window of the primary one.
     pub(super) async fn read(self: &Arc<Self>, window: &Window) -> Result<Vec<Part>> {
         if self.is_on_disk() {
             let (item, window) = (Arc::clone(self), window.clone());
@@ -177,7 +178,7 @@ impl Held {
         matches!(self.store, Store::File(_))
     }
 
-    /// What is known of the content; nothing if its file is not there.
+    /// Size, fingerprint and date of the content; `None` if its file cannot be read.
     fn facts(&self) -> Option<Facts> {
         match &self.store {
             Store::Inline { facts, .. } => Some(facts.clone()),
@@ -209,7 +210,7 @@ impl Content<'_> {
     }
 }
 
-/// Content at hand, or the window of it.
+/// The body for content in memory, or for the requested window of it.
 pub(super) fn given(bytes: &Bytes, is_text: bool, window: &Window) -> (Body, Option<Slice>) {
     let (bytes, slice) = cut(bytes, is_text, window);
     let source = Source::Bytes(bytes);
@@ -230,7 +231,7 @@ fn give(
     parts.collect()
 }
 
-/// One mark for all formats; nothing if none of them is there.
+/// One etag over all formats; `None` if none of them is available.
 fn etag(facts: &[Option<Facts>]) -> Option<String> {
     let marks: Vec<&str> =
         facts.iter().map(|facts| facts.as_ref().map_or("", |facts| &facts.mark)).collect();
@@ -242,7 +243,7 @@ fn etag(facts: &[Option<Facts>]) -> Option<String> {
     }
 }
 
-/// Whether content of this format is never text, whatever its bytes look like.
+/// True if content of this MIME type is always served as a blob, even if it is valid UTF-8.
 fn is_binary(mime: &str) -> bool {
     const BINARY: [&str; 9] = [
         "application/gzip",

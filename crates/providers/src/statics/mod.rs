@@ -1,6 +1,6 @@
-//! Which resources does the settings file declare, and what do they say?
+//! Static provider: resources and templates that the settings file declares.
 //!
-//! The URIs are the author's own and are given as they were written.
+//! It serves the declared URIs unchanged, without a prefix.
 
 mod file;
 mod fill;
@@ -26,10 +26,10 @@ use watch::Station;
 
 use crate::vigil::{POLL, WATCHES};
 
-/// Resources and templates that are declared rather than found.
+/// Provider for declared resources and templates.
 ///
-/// A resource in several formats is read as one part per format, the primary first; a window
-/// applies to the primary format and gives that one alone.
+/// Reading a resource with several formats returns one part per format, the primary first. A
+/// window applies to the primary format and returns only that one.
 pub struct Statics {
     shelf: Shelf,
     patterns: Patterns,
@@ -38,7 +38,8 @@ pub struct Statics {
 }
 
 impl Statics {
-    /// Takes what is declared. Of two resources with one URI, the first is kept.
+    /// Builds the provider. Of several resources with the same URI it keeps the first, likewise
+    /// of templates.
     pub fn new(options: Options) -> Self {
         let shelf = Shelf::new(options.resources);
         let station = Arc::new(Station::new(shelf.files(), POLL, WATCHES));
@@ -50,17 +51,17 @@ impl Statics {
         }
     }
 
-    /// How many resources are declared, templates aside.
+    /// Number of declared resources, without templates.
     pub fn len(&self) -> usize {
         self.shelf.len()
     }
 
-    /// Whether no resource is declared.
+    /// True if no resource is declared.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All URIs and templates that are taken here.
+    /// All declared URIs and URI templates.
     pub fn claims(&self) -> (Vec<Uri>, Vec<UriTemplate>) {
         (self.shelf.claims(), self.patterns.claims())
     }

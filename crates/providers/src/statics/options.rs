@@ -1,4 +1,4 @@
-//! What may a settings file declare?
+//! Options of the static provider: declared resources, formats and templates.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,53 +6,53 @@ use std::time::Duration;
 
 use resource::{Resource, Template};
 
-/// Everything that one mount declares.
+/// The declarations of one mount.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The resources, in the order in which they are listed.
+    /// The resources, in listing order.
     pub resources: Vec<Entry>,
-    /// The templates, in the order in which they are listed and tried.
+    /// The templates, in listing order. The first template that matches a URI serves it.
     pub templates: Vec<Pattern>,
-    /// How long an answer may be kept.
+    /// How long clients may cache a response.
     pub ttl: Duration,
 }
 
-/// One resource.
+/// One declared resource.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Its description; format, size and etag are filled in from its content.
+    /// Its description. The provider fills in MIME type, size and etag from the content.
     pub resource: Resource,
-    /// Its formats, at least one, the primary first.
+    /// Its formats, the primary first. The provider skips an entry without formats.
     pub formats: Vec<Form>,
 }
 
 /// The content in one format.
 #[derive(Debug, Clone)]
 pub struct Form {
-    /// The format.
+    /// The MIME type.
     pub mime: Option<String>,
     /// The content.
     pub origin: Origin,
 }
 
-/// Where content comes from.
+/// Where the content comes from.
 #[derive(Debug, Clone)]
 pub enum Origin {
-    /// Text in the settings; always given as text.
+    /// Text in the settings, always served as text.
     Text(String),
-    /// Bytes in the settings; always given as a blob.
+    /// Bytes in the settings, always served as a blob.
     Bytes(Vec<u8>),
-    /// A file, opened anew at every read; text if it is UTF-8 and its format may be text.
+    /// A file, opened at every read. Served as text if it is UTF-8 and its MIME type allows text.
     File(PathBuf),
 }
 
-/// A family of resources made from one text.
+/// A template whose resources are all generated from one text.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    /// Its description, which its resources inherit.
+    /// Its description, which the generated resources inherit.
     pub template: Template,
-    /// The content, in which `{name}` stands for the value of that variable.
+    /// The content. `{name}` is a placeholder for the value of that variable.
     pub text: String,
-    /// Values to suggest, by variable. Others can be read too.
+    /// Completion values by variable. Reads accept other values too.
     pub values: BTreeMap<String, Vec<String>>,
 }

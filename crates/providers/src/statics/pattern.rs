@@ -1,4 +1,4 @@
-//! Which resources does a declared template stand for, and what do they say?
+//! Declared URI templates: listing, expansion to resources, and completion of variables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ struct Held {
     values: BTreeMap<String, Vec<String>>,
 }
 
-/// One resource that a template stands for, made when it is asked for.
+/// One resource expanded from a template, built on request.
 pub(super) struct Expansion {
     resource: Resource,
     content: Bytes,
@@ -60,7 +60,7 @@ impl Patterns {
         self.listing.iter().map(|template| template.uri.clone()).collect()
     }
 
-    /// The resource called `uri`, made by the first template that can.
+    /// Expands `uri` with the first template that matches it.
     pub(super) fn find(&self, uri: &Uri) -> Option<Expansion> {
         self.listing.iter().zip(&self.patterns).find_map(|(template, held)| {
             let values = template.uri.matches(uri)?;
@@ -68,7 +68,7 @@ impl Patterns {
         })
     }
 
-    /// The piece of the list of templates that is asked for.
+    /// The requested page of the list of templates.
     pub(super) fn page(&self, ask: &Ask, freshness: Freshness) -> Result<Page<Template>> {
         let count = self.listing.len();
         let (start, end) = span(ask, count, |key| self.places.get(key).copied())?;
@@ -77,16 +77,16 @@ impl Patterns {
         Ok(Page { items, next, absent: Vec::new(), freshness })
     }
 
-    /// Whether any variable has values to suggest.
+    /// True if any variable has completion values.
     pub(super) fn have_values(&self) -> bool {
         self.patterns.iter().any(|held| held.values.values().any(|values| !values.is_empty()))
     }
 
-    /// Values that fit, or nothing if the question is about no template of ours.
+    /// The completion values that match; `None` if the template is not declared here.
     pub(super) fn complete(&self, question: &Question<'_>) -> Option<Result<Completion>> {
         let place = *self.places.get(question.template)?;
         if !self.listing[place].uri.variables().any(|name| name == question.variable) {
-            return Some(Err(Error::invalid("the template has no such variable")));
+            return Some(Err(Error::invalid("the template has no variable with this name")));
         }
         let values = self.patterns[place].values.get(question.variable);
         let mut fitting: Vec<(Fit, &String)> = values
@@ -94,14 +94,14 @@ impl Patterns {
             .flatten()
             .filter_map(|value| Some((Fit::of(value, question.typed)?, value)))
             .collect();
-        // A stable sort, so that values which fit alike stay in their declared order.
+        // A stable sort keeps equally good matches in their declared order.
         fitting.sort_by_key(|(fit, _)| *fit);
         let values = fitting.into_iter().map(|(_, value)| value.clone()).collect();
         Some(Ok(Completion::of(values)))
     }
 }
 
-/// How well a value fits what was typed, the best first.
+/// How well a value matches the typed text, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Begins,

@@ -1,4 +1,4 @@
-//! In which order do the declared resources stand, and where is each?
+//! Ordered list of the declared resources, with lookup by URI and keyset cursors.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use super::options::Entry;
 /// The declared resources in their declared order.
 pub(super) struct Shelf {
     items: Vec<Arc<Item>>,
-    /// What a listing says of each, ready to be shared; for those on disk, what is known without it.
+    /// The shared listing entry of each; for files, the part that needs no disk access.
     listing: Vec<Arc<Resource>>,
-    /// Those that must be looked at on disk before they are listed, in order.
+    /// Positions of the resources whose files must be checked before listing, ascending.
     on_disk: Vec<usize>,
     places: HashMap<Uri, usize>,
 }
@@ -58,7 +58,7 @@ impl Shelf {
         self.listing.iter().map(|resource| resource.uri.clone()).collect()
     }
 
-    /// The files behind each resource that has some.
+    /// The file paths of each resource that has any.
     pub(super) fn files(&self) -> Vec<(Uri, Vec<PathBuf>)> {
         let files = |place: &usize| {
             let paths = self.items[*place].files().map(Path::to_owned).collect();
@@ -71,7 +71,7 @@ impl Shelf {
         self.places.get(uri).map(|place| &self.items[*place])
     }
 
-    /// The piece of the listing that is asked for.
+    /// The requested page of the listing.
     pub(super) async fn page(&self, ask: &Ask, freshness: Freshness) -> Result<Page<Resource>> {
         let place = |key: &str| self.places.get(&Uri::parse(key).ok()?).copied();
         let (start, end) = span(ask, self.len(), place)?;
@@ -100,7 +100,8 @@ impl Shelf {
     }
 }
 
-/// Where a page begins and ends in a list of `count`, if `place` knows the key it follows.
+/// Start and end of a page in a list of `count` entries. `place` maps the cursor's key to its
+/// position; an unknown key is a bad cursor.
 pub(super) fn span(
     ask: &Ask,
     count: usize,
@@ -116,7 +117,7 @@ pub(super) fn span(
     Ok((start, start.saturating_add(ask.limit.max(1)).min(count)))
 }
 
-/// The cursor behind the thing that is called `key`.
+/// The cursor for the page that starts after `key`.
 pub(super) fn cursor(key: &str) -> Cursor {
     Cursor(Bytes::copy_from_slice(key.as_bytes()))
 }

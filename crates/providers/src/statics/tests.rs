@@ -1,4 +1,4 @@
-//! Does the mount give what its author declared?
+//! Tests of the static provider: the provider contract, and helpers for the other tests.
 
 mod files;
 mod formats;
@@ -80,7 +80,7 @@ fn is_text(part: &Part) -> bool {
     matches!(part.body, Body::Text(_))
 }
 
-/// Text, bytes, nothing, two formats, and files small and large.
+/// A text, a blob, an empty text, a resource with two formats, and small and large files.
 fn one_of_each(paths: &[PathBuf; 3]) -> Vec<Entry> {
     vec![
         text("note://welcome", "# Willkommen, 日本語 🦀"),

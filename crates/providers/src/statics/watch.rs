@@ -1,4 +1,7 @@
-//! How does a declared resource tell that its file changed?
+//! Watches the files behind declared resources, by inotify or by polling.
+//!
+//! It watches every folder on the path to a file, symbolic links included, and reports an update
+//! only if the content may differ.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -22,19 +25,19 @@ use crate::vigil::{
     Deaf, Desk, Feed, HASHED, Heard, Hold, Left, Lookout, Version, enlist, is_local, way,
 };
 
-/// How old a change must be before its date is trusted.
+/// A file's ctime must be this old before an equal ctime proves that nothing changed.
 const MARGIN: Duration = Duration::from_millis(50);
 
-/// How often the way is gone again because it changed under our feet.
+/// How often the path is resolved again if it changes while its folders are being watched.
 const TRIES: usize = 8;
 
-/// All files behind declared resources, and who listens to them.
+/// All files behind declared resources, and the rescan loop of their subscribers.
 pub(super) struct Station {
     files: HashMap<Uri, Vec<PathBuf>>,
     desk: Desk<Memory>,
 }
 
-/// What is remembered for one who listens.
+/// The last known state of one subscriber's files.
 pub(super) struct Memory(Vec<Seen>);
 
 /// One file behind a resource.
@@ -42,13 +45,13 @@ struct Seen {
     uri: Uri,
     path: PathBuf,
     way: Vec<Step>,
-    /// Nothing if it is not there.
+    /// `None` if the file does not exist.
     version: Option<Version>,
-    /// Whether a folder on the way could not be listened to, and is to be tried again.
+    /// True if a folder on the path could not be watched and must be tried again.
     missed: bool,
 }
 
-/// A folder on the way to a file, and the name that leads on from there.
+/// A folder on the path to a file, and the name that is looked up in it.
 struct Step {
     key: Vec<u8>,
     name: Vec<u8>,
@@ -82,13 +85,13 @@ impl Station {
         paths.map(seen).collect()
     }
 
-    /// Listens to the folder at `path`; where the kernel does not tell, changes are looked for. An
-    /// error if the folder may be there and cannot be opened just now.
+    /// Watches the folder at `path`; starts polling if inotify cannot watch it. Fails if the
+    /// folder may exist but cannot be opened right now.
     fn listen(&self, path: &Path) -> Result<Option<Hold>, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = match open(path, flags, Mode::empty()) {
             Ok(folder) => folder,
-            // What comes or may be reached there later is heard of further out.
+            // The watch on its parent folder reports it if it appears or becomes accessible.
             Err(
                 Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG | Errno::ACCESS,
             ) => return Ok(None),
@@ -101,7 +104,7 @@ impl Station {
         let key = path.as_os_str().as_bytes();
         match self.desk.ears().and_then(|ears| ears.listen(key, &folder)) {
             Ok(hold) => Ok(Some(hold)),
-            // A folder that may not be read need not be: its names are looked up all the same.
+            // Even in a folder without read permission, names can be looked up by polling.
             Err(Deaf::Refused(_) | Deaf::Full) => {
                 self.desk.start_polling();
                 Ok(None)
@@ -136,7 +139,7 @@ impl Seen {
         heard.all || heard.again && self.missed || self.way.iter().any(is_meant)
     }
 
-    /// Looks again; whether it is another version than before.
+    /// Checks the file again. True if its content may have changed.
     fn look(&mut self, station: &Station) -> bool {
         self.missed = self.go(station).is_err();
         let version = version(&self.path, self.version.as_ref());
@@ -149,8 +152,8 @@ impl Seen {
         is_news
     }
 
-    /// Listens to every folder on the way, as the way is now; where one cannot be opened just now,
-    /// the way stays as it was.
+    /// Watches every folder on the current path. If one cannot be opened right now, the previous
+    /// watches stay.
     fn go(&mut self, station: &Station) -> Result<(), Errno> {
         for _ in 0..TRIES {
             let now = way(&self.path);
@@ -163,7 +166,7 @@ impl Seen {
                 let key = folder.into_os_string().into_vec();
                 Ok(Step { key, name: name.into_vec(), _hold })
             });
-            // The old ones are let go after the new ones are held, so that none is lost between.
+            // Replace the old watches only after the new ones exist, so that no event is lost.
             self.way = steps.collect::<Result<_, Errno>>()?;
             if is_same {
                 break;
@@ -184,19 +187,19 @@ impl Watch for Statics {
         let memory = match &interest {
             Interest::Resource(uri) if !self.has(uri) => return Err(Error::not_found(uri)),
             Interest::Resource(uri) if !station.files.contains_key(uri) => {
-                let words = "this resource changes only with the settings";
+                let words = "this resource cannot be watched: its content is in the settings";
                 return Err(Error::new(ErrorKind::Unsupported, words).about(uri));
             }
             Interest::Resource(uri) => station.memory_of(uri),
             Interest::Listing => Vec::new(),
             Interest::Offers(_) => {
-                return Err(Error::new(ErrorKind::Unsupported, "nothing is offered here"));
+                return Err(Error::new(ErrorKind::Unsupported, "no tools or prompts here"));
             }
             Interest::Everything => {
                 station.files.keys().flat_map(|uri| station.memory_of(uri)).collect()
             }
         };
-        // On the roll first: what is heard while the first look is taken is looked at after it.
+        // Subscribe first: events that arrive during the first check are handled after it.
         let (party, stories) = enlist(station, Memory(memory));
         let station = station.clone();
         blocking(move || {
@@ -215,7 +218,7 @@ impl Health for Statics {
     fn health(&self) -> Condition {
         let condition = match self.station.desk.polls() {
             Some(poll) => Condition::degraded(format!(
-                "changes are found by polling every {poll:?}: the kernel does not tell of some files"
+                "changes are found by polling every {poll:?}: inotify does not cover some files"
             )),
             None => Condition::ready(),
         };
@@ -227,8 +230,8 @@ impl Health for Statics {
     }
 }
 
-/// The version of the file at `path`; its content is looked at unless it is sure to be that of
-/// `known`.
+/// The current version of the file at `path`. Returns `known` without reading the content if the
+/// file's metadata proves that it is unchanged.
 fn version(path: &Path, known: Option<&Version>) -> Option<Version> {
     let now = SystemTime::now();
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
@@ -256,7 +259,7 @@ fn version(path: &Path, known: Option<&Version>) -> Option<Version> {
     Some(Version::new(mark, settled, content(path, metadata.size())))
 }
 
-/// The hash of what a small file holds.
+/// The content hash of a file, if it is small enough to be hashed.
 fn content(path: &Path, size: u64) -> Option<blake3::Hash> {
     if size > HASHED {
         return None;

@@ -1,11 +1,11 @@
-//! Which stretch of the content is given, and is it the version that was asked for?
+//! Byte windows over content: etag and size checks, cuts at character boundaries.
 
 use std::convert::Infallible;
 
 use bytes::Bytes;
 use resource::{Error, Result, Slice, Window};
 
-/// Refuses another version than the pinned one, and more than the limit at once.
+/// Fails if the pinned etag differs, or if a whole read exceeds its limit.
 pub(super) fn check(window: &Window, etag: Option<&str>, total: u64) -> Result<()> {
     match window {
         Window::Part { etag: Some(pinned), .. } if Some(pinned.as_str()) != etag => {
@@ -16,7 +16,7 @@ pub(super) fn check(window: &Window, etag: Option<&str>, total: u64) -> Result<(
     }
 }
 
-/// The stretch of `bytes` that `window` asks for, without copying.
+/// The requested window of `bytes`, without copying.
 pub(super) fn cut(bytes: &Bytes, is_text: bool, window: &Window) -> (Bytes, Option<Slice>) {
     let Window::Part { offset, length, .. } = window else {
         return (bytes.clone(), None);
@@ -31,13 +31,14 @@ pub(super) fn cut(bytes: &Bytes, is_text: bool, window: &Window) -> (Bytes, Opti
     (bytes.slice(start..start + slice.length as usize), Some(slice))
 }
 
-/// Whether a character of UTF-8 can begin with `byte`.
+/// True if `byte` can start a UTF-8 character.
 pub(super) fn begins_character(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }
 
-/// The stretch that begins at `offset` or the next place where a character does, and ends where
-/// one does, after one at the least. `begins` is asked only of places inside the content.
+/// The window aligned to characters: it starts at `offset` or at the next character start, ends
+/// at a character boundary, and holds at least one character. `begins` tells whether a character
+/// starts at an offset; it is called only for offsets inside the content.
 pub(super) fn stretch<E>(
     total: u64,
     offset: u64,
@@ -45,7 +46,7 @@ pub(super) fn stretch<E>(
     mut begins: impl FnMut(u64) -> Result<bool, E>,
 ) -> Result<Slice, E> {
     let mut forward = |mut at: u64| {
-        // A character has four bytes at the most, and a file may stop being text as it is read.
+        // A character has at most four bytes; the bound also holds if the file stops being text.
         let stop = at.saturating_add(3).min(total);
         while at < stop && !begins(at)? {
             at += 1;

@@ -1,9 +1,9 @@
-//! What can the server do, and what follows for each of its resources?
+//! Capabilities of the server, and their effect on the description of its resources.
 
 use client::{List, Peer};
 use resource::{Place, Resource, Truth, Uri};
 
-/// What the server said that it can do.
+/// The capabilities that the server declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Abilities {
     pub(super) has_resources: bool,
@@ -14,14 +14,14 @@ pub(super) struct Abilities {
     pub(super) opens: Opens,
 }
 
-/// How what lies in a resource is asked for.
+/// How the server lists the children of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Opens {
-    /// By listing it.
+    /// By `resources/list` with a `uri`.
     Listing,
-    /// By a method for directories.
+    /// By `resources/directory/read`.
     Directories,
-    /// Not at all. To ask all the same would be answered with the whole list (B-12).
+    /// Not at all. A server that ignores `uri` would return its whole list (B-12).
     #[default]
     Nothing,
 }
@@ -42,7 +42,7 @@ impl Abilities {
         }
     }
 
-    /// How to ask for what lies in `uri`, if that can be asked.
+    /// The request for the children of `uri`, if the server supports one.
     pub(super) fn list_in(self, uri: &Uri) -> Option<List> {
         match self.opens {
             Opens::Listing => Some(List::In(uri.clone())),
@@ -51,9 +51,9 @@ impl Abilities {
         }
     }
 
-    /// Adds what follows from this to what the server said of one resource.
+    /// Fills in what the capabilities imply where the server's description leaves it unknown.
     pub(super) fn temper(self, resource: &mut Resource, is_polled: bool) {
-        // B-03: a format alone says nothing about a server that opens no directories.
+        // B-03: the MIME type counts only if the server can list directories.
         let is_directory = resource.mime.as_deref() == Some("inode/directory");
         if resource.listable == Truth::Unknown && is_directory && self.opens != Opens::Nothing {
             resource.listable = Truth::Yes;
@@ -69,7 +69,7 @@ impl Abilities {
     }
 }
 
-/// Says that changes are found by looking now and then.
+/// The `_meta` key that marks resources watched by polling.
 const POLLED: &str = "dev.refdesk/polled";
 
 #[cfg(test)]

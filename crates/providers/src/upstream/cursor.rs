@@ -1,8 +1,7 @@
-//! How is a place in somebody else's list written down?
+//! Keyset cursor over a paged upstream list, with cycle detection.
 //!
-//! The server's own cursor names the page, the last thing given names the place on it. Nothing is
-//! remembered between two pages, so what must be known to notice a list that goes in circles
-//! travels along.
+//! It holds the server's own cursor for the page and the last key returned from that page. No
+//! state is kept between two requests, so the data for cycle detection travels in the cursor.
 
 use bytes::Bytes;
 use resource::{Cursor, Error, Result};
@@ -15,26 +14,27 @@ pub(super) const PAGES: u32 = 1_000;
 pub(super) struct Place {
     /// The server's cursor of the page; none for the first. An empty one is a cursor.
     pub(super) cursor: Option<String>,
-    /// What was given last of that page.
+    /// The key of the last entry returned from that page.
     pub(super) last: Option<String>,
-    /// How many pages lie before it.
+    /// The number of pages before it.
     depth: u32,
-    /// The mark of an earlier page, to meet again if there is a circle (Brent's tortoise).
+    /// The hash of an earlier page's cursor; meeting it again proves a cycle (Brent's algorithm).
     tortoise: u64,
 }
 
 impl Place {
-    /// The place on the same page behind `last`.
+    /// The position after `last` on the same page.
     pub(super) fn behind(&self, last: &str) -> Self {
         Self { last: Some(last.to_owned()), ..self.clone() }
     }
 
-    /// The beginning of the page that `cursor` names.
+    /// The start of the next page, which the server calls `cursor`. Fails on a cycle, and beyond
+    /// [`PAGES`] pages.
     pub(super) fn turn(&self, cursor: String) -> Result<Self> {
         let depth = self.depth + 1;
         let mark = mark(&cursor);
         if self.cursor.as_ref() == Some(&cursor) || (self.depth > 0 && mark == self.tortoise) {
-            return Err(Error::unavailable("the list of the server behind this mount is endless"));
+            return Err(Error::unavailable("the list of the server behind this mount repeats"));
         }
         if depth >= PAGES {
             let words = format!("the server behind this mount lists more than {PAGES} pages");
@@ -56,7 +56,7 @@ impl Place {
         Cursor(bytes.into())
     }
 
-    /// The place that a cursor of ours names; the first one, if there is none.
+    /// Decodes one of our cursors; without one, the start of the list.
     pub(super) fn read(cursor: Option<&Cursor>) -> Result<Self> {
         match cursor {
             None => Ok(Self::default()),

@@ -1,14 +1,15 @@
-//! What does a stranger's failure mean to whoever asked us?
+//! Maps client failures to public errors.
 //!
-//! What the server said stays in the log; only errors of its own making are passed on in words.
+//! The server's own error messages stay in the log. Only application errors (codes outside the
+//! JSON-RPC range) are passed on, shortened and without control characters.
 
 use client::Error as Failure;
 use resource::{Error, ErrorKind, Uri};
 
-/// How many characters of a stranger are passed on.
+/// How many characters of a server's error message are passed on.
 const WORDS: usize = 300;
 
-/// What a failure means where no single resource is meant.
+/// The error for a failure that is not about a single resource.
 pub(super) fn fault(failure: Failure) -> Error {
     let error = match &failure {
         Failure::Unreachable(_) | Failure::Closed(_) => {
@@ -18,22 +19,22 @@ pub(super) fn fault(failure: Failure) -> Error {
             Error::unavailable("the server behind this mount did not answer in time")
         }
         Failure::Malformed(_) => {
-            Error::unavailable("the server behind this mount gave an answer that is none")
+            Error::unavailable("the server behind this mount sent an invalid response")
         }
         Failure::TooLarge(most) => {
-            let words = format!("the server behind this mount answers with more than {most} bytes");
+            let words = format!("the server behind this mount sent more than {most} bytes");
             Error::new(ErrorKind::TooLarge, words)
         }
         Failure::Refused(denial) if denial.is_application() && says(&denial.message) => {
             let words = words(&denial.message);
-            Error::unavailable(format!("the server behind this mount says: {words}"))
+            Error::unavailable(format!("the server behind this mount returned an error: {words}"))
         }
         Failure::Refused(_) => Error::unavailable("the server behind this mount failed to answer"),
     };
     error.caused_by(failure)
 }
 
-/// What a failure means that is about `uri`.
+/// The error for a failure about `uri`.
 pub(super) fn fault_of(failure: Failure, uri: &Uri) -> Error {
     if failure.is_about_missing() || failure.is_about_method() {
         return Error::not_found(uri).caused_by(failure);
@@ -41,7 +42,7 @@ pub(super) fn fault_of(failure: Failure, uri: &Uri) -> Error {
     fault(failure).about(uri)
 }
 
-/// Whether the server was there and answered, however badly.
+/// True if the server responded, even with an error or an invalid message.
 pub(super) fn is_answer(failure: &Failure) -> bool {
     matches!(failure, Failure::Refused(_) | Failure::Malformed(_) | Failure::TooLarge(_))
 }

@@ -1,4 +1,4 @@
-//! Is somebody asking this already?
+//! Single flight: concurrent requests for the same key share one request to the server.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,12 +8,12 @@ use client::Error;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
-/// How many questions may be over before they are looked for.
+/// Above this many entries, those without waiters are removed.
 const OVER: usize = 256;
 
 type Asking<V> = BoxFuture<'static, Result<V, Error>>;
 
-/// Questions under way, by what is asked. Each is dropped with the last who waits for it.
+/// Requests in flight, by key. Each is cancelled when its last waiter is dropped.
 pub(super) struct Flights<K, V>(Mutex<HashMap<K, WeakShared<Asking<V>>>>);
 
 impl<K, V> Default for Flights<K, V> {
@@ -23,7 +23,7 @@ impl<K, V> Default for Flights<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone> Flights<K, V> {
-    /// The answer to the question that is under way, or to the one that `ask` begins.
+    /// Waits for the request in flight for `key`, or starts `ask`.
     pub(super) async fn join(
         &self,
         key: K,
@@ -39,7 +39,7 @@ impl<K: Hash + Eq, V: Clone> Flights<K, V> {
     ) -> Shared<Asking<V>> {
         let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let under_way = flights.get(&key).and_then(WeakShared::upgrade);
-        // An answer that is there already was asked for before this question came up.
+        // A finished request is too old: it was sent before this call.
         if let Some(asking) = under_way.filter(|asking| asking.peek().is_none()) {
             return asking;
         }
@@ -53,7 +53,8 @@ impl<K: Hash + Eq, V: Clone> Flights<K, V> {
         asking
     }
 
-    /// Lets nobody join what is under way: its answer may be out of date.
+    /// Forgets all requests in flight, so that later callers start new ones: the responses to
+    /// the old ones may be out of date.
     pub(super) fn part(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

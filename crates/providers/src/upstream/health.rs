@@ -1,4 +1,6 @@
-//! How is the server?
+//! Health of an upstream server: connection state, last failure, capabilities and counts.
+//!
+//! It reports what is already known and sends no request.
 
 use std::error::Error as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,28 +12,28 @@ use tokio::time::Instant;
 
 use super::Upstream;
 
-/// How many characters are told of what a server calls itself.
+/// How many characters of a server's name and version are reported.
 const NAME: usize = 100;
 
-/// What went wrong while the server could be reached.
+/// Failed requests while the server was connected.
 #[derive(Default)]
 pub(super) struct Trouble(Mutex<Record>);
 
 #[derive(Default)]
 struct Record {
-    /// What went wrong since the server answered last, on the connection of that time.
+    /// The failure since the last success, and the start of the connection that it belongs to.
     now: Option<(Instant, String)>,
-    /// When that began, or ended, on the connection of that time.
+    /// When failing began or ended, and the start of the connection that it belongs to.
     turned: Option<(Instant, SystemTime)>,
-    /// What went wrong last, however long it is over.
+    /// The last failure, even if requests succeed again.
     last: Option<(String, SystemTime)>,
 }
 
-/// How many moments are remembered by their dates; one condition tells of two.
+/// How many instants keep their wall-clock time; one health report shows two.
 const DATES: usize = 4;
 
-/// The dates of the client's moments that were told of, the last one at the end. A moment has one
-/// date, however often it is told of and whatever becomes of the clock.
+/// Wall-clock times of the client's instants, most recently used last. An instant keeps its first
+/// wall-clock time, even if the system clock is adjusted later.
 #[derive(Default)]
 pub(super) struct Dates(Mutex<Vec<(Instant, SystemTime)>>);
 
@@ -59,7 +61,7 @@ impl Trouble {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It answered as it should.
+    /// Records a successful response.
     pub(super) fn is_over(&self) {
         let mut record = self.lock();
         if let Some((standing, _)) = record.now.take() {
@@ -67,7 +69,8 @@ impl Trouble {
         }
     }
 
-    /// It did not, if that is what `error` says. What we refuse ourselves has no cause.
+    /// Records a failure, if `error` comes from the server. A size limit of our own has no source
+    /// error and does not count.
     fn begins(&self, error: &Error, standing: Instant) {
         let is_its_own = match error.kind {
             ErrorKind::Unavailable => true,
@@ -81,17 +84,17 @@ impl Trouble {
         if record.now.as_ref().is_none_or(|(then, _)| *then != standing) {
             record.turned = Some((standing, at));
         }
-        record.now = Some((standing, format!("the last answer failed: {error}")));
+        record.now = Some((standing, format!("the last request failed: {error}")));
         record.last = Some((error.to_string(), at));
     }
 
-    /// What is wrong, unless the server was reached anew.
+    /// The current failure, if it belongs to the connection that began at `standing`.
     fn words(&self, standing: Instant) -> Option<String> {
         let record = self.lock();
         record.now.as_ref().filter(|(then, _)| *then == standing).map(|(_, words)| words.clone())
     }
 
-    /// When something began to be wrong, or ceased to, unless the server was reached anew.
+    /// When failing began or ended, if on the connection that began at `standing`.
     fn turned(&self, standing: Instant) -> Option<SystemTime> {
         self.lock().turned.filter(|(then, _)| *then == standing).map(|(_, at)| at)
     }
@@ -129,13 +132,13 @@ impl Health for Upstream {
     }
 }
 
-/// What a stranger may read of why a server cannot be asked: what stands behind the colon may be
-/// a command, an address or somebody else's words.
+/// The public part of a failure message. The text after the colon may contain a command, an
+/// address or the server's own text, so it is removed.
 fn spoken(why: &str) -> String {
     why.split(':').next().unwrap_or_default().trim().to_owned()
 }
 
-/// What a server said of itself.
+/// Facts from the server's introduction: era, revision, capabilities, name and version.
 fn introduction(peer: &Peer) -> Vec<(&'static str, Fact)> {
     let era = if peer.revision.has_handshake() { "legacy" } else { "modern" };
     let said = [("name", &peer.name), ("version", &peer.version)];
@@ -155,7 +158,7 @@ fn introduction(peer: &Peer) -> Vec<(&'static str, Fact)> {
     told
 }
 
-/// What a server said that it can do, as far as it is of use here.
+/// The declared capabilities that refdesk uses.
 fn capabilities(peer: &Peer) -> Fact {
     let all = |named: &[(&'static str, bool)]| {
         let had = named.iter().filter(|(_, has)| *has);
@@ -174,8 +177,8 @@ fn capabilities(peer: &Peer) -> Fact {
 }
 
 impl Upstream {
-    /// Remembers that the server failed to answer, if that is what `error` says. Why it cannot be
-    /// reached is known without that.
+    /// Records a failed request while the server is connected. The client itself reports why a
+    /// server is not connected.
     pub(super) fn failed(&self, error: &Error) {
         let standing = self.inner.standing.borrow();
         if matches!(standing.state, Reached::Ready(_)) {
@@ -183,7 +186,7 @@ impl Upstream {
         }
     }
 
-    /// How much it has, by the lists that are kept. Asks for nothing.
+    /// Numbers of resources and templates, if all pages of the list are cached. Sends no request.
     fn counts(&self) -> Option<Fact> {
         let counts = [
             ("resources", self.inner.resources.count()),
@@ -194,25 +197,25 @@ impl Upstream {
         (!known.is_empty()).then_some(Fact::Group(known))
     }
 
-    /// How a server is that can be asked.
+    /// The condition of a connected server.
     fn served(&self, standing: Instant) -> Condition {
         let usual = self.usual();
         let trouble = &self.inner.trouble;
-        // A server that is never quite well does not come into another state by this.
+        // A server that is degraded even without failures does not change its state by one.
         let since = trouble.turned(standing).filter(|_| usual.state == State::Ready);
         let condition = trouble.words(standing).map_or(usual, Condition::degraded);
         Condition { since, ..condition }
     }
 
-    /// How it is at its best.
+    /// The condition without failures: ready, or degraded by missing capabilities.
     fn usual(&self) -> Condition {
         let abilities = self.inner.abilities();
         if !abilities.has_resources {
-            return Condition::degraded("the server says that it has no resources");
+            return Condition::degraded("the server does not declare the resources capability");
         }
         match self.inner.poll {
             Some(every) if !abilities.subscribes => Condition::degraded(format!(
-                "changes are found by polling every {every:?}: the server does not tell of them"
+                "changes are found by polling every {every:?}: the server supports no subscriptions"
             )),
             _ => Condition::ready(),
         }

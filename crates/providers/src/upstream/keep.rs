@@ -1,7 +1,8 @@
-//! What was answered before, and is it still good?
+//! TTL cache with a grace period, bounded by entries and by bytes.
 //!
-//! Everything has two ends: until the first it is as good as a new answer, until the second it
-//! still serves whoever began with it. Both are bounded by count and by weight.
+//! An entry is fresh until its TTL ends. Until its grace period ends, it still serves a client
+//! that continues a walk or a windowed read. An epoch keeps out responses that were requested
+//! before an invalidation.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,16 +11,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How good a kept answer must be.
+/// How fresh a cached entry must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// As good as a new one.
+    /// Within its TTL.
     Fresh,
-    /// The one that somebody began with.
+    /// Within its TTL or its grace period.
     Begun,
 }
 
-/// Answers by what was asked.
+/// Cached responses by key.
 pub(super) struct Keep<K, V> {
     shelf: Mutex<Shelf<K, V>>,
     most: usize,
@@ -29,7 +30,7 @@ pub(super) struct Keep<K, V> {
 struct Shelf<K, V> {
     kept: HashMap<K, Kept<V>>,
     bytes: usize,
-    /// How often something was taken back.
+    /// Counts invalidations.
     epoch: u64,
 }
 
@@ -41,7 +42,7 @@ struct Kept<V> {
     weight: usize,
 }
 
-/// What is to be kept, and how long.
+/// How long an entry is cached, and its weight in bytes.
 pub(super) struct Worth {
     pub(super) ttl: Duration,
     pub(super) grace: Duration,
@@ -54,7 +55,7 @@ impl<K: Hash + Eq + Clone, V> Keep<K, V> {
         Self { shelf: Mutex::new(shelf), most, bytes }
     }
 
-    /// The answer that is kept, and how long it stays fresh.
+    /// The cached response, and its remaining TTL.
     pub(super) fn get(&self, key: &K, need: Need) -> Option<(Arc<V>, Duration)> {
         let shelf = self.lock();
         let kept = shelf.kept.get(key)?;
@@ -67,17 +68,17 @@ impl<K: Hash + Eq + Clone, V> Keep<K, V> {
         (now < end).then(|| (Arc::clone(&kept.value), left))
     }
 
-    /// The answer that is kept, however old.
+    /// The cached response, whatever its age.
     pub(super) fn last(&self, key: &K) -> Option<Arc<V>> {
         self.lock().kept.get(key).map(|kept| Arc::clone(&kept.value))
     }
 
-    /// What an answer that is asked for now must be put with.
+    /// The current epoch. Read it before a request, and pass it to `put` with the response.
     pub(super) fn epoch(&self) -> u64 {
         self.lock().epoch
     }
 
-    /// Keeps an answer, unless something was taken back since it was asked for.
+    /// Caches a response, unless the cache was invalidated since `epoch` or it is too large.
     pub(super) fn put(&self, epoch: u64, key: K, value: Arc<V>, worth: &Worth) {
         let Worth { ttl, grace, weight } = *worth;
         let mut shelf = self.lock();
@@ -94,7 +95,8 @@ impl<K: Hash + Eq + Clone, V> Keep<K, V> {
         }
     }
 
-    /// Takes back the answers about `keys`, those that are under way among them.
+    /// Removes the entries that `is_meant` selects. Responses to all requests that are in flight,
+    /// whatever their keys, will not be cached.
     pub(super) fn forget(&self, is_meant: impl Fn(&K) -> bool) {
         let mut shelf = self.lock();
         shelf.epoch += 1;
@@ -114,7 +116,7 @@ impl<K: Hash + Eq + Clone, V> Shelf<K, V> {
         }
     }
 
-    /// Lets go of what is over, then of the oldest, until there is room again.
+    /// Removes all expired entries, then the oldest ones until the cache is within its bounds.
     fn shrink(&mut self, most: usize, bytes: usize, now: Instant) {
         let mut ages: Vec<(bool, Instant, K)> =
             self.kept.iter().map(|(key, kept)| (kept.until > now, kept.at, key.clone())).collect();

@@ -1,6 +1,7 @@
-//! How is somebody else's server a source of ours?
+//! Upstream provider: a proxy for another MCP server, with caching and capability emulation.
 //!
-//! URIs here are the server's own, and what it says of its resources is passed on as it said it.
+//! URIs here are the server's own, and its descriptions pass through unchanged, members that
+//! refdesk does not know included.
 
 mod abilities;
 mod cursor;
@@ -44,25 +45,25 @@ use seats::Seats;
 use watch::Roster;
 use whole::Whole;
 
-/// How many readings are kept, and how many bytes of them.
+/// Bounds of the read cache: entries and bytes.
 const READS: usize = 512;
 const READ_BYTES: usize = 64 << 20;
-/// How many descriptions are kept, and how many bytes of them and of whole lists.
+/// Bounds of the description cache: entries and bytes. The full listing has the same byte limit.
 const STATS: usize = 4_096;
 const STAT_BYTES: usize = 128 << 20;
-/// How many are looked at in one moment where the server does not tell of changes.
+/// How many polled resources are read at the same time.
 const LOOKS: usize = 4;
 
-/// Somebody else's server as a provider.
+/// Another MCP server as a provider.
 ///
-/// It is reached when it is first needed. What it can do is known from then on, and remembered
-/// while it is away.
+/// It connects on first use. From then on it knows the server's capabilities, and remembers them
+/// while the server is disconnected.
 pub struct Upstream {
     inner: Arc<Inner>,
 }
 
-/// What is kept is kept for one caller: whoever the client says that we are. What a server calls
-/// private is therefore shared with nobody (K-03).
+/// Shared state. Its caches hold the responses to one identity, the one that the client presents
+/// to the server, so responses with scope `private` never cross identities (K-03).
 struct Inner {
     client: Client,
     relayed: Relayed,
@@ -89,7 +90,7 @@ struct Inner {
 }
 
 impl Upstream {
-    /// A server that is not reached yet.
+    /// A provider that is not connected yet.
     pub fn new(options: Options) -> Self {
         let Options { client, listing, poll, reads_to_describe } = options;
         let standing = client.state();
@@ -121,13 +122,13 @@ impl Upstream {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Reaches the server, so that what it can do is known.
+    /// Connects to the server, so that its capabilities are known.
     pub async fn reach(&self) -> Result<()> {
         self.inner.listen();
         self.inner.greeted().await.map(drop).map_err(fault)
     }
 
-    /// Takes leave of the server: ends the session, or the program.
+    /// Closes the connection: ends the HTTP session, or the child process.
     pub async fn close(&self) {
         self.inner.client.close().await;
     }
@@ -142,12 +143,12 @@ impl Drop for Inner {
 }
 
 impl Inner {
-    /// What the server can do, if it ever said so.
+    /// The last known capabilities; `None` if the server never connected.
     fn known(&self) -> Option<Abilities> {
         self.acquaintance().map(|(_, abilities)| abilities)
     }
 
-    /// What the server said of itself, if it ever did.
+    /// The server's last introduction; `None` if the server never connected.
     fn peer(&self) -> Option<Arc<Peer>> {
         self.acquaintance().map(|(peer, _)| peer)
     }
@@ -162,12 +163,12 @@ impl Inner {
         known.clone()
     }
 
-    /// What the server can do; nothing, as long as it did not say.
+    /// The last known capabilities, or none if the server never connected.
     fn abilities(&self) -> Abilities {
         self.known().unwrap_or_default()
     }
 
-    /// What the server can do, which it is asked if need be.
+    /// The server's capabilities. Connects if they are not known yet.
     async fn greeted(&self) -> Result<Abilities, Failure> {
         match self.known() {
             Some(abilities) => Ok(abilities),
@@ -179,7 +180,7 @@ impl Inner {
         self.abilities().temper(resource, self.poll.is_some());
     }
 
-    /// Asks for one page of resources.
+    /// Requests one page of resources from the server.
     fn ask_page(
         self: &Arc<Self>,
         (list, cursor): Key,
@@ -194,7 +195,7 @@ impl Inner {
         }
     }
 
-    /// One page of the server's own.
+    /// One page as the server cuts its list, from the cache or from the server.
     async fn leaf(
         self: &Arc<Self>,
         list: List,
@@ -221,7 +222,7 @@ impl Inner {
         self.patterns.page(&List::All, ask, ask_page).await.or_else(Stop::or_nothing)
     }
 
-    /// What lies in `parent`.
+    /// One page of the children of `parent`.
     async fn children(self: &Arc<Self>, parent: &Uri, ask: &Ask) -> Result<Page<Resource>> {
         let abilities = self.greeted().await.map_err(fault)?;
         let Some(list) = abilities.list_in(parent) else { return self.emulate(parent, ask).await };
@@ -232,7 +233,8 @@ impl Inner {
         }
     }
 
-    /// The server says in one way that a resource is missing and that it is no collection.
+    /// The error for a listing of `parent` that failed. Servers use the same error for a missing
+    /// resource and for one that is no collection, so this checks whether `parent` exists.
     async fn why_closed(self: &Arc<Self>, parent: &Uri, failure: Failure) -> Error {
         if !failure.is_about_missing() && !failure.is_about_method() {
             return fault(failure).about(parent);
@@ -243,10 +245,10 @@ impl Inner {
         }
     }
 
-    /// Says once that something of the server's is not as it should be.
+    /// Logs once that the server sends invalid list entries.
     fn complain(&self, left_out: usize, contradictory: usize) {
         if left_out + contradictory > 0 && !self.has_complained.swap(true, Ordering::Relaxed) {
-            tracing::warn!(left_out, contradictory, "a server lists what cannot be asked for");
+            tracing::warn!(left_out, contradictory, "a server lists invalid entries");
         }
     }
 }
@@ -300,10 +302,10 @@ impl Complete for Upstream {
         self.inner.listen();
         match self.inner.client.complete(question).await {
             Ok(completion) => Ok(completion),
-            // The first revision has no word for whether a server completes.
+            // Revision 2024-11-05 has no capability for completions.
             Err(failure) if failure.is_about_method() => Ok(Completion::default()),
             Err(failure) if failure.is_about_missing() => {
-                let words = "the server behind this mount knows no such template or variable";
+                let words = "the server behind this mount has no such template or variable";
                 Err(Error::invalid(words).caused_by(failure))
             }
             Err(failure) => Err(fault(failure)),

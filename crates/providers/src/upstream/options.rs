@@ -1,26 +1,26 @@
-//! What may be said about a server behind us?
+//! Options of an upstream provider.
 
 use std::time::Duration;
 
 use client::Client;
 
-/// Which server it is, and how it is treated.
+/// The server to connect to, and how to cache and poll it.
 #[derive(Clone)]
 pub struct Options {
-    /// The way to it.
+    /// The client that connects to the server.
     pub client: Client,
-    /// How long a whole list is kept for descriptions and for what lies in a resource, where the
-    /// server does not say how long it is good and tells of no change.
+    /// TTL of the cached full listing, used for descriptions and children, if the server sends no
+    /// TTL. A change notification invalidates it earlier.
     pub listing: Duration,
-    /// How often one looks for changes where the server does not tell of them; never, if nobody
-    /// says.
+    /// Polling interval for watched resources that the server sends no notifications for. `None`
+    /// disables polling.
     pub poll: Option<Duration>,
-    /// Whether a resource may be read only in order to describe it.
+    /// Allows reading a resource only to describe it.
     pub reads_to_describe: bool,
 }
 
 impl Options {
-    /// A server that is treated as most are.
+    /// The default options for a server.
     pub fn new(client: Client) -> Self {
         Self { client, listing: Duration::from_secs(10), poll: None, reads_to_describe: true }
     }

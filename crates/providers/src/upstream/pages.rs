@@ -1,7 +1,7 @@
-//! Which piece of the server's list is asked for?
+//! Page cache for the server's lists, and pages of our own size cut from it.
 //!
-//! The server cuts its list as it likes. Its pages are kept, so that however small the pieces are
-//! that are asked for here, none of its pages is asked for twice in one walk.
+//! The server chooses its page size. Its pages are cached, so that one walk requests each of them
+//! once, however small our own pages are.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,22 +14,22 @@ use super::fault::fault;
 use super::flight::Flights;
 use super::keep::{Keep, Need, Worth};
 
-/// How many pages of a server are kept, and how many bytes of them.
+/// Bounds of the page cache of one list: pages and bytes.
 const KEPT: usize = 2_048;
 const BYTES: usize = 32 << 20;
-/// How long a page serves the walk that began on it, whatever its server says.
+/// How long a page stays cached for a walk that is in the middle of it, whatever its TTL.
 const WALK: Duration = Duration::from_secs(60);
-/// How many pages of the server are asked for in order to fill one of ours.
+/// How many pages of the server are read to fill one of ours.
 const AT_ONCE: usize = 32;
 
-/// One page as the server gave it.
+/// One page as the server sent it.
 pub(super) struct Leaf<T> {
     pub(super) items: Vec<Arc<T>>,
     pub(super) next: Option<String>,
     freshness: Freshness,
 }
 
-/// A page of the server's: of which list, and where.
+/// Identifies a page of the server: the list, and the server's cursor.
 pub(super) type Key = (List, Option<String>);
 
 /// The pages of one kind of list.
@@ -38,11 +38,11 @@ pub(super) struct Pages<T> {
     flights: Flights<Key, Arc<Leaf<T>>>,
 }
 
-/// What a list can be a list of.
+/// An entry of a list.
 pub(super) trait Entry: PartialEq + Send + Sync + 'static {
-    /// What it is known by.
+    /// Its key for cursors.
     fn key(&self) -> &str;
-    /// About how many bytes it takes.
+    /// Its approximate size in memory, in bytes.
     fn weight(&self) -> usize;
 }
 
@@ -75,7 +75,7 @@ impl<T: Entry> Pages<T> {
         Arc::new(Self { kept: Keep::new(KEPT, BYTES), flights: Flights::default() })
     }
 
-    /// How long the list of all is, if every page of it is kept, however old.
+    /// The number of entries in the list, if all its pages are cached, whatever their age.
     pub(super) fn count(&self) -> Option<usize> {
         let mut cursor = None;
         let mut count = 0;
@@ -88,13 +88,13 @@ impl<T: Entry> Pages<T> {
         None
     }
 
-    /// Takes all pages back.
+    /// Invalidates all pages.
     pub(super) fn forget(&self) {
         self.kept.forget(|_| true);
         self.flights.part();
     }
 
-    /// One page of the server's, and how long it stays fresh.
+    /// One page of the server with its remaining freshness, from the cache or from the server.
     pub(super) async fn leaf<F>(
         self: &Arc<Self>,
         key: Key,
@@ -123,7 +123,7 @@ impl<T: Entry> Pages<T> {
         Ok((leaf, freshness))
     }
 
-    /// Makes a page; what did not change is the very same object as before.
+    /// Builds a page. Entries that are unchanged since the previous version share its objects.
     fn bind(&self, key: &Key, listed: Listed<T>) -> Leaf<T> {
         let old = self.kept.last(key);
         let old = old.as_ref().map_or(&[][..], |leaf| &leaf.items);
@@ -135,7 +135,7 @@ impl<T: Entry> Pages<T> {
         Leaf { items, next: listed.next, freshness: listed.freshness }
     }
 
-    /// The piece of `list` that is asked for. Failing to begin a list is told apart.
+    /// The requested page of `list`. A failure on the first page is reported separately.
     pub(super) async fn page<F>(
         self: &Arc<Self>,
         list: &List,
@@ -150,7 +150,7 @@ impl<T: Entry> Pages<T> {
         let mut page = Page::empty();
         let mut freshness: Option<Freshness> = None;
         for _ in 0..AT_ONCE {
-            // Only who is in the middle of a page may go on with an old one.
+            // A stale page serves only a walk that is in the middle of it.
             let need = if place.last.is_some() { Need::Begun } else { Need::Fresh };
             let leaf = self.leaf((list.clone(), place.cursor.clone()), need, &ask).await;
             let (leaf, fresh) = match leaf {
@@ -175,11 +175,11 @@ impl<T: Entry> Pages<T> {
         Ok(page)
     }
 
-    /// Why a list could not be gone on with.
+    /// Classifies a failed request for a page.
     fn stopped(&self, failure: Failure, place: &Place) -> Stop {
         match place.cursor {
             None => Stop::Unbegun(failure),
-            // K-11: a cursor that is no longer good takes all pages with it.
+            // K-11: if the server rejects its own cursor, all cached pages are dropped.
             Some(_) if failure.is_about_params() => {
                 self.forget();
                 Stop::Error(Error::bad_cursor().caused_by(failure))
@@ -189,9 +189,9 @@ impl<T: Entry> Pages<T> {
     }
 }
 
-/// Why there is no piece of a list.
+/// Why a page cannot be returned.
 pub(super) enum Stop {
-    /// The server did not even begin.
+    /// The request for the first page failed.
     Unbegun(Failure),
     /// Anything else.
     Error(Error),
@@ -204,7 +204,8 @@ impl From<Error> for Stop {
 }
 
 impl Stop {
-    /// What that means of a list that every server has: one that knows no such list has nothing.
+    /// The result for a list that every server should have: an empty page if the server does not
+    /// know the method.
     pub(super) fn or_nothing<T>(self) -> Result<Page<T>> {
         match self {
             Self::Unbegun(failure) if failure.is_about_method() => Ok(Page::empty()),
@@ -214,7 +215,7 @@ impl Stop {
     }
 }
 
-/// At most `limit` of `items` behind `last`, and whether there are more.
+/// At most `limit` of the `items` after `last`, and whether there are more.
 pub(super) fn cut<'a, T: Entry>(
     items: &'a [Arc<T>],
     last: Option<&str>,

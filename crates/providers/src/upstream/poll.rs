@@ -1,7 +1,6 @@
-//! Has a resource changed whose server does not tell?
+//! Polling of watched resources whose server sends no notifications.
 //!
-//! One looks now and then: never two at the same moment by agreement, and less often while the
-//! server fails (K-09).
+//! Polls have jitter, so that they do not synchronize, and back off while the server fails (K-09).
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
@@ -14,13 +13,13 @@ use tokio::time;
 use super::Inner;
 use super::fault::fault_of;
 
-/// How often the wait is doubled at most.
+/// Failures double the wait at most this many times.
 const DOUBLED: u32 = 5;
 
-/// What was found: a mark of the content, or that there is none.
+/// The hash of the current content; `None` if the resource does not exist.
 type Mark = Option<blake3::Hash>;
 
-/// Looks once, and from then on every now and then.
+/// Reads the resource once, then starts a task that polls it about every `every`.
 pub(super) async fn begin(inner: &Arc<Inner>, uri: &Uri, every: Duration) -> Result<AbortHandle> {
     inner.stat(uri).await?;
     let mark = look(inner, uri).await?;
@@ -45,7 +44,7 @@ impl Watched {
             let mark = match look(&inner, &self.uri).await {
                 Ok(mark) => mark,
                 Err(error) => {
-                    tracing::debug!(cause = ?error, "a look at a resource failed");
+                    tracing::debug!(cause = ?error, "polling a resource failed");
                     failures = (failures + 1).min(DOUBLED);
                     continue;
                 }
@@ -61,11 +60,11 @@ impl Watched {
     }
 }
 
-/// A mark of what `uri` is now, past all that is kept.
+/// The hash of the current content of `uri`, bypassing the caches.
 async fn look(inner: &Arc<Inner>, uri: &Uri) -> Result<Mark> {
     if inner.abilities().describes {
         match inner.client.metadata(uri).await {
-            // A description without a mark of the content says nothing of changes.
+            // A description without an etag does not show whether the content changed.
             Ok((resource, _)) if resource.etag.is_some() => {
                 return Ok(resource.etag.map(|etag| blake3::hash(etag.as_bytes())));
             }
@@ -82,7 +81,7 @@ async fn look(inner: &Arc<Inner>, uri: &Uri) -> Result<Mark> {
     }
 }
 
-/// About this long: between three quarters and five quarters of it.
+/// Adds jitter: between 75 % and 125 % of `wait`.
 fn jittered(wait: Duration) -> Duration {
     let luck = RandomState::new().hash_one(0) % 1024;
     wait.mul_f64(0.75 + luck as f64 / 2048.0)

@@ -1,7 +1,7 @@
-//! What does a resource hold, and which stretch of it is asked for?
+//! Reads from the server, with a TTL cache, single flight and windows.
 //!
-//! A server gives a resource whole or not at all, so windows are cut from one reading, which is
-//! kept for as long as somebody who began with it may want to go on.
+//! `resources/read` returns a whole resource, so windows are cut from one cached read, which stays
+//! cached for a grace period so that a client can fetch the next window of the same content.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,25 +18,25 @@ use super::fault::fault_of;
 use super::keep::{Need, Worth};
 use super::relay::party::rounds;
 
-/// How long a reading serves whoever asks for one window of it after the other.
+/// How long a read stays cached for further windows of it, whatever its TTL.
 const WINDOWS: Duration = Duration::from_secs(30);
 
-/// A reading.
+/// The content of one read.
 pub(super) struct Copy {
     pub(super) parts: Vec<Leaf>,
     freshness: Freshness,
-    /// What it must be put with, to be kept.
+    /// The cache epoch of the request; needed to store the content.
     epoch: u64,
 }
 
-/// One part of it.
+/// One element of the content.
 pub(super) struct Leaf {
     pub(super) resource: Arc<Resource>,
     is_text: bool,
     pub(super) bytes: Bytes,
 }
 
-/// What a reading came to.
+/// The outcome of a read.
 #[derive(Clone)]
 pub(super) enum Came {
     Content(Arc<Copy>),
@@ -44,7 +44,7 @@ pub(super) enum Came {
 }
 
 impl Inner {
-    /// What the server gives for `uri`, or gave a moment ago if that will do.
+    /// The content of `uri`, from the cache if that satisfies `need`, else from the server.
     pub(super) async fn open(self: &Arc<Self>, uri: &Uri, need: Need) -> Result<Arc<Copy>> {
         Ok(self.opened(uri, need, true).await?.0)
     }
@@ -67,7 +67,7 @@ impl Inner {
         Ok((copy, freshness))
     }
 
-    /// What the server gives for `uri` now.
+    /// Reads `uri` from the server. Concurrent reads of one URI share one request.
     pub(super) async fn reopen(self: &Arc<Self>, uri: &Uri) -> Result<Arc<Copy>> {
         let (inner, asked, epoch) = (Arc::clone(self), uri.clone(), self.reads.epoch());
         let ask = async move {
@@ -78,7 +78,7 @@ impl Inner {
             inner.trouble.is_over();
             let parts = inner.parts(elements, &asked);
             let copy = Arc::new(Copy { parts, freshness, epoch });
-            // What is stale at once serves nobody but those who go on with it.
+            // Content without a TTL is cached only for windows, by the caller of this function.
             if !freshness.ttl.is_zero() {
                 inner.retain(&asked, &copy);
             }
@@ -94,14 +94,14 @@ impl Inner {
         }
     }
 
-    /// Keeps a reading for whoever asks for more of it.
+    /// Caches a read, at least for further windows of it.
     fn retain(&self, uri: &Uri, copy: &Arc<Copy>) {
         let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum();
         let worth = Worth { ttl: copy.freshness.ttl, grace: WINDOWS, weight };
         self.reads.put(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
     }
 
-    /// What the server gives for `uri` to this caller alone, which it may ask for something.
+    /// Reads `uri` for this caller alone: the server may request input from it.
     async fn read_for(
         self: &Arc<Self>,
         caller: &dyn Caller,
@@ -128,7 +128,7 @@ impl Inner {
         else {
             return Err(needs_input(uri));
         };
-        // What was asked for is nobody else's: it is given and not kept.
+        // Content that depends on one caller's input is not cached (K-05).
         let copy = Copy { parts: self.parts(elements, uri), freshness, epoch: self.reads.epoch() };
         let parts = copy.give(window).map_err(|error| error.about(uri))?;
         Ok(Reading { content: Content::Parts(parts), freshness })
@@ -142,7 +142,7 @@ impl Inner {
         };
         let mut parts: Vec<Leaf> = elements.into_iter().map(part).collect();
         if parts.is_empty() {
-            // A reading is never empty; this resource merely holds nothing.
+            // A `Reading` always has a part, so an empty result becomes one empty text.
             let mut resource = Resource::new(asked.clone(), asked.as_str());
             resource.listable = resource::Truth::Unknown;
             self.temper(&mut resource);
@@ -151,7 +151,8 @@ impl Inner {
         parts
     }
 
-    /// What is asked for of `uri`, which may need an answer of whoever asks.
+    /// Reads the requested window of `uri`: shared if possible, for this caller alone if it sends
+    /// input or the server needs some.
     pub(super) async fn read(
         self: &Arc<Self>,
         ctx: &Context,
@@ -188,12 +189,12 @@ impl Inner {
 }
 
 fn needs_input(uri: &Uri) -> Error {
-    let words = "the server behind this mount needs input before it gives this resource";
+    let words = "the server behind this mount needs input from the client to read this resource";
     Error::new(ErrorKind::NeedsInput, words).about(uri)
 }
 
 impl Copy {
-    /// A mark of the content: the server's own, or one made of what it holds.
+    /// The server's etag, or a hash of the first part.
     fn etag(&self) -> String {
         let Some(first) = self.parts.first() else { return String::new() };
         let own = first.resource.etag.clone();
@@ -214,7 +215,7 @@ impl Copy {
                 Ok(self.parts.iter().map(|part| part.give(part.bytes.clone(), None)).collect())
             }
             Window::Part { .. } if self.is_other(window) => Err(Error::changed(self.etag())),
-            // A window is one of the primary part, and gives that one alone.
+            // A window applies to the first part and returns only that one.
             Window::Part { offset, length, .. } => Ok(self
                 .parts
                 .iter()
@@ -231,7 +232,7 @@ impl Copy {
         }
     }
 
-    /// A mark that differs whenever anything of it does.
+    /// A hash over the URIs and bytes of all parts.
     pub(super) fn mark(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         for part in &self.parts {
@@ -251,7 +252,7 @@ impl Leaf {
     }
 }
 
-/// The stretch of `bytes` from `offset` on; of a text, between characters and one at the least.
+/// The window of `bytes` from `offset` on. Text is cut between characters and holds at least one.
 fn cut(bytes: &Bytes, is_text: bool, offset: u64, length: u64) -> (Bytes, Slice) {
     let total = bytes.len();
     let is_edge = |at: &usize| !is_text || bytes.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);

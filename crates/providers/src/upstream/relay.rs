@@ -1,4 +1,4 @@
-//! How are the tools and prompts of another server passed on?
+//! Proxy for the tools and prompts of an upstream server: lists, calls, completion, changes.
 
 pub(super) mod party;
 
@@ -20,9 +20,10 @@ use super::watch::words;
 
 pub use party::Nobody;
 
-/// The number of those who cannot be turned to. No caller has it.
+/// Caller number of calls without a caller. No real caller has it.
 const NOBODY: u64 = u64::MAX;
-/// How many tools with such headers are remembered, and how much of a list is looked through.
+/// How many tools with parameter headers are remembered, and how many pages of which size of the
+/// tool list are read to find them.
 const MIRRORS: usize = 4096;
 const PAGES: usize = 64;
 const PAGE: usize = 1000;
@@ -30,19 +31,19 @@ const PAGE: usize = 1000;
 /// The tools and prompts of one server.
 pub struct Relayed {
     client: Client,
-    /// The server that was last told how much to log, and how much that was.
+    /// The log level that was last set, and the connection it was set on.
     level: Mutex<Option<(Weak<Peer>, Level)>>,
-    /// Which arguments headers repeat, of the tools that were listed and have such.
+    /// By listed tool: the arguments that the server wants repeated as HTTP headers.
     mirrors: Mutex<HashMap<String, Arc<Mirrors>>>,
 }
 
 impl Relayed {
-    /// Passes on what the server of `client` has.
+    /// Relays the tools and prompts of the server behind `client`.
     pub fn new(client: Client) -> Self {
         Self { client, level: Mutex::default(), mirrors: Mutex::default() }
     }
 
-    /// Tells whenever the list of tools, or of prompts, may have become another one.
+    /// A stream of changes of the tool list or the prompt list.
     pub fn changes(&self, offer: Offer) -> Pin<Box<dyn Stream<Item = Change> + Send>> {
         Box::pin(stream::unfold(self.client.notices(), move |mut notices| async move {
             loop {
@@ -55,7 +56,8 @@ impl Relayed {
     }
 }
 
-/// Whether `offer` may have changed. What nobody could hear may have been about anything.
+/// True if the list of `offer` may have changed. A notice that the client made up after a
+/// disconnect may concern any list.
 fn touches(notice: &Notice, offer: Offer) -> bool {
     notice.about == About::ListChanged
         && (!notice.is_heard || relay::changed(&notice.method) == Some(offer))
@@ -66,7 +68,7 @@ impl Relay for Relayed {
     fn has(&self, offer: Offer) -> bool {
         match &self.client.state().borrow().state {
             State::Ready(peer) => says(peer, offer),
-            // It may turn out to have some.
+            // Unknown until it connects.
             State::Starting | State::Failed(_) => true,
         }
     }
@@ -106,7 +108,7 @@ impl Relay for Relayed {
             let at = shelf.offered.iter().position(|offered| offered.name == *last);
             shelf.offered.drain(..=at.ok_or_else(Error::bad_cursor)?);
         }
-        // A server's page may be longer than ours.
+        // The server's page may be longer than the requested one.
         let is_cut = shelf.offered.len() > ask.limit;
         shelf.offered.truncate(ask.limit);
         let next = match shelf.offered.last().filter(|_| is_cut) {
@@ -134,7 +136,7 @@ impl Relay for Relayed {
             Ok(answer) => relay::suggested(&answer.result).map_err(odd),
             Err(error) if error.is_about_method() => Ok(Completion::default()),
             Err(error) if error.is_about_missing() => {
-                Err(Error::invalid("there is no such prompt, or no such argument").caused_by(error))
+                Err(Error::invalid("no such prompt, or no such argument of it").caused_by(error))
             }
             Err(error) => Err(failed(error)),
         }
@@ -142,8 +144,8 @@ impl Relay for Relayed {
 }
 
 impl Relayed {
-    /// One request, with whatever the server asks and says meanwhile; nothing, if a header was not
-    /// what it wants.
+    /// Sends the call once, relaying the server's requests, logs and progress meanwhile. `None` if
+    /// the server rejects the parameter headers.
     async fn once(
         &self,
         ctx: &Context,
@@ -172,20 +174,20 @@ impl Relayed {
                 party::attend(work, asked, &**caller, calling.names).await
             }
             None => {
-                // It is under way too: a question that may be about it is nobody else's.
+                // Register this call too, so that its requests never go to another caller.
                 let request = request.answered_by(NOBODY, Arc::new(Nobody));
                 self.client.ask(&request).await
             }
         };
         match answer {
             Ok(answer) => Ok(Some(relay::result(&answer.result, calling.names))),
-            // It may want headers that only its list tells of.
+            // It may need parameter headers, which only the tool list declares.
             Err(error) if error.is_about_headers() && calling.offer == Offer::Tool => Ok(None),
             Err(error) => Err(refused(error, calling.names)),
         }
     }
 
-    /// The same, once more if the server wants headers that were not known.
+    /// Sends the call; if the server rejects the headers, reads the tool list and sends it again.
     async fn reflected(
         &self,
         ctx: &Context,
@@ -202,10 +204,10 @@ impl Relayed {
             ask.from = Some(next);
         }
         let given = self.once(ctx, calling, params).await?;
-        given.ok_or_else(|| Error::unavailable("the server behind this mount refused to be asked"))
+        given.ok_or_else(|| Error::unavailable("the server behind this mount refused the request"))
     }
 
-    /// Remembers which arguments headers repeat.
+    /// Remembers which arguments each tool wants repeated as headers.
     fn reflect(&self, offered: &[Offered]) {
         let mut mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
         for one in offered {
@@ -218,8 +220,8 @@ impl Relayed {
         }
     }
 
-    /// Tells a server that is told once for all callers to log that much, if it logs less. What is
-    /// too much for one of them, that one does not hear.
+    /// Lowers the server's log threshold to `level`, if it is higher. Only for revisions with one
+    /// level per connection; each caller's own level filters the messages later.
     async fn listen_for(&self, level: &'static str) {
         let (Some(level), Ok(peer)) = (Level::named(level), self.client.peer().await) else {
             return;
@@ -237,12 +239,12 @@ impl Relayed {
         }
         let request = Request::new(client::verb::LEVEL).params(relay::level(level));
         if let Err(error) = self.client.ask(&request).await {
-            tracing::debug!(%error, "a server does not take a level of logging");
+            tracing::debug!(%error, "setting the log level of a server failed");
         }
     }
 }
 
-/// What a server says about itself. One that says nothing at all may have anything.
+/// True if the server declares the capability. A server that declares none may have any.
 fn says(peer: &Peer, offer: Offer) -> bool {
     let silent = peer.capabilities.get() == "{}";
     silent
@@ -252,11 +254,11 @@ fn says(peer: &Peer, offer: Offer) -> bool {
         }
 }
 
-/// Why a call gave nothing: in the server's own words, if they are about the call.
+/// The error of a failed call: the server's own error, if it is about the call.
 fn refused(error: client::Error, names: &dyn Names) -> Error {
     let client::Error::Refused(denial) = &error else { return failed(error) };
     if denial.is_about_method() {
-        return Error::invalid("nothing of that name is offered here").caused_by(error);
+        return Error::invalid("no tool or prompt has this name").caused_by(error);
     }
     match relay::said(denial, names) {
         Some(said) => Error::said(said),
@@ -264,16 +266,16 @@ fn refused(error: client::Error, names: &dyn Names) -> Error {
     }
 }
 
-/// Why a server did not answer, in words that tell nothing about it.
+/// A public error for a failed request, without details about the server.
 fn failed(error: client::Error) -> Error {
     let words = match &error {
         client::Error::TimedOut => "the server behind this mount did not answer in time",
         client::Error::Unreachable(_) | client::Error::Closed(_) => {
             "the server behind this mount cannot be reached"
         }
-        client::Error::TooLarge(_) => "the server behind this mount sent more than is taken",
-        client::Error::Refused(_) => "the server behind this mount refused to be asked",
-        client::Error::Malformed(_) => "the server behind this mount cannot be understood",
+        client::Error::TooLarge(_) => "the server behind this mount sent too much data",
+        client::Error::Refused(_) => "the server behind this mount refused the request",
+        client::Error::Malformed(_) => "the server behind this mount sent an invalid response",
     };
     Error::unavailable(words).caused_by(error)
 }
@@ -282,7 +284,7 @@ fn odd(flaw: impl Into<client::Error>) -> Error {
     failed(flaw.into())
 }
 
-/// Where a list stands: on a page of the server, and perhaps behind something on it.
+/// Cursor in the list: the server's page, and the last name returned from that page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Place {
     page: Option<String>,
@@ -293,7 +295,7 @@ impl Place {
     fn write(&self) -> Cursor {
         let mut bytes = Vec::new();
         for part in [&self.page, &self.after] {
-            // Nothing is told from an empty text, which is a cursor too.
+            // The flag distinguishes a missing text from an empty one: an empty cursor is valid.
             bytes.push(u8::from(part.is_some()));
             let text = part.as_deref().unwrap_or_default();
             bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());

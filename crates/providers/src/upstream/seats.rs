@@ -1,7 +1,7 @@
-//! How many listen to one resource, and is the server to be asked or let go?
+//! Shared subscriptions: one per resource at the server, for any number of local listeners.
 //!
-//! The first has the server asked, the last has it let go. Both happen one after the other for
-//! each resource, however quickly people come and go.
+//! The first listener subscribes (or starts polling), the last one unsubscribes. A lock per
+//! resource keeps the two in order.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,7 +16,7 @@ use super::fault::fault_of;
 use super::poll;
 use super::watch::silent;
 
-/// Who listens to what.
+/// All subscriptions by URI.
 #[derive(Default)]
 pub(super) struct Seats(Mutex<HashMap<Uri, Row>>);
 
@@ -25,15 +25,15 @@ struct Row {
     hold: Arc<tokio::sync::Mutex<Option<Hold>>>,
 }
 
-/// What is done so that one resource is heard of.
+/// How changes of one resource are found.
 enum Hold {
-    /// The server tells.
+    /// The server sends notifications.
     Told,
-    /// Somebody looks.
+    /// A task polls the resource.
     Looked(AbortHandle),
 }
 
-/// One listener's share in a resource. Dropping it lets go.
+/// One listener's share in a subscription. Dropping the last one unsubscribes.
 pub(super) struct Seat {
     inner: Weak<Inner>,
     uri: Uri,
@@ -45,7 +45,7 @@ impl Seats {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many resources somebody listens to.
+    /// Number of resources with a subscription.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.lock().len()
@@ -53,7 +53,7 @@ impl Seats {
 }
 
 impl Inner {
-    /// Has `uri` heard of for as long as the seat is held.
+    /// Subscribes to `uri` until the returned guard is dropped.
     pub(super) async fn sit(self: &Arc<Self>, uri: &Uri) -> Result<Seat> {
         let hold = {
             let mut seats = self.seats.lock();
@@ -80,7 +80,7 @@ impl Inner {
                 Err(failure) => return Err(fault_of(failure, uri)),
             }
         }
-        // A server words its no in many ways; whether there is anything to hear of is asked.
+        // Servers refuse in many ways, so check separately whether the resource exists.
         match self.poll {
             Some(every) => Ok(Hold::Looked(poll::begin(self, uri, every).await?)),
             None => {
@@ -90,7 +90,7 @@ impl Inner {
         }
     }
 
-    /// Lets go of `uri`, if nobody came back meanwhile.
+    /// Ends the subscription to `uri`, unless a new listener came meanwhile.
     async fn leave(self: Arc<Self>, uri: Uri) {
         let row = self.seats.lock().get(&uri).map(|row| Arc::clone(&row.hold));
         let Some(hold) = row else { return };
@@ -101,7 +101,7 @@ impl Inner {
         if let Some(Hold::Looked(task)) = hold.take() {
             task.abort();
         } else if let Err(error) = self.client.unsubscribe(uri.as_str()).await {
-            tracing::debug!(%error, "a server was not told that nobody listens any more");
+            tracing::debug!(%error, "unsubscribing from a resource failed");
         }
         let mut seats = self.seats.lock();
         if seats.get(&uri).is_some_and(|row| row.count == 0) {

@@ -1,4 +1,4 @@
-//! How is a resource described whose server may never have heard of the question?
+//! Describes a resource by `resources/metadata`, or else from the list, a template or a read.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::fault::{fault_of, is_answer};
 use super::keep::{Need, Worth};
 use super::pages::Entry;
 
-/// Says what a description was made from (B-13).
+/// The `_meta` key that tells how a description was derived (B-13).
 const DERIVED: &str = "dev.refdesk/derived";
 
-/// How many templates are looked at.
+/// Page size for reading the list of templates.
 const TEMPLATES: usize = 10_000;
 
 impl Inner {
-    /// What the server says of `uri`, or what can be made of what else it says.
+    /// The server's description of `uri`, or one derived from its list, templates or content.
     pub(super) async fn stat(self: &Arc<Self>, uri: &Uri) -> Result<Resource> {
         let abilities = self.greeted().await.map_err(|failure| fault_of(failure, uri))?;
         if abilities.describes {
@@ -33,7 +33,7 @@ impl Inner {
                     return Ok(derived(Resource::clone(resource), "list"));
                 }
             }
-            // A list that cannot be had is no reason not to look at the one resource.
+            // Without a list, the resource itself can still be read.
             Err(failure) if is_answer(&failure) => {}
             Err(failure) => return Err(fault_of(failure, uri)),
         }
@@ -62,7 +62,7 @@ impl Inner {
         self.asked.join(uri.clone(), ask).await
     }
 
-    /// B-13: what a template promises, and what reading shows; the body is not given on.
+    /// B-13: describes `uri` from a read and a matching template. The body is discarded.
     async fn by_reading(self: &Arc<Self>, uri: &Uri) -> Result<Resource> {
         let opened = self.open(uri, Need::Begun).await?;
         let part = opened.parts.iter().find(|part| part.resource.uri == *uri);

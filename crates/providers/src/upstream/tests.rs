@@ -1,4 +1,4 @@
-//! Does a server behind us give what it would give in front of us?
+//! Tests of the upstream provider, and helpers for them.
 
 mod asking;
 mod desk;
@@ -26,9 +26,9 @@ fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-/// What happens in time.
+/// Waits for `event`, with a timeout.
 async fn soon<T>(event: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(600), event).await.expect("it happens in time")
+    timeout(Duration::from_secs(600), event).await.expect("timed out")
 }
 
 fn client(target: Target) -> Client {

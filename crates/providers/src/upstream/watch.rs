@@ -1,7 +1,7 @@
-//! Who hears of what the server tells?
+//! Receives the server's notifications, invalidates the caches and informs the subscribers.
 //!
-//! One task listens to the server. What it hears first takes back what was kept, and is then told
-//! to everybody whom it touches: whoever reads on hearing of a change gets the new content.
+//! One task per server. It invalidates first and informs then, so that a client that reads after a
+//! notification gets the new content.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,13 +21,14 @@ use super::whole::is_within;
 use super::{Inner, Upstream};
 use crate::feed::Feed;
 
-/// How long to wait before a server is tried again: at first, and at most.
+/// Delay between reconnects, doubling from the first value up to the second. The first attempt
+/// comes at once.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// How many bytes of a notice are kept besides what it is about.
+/// Notifications with larger params lose their extra fields.
 const WORDS: usize = 16 << 10;
 
-/// Everybody who listens.
+/// All subscribers with their interests.
 #[derive(Default)]
 pub(super) struct Roster {
     arrived: Arc<Notify>,
@@ -54,20 +55,21 @@ impl Roster {
     }
 }
 
-/// A change of what lies in a resource is one of that resource (`updated` may name either).
+/// True if `change` concerns `interest`. A change below a resource is a change of that resource
+/// (`updated` may name either).
 fn touches(change: &Change, interest: &Interest) -> bool {
     match (interest, change.plain()) {
         (Interest::Everything, _) | (Interest::Listing, Change::Listing) => true,
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             is_within(uri, wanted)
         }
-        // Those are heard of by whoever passes them on.
+        // Subscribers to tools and prompts get their changes from the relay.
         (Interest::Listing | Interest::Resource(_) | Interest::Offers(_), _) => false,
     }
 }
 
 impl Inner {
-    /// Listens to the server from the first time on that anybody asks anything.
+    /// Starts the listening task on the first request.
     pub(super) fn listen(self: &Arc<Self>) {
         self.listening.get_or_init(|| {
             let ear = Ear {
@@ -81,7 +83,7 @@ impl Inner {
         });
     }
 
-    /// Takes back what was kept, and tells.
+    /// Invalidates the caches and informs the subscribers, as the notification demands.
     fn heard(&self, notice: &Notice) {
         match &notice.about {
             About::Updated(text) => {
@@ -90,7 +92,7 @@ impl Inner {
             }
             About::ListChanged if notice.method == verb::LIST_CHANGED => {
                 if !notice.is_heard {
-                    // Nobody knows what happened while the server was away.
+                    // Anything may have changed during the disconnect.
                     self.reads.forget(|_| true);
                     self.stats.forget(|_| true);
                     self.opening.part();
@@ -102,11 +104,11 @@ impl Inner {
         }
     }
 
-    /// Takes back what `change` touches, then tells of it.
+    /// Invalidates what `change` affects, then sends it to the subscribers.
     pub(super) fn changed(&self, change: &Change) {
         match change.plain() {
             Change::Updated(uri) | Change::Removed(uri) => {
-                // What was read of a collection may hold what lies in it.
+                // A read of a collection may contain its children.
                 self.reads.forget(|kept| is_within(uri, kept));
                 self.stats.forget(|kept| is_within(uri, kept));
                 self.opening.part();
@@ -124,7 +126,7 @@ impl Inner {
         self.roster.tell(change);
     }
 
-    /// Enters an interest; what happens from now on waits in the stream.
+    /// Adds a subscriber. The stream holds all matching changes from now on.
     fn enter(self: &Arc<Self>, interest: Interest, seat: Arc<Mutex<Option<Seat>>>) -> Changes {
         let id = self.roster.ids.fetch_add(1, Ordering::Relaxed);
         let inner = Arc::downgrade(self);
@@ -142,13 +144,13 @@ impl Inner {
 
 type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
-/// The one who listens to the server.
+/// The listening task of one server.
 struct Ear {
     notices: Notices,
     standing: Receiver<Standing>,
     arrived: Arc<Notify>,
     inner: Weak<Inner>,
-    /// How long to wait before the server is tried again.
+    /// Delay before the next reconnect.
     wait: Duration,
 }
 
@@ -172,7 +174,8 @@ impl Ear {
         }
     }
 
-    /// Whether the server is away and somebody wants to hear from it; nothing at the very end.
+    /// True if the server is disconnected and there are subscribers; `None` once the provider is
+    /// dropped.
     fn is_missed(&mut self) -> Option<bool> {
         let inner = self.inner.upgrade()?;
         let is_there = matches!(self.standing.borrow_and_update().state, State::Ready(_));
@@ -182,12 +185,12 @@ impl Ear {
         Some(!is_there && !inner.roster.lock().is_empty())
     }
 
-    /// Tries the server. The client brings back by itself only what single resources need.
+    /// Reconnects. The client reconnects by itself only for subscriptions to single resources.
     async fn reach(&mut self) {
         self.wait = (self.wait * 2).clamp(RETRY.0, RETRY.1);
         let Some(client) = self.inner.upgrade().map(|inner| inner.client.clone()) else { return };
         if let Err(error) = client.peer().await {
-            tracing::debug!(%error, "a server that somebody listens to is still away");
+            tracing::debug!(%error, "reconnecting to a watched server failed");
         }
     }
 }
@@ -210,14 +213,14 @@ impl Watch for Upstream {
     }
 }
 
-/// What a notice says besides what it is about, if that is not too much to be kept.
+/// The extra fields of a notification, unless its params are too large.
 pub(super) fn words(notice: &Notice) -> Option<Arc<Extra>> {
     let length = notice.params.as_ref().map_or(0, |raw| raw.get().len());
     (length <= WORDS).then(|| Arc::new(notice.extra()))
 }
 
-/// Says that nobody tells of this resource.
+/// The error for a resource without notifications and without polling.
 pub(super) fn silent(uri: &Uri) -> Error {
-    let words = "the server behind this mount does not tell of changes of this resource";
+    let words = "the server behind this mount does not support subscriptions to this resource";
     Error::new(ErrorKind::Unsupported, words).about(uri)
 }

@@ -1,6 +1,6 @@
-//! What does the server list in all, and what lies below what?
+//! Full listing of a server, and children derived from URI paths.
 //!
-//! Only for servers that cannot be asked: about one resource, or for what lies in one.
+//! Only for servers without `resources/metadata` or without a way to list children.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::cursor::{PAGES, Place};
 use super::keep::{Need, Worth};
 use super::pages::{Entry, cut};
 
-/// How many entries of a list are looked at.
+/// A full listing stops after the page that reaches this many entries.
 const ENTRIES: usize = 100_000;
 
-/// A whole list.
+/// All listed resources of a server.
 pub(super) struct Whole {
     all: Vec<Arc<Resource>>,
     places: HashMap<Uri, usize>,
@@ -28,7 +28,7 @@ impl Whole {
         self.places.get(uri).and_then(|at| self.all.get(*at))
     }
 
-    /// What lies in `parent` by its name, nothing listed lying in between.
+    /// The resources whose nearest listed ancestor is `parent`.
     fn below(&self, parent: &Uri) -> Vec<Arc<Resource>> {
         let below = |resource: &&Arc<Resource>| {
             let steps = ancestors(&resource.uri);
@@ -46,7 +46,7 @@ impl Whole {
 }
 
 impl Inner {
-    /// The whole list, as it was a moment ago or as it is.
+    /// The full listing, from the cache or from the server.
     pub(super) async fn whole(self: &Arc<Self>) -> Result<Arc<Whole>, Failure> {
         if let Some((whole, _)) = self.whole.get(&(), Need::Begun) {
             return Ok(whole);
@@ -82,10 +82,10 @@ impl Inner {
                 }
             }
             let Some(cursor) = &leaf.next else { break };
-            // What lies behind a circle was seen before.
+            // The list goes in a circle, so all its pages were seen.
             let Ok(next) = place.turn(cursor.clone()) else { break };
             if all.len() >= ENTRIES {
-                tracing::warn!(ENTRIES, "a server lists more than is looked at");
+                tracing::warn!(ENTRIES, "the list of a server is too long and was cut");
                 break;
             }
             place = next;
@@ -93,7 +93,7 @@ impl Inner {
         Ok(Whole { all, places, freshness: freshness.unwrap_or_default() })
     }
 
-    /// B-12: what lies in `parent`, as far as the names in the whole list tell.
+    /// B-12: the children of `parent`, as far as the URI paths in the full listing show them.
     pub(super) async fn emulate(
         self: &Arc<Self>,
         parent: &Uri,
@@ -108,8 +108,8 @@ impl Inner {
         let place = Place::read(ask.from.as_ref())?;
         let (items, rest) = cut(&below, place.last.as_deref(), ask.limit.max(1))?;
         let last = items.last().filter(|_| rest);
-        let why = "the server does not list what lies in a resource; this is what the names in its \
-                   whole list show";
+        let why = "the server cannot list the children of a resource; these come from the URI \
+                   paths in its full list";
         Ok(Page {
             items: items.to_vec(),
             next: last.map(|last| place.behind(last.key()).write()),
@@ -119,7 +119,7 @@ impl Inner {
     }
 }
 
-/// Remembers the first place of each.
+/// Inserts a URI only if it is new, so that the first position wins.
 trait First {
     fn try_insert_new(&mut self, uri: &Uri, at: usize) -> bool;
 }
@@ -134,12 +134,12 @@ impl First for HashMap<Uri, usize> {
     }
 }
 
-/// Whether the slashes of a URI mean that one thing lies in another.
+/// True if slashes in the URI express a hierarchy.
 fn is_hierarchical(uri: &Uri) -> bool {
     uri.authority().is_some() || uri.path().starts_with('/')
 }
 
-/// What a URI lies in by its name, the nearest first, none with a slash at its end.
+/// The ancestors of a URI by its path, the nearest first, without trailing slashes.
 fn ancestors(uri: &Uri) -> Vec<String> {
     let text = uri.as_str();
     let path = text.split(['?', '#']).next().unwrap_or(text).trim_end_matches('/');
@@ -154,7 +154,7 @@ fn is_same(step: &str, uri: &Uri) -> bool {
     uri.as_str().trim_end_matches('/') == step.trim_end_matches('/')
 }
 
-/// Whether `uri` is `parent` or lies in it by its name.
+/// True if `uri` is `parent` or is below it by its path.
 pub(super) fn is_within(uri: &Uri, parent: &Uri) -> bool {
     uri == parent || ancestors(uri).iter().any(|step| is_same(step, parent))
 }

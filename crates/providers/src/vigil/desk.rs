@@ -1,7 +1,7 @@
-//! Who is told of changes, and who looks for them?
+//! Rescan loop: finds changes after inotify events or by polling, and tells the subscribers.
 //!
-//! One task for each mount, and only while somebody listens. It looks at what the kernel named,
-//! at most every few milliseconds, on a thread that may wait for a disk.
+//! One task per mount, running only while there are subscribers. It checks what the events name,
+//! at most every few milliseconds, on a blocking thread.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,68 +17,68 @@ use tokio::time::Instant;
 use super::ears::{Deaf, Ears, Heard};
 use crate::feed::{Feed, Stories};
 
-/// How long one waits between two looks.
+/// Minimum pause between two rescans.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long one waits at least before what could not be looked at is tried again.
+/// Minimum delay before a failed check is retried.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// Looking takes about one part in so many of the time, where one polls and much is to be seen.
+/// Slow polls and retries are delayed so that they take about one part in this many of the time.
 const SHARE: u32 = 10;
 
-/// Somebody who knows what a change means.
+/// A provider that can rescan for its subscribers.
 pub(crate) trait Lookout: Send + Sync + 'static {
-    /// What is remembered for one who listens.
+    /// The last known state of one subscriber.
     type Memory: Send + 'static;
 
     fn desk(&self) -> &Desk<Self::Memory>;
 
-    /// Brings `memory` up to date with what was `heard` and tells `feed` the difference. Blocks.
+    /// Updates `memory` for the changes in `heard` and sends the differences to `feed`. Blocks.
     fn look(&self, memory: &mut Self::Memory, heard: &Heard, feed: &Feed) -> Left;
 }
 
-/// What is left to do after a look.
+/// What is left to do after the rescan of one subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Left {
     Nothing,
-    /// More to look at, once others had their turn.
+    /// More to check, after the other subscribers had their turn.
     More,
-    /// Something that cannot be looked at just now, and is to be tried again after a while.
+    /// A check failed and must be retried after a delay.
     Failed,
 }
 
-/// All who listen to one mount.
+/// The subscribers of one mount, its inotify instance and its polling state.
 pub(crate) struct Desk<M> {
     poll: Duration,
     most: usize,
     ears: Mutex<Option<Arc<Ears>>>,
     roll: Mutex<Roll<M>>,
     polls: AtomicBool,
-    /// When that became so, or ceased to be.
+    /// When polling last started or stopped.
     turned: Mutex<Option<SystemTime>>,
     serial: Arc<AtomicU64>,
     news: Arc<Notify>,
 }
 
 struct Roll<M> {
-    /// By where each lies in memory, so that many can leave at once.
+    /// By address, so that removing one takes constant time.
     parties: HashMap<usize, Arc<Party<M>>>,
-    /// Whether somebody looks for changes.
+    /// True while the rescan task runs.
     attended: bool,
 }
 
-/// One who listens.
+/// One subscriber.
 pub(crate) struct Party<M> {
     pub(crate) memory: Mutex<M>,
     pub(crate) feed: Feed,
     owed: Mutex<Owed>,
 }
 
-/// What one who listens has still to look at.
+/// Changes that a subscriber has not checked yet.
 #[derive(Default)]
 struct Owed {
     heard: Heard,
-    /// Whether the last look broke off, so that the next one is not taken at once.
+    /// The last rescan panicked, so the next one waits for a retry.
     rests: bool,
 }
 
@@ -89,8 +89,8 @@ impl<M> Party<M> {
 }
 
 impl<M> Desk<M> {
-    /// A desk where changes that are not told are looked for every `poll`, and at most `most`
-    /// folders are watched.
+    /// Polls every `poll` where inotify does not report changes, and watches at most `most`
+    /// folders.
     pub(crate) fn new(poll: Duration, most: usize) -> Self {
         Self {
             poll: poll.max(PAUSE),
@@ -104,7 +104,7 @@ impl<M> Desk<M> {
         }
     }
 
-    /// Where the kernel tells of changes, opened when first asked for.
+    /// The inotify instance, opened on first use.
     pub(crate) fn ears(&self) -> Result<Arc<Ears>, Deaf> {
         let mut ears = self.lock_ears();
         if let Some(ears) = &*ears {
@@ -114,12 +114,12 @@ impl<M> Desk<M> {
         Ok(ears.insert(Arc::new(opened)).clone())
     }
 
-    /// The same if it is open already.
+    /// The inotify instance, if it is already open.
     pub(crate) fn open_ears(&self) -> Option<Arc<Ears>> {
         self.lock_ears().clone()
     }
 
-    /// Closes the ears if they listen to nothing.
+    /// Closes inotify if it watches no folder.
     pub(crate) fn rest(&self) {
         let mut ears = self.lock_ears();
         if ears.as_ref().is_some_and(|ears| ears.len() == 0) {
@@ -127,29 +127,29 @@ impl<M> Desk<M> {
         }
     }
 
-    /// How often changes are looked for, if the kernel does not tell of all of them.
+    /// The polling interval; `None` while inotify reports all changes.
     pub(crate) fn polls(&self) -> Option<Duration> {
         self.polls.load(Ordering::Relaxed).then_some(self.poll)
     }
 
-    /// How often changes would be looked for.
+    /// The configured polling interval.
     pub(crate) fn every(&self) -> Duration {
         self.poll
     }
 
-    /// Looks for changes from now on, until nobody listens any more.
+    /// Polls from now on, until there are no more subscribers.
     pub(crate) fn start_polling(&self) {
         if self.turn(true) {
             self.news.notify_one();
         }
     }
 
-    /// When one began to look for changes, or ceased to; nothing, if one never did.
+    /// When polling last started or stopped; `None` if it never did.
     pub(crate) fn turned(&self) -> Option<SystemTime> {
         *self.turned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether that is new.
+    /// Switches polling on or off. True if that is a change.
     fn turn(&self, polls: bool) -> bool {
         let is_new = self.polls.swap(polls, Ordering::Relaxed) != polls;
         if is_new {
@@ -159,17 +159,17 @@ impl<M> Desk<M> {
         is_new
     }
 
-    /// Goes on looking where it was left off.
+    /// Wakes the rescan task.
     pub(crate) fn wake(&self) {
         self.news.notify_one();
     }
 
-    /// All who listen just now.
+    /// All current subscribers.
     pub(crate) fn parties(&self) -> Vec<Arc<Party<M>>> {
         self.lock_roll().parties.values().cloned().collect()
     }
 
-    /// Whether somebody looks for changes.
+    /// True while the rescan task runs.
     #[cfg(test)]
     pub(crate) fn is_attended(&self) -> bool {
         self.lock_roll().attended
@@ -177,12 +177,12 @@ impl<M> Desk<M> {
 
     fn leave(&self, party: &Weak<Party<M>>) {
         let gone = self.lock_roll().parties.remove(&party.as_ptr().addr());
-        // What it remembers may be much, and is let go when nobody waits for the roll.
+        // Its state may be large: free it after the lock is released.
         drop(gone);
         self.news.notify_one();
     }
 
-    /// Whether the one who looks for changes may go, since nobody listens.
+    /// True if there are no subscribers, so the rescan task must stop. Stops polling too.
     fn is_over(&self) -> bool {
         let mut roll = self.lock_roll();
         if !roll.parties.is_empty() {
@@ -203,9 +203,9 @@ impl<M> Desk<M> {
     }
 }
 
-/// Puts somebody who remembers `memory` on the roll, until the stream is dropped.
+/// Adds a subscriber with the state `memory`, until the stream is dropped.
 ///
-/// Whoever is on the roll before a folder is watched misses nothing of what is heard of it.
+/// Subscribe before watching a folder: then no event about that folder is lost.
 pub(crate) fn enlist<L: Lookout>(
     lookout: &Arc<L>,
     memory: L::Memory,
@@ -230,7 +230,7 @@ pub(crate) fn enlist<L: Lookout>(
     (party, stories.expect("both ends are made together"))
 }
 
-/// Looks for changes as long as somebody listens.
+/// The rescan task: runs as long as there are subscribers.
 async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
     let mut open: Option<AsyncFd<Arc<Ears>>> = None;
     let mut polled = Instant::now();
@@ -252,9 +252,9 @@ async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
         let (left, ears, poll) = match looked.await {
             Ok(looked) => looked,
             Err(error) if error.is_panic() => {
-                tracing::error!(%error, "looking for changes broke off");
+                tracing::error!(%error, "a rescan for file changes panicked");
                 tokio::time::sleep(RETRY).await;
-                // Nobody knows who has looked at what was heard, and who has not.
+                // It is unknown which subscribers were checked, so check everything next time.
                 broke_off = true;
                 continue;
             }
@@ -268,7 +268,7 @@ async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
             Some(retry) if !again => Some(retry),
             _ => Some(Instant::now() + (began.elapsed() * (SHARE - 1)).max(RETRY)),
         };
-        // Two looks are never closer than this, so that a busy disk does not keep us busy.
+        // Limits the rate of rescans while many files change.
         tokio::time::sleep(PAUSE).await;
         if left.more {
             continue;
@@ -286,14 +286,15 @@ async fn attend<L: Lookout>(lookout: Weak<L>, news: Arc<Notify>) {
     }
 }
 
-/// What is left to do after a round.
+/// What is left to do after all subscribers were rescanned.
 #[derive(Default)]
 struct Rest {
     more: bool,
     failed: bool,
 }
 
-/// Lets everybody look at what was heard; at `all`, and `again` at what failed, if that is due.
+/// Rescans for every subscriber: what the events name, everything if `all`, and failed checks if
+/// `again`.
 fn round<L: Lookout>(lookout: &L, all: bool, again: bool) -> Rest {
     let mut heard = Heard::default();
     if let Some(ears) = lookout.desk().open_ears() {
@@ -313,7 +314,7 @@ fn round<L: Lookout>(lookout: &L, all: bool, again: bool) -> Rest {
     rest
 }
 
-/// Lets `party` look at what was heard, unless it is at it already; then it looks later.
+/// Rescans for one subscriber. If its state is locked, keeps the changes for a later round.
 fn turn<L: Lookout>(lookout: &L, party: &Party<L::Memory>, heard: &Heard) -> Left {
     let mut owed = party.owed.lock().unwrap_or_else(PoisonError::into_inner);
     if owed.rests && !heard.again {
@@ -322,7 +323,7 @@ fn turn<L: Lookout>(lookout: &L, party: &Party<L::Memory>, heard: &Heard) -> Lef
     let mut memory = match party.memory.try_lock() {
         Ok(memory) => memory,
         Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
-        // Its first look may take long, and nobody else is to wait for it.
+        // Its first scan may take long; the other subscribers must not wait for it.
         Err(TryLockError::WouldBlock) => {
             owed.heard.add_all(heard);
             return Left::More;
@@ -337,16 +338,17 @@ fn turn<L: Lookout>(lookout: &L, party: &Party<L::Memory>, heard: &Heard) -> Lef
     };
     let look = AssertUnwindSafe(|| lookout.look(&mut memory, heard, &party.feed));
     catch_unwind(look).unwrap_or_else(|_| {
-        tracing::error!("looking for changes broke off");
+        tracing::error!("a rescan for file changes panicked");
         *owed = Owed { heard: Heard::anything(), rests: true };
         Left::Failed
     })
 }
 
-/// `ears`, such that one can wait for them; without them, changes are looked for.
+/// Registers `ears` with the runtime, so that the task can wait for events. Starts polling if
+/// that fails.
 #[expect(
     deprecated,
-    reason = "what replaces it is unsafe; ears own their descriptor and always name the same one"
+    reason = "its replacement is unsafe; inotify owns its descriptor and always returns the same"
 )]
 fn register<L: Lookout>(lookout: &Weak<L>, ears: Option<Arc<Ears>>) -> Option<AsyncFd<Arc<Ears>>> {
     match AsyncFd::with_interest(ears?, Interest::READABLE) {
@@ -370,7 +372,7 @@ async fn readable(open: Option<&AsyncFd<Arc<Ears>>>) {
     }
 }
 
-/// Waits until then, or for ever.
+/// Waits until `at`, or forever.
 async fn moment(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,

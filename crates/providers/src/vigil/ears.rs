@@ -1,8 +1,8 @@
-//! What does the kernel tell of the folders that are watched?
+//! inotify watches on folders, for subscribers and as guards of cached file state.
 //!
-//! The kernel notes a change before the call that makes it returns. So whoever empties its notes
-//! and finds nothing about a file knows that the file is as it was when it was last looked at
-//! under the same watch; only writes through memory maps and through names elsewhere go unnoted.
+//! The kernel queues an event before the system call that causes it returns. So if the drained
+//! queue has no event about a file, the file is unchanged since the last check under the same
+//! watch. Only writes through memory maps and through hard links in other folders cause no event.
 
 mod heard;
 mod ledger;
@@ -22,13 +22,13 @@ pub(crate) use self::heard::{Heard, Touched};
 use self::ledger::Ledger;
 pub(crate) use self::ledger::{Look, Trust};
 
-/// How long a file that makes no events is believed to be unchanged.
+/// How long cached state of a file without events stays valid.
 const BELIEVED: Duration = Duration::from_secs(2);
 
-/// So many events are read in one go; more count as a change of everything.
+/// How many events one drain tells apart; more count as a change of everything.
 const MOST_EVENTS: usize = 65_536;
 
-/// The kernel's notes about folders of one mount.
+/// The inotify instance of one mount.
 pub(crate) struct Ears {
     descriptor: OwnedFd,
     most: usize,
@@ -40,41 +40,42 @@ pub(crate) struct Ears {
 /// Why a folder cannot be watched.
 #[derive(Debug)]
 pub(crate) enum Deaf {
-    /// No more folders can be watched.
+    /// The limit on watches is reached, or inotify is not available.
     Full,
-    /// Not this one, because of what was said of it.
+    /// This folder cannot be watched.
     Refused(io::Error),
 }
 
-/// For whose sake a folder is watched.
+/// Why a folder is watched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Listener,
     Guard,
-    /// Of somebody who is counted already.
+    /// An existing listener replaces its folder; it is already counted.
     Renewal,
 }
 
-/// A folder that somebody listens to, until this is dropped.
+/// A watch on a folder for a subscriber. Dropping it ends the watch.
 pub(crate) struct Hold {
     ears: Arc<Ears>,
     key: Vec<u8>,
 }
 
-/// A folder whose files need not be looked at while the kernel says nothing of them.
+/// A watch on a folder whose cached file state stays valid until an event arrives.
 pub(crate) struct Guard {
     ears: Arc<Ears>,
     key: Vec<u8>,
 }
 
 impl Ears {
-    /// Ears for up to `most` folders. Whoever shares `serial` may compare what they heard.
+    /// Opens inotify for up to `most` folders. Change serials are comparable between instances
+    /// that share `serial`.
     pub(crate) fn open(
         most: usize,
         serial: Arc<AtomicU64>,
         news: Arc<Notify>,
     ) -> Result<Self, Deaf> {
-        // Folders are named through it.
+        // Folders are watched by their path in `/proc/self/fd`.
         if std::fs::symlink_metadata("/proc/self/fd").is_err() {
             return Err(Deaf::Full);
         }
@@ -83,20 +84,20 @@ impl Ears {
         Ok(Self { descriptor, most, begun: Instant::now(), ledger, news })
     }
 
-    /// Listens to the open `folder`, called `key` from now on.
+    /// Watches the open `folder` for a subscriber, under the name `key`.
     pub(crate) fn listen(self: &Arc<Self>, key: &[u8], folder: impl AsFd) -> Result<Hold, Deaf> {
         self.attach(key, folder.as_fd(), Part::Listener)?;
         Ok(Hold { ears: self.clone(), key: key.to_vec() })
     }
 
-    /// Guards the open `folder`, called `key` from now on; refused if somebody listens to another
-    /// folder by that name, who knows better.
+    /// Guards the open `folder`, under the name `key`. Refused if a subscriber watches another
+    /// folder as `key`: subscribers have precedence.
     pub(crate) fn guard(self: &Arc<Self>, key: &[u8], folder: impl AsFd) -> Result<Guard, Deaf> {
         self.attach(key, folder.as_fd(), Part::Guard)?;
         Ok(Guard { ears: self.clone(), key: key.to_vec() })
     }
 
-    /// Reads all that the kernel has noted.
+    /// Reads all queued events.
     pub(crate) fn drain(&self) {
         let mut ledger = self.lock();
         let mut room = [MaybeUninit::<u8>::uninit(); 4096];
@@ -124,30 +125,30 @@ impl Ears {
         }
     }
 
-    /// What was heard since this was last asked.
+    /// Takes the changes since the last call.
     pub(crate) fn take(&self) -> Heard {
         std::mem::take(&mut self.lock().heard)
     }
 
-    /// How many folders are watched.
+    /// Number of watched folders.
     pub(crate) fn len(&self) -> usize {
         self.lock().watched.len()
     }
 
-    /// Takes it that everything may have changed.
+    /// Acts as if the kernel's event queue had overflowed.
     #[cfg(test)]
     pub(crate) fn overflow(&self) {
         self.lock().note_all();
         self.news.notify_one();
     }
 
-    /// Takes the folder for `key`, for the sake of `part`.
+    /// Watches `folder` as `key`, for the purpose `part`.
     fn attach(&self, key: &[u8], folder: BorrowedFd<'_>, part: Part) -> Result<(), Deaf> {
         let mut ledger = self.lock();
         if !ledger.watched.contains_key(key) && ledger.watched.len() >= self.most {
             return Err(Deaf::Full);
         }
-        // Through the handle, so that it is the very folder that was found, wherever it lies now.
+        // Through the handle, so that it is exactly this folder, even if it was moved meanwhile.
         let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
         let number = inotify::add_watch(&self.descriptor, path, of_interest())?;
         if part == Part::Guard && ledger.is_listened_to_as_another(key, number) {
@@ -176,7 +177,7 @@ impl Ears {
     }
 
     fn forget(&self, number: i32) {
-        // Of a folder that is gone the kernel has forgotten it already.
+        // The kernel has already removed the watch of a deleted folder.
         let _gone = inotify::remove_watch(&self.descriptor, number);
     }
 
@@ -192,7 +193,7 @@ impl AsRawFd for Ears {
 }
 
 impl Hold {
-    /// Listens to `folder` in the place of the one before, if it is another one.
+    /// Watches `folder` instead of the previous one, if it is a different folder.
     pub(crate) fn renew(&self, folder: impl AsFd) -> Result<(), Deaf> {
         self.ears.attach(&self.key, folder.as_fd(), Part::Renewal)
     }
@@ -208,8 +209,8 @@ impl Drop for Hold {
 }
 
 impl Guard {
-    /// What may be believed just now, once the kernel's notes are read; nothing if the folder is
-    /// watched no more.
+    /// Drains the events, and tells which cached state is valid; `None` if the folder is no longer
+    /// watched.
     pub(crate) fn trust(&self) -> Option<Trust> {
         self.ears.drain();
         let now = self.ears.begun.elapsed();
@@ -232,7 +233,7 @@ impl From<Errno> for Deaf {
     }
 }
 
-/// Everything but reading.
+/// All events except reads.
 fn of_interest() -> WatchFlags {
     WatchFlags::CREATE
         | WatchFlags::DELETE

@@ -1,7 +1,7 @@
-//! How is it noticed that files change, and who is told?
+//! File watching for the providers on disk: inotify, with polling as the fallback.
 //!
-//! Knows folders that are open, the names in them, and who listens; what a change means to a
-//! reader is for each source to say.
+//! It knows open folders, the names in them and the subscribers. Each provider decides itself
+//! what a change means for its resources.
 
 mod desk;
 mod ears;
@@ -16,22 +16,22 @@ pub(crate) use version::{HASHED, Version};
 
 use std::time::Duration;
 
-/// How changes are noticed.
+/// How a provider notices changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Watching {
-    /// The kernel tells, and where it cannot, one looks now and then.
+    /// By inotify, and by polling where inotify is not available.
     #[default]
     Auto,
-    /// One looks now and then.
+    /// By polling only.
     Poll,
     /// Not at all.
     Off,
 }
 
-/// How often one looks where the kernel does not tell.
+/// Default interval of polling.
 pub const POLL: Duration = Duration::from_secs(2);
 
-/// How many folders are watched at most.
+/// Default limit on the number of watched folders.
 pub const WATCHES: usize = 65_536;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! On which disk does a folder lie, and which folders lead to a file?
+//! File system type of a folder, and the folders on the path to a file.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -9,10 +9,11 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::fstatfs;
 
-/// How many links are followed for one path.
+/// How many symbolic links are followed for one path.
 const MOST_LINKS: usize = 40;
 
-/// Whether the file system of `folder` is neither remote nor a program.
+/// True if `folder` is not on a network, cluster or FUSE file system, where inotify misses changes
+/// made elsewhere.
 pub(crate) fn is_local(folder: impl AsFd) -> io::Result<bool> {
     const ELSEWHERE: [u64; 14] = [
         0x6969,      // NFS
@@ -30,13 +31,13 @@ pub(crate) fn is_local(folder: impl AsFd) -> io::Result<bool> {
         0x7461_636f, // OCFS2
         0x0116_1970, // GFS2
     ];
-    // By its magic number, as `man 2 statfs` has them.
+    // The magic numbers are listed in `man 2 statfs`.
     let kind = fstatfs(folder)?.f_type as u64;
     Ok(!ELSEWHERE.contains(&(kind & 0xffff_ffff)))
 }
 
-/// Every folder in which a name is looked up on the way to `path`, links followed, with that name,
-/// as far as there is a way. The path is one of the machine.
+/// Every folder in which the kernel looks up a name to resolve `path`, with that name. Follows
+/// symbolic links and stops where the path does not exist. `path` must be absolute.
 pub(crate) fn way(path: &Path) -> Vec<(PathBuf, OsString)> {
     let owned = |part: Component<'_>| part.as_os_str().to_owned();
     let mut ahead: VecDeque<OsString> = path.components().map(owned).collect();

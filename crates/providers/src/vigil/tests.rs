@@ -1,4 +1,4 @@
-//! Does the kernel's word reach those who listen, and nobody else?
+//! Tests of inotify watches, cache guards and the change channel.
 
 mod desk;
 pub(crate) mod shortage;

@@ -1,32 +1,32 @@
-//! Is this still the content that was known?
+//! Version of a file's content: a metadata fingerprint, and a content hash if the file is small.
 
 use blake3::Hash;
 
-/// Content up to this size is compared byte for byte, by its hash.
+/// Files up to this size are compared by content hash.
 pub(crate) const HASHED: u64 = 1024 * 1024;
 
-/// What is remembered of the content of one file.
+/// The remembered version of one file's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Version {
-    /// A mark of what the file system says of it.
+    /// Fingerprint of the file's metadata.
     mark: u64,
-    /// Whether a change after this was remembered was sure to show in the mark.
+    /// True if any later change is certain to alter the fingerprint.
     settled: bool,
     hash: Option<Hash>,
 }
 
 impl Version {
-    /// A version of which the file system says `mark`.
+    /// A version with the metadata fingerprint `mark`.
     pub(crate) fn new(mark: u64, settled: bool, hash: Option<Hash>) -> Self {
         Self { mark, settled, hash }
     }
 
-    /// Whether a file of which the file system says `mark` now is sure to be of this version.
+    /// True if a file whose fingerprint is now `mark` is certain to have this version.
     pub(crate) fn surely_has(&self, mark: u64) -> bool {
         self.settled && self.mark == mark
     }
 
-    /// Whether `later` may hold other content.
+    /// True if `later` may have different content.
     pub(crate) fn may_differ_from(&self, later: &Self) -> bool {
         match (&self.hash, &later.hash) {
             _ if self.surely_has(later.mark) => false,

@@ -1,4 +1,4 @@
-//! Matching undoes expansion, checked against another maker's expansion.
+//! Tests of URI template matching, against the expansion of crate `iri-string`.
 
 use std::collections::BTreeMap;
 
@@ -101,8 +101,8 @@ proptest! {
             "x:/p{;a,b}", "x:/{b}/f{.a}", "x:/q?z=1{&a,b}",
         ][..]),
     ) {
-        // A reserved hole keeps `%` as it is, so that need not come back; and the other maker's
-        // reserved expansion panics beyond ASCII.
+        // A reserved expression keeps `%` as it is, so it need not round-trip; and the reserved
+        // expansion of `iri-string` panics on non-ASCII input.
         let a = if template.contains("{+a}") || template.contains("{#a}") {
             a.replace(|c: char| !c.is_ascii() || "% ".contains(c), "")
         } else {

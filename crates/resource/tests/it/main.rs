@@ -1,4 +1,4 @@
-//! What the vocabulary promises, held against what it speaks of.
+//! Integration tests of crate `resource`.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 

@@ -1,8 +1,8 @@
-//! Is the estimate near to what the real table of tokens says?
+//! Accuracy tests of the token estimate, against the real `o200k_base` table.
 //!
-//! The costs were fitted to other texts of the same kinds: manuals in four languages and other
-//! people's programs; of what stands here, to half of the English and of the programs. None of the
-//! Japanese was used.
+//! The costs are fitted to other texts of the same kinds (manuals in four languages, programs of
+//! other projects) and to half of the English texts and programs used here, but to none of the
+//! Japanese.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use resource::tokens::{estimate, prefix};
 use tiktoken_rs::o200k_base_singleton;
 
-/// How far the estimate may be off, in percent.
+/// The maximum error of the estimate, in percent.
 const OFF: u64 = 15;
 
 const JAPANESE: &str = include_str!("japanese.md");
 
-/// The texts below `folder`, from the top of the repository, whose names end in one of `endings`.
+/// The texts below `folder`, relative to the repository, whose names end in one of `endings`.
 fn texts(folder: &str, endings: &[&str]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let (mut folders, mut files) = (vec![root], Vec::<PathBuf>::new());
@@ -39,7 +39,7 @@ fn english() -> Vec<String> {
 }
 
 fn programs() -> Vec<String> {
-    // A few rooms stand for all; counting tokens takes its time.
+    // A sample of the folders, because counting tokens is slow.
     let rust = ["crates/resource/src", "crates/catalog/src", "crates/server/src", "bench/src"];
     let mut all: Vec<String> = rust.iter().flat_map(|room| texts(room, &[".rs"])).collect();
     all.extend(texts("strangers", &[".py", ".mjs"]));
@@ -47,7 +47,7 @@ fn programs() -> Vec<String> {
     all
 }
 
-/// What the table says and what we say, of all the texts together.
+/// The real and the estimated token count of all texts together.
 fn counted(texts: &[String]) -> (u64, u64) {
     let table = o200k_base_singleton();
     let real: usize = texts.iter().map(|text| table.encode_ordinary(text).len()).sum();
@@ -67,7 +67,7 @@ fn english_japanese_and_programs_are_near_each_and_together() {
         ("programs", counted(&programs())),
     ];
     for (what, counts) in parts {
-        assert!(counts.0 > 1000, "{what} is too little to tell");
+        assert!(counts.0 > 1000, "{what}: the sample is too small");
         assert_near(what, counts);
     }
     let sum = |of: fn((u64, u64)) -> u64| parts.iter().map(|(_, counts)| of(*counts)).sum();

@@ -1,4 +1,4 @@
-//! How do a client and we agree on terms once and for all? (through 2025-11-25)
+//! Lifecycle with handshake: `initialize` sets the terms of a session (through 2025-11-25).
 
 use protocol::frame::Raw;
 use protocol::{Call, Id, Meta, Method, Refusal, Terms};
@@ -6,7 +6,7 @@ use protocol::{Call, Id, Meta, Method, Refusal, Terms};
 use super::Opened;
 use crate::server::Server;
 
-/// Reads an opening and settles the terms.
+/// Decodes an `initialize` request and negotiates the terms.
 pub(crate) fn initialize(
     server: &Server,
     id: &Id,
@@ -15,12 +15,12 @@ pub(crate) fn initialize(
 ) -> Result<Opened, Refusal> {
     let call = Call::decode(Method::Initialize, params, meta, server.limits.uri)?;
     let Call::Initialize { revision, aware, .. } = call else {
-        return Err(Refusal::not_a_message("an opening that opens nothing"));
+        return Err(Refusal::not_a_message("expected an initialize request"));
     };
     Opened::new(id.clone(), server.terms(revision, aware), call, meta)
 }
 
-/// Reads a request on the terms that were agreed on.
+/// Decodes a request of an initialized session.
 pub(crate) fn open(
     server: &Server,
     terms: Terms,
@@ -30,13 +30,13 @@ pub(crate) fn open(
     let meta = Meta::of(params)?;
     let method = server.method(method, terms.revision)?;
     if method == Method::Initialize {
-        return Err(Refusal::not_a_message("a second opening of a session that is open"));
+        return Err(Refusal::not_a_message("the session is already initialized"));
     }
     let call = Call::decode(method, params, &meta, server.limits.uri)?;
     Opened::new(id.clone(), terms, call, &meta)
 }
 
-/// Reads a request from a client that has agreed on nothing yet.
+/// Decodes a request before the handshake: only `initialize` and `ping` are allowed.
 pub(crate) fn before(
     server: &Server,
     id: &Id,

@@ -1,7 +1,7 @@
-//! How does a request come by its terms?
+//! Protocol lifecycle: decodes a request and determines its terms (revision, extensions, client).
 //!
-//! Through 2025-11-25 a connection agrees on them once; from 2026-07-28 on every request brings
-//! its own. Both end in an [`Exchange`](crate::exchange::Exchange) and are told apart nowhere else.
+//! Through 2025-11-25 a connection negotiates them once; from 2026-07-28 on every request carries
+//! its own. Both become an [`Exchange`](crate::exchange::Exchange); no other code tells them apart.
 
 pub(crate) mod handshake;
 pub(crate) mod stateless;
@@ -20,15 +20,15 @@ use crate::server::Server;
 use crate::transport::caller::{Voice, Who};
 use crate::transport::guest::Guest;
 
-/// A request that is ready to be answered.
+/// A decoded request, ready for dispatch.
 pub(crate) struct Opened {
     pub(crate) exchange: Exchange,
     pub(crate) call: Call,
-    /// Where its progress comes out, if its client wants to hear.
+    /// Its interim messages, if the client accepts any.
     pub(crate) reports: Option<Reports>,
 }
 
-/// What a client and we agreed on once and for all (through 2025-11-25).
+/// The result of a handshake (through 2025-11-25).
 #[derive(Clone)]
 pub(crate) struct Agreed {
     pub(crate) terms: Terms,
@@ -36,13 +36,13 @@ pub(crate) struct Agreed {
 }
 
 impl Opened {
-    /// The terms of all that follows, if it settles them.
+    /// The handshake result, if this is an `initialize` request.
     pub(crate) fn settles(&self) -> Option<Agreed> {
         let Call::Initialize { can, .. } = &self.call else { return None };
         Some(Agreed { terms: self.exchange.terms, guest: Guest::new(can.clone()) })
     }
 
-    /// What it wants to hear of, if it is answered for as long as anybody listens.
+    /// The filter of a listening request; `None` for any other.
     pub(crate) fn listens(&self) -> Option<&Wishes> {
         match &self.call {
             Call::Listen(wishes) => Some(wishes),
@@ -50,7 +50,7 @@ impl Opened {
         }
     }
 
-    /// The same, for a session that hears of changes and whose client may be turned to.
+    /// Binds the request to a session: its subscriptions, and its client, which may be asked.
     pub(crate) fn within(
         mut self,
         server: &Server,
@@ -70,7 +70,8 @@ impl Opened {
         self
     }
 
-    /// The same, for a client that may be turned to although its request stands alone.
+    /// Completes a stateless request: opens its `requestState` and attaches its client, which can
+    /// receive logs and answer with the next request, but cannot be asked meanwhile.
     fn alone(mut self, server: &Server, can: Json, level: Option<Level>) -> Result<Self, Refusal> {
         if let Call::Read { uri, reply: Some(reply), .. } = &mut self.call {
             let opened = reminder::open(server, uri.as_str(), reply);
@@ -99,7 +100,7 @@ impl Opened {
     }
 
     fn new(id: Id, mut terms: Terms, call: Call, meta: &Meta<'_>) -> Result<Self, Refusal> {
-        // Whoever calls what SEP-2093 added knows of it.
+        // A client that calls a method of SEP-2093 knows the extension.
         terms.aware |= call.is_extension();
         terms.full |= call.is_extension();
         let (ctx, reports) = match meta.progress_token()? {

@@ -1,4 +1,4 @@
-//! How does a request that stands alone come by its terms? (2026-07-28)
+//! Stateless lifecycle: each request carries its terms in `_meta` (2026-07-28).
 
 use protocol::frame::Raw;
 use protocol::{Call, Id, Meta, Refusal, Terms};
@@ -6,7 +6,7 @@ use protocol::{Call, Id, Meta, Refusal, Terms};
 use super::Opened;
 use crate::server::Server;
 
-/// The terms that a request brings with it.
+/// Reads the terms of a request from its `_meta`.
 pub(crate) fn terms(server: &Server, meta: &Meta<'_>) -> Result<Terms, Refusal> {
     let revision = meta.revision()?;
     let aware = meta.is_aware()?;
@@ -14,7 +14,7 @@ pub(crate) fn terms(server: &Server, meta: &Meta<'_>) -> Result<Terms, Refusal> 
     Ok(server.terms(revision, aware))
 }
 
-/// Reads a request on the terms that it brought.
+/// Decodes a request on the terms that it carries.
 pub(crate) fn open(
     server: &Server,
     terms: Terms,

@@ -1,7 +1,8 @@
-//! What is given when a collection is read?
+//! Content of a collection for `resources/read`.
 //!
-//! First an element with exactly the URI that was asked for: a short listing. Then children with
-//! their bodies, as far as they fit. All of them are had by listing, never by reading.
+//! The first part has exactly the requested URI and holds a short Markdown listing. Small children
+//! follow with their bodies, up to a byte limit. For the complete list a client uses
+//! `resources/list`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -12,15 +13,15 @@ use resource::{
 
 use crate::server::Server;
 
-/// How many children the listing names.
+/// Maximum children in the listing.
 const NAMED: usize = 100;
-/// How many children come with their bodies.
+/// Maximum children included with their bodies.
 const OPENED: usize = 16;
-/// How many bytes one such body may have, and all of them together.
+/// Maximum bytes of one such body, and of all of them together.
 const BODY: u64 = 32 << 10;
 const BODIES: u64 = 128 << 10;
 
-/// A collection's listing and the first of its children.
+/// Builds the listing of a collection and reads its first small children.
 pub(crate) async fn open(
     server: &Server,
     ctx: &Context,
@@ -35,7 +36,7 @@ pub(crate) async fn open(
     };
     for child in page.items.iter().filter(small).take(OPENED) {
         let window = Window::Whole { limit: BODY.min(left) };
-        // A child that is gone or has grown is left to the listing.
+        // A child that is gone or has grown appears only in the listing.
         let Ok(reading) = server.provider.read(ctx, &child.uri, &window).await else { continue };
         if let Reading { content: Content::Parts(opened), .. } = reading {
             left = left.saturating_sub(child.size.unwrap_or(0));
@@ -49,7 +50,7 @@ fn listing(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
     let heading = collection.title.as_ref().unwrap_or(&collection.name);
     let mut text = format!("# {}\n", one_line(heading));
     if page.items.is_empty() {
-        text.push_str("\nNothing lies in here.\n");
+        text.push_str("\nThis collection is empty.\n");
     }
     for child in &page.items {
         let slash = if child.listable == Truth::Yes { "/" } else { "" };
@@ -69,7 +70,7 @@ fn listing(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
     Part { resource: Arc::new(resource), body, slice: None }
 }
 
-/// A name as part of a line of markdown: file names may hold anything.
+/// Makes a name safe inside a Markdown link: file names may contain line breaks and brackets.
 fn one_line(name: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     name.chars().map(plain).collect::<String>().replace(['[', ']'], "")

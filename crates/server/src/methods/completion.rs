@@ -1,18 +1,18 @@
-//! Completing the variables of templates.
+//! `completion/complete` for URI template variables.
 
 use protocol::Reply;
 use resource::{Completion, Context, Error, Question, Result, Uri};
 
 use crate::server::Server;
 
-/// Values for a variable of a template. A plain URI has no variables, which is no error.
+/// Completes a template variable. A plain URI has no variables: the result is empty, not an error.
 pub(crate) async fn complete(
     server: &Server,
     ctx: &Context,
     question: &Question<'_>,
 ) -> Result<Reply> {
     if !server.completions.admits() {
-        return Err(Error::unavailable("too many completions are asked for; wait a little"));
+        return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
     if !question.template.contains('{') {
         let unknown = |_| Error::invalid("ref: no such resource or template");
@@ -22,6 +22,6 @@ pub(crate) async fn complete(
     }
     match server.provider.facets().complete {
         Some(complete) => Ok(Reply::Completion(complete.complete(ctx, question).await?)),
-        None => Err(Error::invalid("ref: nothing can be completed here")),
+        None => Err(Error::invalid("ref: this server does not support completion")),
     }
 }

@@ -1,4 +1,4 @@
-//! What does each method do? A file a family.
+//! Handlers of the MCP methods, one file per family.
 
 pub(crate) mod collection;
 pub(crate) mod completion;

@@ -1,4 +1,4 @@
-//! Tools and prompts of servers behind us.
+//! `tools/*` and `prompts/*`: our own tools, and those of upstream servers by proxy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::reminder;
 use crate::server::Server;
 use crate::tools;
 
-/// Whoever has several sources gives each its own names; to us all names are public.
+/// Identity URI rewriting: at this level all URIs are already public; the catalog rewrites them.
 struct Unchanged;
 
 impl Names for Unchanged {
@@ -30,7 +30,7 @@ impl Names for Unchanged {
     }
 }
 
-/// A page of the tools or of the prompts.
+/// Lists one page of tools or prompts.
 pub(crate) async fn list(
     server: &Server,
     ctx: &Context,
@@ -53,10 +53,11 @@ pub(crate) async fn list(
     Ok(Reply::Offers(offer, sealed(server, list, page)))
 }
 
-/// How long a list of our own tools may be kept.
+/// How long a client may cache the list of our own tools.
 const OWN: Freshness = Freshness { ttl: Duration::from_secs(300), scope: Scope::Public };
 
-/// A page of the tools: our own first, then those of others. A cursor begins with whose they are.
+/// A page of tools: our own first, then upstream ones. A cursor starts with 0 for our own tools,
+/// 1 for upstream ones.
 async fn all_tools(server: &Server, ctx: &Context, ask: &Ask) -> Result<Page<Offered>> {
     let (own, theirs) = match ask.from.as_ref().map(|from| from.0.split_first()) {
         None => (Some(0), None),
@@ -85,7 +86,7 @@ async fn all_tools(server: &Server, ctx: &Context, ask: &Ask) -> Result<Page<Off
     let from = theirs.filter(|place| !place.0.is_empty());
     let ask = Ask { from, limit: left };
     let more = relay(server)?.offers(ctx, Offer::Tool, &Unchanged, &ask).await?;
-    // A name of ours is ours, whoever else has it.
+    // Our own tools win over upstream tools of the same name.
     let is_free = |offered: &Arc<Offered>| own_tool(server, &offered.name).is_none();
     page.items.extend(more.items.into_iter().filter(is_free));
     page.next = more.next.map(|next| Cursor([&[1], &next.0[..]].concat().into()));
@@ -94,12 +95,12 @@ async fn all_tools(server: &Server, ctx: &Context, ask: &Ask) -> Result<Page<Off
     Ok(page)
 }
 
-/// The tool of our own that is called `name`.
+/// Our own tool of this name.
 fn own_tool(server: &Server, name: &str) -> Option<Tool> {
     server.tools().find(|tool| tool.name() == name)
 }
 
-/// What running a tool or filling in a prompt gives.
+/// Calls one of our tools, or forwards the tool call or prompt to its upstream server.
 pub(crate) async fn call(
     server: &Server,
     exchange: &Exchange,
@@ -118,10 +119,10 @@ pub(crate) async fn call(
     Ok(Reply::Relayed(outcome(&given, exchange.terms.revision)?))
 }
 
-/// Values for an argument of a prompt.
+/// Completes an argument of a prompt.
 pub(crate) async fn suggest(server: &Server, ctx: &Context, blank: &Blank<'_>) -> Result<Reply> {
     if !server.completions.admits() {
-        return Err(Error::unavailable("too many completions are asked for; wait a little"));
+        return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
     if !server.offers(Offer::Prompt) {
         return Err(Error::invalid(format!("ref: there is no prompt {:?}", blank.prompt)));
@@ -130,6 +131,6 @@ pub(crate) async fn suggest(server: &Server, ctx: &Context, blank: &Blank<'_>) -
 }
 
 fn relay(server: &Server) -> Result<&dyn Relay> {
-    let nothing = || Error::new(ErrorKind::Unsupported, "nothing of that name is offered here");
+    let nothing = || Error::new(ErrorKind::Unsupported, "there is no tool or prompt of that name");
     server.provider.facets().relay.ok_or_else(nothing)
 }

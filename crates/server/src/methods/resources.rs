@@ -1,4 +1,4 @@
-//! Listing, describing and reading resources.
+//! The `resources/*` methods that list, describe and read.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::reminder;
 use crate::server::Server;
 use crate::window::{self, By, Piece, Span};
 
-/// The list of templates, as its cursors know it.
+/// The list name that the cursors of the template list are bound to.
 const TEMPLATES: &str = "templates";
 
-/// A page of what is there, or of what lies in `parent`.
+/// Lists one page of the top level, or of the collection `parent`.
 pub(crate) async fn list(
     server: &Server,
     ctx: &Context,
@@ -25,7 +25,7 @@ pub(crate) async fn list(
     cursor: Option<String>,
 ) -> Result<Reply> {
     if parent.is_some() && !server.has_collections() {
-        // To ignore it would be to give everything out as if it lay in there.
+        // Ignoring `parent` would return the top-level list as if it were the collection.
         return Err(Error::invalid("uri: this server does not list collections"));
     }
     let list = parent.as_ref().map_or("resources".to_owned(), |uri| format!("in {uri}"));
@@ -34,7 +34,7 @@ pub(crate) async fn list(
     Ok(Reply::Resources(sealed(server, &list, page)))
 }
 
-/// A page of what lies in a directory, which must be one.
+/// Lists one page of a directory; fails if `parent` is not one.
 pub(crate) async fn directory(
     server: &Server,
     ctx: &Context,
@@ -48,7 +48,7 @@ pub(crate) async fn directory(
     list(server, ctx, Some(parent), cursor).await
 }
 
-/// A page of the templates.
+/// Lists one page of templates.
 pub(crate) async fn templates(
     server: &Server,
     ctx: &Context,
@@ -58,7 +58,7 @@ pub(crate) async fn templates(
     Ok(Reply::Templates(sealed(server, TEMPLATES, page)))
 }
 
-/// The content of a resource, or a window of it.
+/// Reads a resource, or a window of it.
 pub(crate) async fn read(
     server: &Server,
     exchange: &Exchange,
@@ -91,14 +91,14 @@ pub(crate) async fn read(
     Ok(Reply::Read(parts, reading.freshness))
 }
 
-/// A window that no provider knows how to cut.
+/// Reads a window by lines or tokens, which providers do not support themselves.
 async fn cut(server: &Server, ctx: &Context, uri: &Uri, span: &Span) -> Result<Reply> {
     let windowed = window::read(server, ctx, uri, span).await?;
     let parts = windowed.pieces.into_iter().map(Piece::into_part).collect();
     Ok(Reply::Read(parts, windowed.freshness))
 }
 
-/// The description of a resource.
+/// Describes a resource.
 pub(crate) async fn metadata(server: &Server, ctx: &Context, uri: &Uri) -> Result<Reply> {
     let resource = server.provider.stat(ctx, uri).await?;
     Ok(Reply::Metadata(Arc::new(resource), Freshness::default()))

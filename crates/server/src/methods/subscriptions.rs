@@ -1,4 +1,4 @@
-//! Hearing of changes: for as long as a session lasts, or for as long as one answer does.
+//! Change subscriptions, per session (`resources/subscribe`) or stream (`subscriptions/listen`).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,16 +10,16 @@ use watch::{Hub, Letter, Mailbox, Subscription, Words};
 
 use crate::server::Server;
 
-/// How much is asked for at once, so that one source that does not answer holds nothing up.
+/// How many subscriptions are opened concurrently, so that a source that hangs delays no other.
 const AT_ONCE: usize = 1024;
 
-/// What one session has asked to hear of (through 2025-11-25).
+/// The subscriptions of one session (protocol revisions through 2025-11-25).
 pub(crate) struct Subscriber {
     hub: Hub,
     mailbox: Mailbox,
     held: Mutex<Held>,
     most: usize,
-    /// What may be offered besides resources.
+    /// The component kinds (tools, prompts) whose list changes are sent.
     offers: Vec<Offer>,
 }
 
@@ -37,7 +37,7 @@ impl Subscriber {
         Self { hub, mailbox, held: Mutex::default(), most, offers }
     }
 
-    /// From now on changes of `uri` are told. To ask twice changes nothing.
+    /// Subscribes to changes of `uri`. Repeating it has no effect.
     pub(crate) async fn subscribe(&self, uri: Uri) -> Result<Reply> {
         let full = {
             let held = self.held();
@@ -47,7 +47,7 @@ impl Subscriber {
             held.resources.len() >= self.most
         };
         if full {
-            let why = format!("a session subscribes to at most {} resources", self.most);
+            let why = format!("a session can subscribe to at most {} resources", self.most);
             return Err(Error::new(ErrorKind::Unavailable, why).about(&uri));
         }
         let interest = Interest::Resource(uri.clone());
@@ -57,14 +57,14 @@ impl Subscriber {
         Ok(Reply::Done)
     }
 
-    /// From now on they are not. It need not have been asked for.
+    /// Unsubscribes; no error if there was no subscription.
     pub(crate) fn unsubscribe(&self, uri: &Uri) -> Reply {
         let ended = self.held().resources.remove(uri);
         drop(ended);
         Reply::Done
     }
 
-    /// From now on changes of lists are told, if they can be heard of.
+    /// Subscribes to list changes, if the provider reports any.
     pub(crate) async fn hear_of_lists(&self) {
         if !self.hub.has_changes() || !self.held().lists.is_empty() {
             return;
@@ -76,29 +76,29 @@ impl Subscriber {
         for answer in futures_util::future::join_all(asked).await {
             match answer {
                 Ok(subscription) => lists.push(subscription),
-                Err(error) => tracing::warn!(cause = ?error, "lists cannot be heard of"),
+                Err(error) => tracing::warn!(cause = ?error, "cannot subscribe to list changes"),
             }
         }
         self.held().lists = lists;
     }
 
-    /// Tells of everything that was asked for, whether or not it changed.
+    /// Queues a notification for every subscription, whether or not anything changed.
     pub(crate) fn recall(&self) {
         let held = self.held();
         held.resources.values().chain(&held.lists).for_each(Subscription::recall);
     }
 
-    /// Waits until there is something to tell.
+    /// Waits until a notification is pending.
     pub(crate) async fn ready(&self) {
         self.mailbox.ready().await;
     }
 
-    /// The next thing to tell, if there is any.
+    /// The next notification, if one is pending.
     pub(crate) fn take(&self) -> Option<Notice> {
         self.mailbox.take().map(notice)
     }
 
-    /// The next thing to tell; waits until there is something.
+    /// Waits for the next notification.
     pub(crate) async fn next(&self) -> Notice {
         notice(self.mailbox.next().await)
     }
@@ -110,22 +110,22 @@ impl Subscriber {
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
-        // Each subscription looks for what waits on its account; there is nothing to find.
+        // Cheaper than letting each dropped subscription search the mailbox for its entries.
         self.mailbox.clear();
     }
 }
 
-/// What one request hears of, until it is dropped (2026-07-28).
+/// The subscriptions of one `subscriptions/listen` request (from 2026-07-28), until dropped.
 pub(crate) struct Listening {
     id: Id,
     mailbox: Mailbox,
     granted: Option<Wishes>,
-    /// What is let go of at the end.
+    /// Kept alive until the stream ends.
     _held: Vec<Subscription>,
 }
 
 impl Listening {
-    /// Asks for as many of the `wishes` as can be granted.
+    /// Opens as many of the requested subscriptions as possible; the rest is not granted.
     pub(crate) async fn begin(server: &Server, id: Id, wishes: Wishes) -> Self {
         let mailbox = Mailbox::default();
         let resources = wishes.resources.into_iter().take(server.limits.subscriptions);
@@ -142,7 +142,7 @@ impl Listening {
         while let Some((at, interest, answer)) = asked.next().await {
             match answer {
                 Ok(subscription) => granted.push((at, interest, subscription)),
-                Err(error) => tracing::debug!(?interest, cause = ?error, "not granted"),
+                Err(error) => tracing::debug!(?interest, cause = ?error, "cannot subscribe"),
             }
         }
         drop(asked);
@@ -177,7 +177,7 @@ impl Drop for Listening {
     }
 }
 
-/// Those of `wanted` that there may be.
+/// The component kinds among `wanted` that this server can have.
 fn offers(server: &Server, wanted: impl IntoIterator<Item = Offer>) -> Vec<Offer> {
     wanted.into_iter().filter(|offer| server.offers(*offer)).collect()
 }

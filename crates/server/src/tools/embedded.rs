@@ -1,4 +1,4 @@
-//! `resources_read_embedded`: whole resources as blocks that keep their URIs.
+//! The tool `resources_read_embedded`: returns whole resources as embedded resource blocks.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::exchange::Exchange;
 use crate::methods::collection;
 use crate::server::Server;
 
-/// How many bytes are given if nobody says, and at the most.
+/// Default and upper bound of `max_bytes`, for all resources of a call together.
 const USUAL: u64 = 256 << 10;
 const MOST: u64 = 8 << 20;
 
-/// What one resource came to.
+/// The outcome of reading one resource.
 enum Came {
     Parts(Vec<Part>, u64),
-    /// It does not fit.
+    /// The resource does not fit into the remaining budget; the result links to it.
     Left(Arc<Resource>),
 }
 
-/// Each of them, as far as they fit together.
+/// Reads the resources in order until the byte budget is used up; the others become links.
 pub(super) async fn read(
     server: &Server,
     exchange: &Exchange,
@@ -57,7 +57,7 @@ pub(super) async fn read(
         }
     }
     if !left.is_empty() {
-        let words = "what is linked did not fit; read it in windows with resources_read";
+        let words = "linked resources did not fit; read them in windows with resources_read";
         blocks.push(Block::Text(words.to_owned()));
     }
     blocks.extend(failed.words());
@@ -87,7 +87,7 @@ async fn open(server: &Server, exchange: &Exchange, uri: &Uri, budget: u64) -> R
         Content::Parts(parts) => parts,
         Content::Collection(resource) => collection::open(server, ctx, resource).await?,
         Content::Question(_) => {
-            let words = "it needs input first; read it with resources/read to be asked";
+            let words = "this resource needs user input; read it with resources/read";
             return Err(Error::new(ErrorKind::NeedsInput, words).about(uri));
         }
     };
@@ -104,7 +104,7 @@ async fn open(server: &Server, exchange: &Exchange, uri: &Uri, budget: u64) -> R
     Ok(Came::Parts(whole, length))
 }
 
-/// A body that is at hand: what breaks off must not break off the other resources.
+/// Buffers a body, so that a stream that fails midway does not break the other resources.
 async fn collected(body: Body) -> Result<(Body, u64)> {
     let (source, is_text) = match body {
         Body::Text(source) => (source, true),
@@ -138,7 +138,7 @@ fn shape(part: &Part) -> Value {
     shape
 }
 
-/// A link to what did not fit, with the window to ask for.
+/// A link to a resource that did not fit, with the first window to read.
 fn link(mut resource: Arc<Resource>) -> (Block, Value) {
     let mut shape = json!({ "uri": resource.uri.as_str(), "next": { "offset": 0 } });
     if let Some(size) = resource.size {

@@ -1,10 +1,10 @@
-//! Which resources does a filter let through?
+//! Compiled resource filter of the tools `resources_list` and `resources_grep`.
 
 use globset::{GlobBuilder, GlobMatcher};
 use protocol::tool::arguments;
 use resource::{Error, Provider, Resource, Result};
 
-/// A filter that is ready to be used.
+/// The filter arguments of a call, with the glob compiled and the name in lower case.
 pub(super) struct Filter<'a> {
     said: &'a arguments::Filter,
     name: Option<String>,
@@ -17,14 +17,14 @@ impl<'a> Filter<'a> {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
             built.map(|glob| glob.compile_matcher()).map_err(|error| {
                 let why = error.kind();
-                Error::invalid(format!("uri: {glob:?} is no glob such as **/*.md: {why}"))
+                Error::invalid(format!("uri: invalid glob {glob:?}: {why}; example: **/*.md"))
             })
         });
         let name = said.name.as_ref().map(|name| name.to_lowercase());
         Ok(Self { said, name, glob: glob.transpose()? })
     }
 
-    /// Whether `resource` is wanted.
+    /// Whether `resource` passes every given filter.
     pub(super) fn admits(&self, provider: &dyn Provider, resource: &Resource) -> bool {
         let said = self.said;
         let named = |name: &String| {
@@ -49,7 +49,8 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Whether one of a resource's formats is of this type, or of a type that begins so.
+/// Whether one of the resource's formats has this MIME type. `image/` and `image/*` match every
+/// subtype.
 fn is_of(resource: &Resource, mime: &str) -> bool {
     let wanted = mime.to_ascii_lowercase();
     let wanted = wanted.trim_end_matches('*');

@@ -1,4 +1,4 @@
-//! `resources_list`: what is there?
+//! The tool `resources_list`: lists resources with filters, sorting and pagination.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
@@ -15,12 +15,12 @@ use super::walk::Walk;
 use crate::exchange::Exchange;
 use crate::server::Server;
 
-/// How many resources one call looks at before it gives what it found.
+/// How many resources one call scans before it returns a page and a cursor.
 const LOOKED_AT: usize = 20_000;
-/// How many can be sorted.
+/// How many matching resources a sorted list may have.
 const SORTED: usize = 20_000;
 
-/// What is there, as far as the filter lets it through.
+/// Lists one page of the resources that pass the filter.
 pub(super) async fn list(server: &Server, exchange: &Exchange, list: &List) -> Result<Given> {
     let seal = format!("tool list {:?} {:?}", list.filter, list.sort);
     let opened = list.cursor.as_deref().map(|text| server.seal.open(&seal, text)).transpose()?;
@@ -35,7 +35,7 @@ pub(super) async fn list(server: &Server, exchange: &Exchange, list: &List) -> R
 
 struct Found {
     resources: Vec<Arc<Resource>>,
-    /// Where to go on.
+    /// Where the next page starts; `None` on the last page.
     place: Option<Vec<u8>>,
     absent: Vec<Absence>,
 }
@@ -51,7 +51,7 @@ fn walk<'a>(
     Walk::new(server, &exchange.ctx, (parent, filter.recursive), place)
 }
 
-/// In the order in which it comes.
+/// Lists in the provider's order.
 async fn plain(
     server: &Server,
     exchange: &Exchange,
@@ -74,7 +74,7 @@ async fn plain(
     Ok(Found { resources, place: None, absent: walk.absent })
 }
 
-/// In another order, for which all of it must be seen.
+/// Lists in another order, which needs every matching resource in memory.
 async fn sorted(
     server: &Server,
     exchange: &Exchange,
@@ -90,13 +90,13 @@ async fn sorted(
             continue;
         }
         if all.len() >= SORTED {
-            let words = format!("more than {SORTED} resources cannot be sorted; narrow the filter");
+            let words = format!("too many resources to sort (limit {SORTED}); narrow the filter");
             return Err(Error::invalid(words));
         }
         all.push(resource);
     }
     all.sort_by(|one, other| order(sort, one, other));
-    // What comes behind the last one that was given, even if that one is gone.
+    // Continue after the last returned resource, even if it no longer exists.
     let begin = match place {
         Some(bytes) => {
             let last = last(bytes).ok_or_else(Error::bad_cursor)?;
@@ -122,7 +122,7 @@ fn order(sort: Sort, one: &Resource, other: &Resource) -> Ordering {
     sorted.then_with(|| one.uri.cmp(&other.uri))
 }
 
-/// What a resource is sorted by, in bytes.
+/// The sort fields of a resource, encoded for a cursor.
 fn key(resource: &Resource) -> Vec<u8> {
     let modified = resource.annotations.modified.and_then(|modified| {
         let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
@@ -140,7 +140,7 @@ fn key(resource: &Resource) -> Vec<u8> {
     bytes
 }
 
-/// A resource that is sorted as the one with this key was.
+/// Decodes a sort key into a resource that sorts like the original.
 fn last(mut bytes: &[u8]) -> Option<Resource> {
     let mut number = || {
         let (is_some, rest) = bytes.split_first()?;
@@ -172,7 +172,7 @@ fn given(
         let _ = writeln!(words, "{}", line(resource));
     }
     if resources.is_empty() {
-        words.push_str("nothing matches\n");
+        words.push_str("no resources match\n");
     }
     missing(&mut words, absent);
     if let Some(cursor) = &cursor {
@@ -194,7 +194,7 @@ fn given(
     given
 }
 
-/// One resource in a line of words.
+/// One resource as a line of text.
 pub(super) fn line(resource: &Resource) -> String {
     let mut line = resource.uri.to_string();
     let mime = resource.mime.clone();
@@ -210,14 +210,14 @@ pub(super) fn line(resource: &Resource) -> String {
     line
 }
 
-/// What could not be reached, in words.
+/// Appends a line for each source that could not be listed.
 pub(super) fn missing(words: &mut String, absent: &[Absence]) {
     for Absence { what, why } in absent {
         let _ = writeln!(words, "not reached: {what} ({why})");
     }
 }
 
-/// What could not be reached, for programs.
+/// The sources that could not be listed, as JSON.
 pub(super) fn absences(absent: &[Absence]) -> Value {
     absent.iter().map(|one| json!({ "what": one.what, "why": one.why })).collect()
 }

@@ -1,4 +1,4 @@
-//! `resources_metadata`: what can be said of resources without opening them?
+//! The tool `resources_metadata`: describes resources, with an estimate of their tokens.
 
 use std::fmt::Write;
 
@@ -15,12 +15,12 @@ use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::window::{self, By, Span};
 
-/// How many are asked for at once.
+/// How many resources one call describes concurrently.
 const AT_ONCE: usize = 8;
-/// How many bytes of a text its tokens are estimated by.
+/// How many bytes of a text the token estimate reads.
 const SAMPLE: u64 = 16 << 10;
 
-/// Describes each of them.
+/// Describes each resource; those that fail are listed separately.
 pub(super) async fn describe(
     server: &Server,
     exchange: &Exchange,
@@ -68,7 +68,7 @@ pub(super) async fn describe(
     Ok(given)
 }
 
-/// About how many tokens a text has, by its beginning.
+/// Estimates the tokens of a text by extrapolating from its beginning.
 async fn estimate(server: &Server, exchange: &Exchange, resource: &Resource) -> Option<u64> {
     if resource.mime.as_deref().is_some_and(is_no_text) {
         return None;

@@ -1,7 +1,7 @@
-//! What do our own tools do, for hosts that know tools only?
+//! Built-in MCP tools (`resources_list`, `resources_read`, …) for hosts that support only tools.
 //!
-//! They ask the provider what the methods of the protocol ask it: one door, one set of rules. What
-//! goes wrong is told in words that say what to do next.
+//! They call the same provider as the protocol methods, so the same rules apply. A failure becomes
+//! a tool result with `isError` and a next step, not a JSON-RPC error.
 
 mod embedded;
 mod filter;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::exchange::Exchange;
 use crate::server::Server;
 
-/// What `tool` gives for the parameters of a call.
+/// Runs `tool` with the parameters of a `tools/call` request.
 pub(crate) async fn call(
     server: &Server,
     exchange: &Exchange,
@@ -50,7 +50,7 @@ pub(crate) async fn call(
     }))
 }
 
-/// What went wrong, and what to do next.
+/// An error as a tool result: the message, the URI and a next step.
 async fn refused(server: &Server, exchange: &Exchange, error: &Error) -> Given {
     let told = server.told(error);
     let words = match &error.uri {
@@ -69,17 +69,17 @@ async fn next(server: &Server, exchange: &Exchange, error: &Error) -> Option<Str
         ErrorKind::NotFound | ErrorKind::Denied => {
             let near = near::to(server, &exchange.ctx, error.uri.as_ref()?).await;
             Some(if near.is_empty() {
-                "list what there is with resources_list".to_owned()
+                "call resources_list to see what exists".to_owned()
             } else {
                 let near: Vec<&str> = near.iter().map(Uri::as_str).collect();
-                format!("the nearest names are {}", near.join(", "))
+                format!("did you mean {}?", near.join(", "))
             })
         }
         ErrorKind::Changed => {
             let etag = fact(error, "etag")?;
-            Some(format!("start again at the beginning; its etag is now {etag}"))
+            Some(format!("read again from the beginning; the current etag is {etag}"))
         }
-        ErrorKind::Unavailable => Some("it may help to ask again later".to_owned()),
+        ErrorKind::Unavailable => Some("try again later".to_owned()),
         _ => None,
     }
 }
@@ -88,7 +88,7 @@ fn fact<'a>(error: &'a Error, name: &str) -> Option<&'a str> {
     error.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
 }
 
-/// What a program may know about an error.
+/// The machine-readable part of an error: kind, URI and facts.
 fn facts(error: &Error) -> Value {
     let kind = match error.kind {
         ErrorKind::NotFound | ErrorKind::Denied => "not_found",
@@ -110,7 +110,7 @@ fn facts(error: &Error) -> Value {
     facts
 }
 
-/// What of several resources could not be had, for programs and in words.
+/// The URIs of one call that failed, each with its error message.
 struct Failed(Vec<(Uri, String)>);
 
 impl Failed {

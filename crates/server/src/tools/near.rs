@@ -1,14 +1,14 @@
-//! Which resources are called nearly like one that does not exist?
+//! "Did you mean" suggestions for a URI that does not exist.
 
 use resource::{Ask, Context, Uri};
 
 use crate::server::Server;
 
-/// How many resources are looked at, and how many named.
+/// How many resources are compared, and how many are suggested.
 const LOOKED_AT: usize = 1000;
 const NAMED: usize = 3;
 
-/// The nearest names to `uri`, the nearest first.
+/// The URIs most similar to `uri`, the most similar first.
 pub(super) async fn to(server: &Server, ctx: &Context, uri: &Uri) -> Vec<Uri> {
     let Ok(page) = server.provider.list(ctx, None, &Ask::first(LOOKED_AT)).await else {
         return Vec::new();
@@ -23,7 +23,8 @@ pub(super) async fn to(server: &Server, ctx: &Context, uri: &Uri) -> Vec<Uri> {
     near.into_iter().take(NAMED).map(|(_, uri)| uri.clone()).collect()
 }
 
-/// How alike two URIs are: how much of their beginnings and endings they share, of all they have.
+/// Similarity of two URIs from 0 to 1: the length of their common prefix and suffix, ignoring case,
+/// relative to their average length.
 fn likeness(one: &str, other: &str) -> f64 {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let same = |pair: &(&u8, &u8)| pair.0.eq_ignore_ascii_case(pair.1);

@@ -1,4 +1,4 @@
-//! `resources_read`: a window of a resource.
+//! The tool `resources_read`: reads a window of a resource by bytes, lines or tokens.
 
 use protocol::tool::arguments::Read;
 use protocol::tool::{Block, Given, given};
@@ -9,16 +9,16 @@ use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::window::{self, By, Piece, Span};
 
-/// How many bytes a window has if nobody says.
+/// Size of a window in bytes if the call does not set `max_bytes`.
 const USUAL: u64 = 25_000;
 
-/// The window that is asked for.
+/// Reads the requested window.
 pub(super) async fn read(server: &Server, exchange: &Exchange, read: &Read) -> Result<Given> {
     let span = Span { by: by(read)?, etag: read.etag.clone() };
     let uri = &read.uri.0;
     let windowed = window::read(server, &exchange.ctx, uri, &span).await;
     let pieces = windowed.map_err(|error| error.about(uri))?.pieces;
-    let Some(first) = pieces.first() else { return Err(Error::internal("a window of nothing")) };
+    let Some(first) = pieces.first() else { return Err(Error::internal("empty window")) };
     let structured = structured(read, first, &pieces);
     let note = note(first);
     let mut blocks = Vec::new();
@@ -42,10 +42,10 @@ fn by(read: &Read) -> Result<By> {
     let by_lines = read.start_line.is_some() || read.max_lines.is_some();
     match (by_lines, read.offset, read.max_tokens) {
         (true, Some(_), _) => {
-            Err(Error::invalid("offset and lines exclude each other; give one of them"))
+            Err(Error::invalid("offset and start_line exclude each other; pass only one"))
         }
         (true, None, Some(_)) => {
-            Err(Error::invalid("max_tokens and lines exclude each other; give one of them"))
+            Err(Error::invalid("max_tokens and max_lines exclude each other; pass only one"))
         }
         (true, None, None) => {
             Ok(By::Lines { start: read.start_line.unwrap_or(1), most: read.max_lines, bytes })
@@ -54,7 +54,7 @@ fn by(read: &Read) -> Result<By> {
             Ok(By::Tokens { offset: offset.unwrap_or(0), most })
         }
         (false, _, Some(_)) => {
-            Err(Error::invalid("max_tokens and max_bytes exclude each other; give one of them"))
+            Err(Error::invalid("max_tokens and max_bytes exclude each other; pass only one"))
         }
         (false, offset, None) => Ok(By::Bytes { offset: offset.unwrap_or(0), length: bytes }),
     }
@@ -78,7 +78,7 @@ fn structured(read: &Read, first: &Piece, pieces: &[Piece]) -> Value {
     whole
 }
 
-/// What to pass to go on.
+/// The argument that reads the next window.
 pub(super) fn next_of(next: Next) -> Value {
     match next {
         Next::Offset(offset) => json!({ "offset": offset }),
@@ -105,7 +105,7 @@ fn part(piece: &Piece) -> Value {
     part
 }
 
-/// Where the window lies and how to go on, in words.
+/// A text note for the model: the range of this window and how to read the next one.
 fn note(piece: &Piece) -> String {
     let slice = &piece.slice;
     let end = slice.offset + slice.length;
@@ -119,11 +119,11 @@ fn note(piece: &Piece) -> String {
     let etag = piece.etag().map_or_else(String::new, |etag| format!(" and etag {etag}"));
     match piece.next() {
         Some(Next::Offset(offset)) => {
-            format!("[{stretch} of {}; go on with offset {offset}{etag}]", slice.total)
+            format!("[{stretch} of {}; continue with offset {offset}{etag}]", slice.total)
         }
         Some(Next::Line(line)) => {
-            format!("[{stretch} of {}; go on with start_line {line}{etag}]", slice.total)
+            format!("[{stretch} of {}; continue with start_line {line}{etag}]", slice.total)
         }
-        None => format!("[{stretch} of {}; this is the end]", slice.total),
+        None => format!("[{stretch} of {}; end of resource]", slice.total),
     }
 }

@@ -1,4 +1,4 @@
-//! `resources_templates`: which URIs can be made?
+//! The tool `resources_templates`: lists the URI templates, a page at a time.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::server::Server;
 
 const SEAL: &str = "tool templates";
 
-/// A page of the templates.
+/// Lists one page of templates.
 pub(super) async fn list(
     server: &Server,
     exchange: &Exchange,

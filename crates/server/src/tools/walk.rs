@@ -1,6 +1,6 @@
-//! What lies in a list, page after page and, if wanted, in what lies in it?
+//! Recursive, resumable listing: every page of a list and, on request, of its sub-collections.
 //!
-//! A walk can be left at any place and taken up again from bytes that say where.
+//! The position can be encoded in bytes, from which a later call resumes.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,39 +9,39 @@ use resource::{Absence, Ask, Context, Cursor, Error, Resource, Result, Truth, Ur
 
 use crate::server::Server;
 
-/// How many entries are asked for at once.
+/// Page size of each list request to the provider.
 const PAGE: usize = 256;
-/// How deep a walk goes, and into how many collections.
+/// Maximum depth of a walk, and how many collections it enters.
 const DEPTH: usize = 64;
 const COLLECTIONS: usize = 100_000;
 
-/// A walk under way.
+/// A depth-first traversal in progress.
 pub(super) struct Walk<'a> {
     server: &'a Server,
     ctx: &'a Context,
     recursive: bool,
-    /// The lists that are not done, the outermost first.
+    /// The unfinished lists, the outermost first.
     stack: Vec<Frame>,
     entered: HashSet<Uri>,
-    /// What could not be reached.
+    /// The collections and sources that could not be listed.
     pub(super) absent: Vec<Absence>,
 }
 
-/// One list, and where in it the walk stands.
+/// One list and the position of the walk in it.
 #[derive(Default)]
 struct Frame {
     parent: Option<Uri>,
-    /// Where the page begins.
+    /// The cursor of the current page.
     from: Option<Cursor>,
-    /// What was given last of it, and how much in all.
+    /// The last item returned from the page, and how many were returned.
     after: Option<Uri>,
     given: u32,
-    /// What is left of it, and where the next one begins.
+    /// The remaining items of the page, and the cursor of the next page.
     page: Option<(VecDeque<Arc<Resource>>, Option<Cursor>)>,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk through `parent`, or through what is shown first; `place` says where it goes on.
+    /// Starts a walk of `parent`, or of the top-level list; `place` resumes an earlier walk.
     pub(super) fn new(
         server: &'a Server,
         ctx: &'a Context,
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
         Ok(Self { server, ctx, recursive, stack, entered, absent })
     }
 
-    /// The next resource; nothing at the end.
+    /// The next resource; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Arc<Resource>>> {
         loop {
             let depth = self.stack.len();
@@ -66,7 +66,7 @@ impl<'a> Walk<'a> {
                     Ok(absent) => self.absent.extend(absent),
                     Err(error) if depth == 1 => return Err(error),
                     Err(error) => {
-                        // What lies deeper and cannot be opened is named and passed over.
+                        // A nested collection that fails is reported and skipped.
                         let what = top.parent.as_ref().map(ToString::to_string);
                         let why = self.server.told(&error);
                         self.absent.push(Absence { what: what.unwrap_or_default(), why });
@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&mut self, resource: &Resource) {
-        // What lies in itself is not gone into again, however the walk was taken up.
+        // A collection inside itself would loop; the stack survives a resume, `entered` does not.
         let is_around = self.stack.iter().any(|frame| frame.parent.as_ref() == Some(&resource.uri));
         let enters = self.recursive
             && resource.listable == Truth::Yes
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where the walk stands: behind what was given last.
+    /// Encodes the position after the last returned resource.
     pub(super) fn place(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for frame in &self.stack {
@@ -124,15 +124,15 @@ impl<'a> Walk<'a> {
 }
 
 impl Frame {
-    /// Fetches the page that the walk stands on, without what was given of it. What could not be
-    /// reached is told.
+    /// Fetches the current page and drops the items that were already returned. Returns the
+    /// sources that could not be listed.
     async fn fetch(&mut self, server: &Server, ctx: &Context) -> Result<Vec<Absence>> {
         let ask = Ask { from: self.from.clone(), limit: PAGE };
         let page = server.provider.list(ctx, self.parent.as_ref(), &ask).await?;
         let mut items: VecDeque<Arc<Resource>> = page.items.into();
         let given = self.after.as_ref().map(|last| {
             let found = items.iter().position(|item| item.uri == *last);
-            // Where the last one went away, those before it moved up by one.
+            // The last returned item is gone, so the items behind it moved up by one.
             let moved = (self.given as usize).saturating_sub(1).min(items.len());
             found.map_or(moved, |at| at + 1)
         });

@@ -1,4 +1,4 @@
-//! `resources_watch`, `resources_unwatch`, `resources_changes`: hearing of changes by asking.
+//! The tools `resources_watch`, `resources_unwatch` and `resources_changes`: change polling.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::watchers::{Party, Watcher};
 
-/// How many sources are asked at once, so that one that is slow holds nothing up.
+/// How many URIs one call subscribes to concurrently, so that a slow source does not delay others.
 const AT_ONCE: usize = 100;
-/// How many changes one call tells; the others wait for the next.
+/// How many changes one call returns; the rest stay for the next call.
 const TOLD: usize = 10_000;
-/// How long one call waits at the most.
+/// Upper bound of `wait_ms`.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// Begins to watch.
+/// Starts watching the URIs; creates the watcher of the session or a new handle if needed.
 pub(super) async fn watch(server: &Server, exchange: &Exchange, watch: Watch) -> Result<Given> {
     let known = find(server, exchange, watch.handle.as_deref())?;
     let watcher = match (&known, &exchange.guest) {
@@ -56,7 +56,7 @@ pub(super) async fn watch(server: &Server, exchange: &Exchange, watch: Watch) ->
     }
     let (handle, watching) = (&watcher.handle, watcher.watching());
     let words = format!(
-        "{} watched; ask resources_changes with handle {handle} what has changed",
+        "{} watched; call resources_changes with handle {handle} to get the changes",
         counted(watching.len())
     );
     let mut structured = json!({ "handle": handle, "watching": array(&watching) });
@@ -69,7 +69,7 @@ pub(super) async fn watch(server: &Server, exchange: &Exchange, watch: Watch) ->
     Ok(given)
 }
 
-/// Ends to watch.
+/// Stops watching the given URIs, or all of them.
 pub(super) fn unwatch(server: &Server, exchange: &Exchange, unwatch: &Unwatch) -> Result<Given> {
     let watching = match find(server, exchange, unwatch.handle.as_deref())? {
         Some(watcher) => {
@@ -82,7 +82,7 @@ pub(super) fn unwatch(server: &Server, exchange: &Exchange, unwatch: &Unwatch) -
     Ok(Given::said(words, json!({ "watching": array(&watching) })))
 }
 
-/// What has changed since the last call.
+/// Returns the URIs that changed since the last call.
 pub(super) async fn changes(
     server: &Server,
     exchange: &Exchange,
@@ -95,7 +95,7 @@ pub(super) async fn changes(
     if changes.wait_ms > 0 {
         watcher.wait(Duration::from_millis(changes.wait_ms).min(WAIT)).await;
     }
-    // Nothing is waited for from here on, so that what is taken is told.
+    // No await from here on: a cancelled call must not lose changes it has already taken.
     let changed = if changes.peek { watcher.peek(TOLD) } else { watcher.take(TOLD) };
     let mut words = String::new();
     for uri in &changed.uris {
@@ -113,7 +113,7 @@ pub(super) async fn changes(
     Ok(Given::said(words.trim_end(), structured))
 }
 
-/// Whoever is meant: by a handle that is the caller's own, or by the session.
+/// The watcher of this session, or the one with this handle. A session may use only its own handle.
 fn find(
     server: &Server,
     exchange: &Exchange,
@@ -125,14 +125,14 @@ fn find(
         (None, Some(handle)) => server.watchers.find(handle),
         (None, None) => return Ok(None),
     };
-    // A handle of somebody else must look like one that never was.
+    // A handle of another caller must look like one that does not exist.
     let unknown = || Error::invalid("no such handle; call resources_watch again");
     known.map(Some).ok_or_else(unknown)
 }
 
-/// What is said to whoever stands alone and names no handle.
+/// The error for a request without a session that passes no handle.
 fn unnamed(exchange: &Exchange) -> Option<Error> {
-    let words = "pass the handle that resources_watch gave";
+    let words = "pass the handle that resources_watch returned";
     exchange.guest.is_none().then(|| Error::invalid(words))
 }
 

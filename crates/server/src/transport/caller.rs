@@ -1,4 +1,6 @@
-//! How is whoever waits for an answer turned to before it has one?
+//! Caller of one request: sends it log messages and requests while it waits for its answer.
+//!
+//! Requests reach only clients of a session. A stateless client gets `input_required` instead.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +13,10 @@ use tokio::time;
 
 use crate::transport::guest::{self, Guest};
 
-/// How many messages may wait for whoever waits.
+/// Capacity of the queue of messages to the client.
 const WAITING: usize = 64;
 
-/// One request, seen from a server that wants to turn to its client.
+/// The client of one request, as providers see it: implements [`Caller`].
 pub(crate) struct Voice {
     who: Who,
     reply: Option<Json>,
@@ -22,23 +24,23 @@ pub(crate) struct Voice {
     out: mpsc::Sender<Outgoing>,
 }
 
-/// The client of the request.
+/// The kind of client.
 pub(crate) enum Who {
-    /// It waits in a session, and can be asked.
+    /// In a session: it can receive requests during the call.
     Guest(Arc<Guest>),
-    /// Its request stands alone.
+    /// Stateless: it cannot receive requests.
     Alone { number: u64, can: Json, level: Option<Level> },
 }
 
 impl Who {
-    /// The client of a request that stands alone.
+    /// The client of a stateless request.
     pub(crate) fn alone(can: Json, level: Option<Level>) -> Self {
         Self::Alone { number: guest::number(), can, level }
     }
 }
 
 impl Voice {
-    /// A voice that speaks to `who`, and where what it says comes out.
+    /// A caller of the kind `who`, and the receiver of the messages for it.
     pub(crate) fn new(
         who: Who,
         reply: Option<Json>,
@@ -78,15 +80,15 @@ impl Caller for Voice {
 
     async fn ask(&self, method: &str, params: &Json) -> Result<Json> {
         let cannot = |words: &str| {
-            Error::new(ErrorKind::Unsupported, format!("the client cannot be asked: {words}"))
+            Error::new(ErrorKind::Unsupported, format!("cannot ask the client: {words}"))
         };
         let Who::Guest(guest) = &self.who else {
-            return Err(cannot("its request stands alone"));
+            return Err(cannot("it has no session"));
         };
         if !asking::allows(&guest.can, method, params) {
-            return Err(cannot(&format!("it did not say that it answers {method}")));
+            return Err(cannot(&format!("it did not declare support for {method}")));
         }
-        let late = |_| Err(Error::unavailable("the client did not answer what it was asked"));
+        let late = |_| Err(Error::unavailable("the client did not answer a request in time"));
         time::timeout(self.patience, guest.ask(&self.out, method, params))
             .await
             .unwrap_or_else(late)
@@ -102,17 +104,17 @@ impl Caller for Voice {
 
     fn log(&self, message: &Json) {
         let wanted = match &self.who {
-            // MCP 2025-11-25, logging: whoever said nothing hears what the server likes.
+            // MCP 2025-11-25, logging: without a level the server chooses. We send everything.
             Who::Guest(guest) => {
                 guest.level().is_none_or(|least| Level::of(message) >= Some(least))
             }
-            // MCP 2026-07-28, logging: whoever said nothing hears nothing.
+            // MCP 2026-07-28, logging: without a level the client gets nothing.
             Who::Alone { level, .. } => {
                 level.is_some_and(|least| Level::of(message) >= Some(least))
             }
         };
         if wanted {
-            // Whoever does not read loses log messages, and nothing else.
+            // If the queue is full, the log message is lost.
             let _ = self.out.try_send(asking::log(message));
         }
     }

@@ -1,8 +1,8 @@
-//! What happens to a message on a connection that lasts, such as a pipe?
+//! Lasting connection (stdio, HTTP+SSE): runs requests, notifications and batches concurrently.
 //!
-//! Both eras may be spoken on one such connection, message by message. Answers go out through
-//! one channel, each as soon as it is ready. A request counts as under way until its answer is
-//! in that channel, so that a client which does not read cannot pile answers up.
+//! A client may mix requests with and without handshake on one connection. All answers leave
+//! through one bounded channel, each as soon as it is ready. A request counts as in flight until
+//! its answer is in that channel: backpressure against clients that do not read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,50 +21,50 @@ use crate::progress::{Out, Running};
 use crate::server::Server;
 use crate::transport::over;
 
-/// How many answers may wait for the writer.
+/// Capacity of the channel to the writer.
 pub(crate) const WAITING: usize = 4;
 
-const LISTENS: &str = "a listener in a batch";
+const LISTENS: &str = "a listening request cannot be part of a batch";
 
 /// One lasting connection.
 pub(crate) struct Conversation {
     server: Arc<Server>,
     out: mpsc::Sender<Outgoing>,
     subscriber: Arc<Subscriber>,
-    /// Turns true when nothing more is to be begun.
+    /// True once the connection shuts down; ends listening requests and notifications.
     closing: watch::Sender<bool>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// What was agreed on, once it was.
+    /// The result of the handshake, after it.
     agreed: Option<Agreed>,
-    /// Requests that are not answered yet.
+    /// Requests in flight.
     under_way: HashMap<Id, Work>,
-    /// Whether changes are being told.
+    /// Whether the task that sends change notifications is running.
     tells: bool,
     tasks: JoinSet<()>,
 }
 
-/// One request under way.
+/// One request in flight.
 #[derive(Default)]
 struct Work {
-    /// How to stop it, where that is allowed.
+    /// Cancels it; `None` where that is not allowed.
     handle: Option<AbortHandle>,
-    /// Whether it lasts for as long as its client likes.
+    /// Whether it is a listening request, which lasts until its client cancels it.
     listens: bool,
 }
 
 impl Conversation {
-    /// A connection whose answers go to `out`.
+    /// A connection that sends its messages to `out`.
     pub(crate) fn new(server: Arc<Server>, out: mpsc::Sender<Outgoing>) -> Arc<Self> {
         let subscriber = Arc::new(Subscriber::new(&server));
         let closing = watch::Sender::new(false);
         Arc::new(Self { server, out, subscriber, closing, state: Mutex::default() })
     }
 
-    /// Takes one line or body. Returns once it is under way, not once it is answered.
+    /// Handles one message or batch. Returns once its requests have started, before their answers.
     pub(crate) async fn hear(self: &Arc<Self>, bytes: &Bytes) {
         match frame::parse(bytes, self.server.bounds()) {
             Ok(Incoming::One(message)) => self.take(message).await,
@@ -72,13 +72,13 @@ impl Conversation {
                 self.take_batch(messages).await;
             }
             Ok(Incoming::Batch(_)) => {
-                self.say(Refusal::not_a_message("a batch in this revision").encode(None)).await;
+                self.say(Refusal::not_a_message("this revision has no batches").encode(None)).await;
             }
             Err(refusal) => self.say(refusal.encode(None)).await,
         }
     }
 
-    /// Ends what lasts, and waits until nothing is under way any more.
+    /// Ends listening requests and notifications, and waits for the requests in flight.
     pub(crate) async fn finish(&self) {
         self.closing.send_replace(true);
         let mut tasks = std::mem::take(&mut self.state().tasks);
@@ -129,7 +129,7 @@ impl Conversation {
         }
     }
 
-    /// Answers a request in a task of its own, which may be cancelled unless it is the opening.
+    /// Runs a request in a task of its own. All but `initialize` can be cancelled.
     fn start(self: &Arc<Self>, opened: Opened) {
         let id = opened.exchange.id.clone();
         let stoppable = opened.settles().is_none();
@@ -149,14 +149,14 @@ impl Conversation {
     }
 
     fn make_stoppable(&self, id: &Id, handle: AbortHandle) {
-        // The task may be done already; then there is no entry any more.
+        // The task may have finished and removed its entry already.
         if let Some(work) = self.state().under_way.get_mut(id) {
             work.handle = Some(handle);
         }
     }
 
-    /// Tells of changes for as long as the client listens. Holds no more of the connection than
-    /// it needs to be heard, so that it does not outlive it.
+    /// Sends notifications until the client cancels the listening request. The task holds the
+    /// channel, not the connection, so it does not keep the connection alive.
     fn listen(&self, exchange: Exchange, wishes: Wishes) {
         let id = exchange.id.clone();
         let (server, out) = (Arc::clone(&self.server), self.out.clone());
@@ -178,7 +178,7 @@ impl Conversation {
         self.make_stoppable(&id, handle);
     }
 
-    /// Begins to tell of what the session has subscribed to.
+    /// Starts the task that sends the change notifications of the session, once.
     fn tell(&self) {
         if std::mem::replace(&mut self.state().tells, true) {
             return;
@@ -214,7 +214,8 @@ impl Conversation {
         }
     }
 
-    /// Answers several messages by one, which counts as one request under way.
+    /// Runs the requests of a batch one after the other and sends one array of answers. However
+    /// long a batch is, it needs one free place among the requests in flight.
     async fn take_batch(self: &Arc<Self>, messages: Vec<Result<Message<'_>, Refusal>>) {
         let mut ready = Vec::new();
         let mut opened = Vec::new();
@@ -272,22 +273,22 @@ impl Conversation {
         self.state().agreed.as_ref().is_some_and(|agreed| agreed.terms.revision.takes_batches())
     }
 
-    /// Notes that requests are under way, unless one already is or there are too many.
+    /// Registers requests as in flight; refuses ids in use, and more than the limit.
     fn enter(&self, ids: &[&Id], listens: bool) -> Result<(), Refusal> {
         let limits = &self.server.limits;
         let under_way = &mut self.state().under_way;
         let alike = under_way.values().filter(|work| work.listens == listens).count();
         let (most, why) = if listens {
-            (limits.listeners, "listeners are open; cancel one")
+            (limits.listeners, "listening requests are open; cancel one")
         } else {
-            (limits.in_flight, "requests are under way; wait for an answer")
+            (limits.in_flight, "requests are in flight; wait for an answer")
         };
         if alike >= most {
-            return Err(Refusal::busy(format!("more than {most} {why}")));
+            return Err(Refusal::busy(format!("{most} {why}")));
         }
         let twice = |at: usize| ids[..at].contains(&ids[at]) || under_way.contains_key(ids[at]);
         if (0..ids.len()).any(twice) {
-            return Err(Refusal::not_a_message("an id that is already in use"));
+            return Err(Refusal::not_a_message("the id is already in use"));
         }
         let work = || Work { handle: None, listens };
         under_way.extend(ids.iter().map(|id| ((*id).clone(), work())));
@@ -296,7 +297,7 @@ impl Conversation {
 
     async fn note(&self, method: &str, params: Option<&Raw>) {
         match Told::decode(method, params) {
-            // A cancelled request is dropped where it stands, and is never answered.
+            // Aborts the task at its next await; a cancelled request gets no answer.
             Told::Cancelled(id) => {
                 let mut state = self.state();
                 if let Some(handle) = state.under_way.get(&id).and_then(|work| work.handle.clone())
@@ -319,7 +320,7 @@ impl Conversation {
         state.tasks.spawn(work)
     }
 
-    /// Sends `message` out; if nobody listens any more, nobody misses it.
+    /// Sends `message`; ignores a closed channel.
     async fn say(&self, message: Outgoing) {
         let _ = self.out.send(message).await;
     }

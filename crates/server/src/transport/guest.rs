@@ -1,4 +1,5 @@
-//! Who is at the other end of a session, and what was it asked? (through 2025-11-25)
+//! Client side of a session: capabilities, log level, watcher, and requests sent to the client
+//! (through 2025-11-25).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,46 +12,46 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::watchers::Watcher;
 
-/// How many questions may wait for the answers of one client.
+/// The most requests to one client that may wait for an answer.
 const MOST: usize = 64;
 
 /// The client of one session.
 pub(crate) struct Guest {
-    /// Tells clients apart.
+    /// Unique number of the client.
     pub(crate) number: u64,
-    /// What it says that it can be asked for, an object.
+    /// Its declared capabilities, a JSON object.
     pub(crate) can: Json,
     level: Mutex<Option<Level>>,
-    /// What it watches by our tools, if it does. It ends with the session.
+    /// Its watcher, once it used our watch tools. It ends with the session.
     watcher: Mutex<Option<Arc<Watcher>>>,
     asked: AtomicU64,
     waiting: Mutex<HashMap<Id, oneshot::Sender<Result<Json, Said>>>>,
 }
 
 impl Guest {
-    /// A client that can be asked for `can`.
+    /// A client with the capabilities `can`.
     pub(crate) fn new(can: Json) -> Arc<Self> {
         let (level, asked, waiting) = (Mutex::default(), AtomicU64::new(1), Mutex::default());
         let watcher = Mutex::default();
         Arc::new(Self { number: number(), can, level, watcher, asked, waiting })
     }
 
-    /// How important a log message must be, if the client said so.
+    /// The minimum log level, if the client set one.
     pub(crate) fn level(&self) -> Option<Level> {
         *lock(&self.level)
     }
 
-    /// The client wants to hear of what is that important.
+    /// Sets the minimum log level.
     pub(crate) fn listen(&self, level: Level) {
         *lock(&self.level) = Some(level);
     }
 
-    /// Who watches for the session, if anybody does.
+    /// The watcher of the session, if there is one.
     pub(crate) fn watches(&self) -> Option<Arc<Watcher>> {
         lock(&self.watcher).clone()
     }
 
-    /// Who watches for the session; `begin` makes the first.
+    /// The watcher of the session; calls `begin` to create it.
     pub(crate) fn watcher(
         &self,
         begin: impl FnOnce() -> Result<Arc<Watcher>>,
@@ -62,7 +63,8 @@ impl Guest {
         }
     }
 
-    /// Asks the client through `out`, and waits for its answer.
+    /// Sends the client a request through `out` and waits for its answer. Dropping the future
+    /// cancels the request.
     pub(crate) async fn ask(
         self: &Arc<Self>,
         out: &mpsc::Sender<Outgoing>,
@@ -74,18 +76,18 @@ impl Guest {
         {
             let mut waiting = lock(&self.waiting);
             if waiting.len() >= MOST {
-                return Err(Error::unavailable("too many questions wait for this client"));
+                return Err(Error::unavailable("the client has too many open requests"));
             }
             waiting.insert(id.clone(), sender);
         }
         let question = Waiting { guest: Arc::clone(self), id, out };
         let message = asking::request(&question.id, method, params);
-        let gone = || Error::unavailable("the client can no longer be asked");
+        let gone = || Error::unavailable("the client is gone; it cannot receive requests");
         out.send(message).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?.map_err(Error::said)
     }
 
-    /// The client has answered something.
+    /// Delivers an answer of the client. Ignores answers to unknown ids.
     pub(crate) fn answered(&self, id: Option<&Id>, outcome: Result<&Raw, &Raw>) {
         let waiting = id.and_then(|id| lock(&self.waiting).remove(id));
         if let Some(waiting) = waiting {
@@ -94,7 +96,7 @@ impl Guest {
     }
 }
 
-/// A question that waits. Letting go of it lets the client let go of it.
+/// A request to the client that waits for its answer. Dropping it sends a cancellation.
 struct Waiting<'a> {
     guest: Arc<Guest>,
     id: Id,
@@ -109,7 +111,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A number that no other caller has.
+/// A number that no other caller has had.
 pub(crate) fn number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! How do messages reach us and leave us?
+//! Transports: stdio and HTTP, and the client-facing side of a request.
 
 pub(crate) mod caller;
 mod conversation;
@@ -8,7 +8,7 @@ pub mod stdio;
 
 use tokio::sync::watch;
 
-/// Waits until `signal` is true, or can no longer become so.
+/// Waits until `signal` is true or its sender is dropped.
 async fn over(signal: &mut watch::Receiver<bool>) {
     let _ = signal.wait_for(|over| *over).await;
 }

@@ -1,4 +1,4 @@
-//! One message a line, over a pair of pipes.
+//! stdio transport: newline-delimited JSON over a pair of pipes.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use tokio::time;
 use crate::server::Server;
 use crate::transport::conversation::{Conversation, WAITING};
 
-/// Serves until the input ends or `shutdown` does; answers what is under way, then returns.
+/// Serves until the input ends or `shutdown` completes, then answers the requests in flight,
+/// within a grace period.
 pub async fn serve(
     server: Arc<Server>,
     input: impl AsyncRead + Unpin,
@@ -26,10 +27,10 @@ pub async fn serve(
     let listened = tokio::select! {
         listened = listen(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),
-        // Whoever has closed our output cannot be answered any more.
+        // The client has closed our output: no answer can reach it.
         written = &mut writer => return written.map_err(io::Error::other)?,
     };
-    // Whoever does not read its answers by then does not want them.
+    // Do not wait longer for a client that does not read its answers.
     let farewell = time::timeout(server.limits.farewell, async {
         conversation.finish().await;
         drop((conversation, out));
@@ -51,7 +52,7 @@ async fn listen(
     loop {
         let read = input.read_buf(&mut lines.buffer).await?;
         if read == 0 {
-            // The last line need not end.
+            // The last line may lack a newline.
             lines.buffer.extend_from_slice(b"\n");
         }
         while let Some(line) = lines.next() {
@@ -62,7 +63,7 @@ async fn listen(
                     Err(refusal) => drop(out.send(refusal.encode(None)).await),
                 }
             };
-            // Only a client that reads none of its answers makes us wait here.
+            // Waits only for the bounded channel, that is, for a client that reads no answers.
             time::timeout(server.limits.arrival, heard).await?;
         }
         if read == 0 {
@@ -99,9 +100,9 @@ async fn write_stream(
         match chunk {
             Ok(chunk) => output.write_all(&chunk).await?,
             Err(error) => {
-                // Half a message cannot be taken back. Its line is ended, which no client can
-                // read, and the request is answered by a line that every client can.
-                tracing::warn!(cause = ?error, "a body failed halfway");
+                // Half a message is out already. End its line, which no client can parse, and
+                // answer the request with an error on the next line.
+                tracing::warn!(cause = ?error, "a body failed after part of it was sent");
                 output.write_all(b"\n").await?;
                 for apology in message.apologies().filter_map(|told| told.into_bytes().ok()) {
                     write_line(output, apology).await?;
@@ -113,14 +114,14 @@ async fn write_stream(
     output.write_all(b"\n").await
 }
 
-/// Lines out of a buffer that never holds much more than one of them.
+/// Line reader with a length limit: its buffer never holds much more than one line.
 #[derive(Default)]
 struct Lines {
     buffer: BytesMut,
     most: usize,
-    /// How much of the buffer holds no line break.
+    /// Length of the prefix of the buffer that holds no newline.
     searched: usize,
-    /// Whether the line is too long and is being thrown away.
+    /// Whether the rest of a line that is too long is being discarded.
     skipping: bool,
 }
 
@@ -149,7 +150,7 @@ impl Lines {
     }
 
     fn too_long(&self) -> Refusal {
-        Refusal::not_a_message(&format!("a message of more than {} bytes", self.most))
+        Refusal::not_a_message(&format!("the message is longer than {} bytes", self.most))
     }
 }
 

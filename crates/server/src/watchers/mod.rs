@@ -1,7 +1,7 @@
-//! Who watches what, on behalf of hosts that cannot?
+//! Registry of the watchers behind the tools `resources_watch` and `resources_changes`.
 //!
-//! A session has one [`Watcher`], which ends with it. Whoever stands alone has a handle: whoever
-//! knows it is who it belongs to, so it is not to be guessed and nobody is shown the whole of it.
+//! A session has one [`Watcher`], which ends with it. A client without a session gets a handle.
+//! The handle is a bearer token: it is random, expires when idle, and only a prefix is ever shown.
 
 mod shown;
 mod watcher;
@@ -16,14 +16,14 @@ use tokio::time::{self, Instant};
 
 pub(crate) use watcher::{Party, Watcher};
 
-/// How many handles there may be.
+/// Maximum number of handles.
 const HANDLES: usize = 1000;
-/// How long a handle lasts that nobody uses.
+/// Idle time after which a handle expires.
 const IDLE: Duration = Duration::from_secs(30 * 60);
-/// How long a handle must have been silent to make room for another.
+/// Idle time after which a new handle may evict this one when all are taken.
 const YIELDS: Duration = Duration::from_secs(60);
 
-/// Everybody who watches by our tools; as a provider, the resource that tells of them.
+/// All watchers. As a provider it serves one resource, `refdesk://subscriptions`, that lists them.
 pub struct Watchers {
     uri: Uri,
     known: Mutex<Known>,
@@ -37,23 +37,24 @@ struct Known {
 }
 
 impl Watchers {
-    /// Nobody yet.
+    /// An empty registry.
     pub fn new() -> Arc<Self> {
         let uri = Uri::parse("refdesk://subscriptions").expect("this is a URI");
         let changed = watch::Sender::new(());
         Arc::new(Self { uri, known: Mutex::default(), changed })
     }
 
-    /// The resource that tells of them.
+    /// The URI of the resource that lists the watchers.
     pub fn uri(&self) -> &Uri {
         &self.uri
     }
 
-    /// Somebody who watches nothing yet.
+    /// Creates a watcher with a random handle and no watches.
     pub(crate) fn begin(&self, party: Party) -> Result<Arc<Watcher>> {
         let mut bytes = [0; 16];
         let random = getrandom::fill(&mut bytes);
-        random.map_err(|error| Error::internal("no handle can be made").caused_by(error))?;
+        random
+            .map_err(|error| Error::internal("cannot generate a watch handle").caused_by(error))?;
         let handle: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let watcher = Arc::new(Watcher::new(handle, party, self.changed.clone()));
         let mut known = self.known();
@@ -62,7 +63,7 @@ impl Watchers {
         Ok(watcher)
     }
 
-    /// Keeps a watcher for whoever knows its handle, until it is not used for a while.
+    /// Registers a watcher under its handle until it expires. Evicts the longest idle one if full.
     pub(crate) fn keep(self: &Arc<Self>, watcher: &Arc<Watcher>) -> Result<()> {
         let yielded = {
             let mut known = self.known();
@@ -81,14 +82,14 @@ impl Watchers {
         Ok(())
     }
 
-    /// Whoever has this handle.
+    /// The watcher with this handle; marks it as used.
     pub(crate) fn find(&self, handle: &str) -> Option<Arc<Watcher>> {
         let found = self.known().handles.get(handle).cloned()?;
         found.touch();
         Some(found)
     }
 
-    /// When to look again whether a handle is still used; one that is not is let go of.
+    /// Removes the handle if it has expired, else returns when it may expire.
     fn due(&self, handle: &str) -> Option<Instant> {
         let mut known = self.known();
         let due = known.handles.get(handle)?.seen() + IDLE;
@@ -101,7 +102,7 @@ impl Watchers {
         None
     }
 
-    /// Everybody there is, in a fixed order.
+    /// All live watchers, sorted by handle.
     fn all(&self) -> Vec<Arc<Watcher>> {
         let mut all: Vec<_> = self.known().all.iter().filter_map(Weak::upgrade).collect();
         all.sort_by(|one, other| one.handle.cmp(&other.handle));
@@ -114,12 +115,12 @@ impl Watchers {
 }
 
 impl Known {
-    /// Takes out the handle that has been silent for longest.
+    /// Removes the watcher that has been idle longest; fails if all were used recently.
     fn oldest(&mut self) -> Result<Arc<Watcher>> {
         let silent = self.handles.values().filter(|watcher| watcher.seen().elapsed() > YIELDS);
         let oldest = silent.min_by_key(|watcher| watcher.seen()).cloned();
         let oldest = oldest.ok_or_else(|| {
-            Error::unavailable(format!("{HANDLES} handles are in use; ask again later"))
+            Error::unavailable(format!("all {HANDLES} watch handles are in use; try again later"))
         })?;
         self.handles.remove(&oldest.handle);
         Ok(oldest)

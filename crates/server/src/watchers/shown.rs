@@ -1,4 +1,4 @@
-//! Who watches what, as a resource that tells when that changes.
+//! `refdesk://subscriptions`: a watchable JSON resource that lists the watchers and their URIs.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::Watchers;
 
 impl Watchers {
-    /// Who watches what. Of a handle there is less than anybody could use.
+    /// The content of the resource. It shows only a prefix of each handle, too short to use.
     pub(super) fn text(&self) -> String {
         let watchers: Value = self.all().iter().filter_map(|watcher| watcher.shown()).collect();
         format!("{:#}\n", json!({ "watchers": watchers }))
@@ -24,7 +24,7 @@ impl Watchers {
 
     fn describe(&self, text: &str) -> Resource {
         let mut resource = Resource::new(self.uri.clone(), "subscriptions");
-        resource.description = Some("Who watches what by resources_watch".to_owned());
+        resource.description = Some("Active watches created with resources_watch".to_owned());
         resource.mime = Some("application/json".to_owned());
         resource.watchable = Truth::Yes;
         resource.size = Some(text.len() as u64);

@@ -1,4 +1,4 @@
-//! Handles are bounded, expire, and are shown to nobody.
+//! Tests of the watcher registry: handles are bounded, expire, and are never shown in full.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,7 +85,7 @@ async fn whoever_is_silent_makes_room_for_others() {
     for _ in 2..HANDLES {
         one().unwrap();
     }
-    assert!(one().unwrap_err().message.contains("in use"), "nobody is silent yet");
+    assert!(one().unwrap_err().message.contains("in use"), "no handle is idle yet");
     time::sleep(YIELDS + Duration::from_secs(1)).await;
     one().unwrap();
     assert_eq!((watchers.find(&first).is_none(), watchers.find(&second).is_some()), (true, true));

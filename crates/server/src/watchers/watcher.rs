@@ -1,4 +1,4 @@
-//! What does one of them watch, and what has changed of it?
+//! One watcher: its subscriptions and its queue of changed URIs.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,21 +12,21 @@ use tokio::time::{self, Instant};
 
 use super::lock;
 
-/// How much of a handle others may see.
+/// Length of the handle prefix that the status resource shows.
 const SHOWN: usize = 8;
 
-/// To whom a watcher belongs.
+/// The owner of a watcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Party {
-    /// To a session, with which it ends.
+    /// A session; the watcher ends with it.
     Session,
-    /// To whoever knows its handle.
+    /// Any client that knows the handle.
     Handle,
 }
 
-/// Somebody who watches, until it is dropped.
+/// A set of subscriptions with a shared mailbox. Dropping it unsubscribes.
 pub(crate) struct Watcher {
-    /// What it is known by. Whoever knows it may ask.
+    /// Identifies the watcher and authorizes its use.
     pub(crate) handle: String,
     party: Party,
     mailbox: Mailbox,
@@ -36,11 +36,11 @@ pub(crate) struct Watcher {
     changed: watch::Sender<()>,
 }
 
-/// What has changed.
+/// The changed URIs that one call returns.
 pub(crate) struct Changed {
-    /// Each once, what changed first first.
+    /// Each URI once, in the order of their first change.
     pub(crate) uris: Vec<Uri>,
-    /// Whether more has than was asked for.
+    /// Whether more changes are waiting.
     pub(crate) more: bool,
 }
 
@@ -51,14 +51,14 @@ impl Watcher {
         Self { handle, party, mailbox, held, seen, last_error, changed }
     }
 
-    /// Watches `uri` too, if that makes no more than `most`. To ask twice changes nothing, unless
-    /// it is no longer heard of.
+    /// Subscribes to `uri`, up to `most` URIs in all. Repeating it has no effect, unless the
+    /// subscription has become inactive.
     pub(crate) async fn add(&self, hub: &Hub, uri: &Uri, most: usize) -> Result<()> {
         let admits = |held: &BTreeMap<Uri, Subscription>| match held.get(uri) {
             Some(known) => Ok(!known.is_active()),
             None if held.len() < most => Ok(true),
             None => {
-                let why = format!("at most {most} resources are watched at once");
+                let why = format!("a watcher can watch at most {most} resources");
                 Err(Error::new(ErrorKind::Unavailable, why))
             }
         };
@@ -67,7 +67,7 @@ impl Watcher {
         }
         let subscription = hub.subscribe(Interest::Resource(uri.clone()), &self.mailbox).await?;
         let mut held = lock(&self.held);
-        // Somebody else may have come first.
+        // A concurrent call may have added it, or filled the limit, in the meantime.
         let replaced = if admits(&held)? {
             held.insert(uri.clone(), subscription)
         } else {
@@ -79,7 +79,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Watches these no more, or nothing; what has changed of them is forgotten.
+    /// Unsubscribes from `uris`, or from all, and drops their pending changes.
     pub(crate) fn remove(&self, uris: Option<&[Uri]>) {
         let mut held = lock(&self.held);
         let ended: Vec<Subscription> = match uris {
@@ -88,7 +88,7 @@ impl Watcher {
         };
         drop(held);
         if uris.is_none() {
-            // Each would look for what waits on its account.
+            // Cheaper than letting each subscription remove its own pending changes.
             self.mailbox.clear();
         }
         if !ended.is_empty() {
@@ -97,38 +97,38 @@ impl Watcher {
         }
     }
 
-    /// What it watches, in order.
+    /// The watched URIs, sorted.
     pub(crate) fn watching(&self) -> Vec<Uri> {
         lock(&self.held).keys().cloned().collect()
     }
 
-    /// Waits until something has changed, and no longer than `span`. Takes nothing, so that
-    /// whoever stops waiting loses nothing.
+    /// Waits until there is a change, at most `span`. Takes nothing, so a cancelled wait loses no
+    /// change.
     pub(crate) async fn wait(&self, span: Duration) {
         let _ = time::timeout(span, self.mailbox.ready()).await;
         self.touch();
     }
 
-    /// What has changed since this was last called.
+    /// Takes up to `most` pending changes.
     pub(crate) fn take(&self, most: usize) -> Changed {
         let letters = std::iter::from_fn(|| self.mailbox.take()).take(most);
         let uris = letters.filter_map(|(letter, _)| of(letter)).collect();
         Changed { uris, more: !self.mailbox.is_empty() }
     }
 
-    /// The same, to be told again.
+    /// Returns up to `most` pending changes without taking them.
     pub(crate) fn peek(&self, most: usize) -> Changed {
         let uris = self.mailbox.peek(most).into_iter().filter_map(of).collect();
         Changed { uris, more: self.mailbox.len() > most }
     }
 
-    /// Notes what went wrong.
+    /// Records the last error, for the status resource.
     pub(crate) fn failed(&self, words: String) {
         *lock(&self.last_error) = Some(words);
         self.changed.send_replace(());
     }
 
-    /// It is being used.
+    /// Marks the watcher as used now.
     pub(super) fn touch(&self) {
         *lock(&self.seen) = Instant::now();
     }
@@ -137,7 +137,7 @@ impl Watcher {
         *lock(&self.seen)
     }
 
-    /// What everybody may know of it, if it watches anything.
+    /// The public JSON view; `None` if the watcher watches nothing.
     pub(super) fn shown(&self) -> Option<Value> {
         let held = lock(&self.held);
         if held.is_empty() {
@@ -164,7 +164,7 @@ impl Drop for Watcher {
     }
 }
 
-/// Which resource a letter is about. Nothing else is watched.
+/// The URI of a pending change. A watcher subscribes to nothing but resources.
 fn of(letter: Letter) -> Option<Uri> {
     match letter {
         Letter::Resource(uri) => Some(uri),

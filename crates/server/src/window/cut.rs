@@ -1,17 +1,17 @@
-//! Where does a window over a text end?
+//! End of a text window: after a line if one ends nearby, else between characters.
 
 use memchr::memrchr;
 
-/// How far back the end of a line is looked for, at the most.
+/// How far back to search for a line end, at most.
 const REACH: usize = 1 << 10;
 
-/// How far back the end of what is seen as one character is looked for.
+/// How far back to search for the end of a grapheme cluster.
 const NEAR: usize = 64;
 
-/// The end of a window of at most `most` bytes over `text`, which shows what follows if anything
-/// does: behind a line if one ends in the last tenth (and the last KiB), else between characters.
-/// What is drawn as one is kept together if that takes no more than 64 bytes off; CR and LF are
-/// kept together always. Unless `text` is empty there is at least one character before the end.
+/// The end of a window of at most `most` bytes over `text`, where `text` also holds a few bytes
+/// after the window: after a line if one ends in the last tenth (and the last KiB), else between
+/// characters. Grapheme clusters stay whole if that costs at most 64 bytes; CR and LF always stay
+/// together. A window of a non-empty text has at least one character, even beyond `most`.
 pub(super) fn end(text: &str, most: usize) -> usize {
     if most >= text.len() {
         return text.len();
@@ -30,11 +30,11 @@ pub(super) fn end(text: &str, most: usize) -> usize {
         }
         at = places.next().unwrap_or(0);
     }
-    // Only a CR that stands alone in the window can be left with its LF behind it.
+    // Only a CR that is the whole window can still be cut off from its LF.
     if text[..limit].ends_with('\r') && text[limit..].starts_with('\n') { limit + 1 } else { limit }
 }
 
-/// Whether the characters around `at` belong together.
+/// Whether the characters before and after `at` belong together; approximates grapheme clusters.
 fn is_joined(text: &str, at: usize) -> bool {
     const JOINER: char = '\u{200d}';
     let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next())
@@ -44,7 +44,7 @@ fn is_joined(text: &str, at: usize) -> bool {
     before == JOINER || after == JOINER || extends(after) || (before == '\r' && after == '\n')
 }
 
-/// Whether a character changes how the one before it is drawn.
+/// Whether a character extends the one before it.
 fn extends(character: char) -> bool {
     matches!(character,
         // combining marks
@@ -57,7 +57,7 @@ fn extends(character: char) -> bool {
         // variation selectors
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{e0100}'..='\u{e01ef}'
-        // tones of skin
+        // skin tones
         | '\u{1f3fb}'..='\u{1f3ff}')
 }
 

@@ -1,4 +1,4 @@
-//! Which bytes are the lines that are asked for?
+//! Windows by lines: finds the start of a line, then its bytes.
 
 use memchr::{memchr, memchr_iter};
 use resource::{Lines, Result};
@@ -7,12 +7,12 @@ use super::marks::{Marks, Place};
 use super::walk::{AHEAD, CHUNK, Held, Walk};
 use super::{MOST, Piece, cut};
 
-/// How much is looked through at once for the ends of lines.
+/// Bytes per read when searching for a line.
 const STRIDE: u64 = 256 << 10;
 
 impl Walk<'_> {
-    /// Lines of a part from `start` on, no more than `most` of them and of `bytes`; nothing if it
-    /// is no text.
+    /// At most `most` lines and `bytes` bytes of a part, from line `start` on; `None` if it is
+    /// not text.
     pub(super) async fn lines(
         &mut self,
         part: usize,
@@ -38,8 +38,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Where a line begins; if there are not so many, where the one behind the last would. Nothing
-    /// if the part is no text from its beginning.
+    /// Finds the start of a line, or the end of the part if it has fewer lines. `None` if the
+    /// part does not begin with text.
     async fn find(&mut self, part: usize, marks: &Marks, line: u64) -> Result<Option<Place>> {
         let known = self.pin.as_ref().and_then(|etag| marks.before(self.uri, etag, part, line));
         let mut place = known.unwrap_or(Place::first(part));
@@ -58,12 +58,12 @@ impl Walk<'_> {
             }
             at = held.end();
             if passed < missing && (held.bytes.is_empty() || at >= held.total) {
-                // A last line without an end is a line too.
+                // A last line without a newline counts as a line.
                 let open = u64::from(place.offset < held.total);
                 return Ok(Some(Place { part, line: place.line + open, offset: held.total }));
             }
             self.ctx.report(at, Some(held.total));
-            // A provider may never wait, and others want to be answered meanwhile.
+            // A provider may never be pending; let other requests run.
             tokio::task::yield_now().await;
         }
         Ok(Some(place))
@@ -76,14 +76,14 @@ impl Walk<'_> {
     }
 }
 
-/// How many lines end in `bytes`, counted up to `most`, and where the last of them does.
+/// Counts the lines that end in `bytes`, up to `most`, and returns the end of the last.
 fn passed(bytes: &[u8], most: u64) -> (u64, usize) {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let count = |(count, _), at| (count + 1, at + 1);
     memchr_iter(b'\n', bytes).take(most).fold((0, 0), count)
 }
 
-/// The end of the lines that are given of what is held, or nothing if more is needed to tell.
+/// The end of the window within `held`, and its lines; `None` if more bytes are needed.
 fn taken(
     held: &Held,
     start: u64,
@@ -97,7 +97,7 @@ fn taken(
     let (end, count, cut) = if count == most || (is_all && end == held.bytes.len()) {
         (end, count, false)
     } else if is_all && !held.torn && within.len() == held.bytes.len() {
-        // The last line of a text need not have an end.
+        // The last line of a text may lack a newline.
         (within.len(), count + 1, false)
     } else if !is_all && held.bytes.len() < bytes + AHEAD as usize {
         return Ok(None);

@@ -1,18 +1,20 @@
-//! Where do lines begin that somebody has counted to already?
+//! Line index: an LRU cache of known line offsets per resource version.
+//!
+//! At most 256 resources with 64 offsets each.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use resource::Uri;
 
-/// Of how many resources something is remembered.
+/// The most resources in the index.
 const RESOURCES: usize = 256;
 
-/// How many places of one resource are remembered.
+/// The most offsets per resource.
 const PLACES: usize = 64;
 
-/// Places in resources that were read by lines, so that whoever goes on does not count from the
-/// first line again. Each is good for one version only.
+/// Offsets of lines that earlier reads have found, so that the next window need not count from the
+/// first line again. Each is valid for one version only.
 #[derive(Default)]
 pub(crate) struct Marks {
     inner: Mutex<Inner>,
@@ -26,36 +28,36 @@ struct Inner {
 
 struct Seen {
     etag: String,
-    /// In order, and no two of a line.
+    /// Sorted, without duplicates.
     places: Vec<Place>,
     used: u64,
 }
 
-/// The beginning of a line.
+/// The start of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// In which part.
+    /// Index of the part.
     pub(super) part: usize,
     /// The line, counted from 1.
     pub(super) line: u64,
-    /// Where it begins.
+    /// Its byte offset.
     pub(super) offset: u64,
 }
 
 impl Place {
-    /// The beginning of a part.
+    /// The start of a part.
     pub(super) fn first(part: usize) -> Self {
         Self { part, line: 1, offset: 0 }
     }
 }
 
 impl Marks {
-    /// The version of which places are remembered.
+    /// The version that the index holds.
     pub(super) fn etag(&self, uri: &Uri) -> Option<String> {
         self.lock().seen.get(uri).map(|seen| seen.etag.clone())
     }
 
-    /// The last known place that is not behind `line`.
+    /// The last known line start at or before `line`.
     pub(super) fn before(&self, uri: &Uri, etag: &str, part: usize, line: u64) -> Option<Place> {
         let mut inner = self.lock();
         inner.clock += 1;
@@ -67,7 +69,7 @@ impl Marks {
         seen.places[..count].last().filter(|place| place.part == part).copied()
     }
 
-    /// Remembers a place of one version, and forgets those of any other.
+    /// Adds a line start of one version and drops those of any other version.
     pub(super) fn put(&self, uri: &Uri, etag: &str, place: Place) {
         let mut inner = self.lock();
         inner.clock += 1;
@@ -83,7 +85,7 @@ impl Marks {
         }
     }
 
-    /// Forgets all places of a resource.
+    /// Drops the entry of a resource.
     pub(super) fn forget(&self, uri: &Uri) {
         self.lock().seen.remove(uri);
     }
@@ -110,7 +112,7 @@ impl Seen {
         let Err(at) = self.places.binary_search(&place) else { return };
         self.places.insert(at, place);
         if self.places.len() > PLACES {
-            // The one goes that is missed least, so that the others lie all over the resource.
+            // Evict the entry with the smallest gap: the rest stay spread over the resource.
             let inner = (1..PLACES).filter(|inner| *inner != at);
             if let Some(least) = inner.min_by_key(|inner| self.gap(*inner)) {
                 self.places.remove(least);
@@ -118,7 +120,7 @@ impl Seen {
         }
     }
 
-    /// How far it would be between its neighbours without a place.
+    /// Distance between the neighbours of an entry.
     fn gap(&self, at: usize) -> u64 {
         let (before, after) = (self.places[at - 1], self.places[at + 1]);
         if before.part == after.part {

@@ -1,10 +1,10 @@
-//! Which stretch of a resource is given, if it is asked for by bytes, lines or tokens?
+//! Windowed reads of a resource, by bytes, lines or tokens.
 //!
-//! Providers know windows of bytes; everything else is made of those here, so that nothing but
-//! what is needed is read. Whoever follows [`Piece::next`] from window to window gets the text,
-//! whole and in order, in whatever sizes it is asked for.
+//! Providers know only windows of bytes. This module builds the others from those, and reads little
+//! more than it returns. A client that follows [`Piece::next`] from window to window gets the
+//! whole text in order, whatever sizes it asks for.
 //!
-//! Where a window ends is decided in one place, `cut`.
+//! One function decides where a text may be cut: `cut::end`.
 
 mod cut;
 mod lines;
@@ -22,55 +22,55 @@ use crate::server::Server;
 pub(crate) use marks::Marks;
 use walk::Walk;
 
-/// The most bytes that one window has, whatever is asked for.
+/// The most bytes in one window, whatever the request.
 pub const MOST: u64 = 1 << 20;
 
-/// What is asked for.
+/// A request for a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Which stretch.
+    /// The range, and its unit.
     pub by: By,
-    /// The version it must be of. Without one it is of any version, but of a single one.
+    /// The version to read. Without one, any version, but all bytes are of the same one.
     pub etag: Option<String>,
 }
 
-/// A stretch, in the measure of whoever asks. No window has more than [`MOST`] bytes.
+/// A range in bytes, lines or tokens. No window has more than [`MOST`] bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum By {
-    /// At most `length` bytes. A text ends behind a line if one ends in the last tenth of the
-    /// window (and the last KiB of it), else between characters, with one at the least.
+    /// At most `length` bytes. Text ends after a line if a line ends in the last tenth of the
+    /// window (and in its last KiB), else between characters; it has at least one character.
     Bytes {
-        /// Where it begins. Inside a character it moves to the next one.
+        /// First byte. Inside a character, the next character.
         offset: u64,
-        /// How long it may be.
+        /// The most bytes.
         length: u64,
     },
-    /// Whole lines. A line that is longer than `bytes` is given in pieces: then [`Piece::next`] is
-    /// an offset, and whoever goes on does so by bytes.
+    /// Whole lines. A line longer than `bytes` is split: then [`Piece::next`] is an offset, and
+    /// the client continues by bytes.
     Lines {
         /// The first line, counted from 1.
         start: u64,
-        /// How many lines at most.
+        /// The most lines.
         most: Option<u64>,
-        /// How many bytes at most.
+        /// The most bytes.
         bytes: u64,
     },
-    /// As much as is estimated to be at most so many tokens; it ends like one by bytes.
+    /// As much text as fits into an estimated `most` tokens; it ends like a window by bytes.
     Tokens {
-        /// Where it begins, in bytes.
+        /// First byte.
         offset: u64,
-        /// How many tokens at most.
+        /// The most tokens.
         most: u64,
     },
 }
 
-/// What is given: the same window of each format, the primary one first. By lines and by tokens,
-/// formats that are no text are left out.
+/// The same window of each format, the primary format first. Windows by lines or tokens leave out
+/// formats that are not text.
 #[derive(Debug)]
 pub struct Windowed {
-    /// The window, once per format; never empty.
+    /// One window per format; never empty.
     pub pieces: Vec<Piece>,
-    /// How long it may be kept, and by whom.
+    /// How long it may be cached, and by whom.
     pub freshness: Freshness,
 }
 
@@ -79,42 +79,42 @@ pub struct Windowed {
 pub struct Piece {
     /// The resource, described for this format.
     pub resource: Arc<Resource>,
-    /// Whether it is text, and the bytes are UTF-8.
+    /// Whether it is text; then the bytes are UTF-8.
     pub is_text: bool,
-    /// The content, `slice.length` bytes of it.
+    /// The content, `slice.length` bytes.
     pub bytes: Bytes,
-    /// Which bytes of how many, and which lines if they were asked for.
+    /// Which bytes out of how many, and which lines, for a window by lines.
     pub slice: Slice,
 }
 
 impl Piece {
-    /// What it is a window of.
+    /// The URI of the resource.
     pub fn uri(&self) -> &Uri {
         &self.resource.uri
     }
 
-    /// The version; nothing if the source knows of none.
+    /// The version; `None` if the source has none.
     pub fn etag(&self) -> Option<&str> {
         self.resource.etag.as_deref()
     }
 
-    /// Whether nothing follows.
+    /// Whether this is the end of the resource.
     pub fn is_last(&self) -> bool {
         self.slice.next().is_none()
     }
 
-    /// Where to go on: at a line if lines were asked for and whole ones given, else at a byte.
+    /// Where the next window starts: at a line after whole lines, else at a byte.
     pub fn next(&self) -> Option<Next> {
         let line = self.slice.next_line().map(Next::Line);
         line.or_else(|| self.slice.next().map(Next::Offset))
     }
 
-    /// The text, if it is one.
+    /// The content, if it is text.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok().filter(|_| self.is_text)
     }
 
-    /// The same as a part of a reading.
+    /// Converts it into a part of a reading.
     pub fn into_part(self) -> Part {
         let source = Source::Bytes(self.bytes);
         let body = if self.is_text { Body::Text(source) } else { Body::Blob(source) };
@@ -122,12 +122,12 @@ impl Piece {
     }
 }
 
-/// The window of `uri` that `span` asks for, all of one version.
+/// Reads the window `span` of `uri`, all of one version.
 ///
-/// A resource that changes while it is read is read anew once; if it changes again, or is no
-/// longer the version that `span` pins, that is an error of the kind [`ErrorKind::Changed`] which
-/// names the present etag. Blobs have no lines and no tokens, and collections without content no
-/// windows at all; the words of the error say what to ask for instead.
+/// If the resource changes meanwhile, it is read again, once. If it changes again, or is not the
+/// version that `span` pins, the error is [`ErrorKind::Changed`] and names the current etag. Blobs
+/// have no lines or tokens, and collections without content have no windows; the error says what
+/// to request instead.
 pub async fn read(server: &Server, ctx: &Context, uri: &Uri, span: &Span) -> Result<Windowed> {
     span.check()?;
     let mut walk = Walk::new(&*server.provider, ctx, uri);
@@ -135,7 +135,7 @@ pub async fn read(server: &Server, ctx: &Context, uri: &Uri, span: &Span) -> Res
         walk.pin.clone_from(&span.etag);
         return give(server, &mut walk, &span.by).await;
     }
-    // Places that were seen before are good for that version; whether it still is, reading tells.
+    // The index is valid for one version. Pin it: the read fails if the resource has changed.
     if let (By::Lines { .. }, Some(seen)) = (&span.by, server.marks.etag(uri)) {
         walk.pin = Some(seen);
         match give(server, &mut walk, &span.by).await {
@@ -157,11 +157,11 @@ impl Span {
     fn check(&self) -> Result<()> {
         let words = match self.by {
             By::Bytes { length: 0, .. } | By::Lines { bytes: 0, .. } => {
-                "a window of 0 bytes holds nothing; ask for 1 at the least"
+                "a window of 0 bytes is empty; ask for at least 1"
             }
-            By::Lines { start: 0, .. } => "lines are counted from 1",
-            By::Lines { most: Some(0), .. } => "0 lines hold nothing; ask for 1 at the least",
-            By::Tokens { most: 0, .. } => "0 tokens hold nothing; ask for 1 at the least",
+            By::Lines { start: 0, .. } => "line 0 does not exist; lines are counted from 1",
+            By::Lines { most: Some(0), .. } => "a window of 0 lines is empty; ask for at least 1",
+            By::Tokens { most: 0, .. } => "a window of 0 tokens is empty; ask for at least 1",
             _ => return Ok(()),
         };
         Err(Error::invalid(words))
@@ -183,8 +183,8 @@ async fn give(server: &Server, walk: &mut Walk<'_>, by: &By) -> Result<Windowed>
         part += 1;
     }
     if pieces.is_empty() {
-        let words = "this resource is no text and has neither lines nor tokens; read it by bytes, \
-            with offset and a length or max_bytes";
+        let words = "this resource is not text and has no lines or tokens; read it by bytes, with \
+            offset and length or max_bytes";
         return Err(Error::invalid(words).about(walk.uri));
     }
     Ok(Windowed { pieces, freshness: walk.freshness })

@@ -1,4 +1,4 @@
-//! How is a stretch of any length had from a provider that gives windows of bytes?
+//! Window reader: reads ranges of any length from a provider, pinned to one version.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use resource::{
 
 use super::{MOST, Piece, cut};
 
-/// How much is asked for beyond a window, to see what follows its end.
+/// Bytes to read beyond a window, to see what follows its end.
 pub(super) const AHEAD: u64 = 8;
 
-/// How much is asked for at once where nobody knows how much it will take.
+/// Bytes per read where the needed length is unknown.
 pub(super) const CHUNK: u64 = 64 << 10;
 
-/// A way through one version of one resource.
+/// Reads one version of one resource.
 pub(super) struct Walk<'a> {
     provider: &'a dyn Provider,
     pub(super) ctx: &'a Context,
     pub(super) uri: &'a Uri,
-    /// The version: the one that was asked for, or the first that was met.
+    /// The version: the requested one, or the one of the first read.
     pub(super) pin: Option<String>,
-    /// How many parts were met.
+    /// Number of parts in the last read.
     pub(super) parts: usize,
     pub(super) freshness: Freshness,
 }
 
-/// A stretch of one part, as it was given.
+/// Bytes of one part, as the provider returned them.
 pub(super) struct Held {
     pub(super) resource: Arc<Resource>,
     pub(super) is_text: bool,
     pub(super) bytes: Bytes,
     pub(super) offset: u64,
     pub(super) total: u64,
-    /// Whether the part goes on as something else than it is here.
+    /// Whether the part continues as another kind (text, then blob), or not at all.
     pub(super) torn: bool,
 }
 
@@ -55,14 +55,14 @@ impl<'a> Walk<'a> {
         Ok(held.piece(end))
     }
 
-    /// At most so many tokens of a part; nothing if it is no text.
+    /// At most `most` tokens of a part; `None` if it is not text.
     pub(super) async fn tokens(
         &mut self,
         part: usize,
         offset: u64,
         most: u64,
     ) -> Result<Option<Piece>> {
-        // Of most texts this is a little more than enough.
+        // A little more than enough for most texts.
         let mut wanted = most.saturating_mul(5).clamp(1 << 10, CHUNK);
         let Some(mut held) = self.text(part, offset, wanted).await? else { return Ok(None) };
         loop {
@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A stretch of text that is no longer than `wanted`; nothing if not even its beginning is one.
+    /// At most `wanted` bytes of text; `None` if the part is not text at `offset`.
     pub(super) async fn text(
         &mut self,
         part: usize,
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
         if held.is_text {
             return Ok(Some(held));
         }
-        // What is no text farther on does not take away what is before it.
+        // Bytes farther on may make it a blob: search for the longest text before them.
         let mut longest = self.once(part, offset, 1).await?;
         let (mut text, mut none) = (1, wanted);
         while longest.is_text && none - text > 1 {
@@ -103,7 +103,7 @@ impl<'a> Walk<'a> {
         Ok(longest.is_text.then_some(longest))
     }
 
-    /// Reads on until `wanted` bytes are held, or all there are.
+    /// Reads until `held` has `wanted` bytes, or all there are.
     pub(super) async fn fill(&mut self, held: &mut Held, part: usize, wanted: u64) -> Result<()> {
         let mut more = BytesMut::new();
         while !held.torn && held.end() + (more.len() as u64) < held.total {
@@ -129,18 +129,18 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What the provider gives for a window of a part; it may give less than is asked for.
+    /// Reads one window of a part once. The provider may return less than `length`.
     pub(super) async fn once(&mut self, part: usize, offset: u64, length: u64) -> Result<Held> {
         let window = Window::Part { offset, length, etag: self.pin.clone() };
         let reading = self.provider.read(self.ctx, self.uri, &window).await?;
         let mut parts = match reading.content {
             Content::Parts(parts) => parts,
             Content::Collection(_) => {
-                let words = "a collection without content of its own has no windows; list it";
+                let words = "this collection has no content to read in windows; list it";
                 return Err(Error::invalid(words).about(self.uri));
             }
             Content::Question(_) => {
-                let words = "it needs input first; read it whole to be asked";
+                let words = "this resource needs input first; read it without a window";
                 return Err(Error::new(ErrorKind::NeedsInput, words).about(self.uri));
             }
         };
@@ -167,22 +167,22 @@ impl<'a> Walk<'a> {
 }
 
 impl Held {
-    /// Where it ends.
+    /// The offset of its end.
     pub(super) fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }
 
-    /// Whether reading on would not give more than `wanted` bytes already did.
+    /// Whether reading on can give no more than the `wanted` bytes.
     pub(super) fn is_settled(&self, wanted: u64) -> bool {
         self.torn || self.end() >= self.total || wanted >= MOST + AHEAD
     }
 
     pub(super) fn text(&self) -> Result<&str> {
-        let broken = |flaw| Error::internal("a text is not UTF-8").caused_by(flaw);
+        let broken = |flaw| Error::internal("text from a provider is not UTF-8").caused_by(flaw);
         std::str::from_utf8(&self.bytes).map_err(broken)
     }
 
-    /// The beginning of it, up to `end`.
+    /// The bytes up to `end`.
     pub(super) fn piece(&self, end: usize) -> Piece {
         let bytes = self.bytes.slice(..end.min(self.bytes.len()));
         let slice = Slice::new(self.offset, bytes.len() as u64, self.total);
@@ -191,7 +191,7 @@ impl Held {
     }
 }
 
-/// All that a source gives, which is about as much as was asked for.
+/// Collects a source; fails if it gives much more than `length`.
 async fn collected(source: Source, length: u64) -> Result<Bytes> {
     let mut stream = match source {
         Source::Bytes(bytes) => return Ok(bytes),
@@ -201,7 +201,7 @@ async fn collected(source: Source, length: u64) -> Result<Bytes> {
     while let Some(chunk) = poll_fn(|cx| stream.as_mut().poll_next(cx)).await {
         all.extend_from_slice(&chunk?);
         if all.len() as u64 > length.saturating_add(AHEAD) {
-            return Err(Error::new(ErrorKind::Internal, "a window is larger than was asked for"));
+            return Err(Error::new(ErrorKind::Internal, "the window is larger than requested"));
         }
     }
     Ok(all.freeze())

@@ -1,4 +1,4 @@
-//! Everybody hears their own, whatever they speak and however they came.
+//! Tests that clients are isolated: each gets only its own notifications.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use testkit::Memory;
 use crate::desk::{self, Pipe, Site, initialize, request, stateless, until};
 use crate::events::Events;
 
-/// Somebody who hears of changes.
+/// A client that receives notifications.
 enum Hearer {
     Piped(Pipe),
     Streamed(Events),
@@ -80,7 +80,7 @@ async fn nobody_hears_of_what_another_subscribed_to() {
     }
 }
 
-/// A thousand listeners come and go: no task and no watcher is left.
+/// A thousand listening requests open and close; no task and no watcher is left.
 #[tokio::test]
 async fn listeners_that_come_and_go_leave_no_task_behind() {
     let memory = Arc::new(Memory::new().text("test://one", "").live());
@@ -105,7 +105,7 @@ async fn listeners_that_come_and_go_leave_no_task_behind() {
     };
     round(10).await;
     until(|| memory.watchers() == 0).await;
-    // The task that tells of changes rests for a moment before it goes.
+    // The task that sends notifications lingers for a moment.
     until(|| tasks.num_alive_tasks() <= 1).await;
     round(1000).await;
     until(|| memory.watchers() == 0 && tasks.num_alive_tasks() <= 1).await;

@@ -1,4 +1,4 @@
-//! How is a client asked, while it waits, what a server behind us wants to know?
+//! Tests of requests to the client during a call (elicitation), logging and `requestState`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::events::Events;
 
 const ELICIT: &str = "elicitation/create";
 
-/// A desk whose tool `who` asks for a name and gives what is answered.
+/// A server whose tool `who` elicits a name and returns the answer of the client.
 fn asking() -> Arc<server::Server> {
     let back = json!({ "resultType": "input_required", "requestState": "opaque",
         "inputRequests": { "who": { "method": ELICIT, "params": { "message": "Who?" } } } });
@@ -50,14 +50,14 @@ async fn a_client_that_can_be_asked_is_asked_on_its_pipe() {
         (&question["method"], &question["params"]["message"]),
         (&json!(ELICIT), &json!("Who?"))
     );
-    // An answer to nothing that was asked is nobody's.
+    // The server ignores an answer to an unknown id.
     pipe.say(&json!({ "jsonrpc": "2.0", "id": "never", "result": {} })).await;
     let result = json!({ "action": "accept", "content": { "name": "Ada" } });
     let logged = pipe.ask(&answer(&question, result.clone())).await;
     assert_eq!(logged["params"]["data"], "behind");
     let given = pipe.hear().await;
     assert_eq!((&given["id"], &given["result"]), (&json!(1), &result));
-    // The same answer again is nobody's either.
+    // It also ignores a second answer.
     pipe.say(&answer(&question, json!({}))).await;
     assert_eq!(pipe.ask(&request(2, "ping", json!({}))).await["id"], 2);
 }
@@ -81,7 +81,7 @@ async fn a_client_that_cannot_be_asked_is_not() {
         pipe.ask(&call(1)).await;
         let refused = pipe.hear().await;
         let words = refused["error"]["message"].as_str().unwrap();
-        assert!(words.contains("did not say that it answers"), "{refused}");
+        assert!(words.contains("did not declare support for"), "{refused}");
     }
 }
 
@@ -97,7 +97,7 @@ async fn a_question_that_nobody_waits_for_is_taken_back() {
     assert_eq!(pipe.ask(&request(2, "ping", json!({}))).await["id"], 2);
 }
 
-/// L-09: a level is asked for, and what is less important is not heard.
+/// L-09: the client sets a level, and less important messages are not sent.
 #[tokio::test]
 async fn a_client_hears_what_is_as_important_as_it_likes() {
     let mut pipe = Pipe::open(asking());
@@ -112,20 +112,20 @@ async fn a_client_hears_what_is_as_important_as_it_likes() {
     assert_eq!(given["result"], json!({ "action": "decline" }));
 }
 
-/// A request that stands alone hears of nothing that it did not ask for, and is never asked.
+/// A stateless request gets only the logs it asked for, and no requests.
 #[tokio::test]
 async fn a_request_that_stands_alone_is_told_as_much_as_it_says() {
     let mut pipe = Pipe::open(asking());
     let refused = pipe.ask(&stateless(1, "tools/call", json!({ "name": "who" }))).await;
-    assert_eq!(refused["error"]["message"], "there is nobody to ask");
+    assert_eq!(refused["error"]["message"], "there is no caller to ask");
     let level = json!({ "io.modelcontextprotocol/logLevel": "debug" });
     let call = stateless(2, "tools/call", json!({ "name": "who", "_meta": level }));
     assert_eq!(pipe.ask(&call).await["params"]["data"], "before");
     let refused = pipe.hear().await;
-    assert!(refused["error"]["message"].as_str().unwrap().contains("stands alone"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("no session"), "{refused}");
 }
 
-/// Over HTTP the question comes on the stream of the answer, and is answered by a post.
+/// Over HTTP the request comes on the stream of the answer, and the client answers it by POST.
 #[tokio::test]
 async fn a_client_is_asked_on_the_stream_of_its_answer() {
     let site = Site::open(asking()).await;
@@ -151,7 +151,7 @@ async fn a_client_is_asked_on_the_stream_of_its_answer() {
     assert_eq!(events.next().await.json()["result"], result);
 }
 
-/// M-06, M-07: what comes back is what was given, for the same request.
+/// M-06, M-07: `requestState` is accepted only unchanged and for the same request.
 #[tokio::test]
 async fn what_a_server_is_reminded_of_cannot_be_forged() {
     let mut pipe = Pipe::open(asking());

@@ -1,8 +1,8 @@
-//! What do we say, word for word, in every revision?
+//! Snapshot tests: the exact answers of the server, in every revision.
 //!
-//! A file under `conversations/` holds what a client says, a message a line. It is said in every
-//! revision; the snapshots hold what we answer, so that a difference between two revisions is a
-//! difference between two files.
+//! A file under `conversations/` holds the messages of a client, one per line. Each is played in
+//! every revision, and a snapshot per revision holds the answers, so that a diff of two snapshots
+//! shows how two revisions differ.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const RESOURCES: &str = include_str!("conversations/resources.jsonl");
 const OFFERS: &str = include_str!("conversations/offers.jsonl");
 const COLLECTIONS: &str = include_str!("conversations/collections.jsonl");
 
-/// Says every line of `script` in `revision`, and gives back each method with its answer.
+/// Sends every line of `script` in `revision` and returns each method with its answer.
 async fn play(script: &str, revision: &str, collections: Collections) -> Vec<(String, Value)> {
     play_with(memory(), script, revision, collections).await
 }
@@ -48,11 +48,11 @@ async fn play_with(
         assert_eq!(answer["id"], json!(id));
         answers.push((method.to_owned(), answer));
     }
-    assert_eq!(pipe.close().await, Vec::<Value>::new(), "something was said unasked");
+    assert_eq!(pipe.close().await, Vec::<Value>::new(), "an unexpected message");
     answers
 }
 
-/// One line for each answer: short enough to read, exact enough to compare.
+/// All answers as text, for the snapshot.
 fn told(answers: &[(String, Value)]) -> String {
     let line = |(method, answer): &(String, Value)| {
         let content = answer.get("result").or(answer.get("error")).unwrap();
@@ -61,7 +61,7 @@ fn told(answers: &[(String, Value)]) -> String {
     answers.iter().map(line).collect()
 }
 
-/// Whoever asks for a window in `_meta` is answered there, whatever the revision knows of it.
+/// Drops answers to requests for a window, which have `_meta` in every revision.
 fn without_windows(answers: Vec<(String, Value)>) -> Vec<(String, Value)> {
     let plain = |answer: &Value| !answer.to_string().contains("dev.refdesk/window\":");
     answers.into_iter().filter(|(_, answer)| plain(answer)).collect()
@@ -85,7 +85,7 @@ async fn collections_are_spoken_of_in_every_revision() {
     }
 }
 
-/// Tools and prompts, and nothing in them that a revision's own schema does not know.
+/// Tools and prompts hold only what the schema of the revision defines.
 #[tokio::test]
 async fn offers_are_spoken_of_as_each_revision_knows_them() {
     for revision in REVISIONS {
@@ -95,8 +95,8 @@ async fn offers_are_spoken_of_as_each_revision_knows_them() {
     }
 }
 
-/// Without SEP-2093 nothing but what a revision's own schema knows may be said: every answer comes
-/// back unchanged from that schema's types.
+/// Without SEP-2093 an answer holds only what the schema of the revision defines: it survives a
+/// round trip through the types of that schema.
 #[tokio::test]
 async fn without_collections_only_the_words_of_the_schema_are_said() {
     for revision in REVISIONS {

@@ -1,4 +1,4 @@
-//! What every test here talks to: a server over a provider in memory, and the two ways to reach it.
+//! Test fixture: a server over an in-memory provider, with a stdio client and an HTTP client.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -16,10 +16,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Longer than anything here takes, on any machine; reaching it fails the test.
+/// Test timeout, longer than any step takes on any machine.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// A provider with one of everything.
+/// A provider with one resource of each kind.
 pub(crate) fn memory() -> Memory {
     let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     Memory::new()
@@ -55,7 +55,7 @@ pub(crate) fn server(memory: Arc<Memory>, limits: Limits, collections: Collectio
     Arc::new(Server::new(memory, limits, [7; 32], collections))
 }
 
-/// The same, without tools of its own.
+/// A server without tools of its own.
 pub(crate) fn toolless(
     memory: Arc<Memory>,
     limits: Limits,
@@ -68,7 +68,7 @@ pub(crate) fn usual() -> Arc<Server> {
     server(Arc::new(memory()), Limits::default(), Collections::Always)
 }
 
-/// `_meta` of a request that stands alone.
+/// `_meta` of a stateless request.
 pub(crate) fn alone() -> Map<String, Value> {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -78,7 +78,7 @@ pub(crate) fn alone() -> Map<String, Value> {
     meta.as_object().unwrap().clone()
 }
 
-/// A request that stands alone.
+/// A stateless request.
 pub(crate) fn stateless(id: impl Into<Value>, method: &str, params: Value) -> Value {
     let mut params = params;
     let meta = params["_meta"].as_object().cloned().unwrap_or_default();
@@ -96,7 +96,7 @@ pub(crate) fn initialize(revision: &str) -> Value {
     request("open", "initialize", params)
 }
 
-/// Waits until `happened`, while everybody else goes on.
+/// Waits until `happened`, while other tasks run.
 pub(crate) async fn until(happened: impl Fn() -> bool) {
     let waiting = async {
         while !happened() {
@@ -106,7 +106,7 @@ pub(crate) async fn until(happened: impl Fn() -> bool) {
     timeout(BOUND, waiting).await.expect("it happens in time");
 }
 
-/// A client at the other end of a pipe.
+/// A stdio client of a server.
 pub(crate) struct Pipe {
     write: WriteHalf<DuplexStream>,
     read: BufReader<ReadHalf<DuplexStream>>,
@@ -118,7 +118,7 @@ impl Pipe {
         Self::over(server, 1 << 20)
     }
 
-    /// A pipe that holds less than one answer.
+    /// A pipe with a buffer smaller than one answer.
     pub(crate) fn narrow(server: Arc<Server>) -> Self {
         Self::over(server, 4 << 10)
     }
@@ -144,7 +144,7 @@ impl Pipe {
         self.say_line(&message.to_string()).await;
     }
 
-    /// The next line, whatever it is.
+    /// The next message.
     pub(crate) async fn hear(&mut self) -> Value {
         let mut line = String::new();
         let read = timeout(BOUND, self.read.read_line(&mut line)).await;
@@ -157,7 +157,7 @@ impl Pipe {
         self.hear().await
     }
 
-    /// Ends the input; everything that is still said, until the server is done.
+    /// Closes the input and returns the remaining messages, until the server ends.
     pub(crate) async fn close(mut self) -> Vec<Value> {
         self.write.shutdown().await.unwrap();
         let mut rest = String::new();
@@ -167,7 +167,7 @@ impl Pipe {
     }
 }
 
-/// A server on a port of this machine, stopped when it is dropped.
+/// An HTTP server on a local port. It stops when dropped.
 pub(crate) struct Site {
     pub(crate) port: u16,
     stop: watch::Sender<bool>,
@@ -180,7 +180,7 @@ impl Drop for Site {
     }
 }
 
-/// What came back over HTTP.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -198,7 +198,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
-    /// Status and error code.
+    /// Status and JSON-RPC error code.
     pub(crate) fn refusal(&self) -> (u16, i64) {
         (self.status, self.json()["error"]["code"].as_i64().unwrap_or(0))
     }
@@ -216,17 +216,17 @@ impl Site {
         Self { port, stop, serving }
     }
 
-    /// Tells the server to stop.
+    /// Starts the shutdown.
     pub(crate) fn stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Waits until it has.
+    /// Waits for the end of the shutdown.
     pub(crate) async fn stopped(&mut self) {
         timeout(BOUND, &mut self.serving).await.expect("an end in time").unwrap().unwrap();
     }
 
-    /// Sends one request on a connection of its own. Later headers replace earlier ones.
+    /// Sends one request on a new connection. `headers` replace the default ones.
     pub(crate) async fn send(&self, verb: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut stream = self.connect(verb, headers, body).await;
         let mut bytes = Vec::new();
@@ -234,7 +234,7 @@ impl Site {
         parse(&String::from_utf8(bytes).unwrap())
     }
 
-    /// Sends one request and leaves the rest to the caller.
+    /// Sends one request and returns the connection without reading from it.
     pub(crate) async fn connect(
         &self,
         verb: &str,
@@ -263,7 +263,7 @@ impl Site {
         stream
     }
 
-    /// Posts a request that stands alone, with the headers that it needs.
+    /// Posts a stateless request with the headers that it needs.
     pub(crate) async fn alone(&self, message: &Value) -> Answer {
         let method = message["method"].as_str().unwrap().to_owned();
         let uri = message["params"]["uri"].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! A client that reads a stream of events, chunk by chunk.
+//! SSE client for tests: reads a chunked stream of events.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::desk::Site;
 /// Longer than anything here takes, on any machine; reaching it fails the test.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// An open stream.
+/// An open SSE stream.
 pub(crate) struct Events {
     stream: BufReader<TcpStream>,
     pub(crate) status: u16,
@@ -23,7 +23,7 @@ pub(crate) struct Events {
     comments: usize,
 }
 
-/// One event.
+/// One SSE event.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Event {
     pub(crate) id: Option<String>,
@@ -39,7 +39,7 @@ impl Event {
 }
 
 impl Events {
-    /// Sends a request and reads the head of what comes back.
+    /// Sends a request and reads the head of the response.
     pub(crate) async fn open(
         site: &Site,
         verb: &str,
@@ -57,7 +57,7 @@ impl Events {
         Self { stream, status, head, text, events, comments: 0 }
     }
 
-    /// The stream of a session.
+    /// Opens a stream of a session.
     pub(crate) async fn session(site: &Site, id: &str, last: Option<&str>) -> Self {
         let mut headers = vec![("mcp-session-id", id)];
         headers.extend(last.map(|last| ("last-event-id", last)));
@@ -66,14 +66,14 @@ impl Events {
         events
     }
 
-    /// A request that stands alone and is answered by events.
+    /// Sends a stateless request whose answer is a stream.
     pub(crate) async fn alone(site: &Site, message: &Value) -> Self {
         let method = message["method"].as_str().unwrap();
         let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
         Self::open(site, "POST", &headers, &message.to_string()).await
     }
 
-    /// The next event; nothing at the end.
+    /// The next event; `None` at the end.
     pub(crate) async fn try_next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.events.pop_front() {
@@ -94,16 +94,16 @@ impl Events {
         self.next().await.json()
     }
 
-    /// Waits for a sign of life; no event may come before it.
+    /// Waits for a keep-alive; fails if an event comes first.
     pub(crate) async fn comment(&mut self) {
         let seen = self.comments;
         while self.comments == seen {
             assert!(self.fill().await, "the stream ended");
-            assert_eq!(self.events, [], "an event before a sign of life");
+            assert_eq!(self.events, [], "an event before a keep-alive");
         }
     }
 
-    /// Reads one chunk; tells whether there was one.
+    /// Reads one chunk; false at the end.
     async fn fill(&mut self) -> bool {
         let mut size = String::new();
         let read = timeout(BOUND, self.stream.read_line(&mut size)).await.expect("news in time");

@@ -1,4 +1,4 @@
-//! What do the filters and sorts of `resources_list` let through?
+//! Tests of the filters and the sort orders of the tool `resources_list`.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,7 +15,7 @@ fn day(day: u64) -> Option<SystemTime> {
     Some(SystemTime::UNIX_EPOCH + Duration::from_secs(day * 86_400))
 }
 
-/// Resources of which each has something that others have not.
+/// Resources that each differ from the others in some property.
 fn shelf() -> Memory {
     Memory::new()
         .text("test://one.md", "1")
@@ -48,7 +48,7 @@ fn shelf() -> Memory {
         .described(|resource| resource.annotations.modified = day(3))
 }
 
-/// The names of what is listed, page after page.
+/// The names of all listed resources, over all pages.
 async fn listed(pipe: &mut Pipe, arguments: &Value, page: usize) -> Vec<String> {
     let (mut arguments, mut names) = (arguments.clone(), Vec::new());
     loop {

@@ -1,4 +1,4 @@
-//! Which lines does `resources_grep` find, and how far does one call go?
+//! Tests of the tool `resources_grep`: matches, cursors, and the bounds of one call.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn pipe(memory: Memory) -> (Arc<Memory>, Pipe) {
     (memory, pipe)
 }
 
-/// What a tool gives.
+/// The result of a tool call.
 pub(crate) async fn call(pipe: &mut Pipe, tool: &str, arguments: &Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
     pipe.ask(&stateless(1, "tools/call", params)).await["result"].take()
@@ -39,7 +39,7 @@ fn matches(result: &Value) -> Vec<(String, u64)> {
     matches.iter().map(one).collect()
 }
 
-/// What all calls give together, and how many calls it took.
+/// The matches of all pages, and the number of calls.
 async fn all(pipe: &mut Pipe, mut arguments: Value) -> (Vec<(String, u64)>, usize) {
     let (mut found, mut calls) = (Vec::new(), 0);
     loop {
@@ -73,7 +73,7 @@ async fn a_match_is_told_in_words_as_a_resource_and_for_programs() {
     let expected = "3 matches in 1 resources; searched 2\n\
         test://a:2: two\ntest://a:3: three\ntest://a:8: eight";
     assert_eq!(words, expected);
-    // Neighbours are told together.
+    // Adjacent matches share a block.
     let blocks = result["content"].as_array().unwrap();
     assert_eq!(blocks.len(), 3);
     let block = &blocks[1]["resource"];
@@ -130,7 +130,7 @@ async fn what_lies_deep_is_searched_and_what_is_no_text_is_left_out() {
     let told = &result["structuredContent"];
     assert_eq!((&told["searched"], &told["skipped"]), (&json!(3), &json!(5)));
     let words = result["content"][0]["text"].as_str().unwrap();
-    assert!(words.contains("left out 5 (binary, too large, or not readable)"), "{words}");
+    assert!(words.contains("skipped 5 (binary, too large, or not readable)"), "{words}");
     let within = json!({ "pattern": "A{3}|C{3}", "ignore_case": true,
         "collection": "test://folder/in" });
     assert_eq!(matches(&grep(&mut pipe, within).await), some(&[("test://folder/in/c", 1)]));
@@ -155,7 +155,7 @@ async fn what_is_asked_wrongly_is_said_in_words() {
     assert_eq!(memory.counts().reads(), 0);
 }
 
-/// Texts of all sizes, and the lines of them that have an x.
+/// Texts of many sizes, and their lines with an x.
 fn texts() -> (Memory, Vec<(String, u64)>) {
     let (mut memory, mut expected) = (Memory::new(), Vec::new());
     for (name, lines, every) in

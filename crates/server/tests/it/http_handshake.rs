@@ -1,4 +1,4 @@
-//! Streamable HTTP with sessions (2025-03-26 to 2025-11-25), and HTTP+SSE before it.
+//! Tests of Streamable HTTP with sessions (2025-03-26 to 2025-11-25), and of HTTP+SSE.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,7 +95,7 @@ async fn batches_are_taken_in_the_one_revision_that_has_them() {
     }
 }
 
-/// L-06: a cancelled request is dropped and not answered.
+/// L-06: a cancelled request is aborted and gets no answer.
 #[tokio::test]
 async fn a_request_can_be_cancelled_from_another_connection() {
     let memory = Arc::new(memory());
@@ -120,7 +120,7 @@ async fn a_request_can_be_cancelled_from_another_connection() {
     assert_eq!(memory.counts().running(), 0);
 }
 
-/// A session that is ended takes its requests and streams with it.
+/// The end of a session aborts its requests.
 #[tokio::test]
 async fn ending_a_session_ends_what_is_under_way_in_it() {
     let memory = Arc::new(memory());
@@ -139,7 +139,7 @@ async fn ending_a_session_ends_what_is_under_way_in_it() {
     assert_eq!(memory.counts().running(), 0);
 }
 
-/// HL-04: beyond the bound the oldest stream ends, which may be a dead one.
+/// HL-04: beyond the limit the oldest stream ends; it may be broken.
 #[tokio::test]
 async fn a_session_may_hold_streams_open_up_to_a_bound() {
     let limits = Limits { streams: 2, ..Limits::default() };
@@ -168,7 +168,7 @@ async fn open(site: &Site, headers: &[(&str, &str)]) -> (u16, BufReader<TcpStrea
     (head.split(' ').nth(1).unwrap().parse().unwrap(), stream)
 }
 
-/// The next event's type and data, signs of life and chunk sizes left out.
+/// The type and data of the next event; skips keep-alives and chunk sizes.
 async fn event(stream: &mut BufReader<TcpStream>) -> (String, String) {
     let (mut kind, mut data) = (String::new(), String::new());
     loop {
@@ -213,7 +213,7 @@ async fn the_oldest_clients_are_served_over_one_stream() {
     tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the session ends with it");
 }
 
-/// 1.12: both eras at one address, told apart by each request.
+/// 1.12: requests with and without session at one path.
 #[tokio::test]
 async fn both_eras_are_served_at_one_address() {
     let site = Site::open(usual()).await;

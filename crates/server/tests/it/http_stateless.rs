@@ -1,4 +1,4 @@
-//! Streamable HTTP where every request stands alone (2026-07-28).
+//! Tests of stateless Streamable HTTP (2026-07-28).
 
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ async fn headers_that_repeat_the_body_must_agree_with_it() {
     ] {
         assert_eq!(post(&site, &headers, &read).await, (400, -32020), "{headers:?}");
     }
-    // B-09: what SEP-2093 added may repeat its URI, and then it must be right.
+    // B-09: methods of SEP-2093 may repeat their URI in the header, and then it must match.
     let metadata = stateless(1, "resources/metadata", json!({ "uri": "test://static-text" }));
     let method = ("mcp-method", "resources/metadata");
     assert_eq!(post(&site, &[VERSION, method], &metadata).await, (200, 0));
@@ -146,7 +146,7 @@ async fn unknown_and_removed_methods_are_not_found() {
     }
 }
 
-/// H-01, H-11, H-23, and the rows of bad input.
+/// H-01, H-11, H-23, and malformed bodies.
 #[tokio::test]
 async fn what_is_no_request_gets_the_status_it_should() {
     let site = Site::open(usual()).await;
@@ -175,7 +175,7 @@ async fn what_is_no_request_gets_the_status_it_should() {
     assert_eq!(site.send("POST /other", &[VERSION], "{}").await.status, 404);
 }
 
-/// Handler errors travel with 200, so that no client takes them for a wrong era.
+/// Handler errors have status 200, so that no client takes them for a wrong revision.
 #[tokio::test]
 async fn a_missing_resource_is_bad_parameters_and_never_empty() {
     let site = Site::open(usual()).await;
@@ -201,7 +201,7 @@ async fn strange_origins_and_hosts_are_turned_away() {
     assert_eq!(site.send("POST", &headers, &message).await.status, 200);
 }
 
-/// H-15: whoever hangs up has cancelled.
+/// H-15: closing the connection cancels the request.
 #[tokio::test]
 async fn hanging_up_drops_the_work() {
     let memory = Arc::new(memory());
@@ -218,7 +218,7 @@ async fn hanging_up_drops_the_work() {
     desk::until(|| memory.counts().running() == 0).await;
 }
 
-/// P-06: a cursor is good on another connection and in another process with the same key.
+/// P-06: a cursor is valid on another connection and in another process with the same key.
 #[tokio::test]
 async fn a_walk_begun_here_is_finished_there() {
     let limits = Limits { page: 1, ..Limits::default() };

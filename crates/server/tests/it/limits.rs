@@ -1,4 +1,4 @@
-//! Every bound: taken at it, refused one past it, and the server lives on.
+//! Tests of every limit: accepted at it, refused beyond it, and the server stays up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,7 +126,7 @@ async fn only_so_many_sessions_are_open_and_silent_ones_end() {
     assert_eq!(site.within(&third, &ping).await.status, 404, "it was silent for too long");
 }
 
-/// Clients that never say good-bye do not lock all others out.
+/// Clients that never end their sessions do not lock out all others.
 #[tokio::test]
 async fn a_session_that_has_been_silent_for_a_minute_makes_room() {
     let site = Site::open(with(Limits { sessions: 2, ..Limits::default() })).await;
@@ -172,7 +172,7 @@ async fn only_so_many_connections_are_served_at_once() {
     assert_eq!(waiting.await.status, 200);
 }
 
-/// A peer that never sends its request, or never reads its answer, is let go.
+/// A request that does not arrive in time gets status 408.
 #[tokio::test]
 async fn a_request_has_a_time_to_arrive() {
     let limits = Limits { arrival: Duration::from_secs(1), ..Limits::default() };
@@ -204,7 +204,7 @@ async fn nesting_has_a_depth() {
     assert_eq!(pipe.ask(&nested(7)).await["error"]["code"], -32700);
 }
 
-/// Whoever stops reading its answer loses its connection, and others get its place.
+/// Write timeout: a client that stops reading loses its connection, which frees its place.
 #[tokio::test]
 async fn an_answer_has_a_time_to_be_read() {
     let arrival = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! Hearing of changes for as long as one request lasts (2026-07-28).
+//! Tests of listening requests, which stream notifications (2026-07-28).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,7 +87,7 @@ async fn a_listener_is_told_first_what_it_will_be_told() {
     }
 }
 
-/// S-03, S-05: each hears what it asked for, under its own id, and nothing else.
+/// S-03, S-05: each request gets what it asked for, under its own id, and nothing else.
 #[tokio::test]
 async fn several_listeners_each_hear_their_own() {
     let (memory, server) = live();
@@ -109,7 +109,7 @@ async fn several_listeners_each_hear_their_own() {
     assert_eq!(both.message().await, updated("both", BINARY), "no list was asked for");
 }
 
-/// S-06, S-10: hanging up ends it, and coming back begins anew.
+/// S-06, S-10: closing the connection ends the request; a new one starts afresh.
 #[tokio::test]
 async fn a_listener_that_hangs_up_leaves_nothing_behind() {
     let (memory, server) = live();
@@ -126,7 +126,7 @@ async fn a_listener_that_hangs_up_leaves_nothing_behind() {
     }
 }
 
-/// S-08 over HTTP: the listener is answered when the server stops.
+/// S-08 over HTTP: a shutdown answers the listening request.
 #[tokio::test]
 async fn a_server_that_stops_answers_its_listeners() {
     let (_, server) = live();
@@ -144,7 +144,7 @@ async fn a_server_that_stops_answers_its_listeners() {
     site.stopped().await;
 }
 
-/// S-13, S-14, and what else may be wrong with the request.
+/// S-13, S-14, and other errors in the request.
 #[tokio::test]
 async fn a_listener_must_say_what_it_wants() {
     let (_, server) = live();
@@ -165,7 +165,7 @@ async fn a_listener_must_say_what_it_wants() {
     assert_eq!(site.send("POST", &headers, &message).await.status, 406);
 }
 
-/// R-24-13 and its modern sister: what is not advertised is not there.
+/// R-24-13, also for 2026-07-28: what is not advertised is not served.
 #[tokio::test]
 async fn where_nothing_changes_nobody_listens() {
     let still = Arc::new(Memory::new().text("test://still", ""));
@@ -186,7 +186,7 @@ async fn where_nothing_changes_nobody_listens() {
     assert_eq!(*told, json!({ "subscribe": true, "listChanged": true }));
 }
 
-/// S-12: a source that is silent keeps nobody from hearing of the others.
+/// S-12: a source that does not answer does not block the acknowledgement.
 #[tokio::test(start_paused = true)]
 async fn a_source_that_does_not_answer_holds_nothing_up() {
     let (memory, server) = live();
@@ -202,7 +202,7 @@ async fn a_source_that_does_not_answer_holds_nothing_up() {
     assert_eq!(ack["params"]["notifications"], to(&[TEXT]));
 }
 
-/// S-09, S-16: a silent stream shows signs of life, and no progress of its own.
+/// S-09, S-16: an idle stream sends keep-alives, and no progress.
 #[tokio::test]
 async fn a_silent_stream_shows_that_it_lives() {
     let (memory, server) = live();
@@ -221,7 +221,7 @@ async fn a_silent_stream_shows_that_it_lives() {
     assert_eq!(events.message().await, updated(1, TEXT));
 }
 
-/// S-01, S-02, S-05, S-07 on a pipe, while other requests are answered.
+/// S-01, S-02, S-05, S-07 over stdio, beside other requests.
 #[tokio::test]
 async fn listeners_share_a_pipe_and_are_cancelled_one_by_one() {
     let (memory, server) = live();
@@ -251,7 +251,7 @@ async fn listeners_share_a_pipe_and_are_cancelled_one_by_one() {
     assert_eq!(memory.watchers(), 0);
 }
 
-/// Listeners are bounded, and do not take the places of other requests.
+/// Listening requests have a limit of their own, apart from other requests in flight.
 #[tokio::test]
 async fn a_pipe_has_so_many_listeners_and_no_more() {
     let memory = Arc::new(memory());

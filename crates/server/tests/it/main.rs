@@ -1,4 +1,4 @@
-//! How does a server answer strangers? As conversations, over pipes and over HTTP.
+//! Integration tests of the server: whole conversations over stdio and HTTP.
 
 #![expect(
     clippy::unwrap_used,

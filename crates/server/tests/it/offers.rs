@@ -1,4 +1,4 @@
-//! How are the tools and prompts of somebody else served?
+//! Tests of relayed tools and prompts.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::events::Events;
 const TAG: &str = "io.modelcontextprotocol/subscriptionId";
 const OLDER: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// A provider that has a tool and a prompt with everything that one may have.
+/// A provider with tools and a prompt that use every member.
 pub(crate) fn offering() -> Memory {
     let icon = json!({ "src": "https://example.com/i.png", "mimeType": "image/png" });
     let tool = json!({
@@ -106,7 +106,7 @@ async fn what_is_not_offered_is_neither_declared_nor_served() {
     assert_eq!(capabilities["completions"], json!({}));
 }
 
-/// H-07, H-08: the name is mirrored.
+/// H-07, H-08: a header repeats the name.
 #[tokio::test]
 async fn a_header_that_names_another_tool_is_refused() {
     let (memory, server) = served();
@@ -181,7 +181,7 @@ async fn what_a_server_behind_says_is_passed_on() {
     let mut pipe = Pipe::open(server);
     memory.fault(Spot::Call("rows".to_owned()), Fault::Says(-7));
     let refused = pipe.ask(&stateless(1, "tools/call", call("rows"))).await;
-    let expected = json!({ "code": -7, "message": "as it was told", "data": { "why": 1.5 } });
+    let expected = json!({ "code": -7, "message": "upstream failure", "data": { "why": 1.5 } });
     assert_eq!(refused["error"], expected);
 }
 

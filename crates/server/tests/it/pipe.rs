@@ -1,4 +1,4 @@
-//! One message a line, over a pipe, in both eras.
+//! Tests of the stdio transport, with and without handshake.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use testkit::memory::{Fault, Spot};
 
 use crate::desk::{self, Pipe, initialize, memory, request, stateless, usual};
 
-/// D-04: both eras on one pipe.
+/// D-04: requests with and without handshake on one connection.
 #[tokio::test]
 async fn both_eras_may_be_spoken_on_one_pipe() {
     let mut pipe = Pipe::open(usual());
@@ -37,7 +37,7 @@ async fn both_eras_may_be_spoken_on_one_pipe() {
     assert_eq!(pipe.close().await, Vec::<Value>::new());
 }
 
-/// Bad lines are refused one by one and the pipe lives on.
+/// Each bad line gets an error, and the connection stays open.
 #[tokio::test]
 async fn a_bad_line_costs_only_itself() {
     let mut pipe = Pipe::open(usual());
@@ -73,7 +73,7 @@ async fn a_batch_is_answered_as_a_batch() {
     assert!(ids.contains(&&json!(1)) && ids.contains(&&json!(2)) && ids.len() == 2, "{answers}");
 }
 
-/// D-05, L-06: no word of a cancelled request, and its id is free again.
+/// D-05, L-06: a cancelled request gets no answer, and its id is free again.
 #[tokio::test]
 async fn a_cancelled_request_is_never_answered() {
     let memory = Arc::new(memory());
@@ -94,7 +94,7 @@ async fn a_cancelled_request_is_never_answered() {
     assert_eq!(pipe.close().await, Vec::<Value>::new());
 }
 
-/// Answers come as they are ready, not in the order of the questions.
+/// Answers come as they are ready, not in the order of the requests.
 #[tokio::test]
 async fn a_slow_request_holds_nobody_up() {
     let memory = Arc::new(memory());
@@ -120,7 +120,7 @@ async fn large_bodies_stay_on_one_line() {
     assert!(answer["result"]["contents"][0]["blob"].as_str().unwrap().len() >= text.len() * 4 / 3);
 }
 
-/// D-03: what is under way when the input ends is still answered.
+/// D-03: requests in flight when the input ends are still answered.
 #[tokio::test]
 async fn the_end_of_input_is_a_good_bye() {
     let mut pipe = Pipe::open(usual());
@@ -129,7 +129,7 @@ async fn the_end_of_input_is_a_good_bye() {
     assert_eq!((rest.len(), &rest[0]["id"]), (1, &json!(1)));
 }
 
-/// R-24-10: an inner failure says nothing of what is inside.
+/// R-24-10: an internal error reveals no details.
 #[tokio::test]
 async fn a_failing_source_is_an_internal_error_and_the_server_lives_on() {
     let memory = Arc::new(memory());
@@ -156,7 +156,7 @@ async fn an_opening_cannot_be_cancelled() {
     assert_eq!(pipe.hear().await["result"]["protocolVersion"], "2025-06-18");
 }
 
-/// A request that can be told by its id is answered, however it is malformed.
+/// A malformed request with a valid id is answered under that id.
 #[tokio::test]
 async fn a_malformed_request_is_answered_by_its_id() {
     let mut pipe = Pipe::open(usual());
@@ -176,7 +176,7 @@ async fn a_malformed_request_is_answered_by_its_id() {
     }
 }
 
-/// Nothing piles up behind a client that asks and does not read.
+/// Backpressure: the server stops reading from a client that does not read.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_is_not_read_from_either() {
     let memory = Arc::new(Memory::new().text("test://large", &"x".repeat(100_000)));
@@ -188,13 +188,13 @@ async fn a_client_that_does_not_read_is_not_read_from_either() {
             pipe.say(&stateless(id, "resources/read", json!({ "uri": "test://large" }))).await;
         }
     };
-    // The clock stands still until everybody waits, and then jumps.
+    // The paused clock advances only when all tasks wait.
     let flooded = tokio::time::timeout(std::time::Duration::from_secs(5), flood).await;
     assert!(flooded.is_err(), "a thousand requests were taken unread");
     assert!(memory.counts().reads() < 40, "{} answers were made", memory.counts().reads());
 }
 
-/// D-03: whoever has closed our output cannot be answered, and is not waited for.
+/// D-03: the server ends when the client closes our output.
 #[tokio::test]
 async fn the_end_of_output_is_the_end() {
     let (ours, theirs) = tokio::io::duplex(64);
@@ -211,7 +211,7 @@ async fn the_end_of_output_is_the_end() {
     assert!(ended.expect("an end in time").unwrap().is_err());
 }
 
-/// The last line need not end.
+/// The last line may lack a newline.
 #[tokio::test]
 async fn a_last_line_without_an_end_is_heard() {
     let mut pipe = Pipe::open(usual());
@@ -219,7 +219,7 @@ async fn a_last_line_without_an_end_is_heard() {
     assert_eq!(pipe.close().await.len(), 1);
 }
 
-/// A batch counts as one request under way, whatever is in it.
+/// A batch needs one free place among the requests in flight, however long it is.
 #[tokio::test]
 async fn a_batch_may_be_longer_than_what_may_be_under_way() {
     let limits = Limits { in_flight: 2, ..Limits::default() };

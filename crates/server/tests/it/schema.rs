@@ -1,5 +1,4 @@
-//! Does what we say fit the published schemas? Checked through types that another maker
-//! generated from them.
+//! Schema check: parses answers with third-party types generated from the published schemas.
 
 use schema_2024_11_05::mcp_2024_11_05;
 use schema_2025_03_26::mcp_2025_03_26;
@@ -10,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Every answer has what its revision requires, in the right types.
+/// Checks that every answer has what its revision requires, with the right types.
 pub(crate) fn check(revision: &str, answers: &[(String, Value)]) {
     for (method, answer) in answers {
         let read = through(revision, method, answer);
@@ -18,7 +17,7 @@ pub(crate) fn check(revision: &str, answers: &[(String, Value)]) {
     }
 }
 
-/// Every answer has that, and nothing which its revision does not know.
+/// Checks also that no answer has members which its revision does not define.
 pub(crate) fn check_exactly(revision: &str, answers: &[(String, Value)]) {
     for (method, answer) in answers {
         let read = through(revision, method, answer);
@@ -28,7 +27,7 @@ pub(crate) fn check_exactly(revision: &str, answers: &[(String, Value)]) {
     }
 }
 
-/// What we said, and what is left of it after the schema's own types have read and written it.
+/// A result, and the same after a round trip through the types of the schema.
 fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value), String> {
     assert_eq!(answer["jsonrpc"], "2.0");
     if let Some(error) = answer.get("error") {

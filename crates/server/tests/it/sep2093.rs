@@ -1,4 +1,4 @@
-//! SEP-2093 and its relatives: metadata, collections, alternatives.
+//! Tests of SEP-2093: metadata, collections, scoped lists.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ async fn an_empty_collection_reads_as_itself() {
     assert_eq!(listed["result"]["resources"], json!([]));
 }
 
-/// S2093-17, S2093-18: what does not fit is had by listing.
+/// S2093-17, S2093-18: listing gives what does not fit.
 #[tokio::test]
 async fn reading_a_large_collection_is_capped() {
     let uris: Vec<String> = (0..300).map(|n| format!("test://many/{n:03}")).collect();
@@ -163,7 +163,7 @@ async fn without_the_extension_nothing_of_it_is_served() {
     assert!(!list.contains("isCollection") && !list.contains("dev.refdesk/collection"));
 }
 
-/// B-15, B-16: in `aware` mode the fields are for those who say they know them.
+/// B-15, B-16: in `aware` mode, clients that declare the extension get its fields.
 #[tokio::test]
 async fn whoever_declares_the_extension_is_shown_it() {
     let server = desk::server(Arc::new(memory()), Limits::default(), Collections::Aware);

@@ -1,4 +1,4 @@
-//! Hearing of changes for as long as a session lasts (through 2025-11-25).
+//! Tests of subscriptions in a session, and of resuming SSE streams (through 2025-11-25).
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ fn done(id: i64) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": {} })
 }
 
-/// R-24-02, R-24-11, R-24-12, R-24-20 on a pipe, in every revision that has it.
+/// R-24-02, R-24-11, R-24-12, R-24-20 over stdio, in every revision with sessions.
 #[tokio::test]
 async fn a_session_on_a_pipe_hears_what_it_subscribed_to() {
     for revision in REVISIONS {
@@ -78,7 +78,7 @@ async fn a_session_on_a_pipe_hears_what_it_subscribed_to() {
     }
 }
 
-/// R-24-14, R-24-15: what cannot be subscribed to is refused as what it is.
+/// R-24-14, R-24-15: a subscription that fails gets the error for its cause.
 #[tokio::test]
 async fn only_what_is_there_is_subscribed_to() {
     let (memory, server) = limited(Limits { subscriptions: 1, ..Limits::default() });
@@ -99,7 +99,7 @@ async fn only_what_is_there_is_subscribed_to() {
     assert_eq!(pipe.hear().await, updated(BINARY), "also before it said that it is ready");
 }
 
-/// R-24-18: a collection's children are heard of by whoever subscribed to it.
+/// R-24-18: a subscription to a collection covers its children.
 #[tokio::test]
 async fn a_subscription_to_a_collection_hears_of_its_children() {
     let (memory, server) = live();
@@ -142,7 +142,7 @@ async fn a_session_over_http_hears_on_its_stream() {
     }
 }
 
-/// HS-01 with changes: the oldest transport has one stream for everything.
+/// HS-01 with notifications: HTTP+SSE has one stream for everything.
 #[tokio::test]
 async fn the_oldest_clients_hear_on_their_one_stream() {
     let (memory, server) = live();
@@ -160,7 +160,7 @@ async fn the_oldest_clients_hear_on_their_one_stream() {
     until(|| memory.watchers() == 0).await;
 }
 
-/// HL-05: several streams, and each message on one of them only.
+/// HL-05: with several streams, each message goes over one of them.
 #[tokio::test]
 async fn each_message_goes_over_one_stream_only() {
     let (memory, server) = live();
@@ -177,7 +177,7 @@ async fn each_message_goes_over_one_stream_only() {
     assert_eq!((older.try_next().await, newer.try_next().await), (None, None));
 }
 
-/// HL-07: what a broken stream has not delivered is delivered by the next.
+/// HL-07: a resumed stream replays what the broken one did not deliver.
 #[tokio::test]
 async fn a_stream_that_broke_is_gone_on_with() {
     let (memory, server) = live();
@@ -197,7 +197,7 @@ async fn a_stream_that_broke_is_gone_on_with() {
     let mut events = Events::session(&site, &id, Some(&prime)).await;
     let again = events.next().await;
     assert_eq!((again.retry.is_some(), again.data.as_str()), (true, ""));
-    assert_eq!(again.id.as_ref(), Some(&prime), "who breaks off here again has missed the same");
+    assert_eq!(again.id.as_ref(), Some(&prime), "a client that breaks here resumes at the same id");
     drop(events);
     let mut events = Events::session(&site, &id, again.id.as_deref()).await;
     events.next().await;
@@ -213,14 +213,14 @@ async fn a_stream_that_broke_is_gone_on_with() {
     assert_eq!(events.message().await, updated(BINARY), "after the first, the second");
     let other = site.session("2025-11-25").await;
     let mut strange = Events::session(&site, &other, first.as_deref()).await;
-    assert_eq!(strange.next().await.data, "", "a mark of another session says nothing");
+    assert_eq!(strange.next().await.data, "", "an event id of another session is ignored");
     for wrong in ["", "nonsense", "c999.999", "c1.18446744073709551615"] {
         let mut strange = Events::session(&site, &other, Some(wrong)).await;
         assert_eq!(strange.next().await.data, "", "{wrong}");
     }
 }
 
-/// HL-07: whoever has missed more than was kept is told of everything it asked for.
+/// HL-07: a client that missed more than the replay buffer holds is notified of everything.
 #[tokio::test]
 async fn whoever_missed_too_much_is_told_of_everything() {
     let (memory, server) = live();
@@ -248,7 +248,7 @@ async fn whoever_missed_too_much_is_told_of_everything() {
     }
 }
 
-/// HL-06: a broken connection is no cancellation, and the rest is had by coming back.
+/// HL-06: a broken connection does not cancel; the client resumes to get the rest.
 #[tokio::test]
 async fn a_request_outlives_its_connection() {
     let (memory, server) = live();
@@ -277,7 +277,7 @@ async fn a_request_outlives_its_connection() {
     assert_eq!((&answer["id"], answer["error"].is_null()), (&json!(9), true));
     assert_eq!(events.try_next().await, None, "nothing comes after the answer");
     until(|| memory.counts().running() == 0).await;
-    // One that stands alone ends with its connection.
+    // A stateless request ends with its connection.
     memory.fault(Spot::Read(uri), Fault::Hangs);
     let alone = stateless(1, "resources/read", json!({ "uri": TEXT }));
     let headers = [
@@ -291,7 +291,7 @@ async fn a_request_outlives_its_connection() {
     until(|| memory.counts().running() == 0).await;
 }
 
-/// HL-07: what is too large to be kept is apologised for, not waited for.
+/// HL-07: an answer too large for the replay buffer is replaced by an error.
 #[tokio::test]
 async fn an_answer_that_could_not_be_kept_is_to_be_asked_for_again() {
     let large = "x".repeat(300_000);
@@ -316,7 +316,7 @@ async fn an_answer_that_could_not_be_kept_is_to_be_asked_for_again() {
     assert_eq!(events.try_next().await, None);
 }
 
-/// S-08 where one stream carries everything: what is under way is answered, and listeners too.
+/// S-08 over HTTP+SSE: a shutdown answers requests in flight and listening requests.
 #[tokio::test]
 async fn the_oldest_transport_says_good_bye_as_well() {
     let (memory, server) = live();
@@ -340,7 +340,7 @@ async fn the_oldest_transport_says_good_bye_as_well() {
     site.stopped().await;
 }
 
-/// L-02: nothing is said before the client is ready, unless it subscribed.
+/// L-02: no notification before the client is ready, unless it subscribed.
 #[tokio::test]
 async fn a_session_that_is_not_ready_is_told_nothing() {
     let (memory, server) = live();
@@ -356,7 +356,7 @@ async fn a_session_that_is_not_ready_is_told_nothing() {
     assert_eq!(pipe.hear().await, list_changed());
 }
 
-/// A session on HTTP is stopped with its streams, not with an answer.
+/// A shutdown ends the streams of HTTP sessions without an answer.
 #[tokio::test]
 async fn a_server_that_stops_ends_the_streams_of_sessions() {
     let (_, server) = live();

@@ -1,4 +1,4 @@
-//! What if a provider gives little at a time, changes as it is read, or has several formats?
+//! Test provider that returns short windows, changes during reads, or has several formats.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,10 +10,10 @@ use resource::{
 };
 use testkit::Memory;
 
-/// What happens when the provider has been asked to read.
+/// A hook that runs after each read, with the number of the read.
 type Event = Box<dyn Fn(&Memory, usize) + Send + Sync>;
 
-/// A provider in memory that gives at most so much in one window, and remembers what was asked.
+/// An in-memory provider that returns at most `most` bytes per window and records its reads.
 pub(crate) struct Thrifty {
     pub(crate) memory: Memory,
     most: u64,
@@ -29,25 +29,25 @@ impl Thrifty {
         Self { memory, most, beside: None, torn, event: None, asked: Mutex::default() }
     }
 
-    /// Gives this resource as another format of every one.
+    /// Returns this resource as a second format of every resource.
     pub(crate) fn beside(mut self, uri: &str) -> Self {
         self.beside = Some(Uri::parse(uri).unwrap());
         self
     }
 
-    /// Takes for no text whatever reaches behind this place.
+    /// Returns windows that reach beyond `offset` as blobs.
     pub(crate) fn torn_at(mut self, offset: u64) -> Self {
         self.torn = offset;
         self
     }
 
-    /// Lets something happen behind each read, which is told its number.
+    /// Runs `event` after each read.
     pub(crate) fn behind(mut self, event: impl Fn(&Memory, usize) + Send + Sync + 'static) -> Self {
         self.event = Some(Box::new(event));
         self
     }
 
-    /// What was asked for since somebody last looked.
+    /// The windows that were read since the last call.
     pub(crate) fn asked(&self) -> Vec<Window> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }

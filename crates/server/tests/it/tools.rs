@@ -1,4 +1,4 @@
-//! What do our own tools give to hosts that know tools only?
+//! Tests of our own tools, for hosts that know only tools.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn served(memory: Memory, page: usize) -> Arc<Server> {
     desk::server(Arc::new(memory), limits, Collections::Always)
 }
 
-/// A host of one revision.
+/// A client of one revision.
 struct Host {
     pipe: Pipe,
     revision: &'static str,
@@ -46,19 +46,19 @@ impl Host {
         answer["result"].clone()
     }
 
-    /// What a tool gives.
+    /// The result of a tool call.
     async fn call(&mut self, name: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({ "name": name, "arguments": arguments })).await
     }
 
-    /// What a tool gives to programs.
+    /// The structured result of a tool call that succeeds.
     async fn given(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.call(name, arguments).await;
         assert!(result.get("isError").is_none(), "{result}");
         result["structuredContent"].clone()
     }
 
-    /// Why a tool gives nothing.
+    /// The error text of a tool call that fails.
     async fn refused(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
@@ -101,7 +101,7 @@ async fn the_tools_are_listed_in_one_order_as_each_revision_knows_them() {
     }
 }
 
-/// What we have, and five tools of somebody else, and one that has a name of ours.
+/// Our resources, five relayed tools, and a relayed tool with one of our names.
 fn crowded() -> Memory {
     let described = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
     let with = |memory: Memory, at: usize| {
@@ -112,7 +112,7 @@ fn crowded() -> Memory {
     (0..5).fold(memory(), with).tool("resources_list", &impostor, r#"{"content":[],"x":1}"#)
 }
 
-/// Ours come first, page by page, and a name of ours is ours whoever else has it.
+/// Our tools come first, and a name of ours always means our tool.
 #[tokio::test]
 async fn tools_of_others_come_behind_ours() {
     let others = (0..5).map(|at| format!("other_{at}"));
@@ -152,7 +152,7 @@ async fn everything_is_listed_once_and_can_be_read() {
             let result = host.call("resources_list", arguments.clone()).await;
             let structured = &result["structuredContent"];
             let resources = structured["resources"].as_array().unwrap();
-            // The words say the same, and each is linked to.
+            // The text names the same resources, and each has a link.
             assert_eq!(result["content"].as_array().unwrap().len(), 1 + resources.len());
             for (resource, link) in
                 resources.iter().zip(&result["content"].as_array().unwrap()[1..])
@@ -179,7 +179,7 @@ async fn everything_is_listed_once_and_can_be_read() {
     }
 }
 
-/// What lies in itself, or goes away between two pages, repeats nothing.
+/// A cycle, or an entry that disappears between two pages, repeats nothing.
 #[tokio::test]
 async fn a_walk_goes_round_no_circle_and_stands_on_no_single_entry() {
     let memory = Memory::new()
@@ -243,7 +243,7 @@ async fn a_list_can_be_sorted_page_by_page() {
     assert!(forged.contains("cursor"), "{forged}");
 }
 
-/// The shape that programs rely on.
+/// The structured result that programs rely on.
 #[tokio::test]
 async fn a_window_says_where_it_lies_and_how_to_go_on() {
     let text = "一行目\n二行目\n三行目\n";
@@ -264,7 +264,7 @@ async fn a_window_says_where_it_lies_and_how_to_go_on() {
     let tokens = json!({ "uri": "test://ja", "max_tokens": 3 });
     let given = host.given("resources_read", tokens).await;
     assert!(given["returned"].as_u64().unwrap() < 30, "{given}");
-    // The same as an embedded resource, which says so in its metadata.
+    // The same window as an embedded resource, with the window in `_meta`.
     let blocks = json!({ "uri": "test://ja", "max_bytes": 12, "use_content_blocks": true });
     let result = host.call("resources_read", blocks).await;
     let block = &result["content"][0];
@@ -316,14 +316,14 @@ async fn what_does_not_exist_is_refused_with_the_nearest_names() {
     let mut host = Host::modern(served(memory(), 100)).await;
     let result = host.call("resources_read", json!({ "uri": "test://static-tex" })).await;
     let words = result["content"][0]["text"].as_str().unwrap();
-    assert!(words.contains("the nearest names are test://static-text"), "{words}");
+    assert!(words.contains("did you mean test://static-text"), "{words}");
     let facts = &result["_meta"]["dev.refdesk/error"];
     assert_eq!(facts, &json!({ "kind": "not_found", "uri": "test://static-tex" }));
     let words = host.refused("resources_read", json!({ "uri": "other:thing" })).await;
     assert!(words.contains("resources_list"), "{words}");
 }
 
-/// S2093-26, B-14: what a client does not know of is said where it looks.
+/// S2093-26, B-14: each revision gets only the content types it knows.
 #[tokio::test]
 async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
     for revision in REVISIONS.into_iter().chain([MODERN]) {
@@ -341,7 +341,7 @@ async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
         let result = host.call("resources_read_embedded", media).await;
         let image = &result["content"][1];
         assert_eq!((&image["type"], &image["data"]), (&json!("image"), &json!("iVBORwD/")));
-        // What does not fit is a link, or words where there are no links.
+        // What does not fit is a link, or text in revisions without links.
         let little = json!({ "uris": uris, "max_bytes": 8 });
         let result = host.call("resources_read_embedded", little).await;
         let first = &result["content"][0];
@@ -394,7 +394,7 @@ async fn templates_tell_their_variables() {
     );
 }
 
-/// A version that is pinned does not mix with another.
+/// A read of a pinned version fails if the resource has changed.
 #[tokio::test]
 async fn a_change_between_two_windows_is_told() {
     let memory = Arc::new(Memory::new().text("test://a", "one two three").described(|resource| {

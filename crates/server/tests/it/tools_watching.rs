@@ -1,4 +1,4 @@
-//! Watching by tools, for hosts that cannot subscribe: in a session, and with a handle.
+//! Tests of the watch tools, for hosts that cannot subscribe: in a session, and with a handle.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::desk::{self, Pipe, Site, initialize, memory, request, stateless, unti
 
 const TEXT: &str = "test://static-text";
 const BINARY: &str = "test://static-binary";
-/// Longer than anything waits here.
+/// Longer than any wait in these tests.
 const LONG: u64 = 30_000;
 const UNKNOWN: &str = "no such handle; call resources_watch again";
 
@@ -26,15 +26,15 @@ fn call(tool: &str, arguments: Value) -> Value {
     json!({ "name": tool, "arguments": arguments })
 }
 
-/// Whoever calls tools, in one way or another.
+/// A client that calls tools over one of the four transports and lifecycles.
 enum Desk {
-    /// In a session on a pipe.
+    /// A session over stdio.
     Session(Pipe),
-    /// With requests that stand alone, on a pipe.
+    /// Stateless, over stdio.
     Alone(Pipe),
-    /// In a session over HTTP.
+    /// A session over HTTP.
     Web(Arc<Site>, String),
-    /// With requests that stand alone, over HTTP.
+    /// Stateless, over HTTP.
     WebAlone(Arc<Site>),
 }
 
@@ -76,14 +76,14 @@ impl Desk {
         answer["result"].clone()
     }
 
-    /// What it is told for programs; it is not refused.
+    /// The structured result of a call that succeeds.
     async fn told(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert!(result["isError"].is_null(), "{result}");
         result["structuredContent"].clone()
     }
 
-    /// The words with which it is refused.
+    /// The error text of a call that fails.
     async fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
@@ -95,7 +95,7 @@ impl Desk {
         told["handle"].as_str().unwrap().to_owned()
     }
 
-    /// What has changed; waits for it.
+    /// Waits for changes and returns them.
     async fn changed(&mut self, handle: &str) -> Value {
         let arguments = json!({ "handle": handle, "wait_ms": LONG });
         self.told("resources_changes", arguments).await["changed"].clone()
@@ -138,7 +138,7 @@ async fn a_session_needs_no_handle_and_whoever_stands_alone_does() {
         desk.watch(&[TEXT]).await;
         memory.write(TEXT, "another");
         if desk.stands_alone() {
-            assert_eq!(early, "pass the handle that resources_watch gave");
+            assert_eq!(early, "pass the handle that resources_watch returned");
             for tool in ["resources_changes", "resources_unwatch"] {
                 assert_eq!(desk.refused(tool, json!({})).await, early);
             }
@@ -178,7 +178,7 @@ async fn a_handle_is_of_use_to_its_owner_only() {
     }
     memory.write(TEXT, "another");
     for (desk, handle) in desks.iter_mut().zip(&handles) {
-        assert_eq!(desk.changed(handle).await, json!([TEXT]), "each hears for itself");
+        assert_eq!(desk.changed(handle).await, json!([TEXT]), "each has changes of its own");
     }
 }
 
@@ -210,7 +210,7 @@ async fn whoever_stops_waiting_loses_nothing() {
     let cancel = json!({ "requestId": 2 });
     let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel });
     pipe.say(&notice).await;
-    // What is said in order is heard in order: the answer shows that it was cancelled.
+    // Messages are handled in order: this answer shows that the cancellation was handled.
     let answer = pipe.ask(&stateless(3, "server/discover", json!({}))).await;
     assert_eq!(answer["id"], 3);
     memory.write(TEXT, "another");
@@ -266,7 +266,7 @@ async fn what_cannot_be_watched_is_named() {
     assert_eq!(none, "test://none: Resource not found");
     memory.fault(Spot::Watch, Fault::Fails(resource::ErrorKind::Unavailable));
     let failing = desk.refused("resources_watch", json!({ "uris": [BINARY] })).await;
-    assert_eq!(failing, format!("{BINARY}: failing as told"));
+    assert_eq!(failing, format!("{BINARY}: injected failure"));
     assert_eq!(memory.watchers(), 1);
 }
 
@@ -278,7 +278,7 @@ async fn one_watches_no_more_than_a_session_may_subscribe_to() {
     let told = desk.told("resources_watch", json!({ "uris": [TEXT] })).await;
     assert!(told["failed"].is_null());
     let full = desk.refused("resources_watch", json!({ "uris": [BINARY] })).await;
-    assert_eq!(full, format!("{BINARY}: at most 1 resources are watched at once"));
+    assert_eq!(full, format!("{BINARY}: a watcher can watch at most 1 resources"));
     desk.told("resources_unwatch", json!({ "uris": [TEXT] })).await;
     desk.watch(&[BINARY]).await;
 }

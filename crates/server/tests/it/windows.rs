@@ -1,4 +1,4 @@
-//! Which window is given of what changes, has several formats, or has no windows?
+//! Tests of windows over resources that change, have several formats, or are not text.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn lines(start: u64, most: u64) -> By {
 fn length(window: &Window) -> u64 {
     match window {
         Window::Part { length, .. } => *length,
-        Window::Whole { .. } => panic!("a whole was asked for"),
+        Window::Whole { .. } => panic!("a whole read instead of a window"),
     }
 }
 
@@ -68,7 +68,7 @@ async fn blobs_have_no_lines_and_no_tokens() {
         let error = read(&server, by, None).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid);
         assert!(error.message.contains("offset") && error.message.contains("max_bytes"), "{error}");
-        assert_eq!(provider.asked().len(), 2, "a look at it and one at its beginning are enough");
+        assert_eq!(provider.asked().len(), 2, "one read, and one of its first byte, are enough");
     }
 }
 
@@ -93,7 +93,7 @@ async fn text_is_given_up_to_where_it_is_none() {
     assert_eq!(seen, end);
     let tokens = read(&server, By::Tokens { offset: 0, most: 90_000 }, None).await.unwrap();
     assert!(tokens.is_text && !tokens.is_last() && tokens.slice.length == end);
-    assert!(read(&server, lines(700, 1), None).await.is_err(), "that line is no text");
+    assert!(read(&server, lines(700, 1), None).await.is_err(), "that line is not text");
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn each_format_has_the_window_and_blobs_are_left_out_of_lines() {
         [("test://b", &["two\n", "zwei\n"][..]), ("test://blob", &["two\n"][..])]
     {
         let server = serving(Arc::new(Thrifty::new(memory(), 5).beside(beside)));
-        // Once without, once with what was remembered.
+        // Once without and once with the line index.
         for _ in 0..2 {
             let span = Span { by: lines(2, 1), etag: None };
             let told = window::read(&server, &Context::default(), &uri, &span).await.unwrap();
@@ -160,7 +160,7 @@ async fn a_text_that_changes_while_it_is_read_is_read_anew_once() {
     let error = read(&serving(Arc::clone(&provider)), lines(1, 50), None).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Changed);
     assert!(error.facts.iter().any(|(name, etag)| *name == "etag" && !etag.is_empty()));
-    assert_eq!(provider.asked().len(), 2, "one window of each of two versions was had");
+    assert_eq!(provider.asked().len(), 2, "one window of each of two versions was read");
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn a_pinned_version_is_given_or_refused_with_the_present_one() {
         let now = read(&server, lines(1, 1), None).await.unwrap();
         assert!(error.facts.contains(&("etag", now.etag().unwrap().to_owned())), "{error:?}");
     }
-    // What was remembered of the old version misleads nobody.
+    // The line index of the old version is not used.
     let line = read(&server, lines(21, 1), None).await.unwrap();
     assert_eq!(line.text(), Some("quite new 21\n"));
 }
@@ -202,7 +202,7 @@ async fn a_walk_by_lines_does_not_begin_anew_with_each_window() {
     }
     assert_eq!(start, 59_001);
     assert!(reads < 2 * text.len() as u64, "{reads} for {}", text.len());
-    // Somewhere in between is not far from what was seen either.
+    // A line in between is near a known offset.
     let piece = read(&server, lines(30_500, 1), None).await.unwrap();
     assert!(piece.text().unwrap().ends_with(" 30500\n"));
     assert!(provider.asked().iter().map(length).sum::<u64>() < text.len() as u64);

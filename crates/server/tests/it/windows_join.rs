@@ -1,4 +1,4 @@
-//! Do windows of any size and measure join to the text?
+//! Property tests: windows of any size, by bytes, lines or tokens, join to the whole text.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) async fn read(server: &Server, by: By, etag: Option<&str>) -> resourc
     Ok(windowed.pieces.remove(0))
 }
 
-/// Reads from the beginning to the end, each window where the one before says.
+/// Reads from start to end, following `next` from window to window.
 async fn joined(server: &Server, first: By, check: impl Fn(&Piece)) -> Vec<u8> {
     let (mut all, mut by, mut etag) = (Vec::new(), first.clone(), None);
     loop {
@@ -45,12 +45,12 @@ async fn joined(server: &Server, first: By, check: impl Fn(&Piece)) -> Vec<u8> {
                 By::Bytes { offset, length: *length }
             }
             (Next::Offset(offset), By::Tokens { most, .. }) => By::Tokens { offset, most: *most },
-            (Next::Line(line), _) => panic!("line {line} where nobody counts lines"),
+            (Next::Line(line), _) => panic!("line {line} in a window that is not by lines"),
         };
     }
 }
 
-/// Texts with everything that must not be parted.
+/// Texts with characters that must stay together.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = [
         "日本語の文章",
@@ -73,7 +73,7 @@ fn texts() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
-/// The number of the line that begins at `offset`; nothing inside a line.
+/// The number of the line that begins at `offset`; `None` inside a line.
 fn line_at(text: &str, offset: usize) -> Option<u64> {
     let before = &text[..offset];
     (before.is_empty() || before.ends_with('\n')).then(|| before.matches('\n').count() as u64 + 1)
@@ -97,7 +97,7 @@ proptest! {
             assert!(piece.slice.length <= length.max(4));
             let end = (piece.slice.offset + piece.slice.length) as usize;
             let parted = text[..end].ends_with('\r') && text[end..].starts_with('\n');
-            assert!(!parted, "CR and LF are parted");
+            assert!(!parted, "CR and LF are split");
         };
         let told = run(joined(&server, By::Bytes { offset: 0, length }, check));
         prop_assert_eq!(told, text.as_bytes());

@@ -1,4 +1,4 @@
-//! What does a provider answer to what it never named?
+//! Contract: unknown URIs, path traversal and foreign cursors are refused.
 
 use bytes::Bytes;
 use resource::{Ask, Context, Cursor, ErrorKind, Provider, Uri, Window};
@@ -6,7 +6,7 @@ use resource::{Ask, Context, Cursor, ErrorKind, Provider, Uri, Window};
 use super::Known;
 use super::walk::{PLENTY, expect};
 
-/// Ways to write `../`, some of which only a careless reader takes for it.
+/// Spellings of `../`, some of which only a faulty decoder takes for it.
 const DISGUISES: [&str; 14] = [
     "../",
     "%2e%2e/",
@@ -24,10 +24,10 @@ const DISGUISES: [&str; 14] = [
     "/../",
 ];
 
-/// What a URI that leads outside might point at.
+/// Targets of path traversal.
 const TARGETS: [&str; 3] = ["etc/passwd", "Cargo.toml", ""];
 
-/// A URI that names nothing is not found, whatever is asked of it.
+/// Every request for an unknown URI fails as `NotFound`.
 pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Known) {
     assert!(!known.missing.is_empty(), "the test names no missing URI");
     for uri in &known.missing {
@@ -37,7 +37,7 @@ pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Known) {
     }
 }
 
-/// No spelling of `..` leads out of where the provider's URIs begin.
+/// No spelling of `..` escapes the provider's root.
 pub async fn disguises_lead_nowhere(provider: &dyn Provider, known: &Known) {
     let Some(prefix) = &known.prefix else { return };
     let mut texts: Vec<String> = known.outside.iter().map(|path| prefix.clone() + path).collect();
@@ -57,7 +57,7 @@ pub async fn disguises_lead_nowhere(provider: &dyn Provider, known: &Known) {
     }
 }
 
-/// A cursor that was not made here is invalid, or at worst a place in the list.
+/// A foreign cursor fails as `Invalid`, or at worst gives some position in the list.
 pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
     let ctx = Context::default();
     let first = expect(provider.list(&ctx, None, &Ask::first(1)).await, "listing");
@@ -85,7 +85,7 @@ pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
     }
 }
 
-/// How listing, describing and reading `uri` are refused; nothing where they are not.
+/// The error kinds of listing, describing and reading `uri`; `None` for each that succeeds.
 async fn refusals(provider: &dyn Provider, uri: &Uri) -> [(&'static str, Option<ErrorKind>); 4] {
     let ctx = Context::default();
     let whole = Window::Whole { limit: PLENTY };

@@ -1,4 +1,4 @@
-//! Is what is read the content, all of it and nothing else?
+//! Contract: reads return the exact content; windows join; limits and pinned versions hold.
 
 use resource::{Body, ErrorKind, Part, Provider, Resource, Slice, Window};
 
@@ -7,15 +7,15 @@ use super::walk::{PLENTY, bytes_of, leaves, parts, primary, read};
 
 const WHOLE: Window = Window::Whole { limit: PLENTY };
 
-/// Leaves that the test knows hold exactly what it knows of.
+/// Known leaves have exactly the expected content.
 pub async fn known_content_is_given(provider: &dyn Provider, known: &Known) {
     for (uri, content) in &known.leaves {
         let told = bytes_of(primary(provider, uri, &WHOLE).await.body).await;
-        assert_eq!(&told[..], &content[..], "{uri} holds something else than was put into it");
+        assert_eq!(&told[..], &content[..], "{uri} has other content than expected");
     }
 }
 
-/// Each part names the URI that was asked for, and is as long as it says it is.
+/// Each part names the requested URI, and its `size` is the length of its content.
 pub async fn reading_names_what_was_asked(provider: &dyn Provider) {
     for leaf in leaves(provider).await {
         let uri = &leaf.uri;
@@ -38,10 +38,10 @@ pub async fn reading_names_what_was_asked(provider: &dyn Provider) {
 async fn size_is_right(part: Part) {
     let Part { resource, body, .. } = part;
     let told = bytes_of(body).await.len() as u64;
-    // What is stored in another charset has another length once it is given as UTF-8.
+    // Content stored in another charset has another length in UTF-8.
     if resource.charset.is_none() {
         let size = resource.size.unwrap_or(told);
-        assert_eq!(size, told, "{} is not as long as it says", resource.uri);
+        assert_eq!(size, told, "the size of {} is wrong", resource.uri);
     }
 }
 
@@ -68,13 +68,13 @@ async fn joined(provider: &dyn Provider, leaf: &Resource, is_text: bool, length:
     loop {
         let window = Window::Part { offset: all.len() as u64, length, etag: leaf.etag.clone() };
         let part = primary(provider, uri, &window).await;
-        let slice = part.slice.unwrap_or_else(|| panic!("a window of {uri} does not say which"));
+        let slice = part.slice.unwrap_or_else(|| panic!("a window of {uri} has no slice"));
         assert_eq!(matches!(part.body, Body::Text(_)), is_text, "{uri} is text only in places");
         let bytes = bytes_of(part.body).await;
         let most = length.max(if is_text { 4 } else { 1 });
         assert!(bytes.len() as u64 <= most, "a window of {length} of {uri} is larger");
         assert_eq!(slice.offset, all.len() as u64, "a window of {uri} begins elsewhere");
-        assert_eq!(slice.length, bytes.len() as u64, "a window of {uri} lies of its length");
+        assert_eq!(slice.length, bytes.len() as u64, "a window of {uri} reports the wrong length");
         all.extend_from_slice(&bytes);
         match slice.next() {
             None => return all,
@@ -94,7 +94,7 @@ async fn window_beyond_the_end_is_empty(provider: &dyn Provider, leaf: &Resource
     }
 }
 
-/// A whole that is over the limit is refused; at the limit it is given.
+/// A whole read fails over the limit, and succeeds at the limit.
 pub async fn whole_has_a_limit(provider: &dyn Provider) {
     for leaf in leaves(provider).await {
         let mut total = 0;
@@ -109,16 +109,16 @@ pub async fn whole_has_a_limit(provider: &dyn Provider) {
     }
 }
 
-/// A window of a pinned version is given while it is that version, and refused otherwise.
+/// A window with a pinned version succeeds if the etag is current, and fails otherwise.
 pub async fn pinned_versions_are_kept(provider: &dyn Provider) {
     for leaf in leaves(provider).await.iter().filter(|leaf| leaf.etag.is_some()) {
         let window = |etag| Window::Part { offset: 0, length: 10, etag };
         parts(provider, &leaf.uri, &window(leaf.etag.clone())).await;
         let stale = window(Some("never an etag of ours".to_owned()));
         let error = read(provider, &leaf.uri, &stale).await.err();
-        let error = error.unwrap_or_else(|| panic!("a wrong etag of {} was taken", leaf.uri));
+        let error = error.unwrap_or_else(|| panic!("a wrong etag of {} was accepted", leaf.uri));
         assert_eq!(error.kind, ErrorKind::Changed, "a wrong etag of {}", leaf.uri);
         let now = error.facts.iter().find(|(name, _)| *name == "etag").map(|(_, etag)| etag);
-        assert_eq!(now, leaf.etag.as_ref(), "the etag that is right now, of {}", leaf.uri);
+        assert_eq!(now, leaf.etag.as_ref(), "the current etag of {}", leaf.uri);
     }
 }

@@ -1,4 +1,4 @@
-//! Are templates and abilities what they are told to be?
+//! Contract: templates, completions, watches and facets work as declared.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub async fn templates_join(provider: &dyn Provider) {
     assert_eq!(once.len(), whole.len(), "a template is listed twice");
 }
 
-/// Every variable of every template can be asked about, and no other.
+/// The provider completes every variable of every template, and refuses unknown ones.
 pub async fn completions_answer(provider: &dyn Provider) {
     let Some(complete) = provider.facets().complete else { return };
     let (ctx, settled) = (Context::default(), BTreeMap::new());
@@ -49,7 +49,7 @@ pub async fn completions_answer(provider: &dyn Provider) {
     assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown template");
 }
 
-/// What is said to be heard of can be, and nothing else.
+/// The provider accepts a watch on watchable resources, and refuses others and missing ones.
 pub async fn watching_is_as_told(provider: &dyn Provider, missing: &[Uri]) {
     let Some(watch) = provider.facets().watch else { return };
     let ctx = Context::default();
@@ -62,7 +62,7 @@ pub async fn watching_is_as_told(provider: &dyn Provider, missing: &[Uri]) {
             Truth::No => told == Some(ErrorKind::Unsupported),
             Truth::Unknown => true,
         };
-        assert!(right, "{} is said to be {:?}: {told:?}", resource.uri, resource.watchable);
+        assert!(right, "{} has watchable {:?}: {told:?}", resource.uri, resource.watchable);
     }
     for uri in missing {
         let told = watch.watch(&ctx, Interest::Resource(uri.clone())).await;
@@ -72,7 +72,7 @@ pub async fn watching_is_as_told(provider: &dyn Provider, missing: &[Uri]) {
     drop(expect(watch.watch(&ctx, Interest::Listing).await, "watching lists"));
 }
 
-/// An ability that is told of is there: it can be used.
+/// Every declared facet can be used.
 pub async fn facets_are_real(provider: &dyn Provider) {
     let facets = provider.facets();
     if let Some(watch) = facets.watch {

@@ -1,6 +1,6 @@
-//! What does every provider promise, whatever it provides?
+//! Contract test suite that every provider must pass.
 //!
-//! Each function proves one promise and panics, naming the resource, where it is broken.
+//! Each function checks one promise, and panics with the name of the resource that breaks it.
 
 mod bounds;
 mod content;
@@ -24,22 +24,22 @@ pub use tree::{
 };
 pub use walk::{Seen, bytes_of, pages, walk};
 
-/// What a test knows of the provider that it hands over.
+/// What a test expects of the provider under test.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// Leaves and what they hold in their primary format, as it is given.
+    /// Leaves with their content in the primary format, as a read returns it.
     pub leaves: Vec<(Uri, Vec<u8>)>,
-    /// Collections and all that lies directly in them, in any order.
+    /// Collections with all their direct members, in any order.
     pub collections: Vec<(Uri, Vec<Uri>)>,
-    /// URIs in this provider's own form that name nothing.
+    /// URIs in this provider's form that do not exist.
     pub missing: Vec<Uri>,
-    /// What paths are put behind, such as `file:///`, if URIs here have paths.
+    /// The prefix of paths, such as `file:///`, if the provider's URIs have paths.
     pub prefix: Option<String>,
-    /// A path from the top to something outside, such as `../secret`, that must not be reached.
+    /// Paths relative to the prefix that lead outside, such as `../secret`, and must be refused.
     pub outside: Vec<String>,
 }
 
-/// Proves every promise for `provider`.
+/// Checks every promise for `provider`.
 pub async fn contract(provider: &dyn Provider, known: &Known) {
     stat_agrees_with_the_list(provider).await;
     listed_can_be_read(provider).await;

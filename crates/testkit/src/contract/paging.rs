@@ -1,4 +1,4 @@
-//! Do the pages of a list make up the list?
+//! Contract: pages of any size join to the same list, in a stable order.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use resource::{Ask, Context, Provider, Resource, Uri};
 
 use super::walk::{expect, pages, walk};
 
-/// Pages of any size join without gap or repeat, and the same cursor gives the same page.
+/// Pages of any size join without gaps or repeats, and the same cursor gives the same page.
 pub async fn pages_join(provider: &dyn Provider) {
     for list in lists(provider).await {
         let whole = names(&pages(provider, list.as_ref(), 1000).await);
@@ -22,7 +22,7 @@ pub async fn pages_join(provider: &dyn Provider) {
     }
 }
 
-/// The order of a list does not change while nothing else does.
+/// The order of a list is stable while nothing changes.
 pub async fn order_holds(provider: &dyn Provider) {
     for list in lists(provider).await {
         let first = names(&pages(provider, list.as_ref(), 1000).await);
@@ -46,7 +46,7 @@ async fn same_cursor_gives_the_same_page(
     assert_eq!(once.next, twice.next, "one cursor of {list:?}, two continuations");
 }
 
-/// The top, and every collection.
+/// The top level (`None`), and the first collections.
 async fn lists(provider: &dyn Provider) -> Vec<Option<Uri>> {
     let seen = walk(provider).await;
     let collections = seen.iter().filter(|seen| seen.is_collection()).take(50);

@@ -1,4 +1,4 @@
-//! Does the suite pass what keeps the promises, and stop what breaks them?
+//! Tests of the contract suite: it passes a correct provider and catches each defect.
 
 mod crooked;
 
@@ -78,11 +78,11 @@ stops! {
     an_answer_to_the_unknown_is_stopped: Crook::MakesUp, "which is missing";
     a_way_out_is_stopped: Crook::LeadsOut, "was answered";
     a_split_character_is_stopped: Crook::SplitsCharacters, "splits a character";
-    a_slice_that_lies_is_stopped: Crook::LiesOfTheSlice, "lies of its length";
+    a_slice_that_lies_is_stopped: Crook::LiesOfTheSlice, "reports the wrong length";
     a_whole_over_the_limit_is_stopped: Crook::IgnoresReadLimit, "bytes of";
-    a_stale_pin_that_is_taken_is_stopped: Crook::IgnoresPins, "was taken";
+    a_stale_pin_that_is_taken_is_stopped: Crook::IgnoresPins, "was accepted";
     a_list_of_a_leaf_is_stopped: Crook::ListsLeaves, "which is a leaf";
-    a_collection_that_lists_deep_is_stopped: Crook::ListsDeep, "something else than was put";
+    a_collection_that_lists_deep_is_stopped: Crook::ListsDeep, "other members than expected";
     a_part_of_another_uri_is_stopped: Crook::ReadsAnother, "gives something else";
     an_unreadable_listed_thing_is_stopped: Crook::FailsToRead(ErrorKind::Unavailable), "failed";
     an_ability_that_is_not_there_is_stopped: Crook::PretendsToComplete, "completing";
@@ -99,7 +99,7 @@ async fn a_grandchild_in_a_collection_is_stopped() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "something else than was put")]
+#[should_panic(expected = "other content than expected")]
 async fn other_content_than_known_is_stopped() {
     let known = Known { leaves: vec![(uri("mem:///one"), b"other".to_vec())], ..known() };
     super::known_content_is_given(&memory(), &known).await;

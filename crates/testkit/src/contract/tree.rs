@@ -1,4 +1,4 @@
-//! Do lists, descriptions and contents tell of the same things?
+//! Contract: list, stat and read agree with each other.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use resource::{Ask, Content, Context, ErrorKind, Provider, Uri, Window};
 use super::Known;
 use super::walk::{PLENTY, expect, leaves, pages, read, walk};
 
-/// What is listed can be described, and the description is the one that was listed.
+/// Every listed resource has a stat, equal to its list entry.
 pub async fn stat_agrees_with_the_list(provider: &dyn Provider) {
     for seen in walk(provider).await {
         let uri = &seen.resource.uri;
@@ -17,7 +17,7 @@ pub async fn stat_agrees_with_the_list(provider: &dyn Provider) {
     }
 }
 
-/// What is listed can be read: leaves to the end, collections as such or by their own content.
+/// Every listed resource can be read: a leaf as parts, a collection as such or as its own content.
 pub async fn listed_can_be_read(provider: &dyn Provider) {
     for seen in walk(provider).await {
         let uri = &seen.resource.uri;
@@ -28,7 +28,7 @@ pub async fn listed_can_be_read(provider: &dyn Provider) {
                 assert_eq!(resource.uri, *uri, "reading {uri} names another collection");
             }
             Content::Question(_) => panic!("{uri} cannot be read without input"),
-            // B-05: a collection that has content of its own gives that first.
+            // B-05: a collection that has content of its own returns it first.
             Content::Parts(parts) => {
                 let first = parts.first().map(|part| &part.resource.uri);
                 assert_eq!(first, Some(uri), "reading {uri} gives something else first");
@@ -37,17 +37,17 @@ pub async fn listed_can_be_read(provider: &dyn Provider) {
     }
 }
 
-/// The collections that the test knows hold exactly what it knows of.
+/// Known collections have exactly the expected members.
 pub async fn known_collections_are_given(provider: &dyn Provider, known: &Known) {
     for (uri, children) in &known.collections {
         let told = pages(provider, Some(uri), 1000).await;
         let told: BTreeSet<&Uri> = told.iter().map(|child| &child.uri).collect();
         let children: BTreeSet<&Uri> = children.iter().collect();
-        assert_eq!(told, children, "{uri} holds something else than was put into it");
+        assert_eq!(told, children, "{uri} has other members than expected");
     }
 }
 
-/// A collection lists neither itself nor what lies deeper than its own members.
+/// A collection lists only direct members, not itself.
 pub async fn collections_hold_direct_children(provider: &dyn Provider) {
     for seen in walk(provider).await.iter().filter(|seen| seen.is_collection()) {
         let uri = &seen.resource.uri;
@@ -63,7 +63,7 @@ pub async fn collections_hold_direct_children(provider: &dyn Provider) {
     }
 }
 
-/// Listing what is no collection is an error that says so.
+/// Listing a leaf fails as `Invalid`.
 pub async fn leaves_are_not_listable(provider: &dyn Provider) {
     for leaf in leaves(provider).await {
         let told = provider.list(&Context::default(), Some(&leaf.uri), &Ask::first(10)).await;

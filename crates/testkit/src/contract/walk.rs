@@ -1,4 +1,4 @@
-//! How does a test get to see everything that a provider lists?
+//! Recursive walk of a provider, and read functions, for the contract tests.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -11,18 +11,18 @@ use resource::{
     Window,
 };
 
-/// No content in a test is larger than this.
+/// A read limit that no test content exceeds.
 pub(super) const PLENTY: u64 = 1 << 40;
 
-/// How many resources a walk looks at; enough for a test, and an end for a large provider.
+/// The maximum number of resources that a walk visits.
 const MOST: usize = 2_000;
 
-/// A resource as it was listed.
+/// A listed resource.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// What the list said.
+    /// Its list entry.
     pub resource: Arc<Resource>,
-    /// In which collection; nothing at the top.
+    /// Its collection; `None` at the top level.
     pub parent: Option<Uri>,
 }
 
@@ -32,7 +32,7 @@ impl Seen {
     }
 }
 
-/// Everything from the top down, collections opened, each resource once.
+/// Lists everything recursively from the top level, each resource once.
 pub async fn walk(provider: &dyn Provider) -> Vec<Seen> {
     let mut seen: Vec<Seen> = Vec::new();
     let mut known = HashSet::new();
@@ -48,11 +48,11 @@ pub async fn walk(provider: &dyn Provider) -> Vec<Seen> {
             seen.push(Seen { resource, parent: parent.clone() });
         }
     }
-    assert!(!seen.is_empty(), "the provider lists nothing, so nothing can be proved of it");
+    assert!(!seen.is_empty(), "the provider lists nothing, so there is nothing to check");
     seen
 }
 
-/// All pages of one list, joined.
+/// Lists all pages of one list, joined.
 pub async fn pages(
     provider: &dyn Provider,
     parent: Option<&Uri>,
@@ -76,14 +76,14 @@ pub async fn pages(
     panic!("listing {parent:?} by {limit} does not end");
 }
 
-/// The leaves among what is listed, and no more than a test has time for.
+/// The first 200 listed leaves.
 pub(super) async fn leaves(provider: &dyn Provider) -> Vec<Arc<Resource>> {
     let seen = walk(provider).await;
     let leaves = seen.into_iter().filter(|seen| !seen.is_collection()).map(|seen| seen.resource);
     leaves.take(200).collect()
 }
 
-/// What a leaf gives for `window`.
+/// The parts of a leaf for `window`.
 pub(super) async fn parts(provider: &dyn Provider, uri: &Uri, window: &Window) -> Vec<Part> {
     match expect(read(provider, uri, window).await, &format!("reading {uri} {window:?}")) {
         Content::Parts(parts) => parts,
@@ -92,7 +92,7 @@ pub(super) async fn parts(provider: &dyn Provider, uri: &Uri, window: &Window) -
     }
 }
 
-/// The primary part that a leaf gives for `window`.
+/// The primary part of a leaf for `window`.
 pub(super) async fn primary(provider: &dyn Provider, uri: &Uri, window: &Window) -> Part {
     let parts = parts(provider, uri, window).await;
     parts.into_iter().next().unwrap_or_else(|| panic!("reading {uri} gives no part"))
@@ -102,7 +102,7 @@ pub(super) async fn read(provider: &dyn Provider, uri: &Uri, window: &Window) ->
     Ok(provider.read(&Context::default(), uri, window).await?.content)
 }
 
-/// All bytes of a body; every chunk of a text is checked to hold whole characters.
+/// Collects all bytes of a body; asserts that every chunk of a text holds whole characters.
 pub async fn bytes_of(body: Body) -> Bytes {
     let (source, is_text) = match body {
         Body::Text(source) => (source, true),
@@ -116,7 +116,7 @@ pub async fn bytes_of(body: Body) -> Bytes {
     while let Some(chunk) = chunks.next().await {
         let chunk = expect(chunk, "reading a body to its end");
         let is_whole = !is_text || std::str::from_utf8(&chunk).is_ok();
-        assert!(is_whole, "a chunk of text splits a character or is none");
+        assert!(is_whole, "a chunk of text splits a character or is not UTF-8");
         all.extend_from_slice(&chunk);
     }
     all.into()

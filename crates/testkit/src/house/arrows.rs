@@ -1,4 +1,4 @@
-//! Which crate may import which? The table of the house, and what Cargo says of it.
+//! Dependency lint: which crate may import which, checked against `cargo metadata`.
 
 use std::fs;
 use std::io;
@@ -9,27 +9,27 @@ use serde_json::Value;
 
 use super::Violation;
 
-/// What one crate may import.
+/// The allowed dependencies of one crate.
 #[derive(Debug)]
 pub struct Row {
     /// The package.
     pub package: &'static str,
-    /// Which packages of ours.
+    /// The allowed workspace crates.
     pub ours: &'static [&'static str],
-    /// Which of other people's.
+    /// The allowed external crates.
     pub others: Others,
 }
 
-/// Which packages of other people a crate may import.
+/// A set of external crates.
 #[derive(Debug)]
 pub enum Others {
-    /// These and no more.
+    /// Only these.
     Only(&'static [&'static str]),
-    /// Any but these.
+    /// All but these.
     AllBut(&'static [&'static str]),
 }
 
-/// The arrows. Imports go down, never up, never sideways on a floor.
+/// The dependency table. Crates import only crates of lower layers.
 pub const TABLE: &[Row] = &[
     Row {
         package: "resource",
@@ -100,20 +100,20 @@ pub const TABLE: &[Row] = &[
     Row { package: "testkit", ours: &["resource"], others: Others::AllBut(&[]) },
 ];
 
-/// A crate of ours as Cargo describes it.
+/// A workspace crate, from `cargo metadata`.
 #[derive(Debug, Clone)]
 pub struct Package {
     /// Its name.
     pub name: String,
-    /// Where its manifest is, from the top of the repository.
+    /// The path of its manifest, relative to the repository.
     pub manifest: String,
-    /// What the manifest says.
+    /// The text of its manifest.
     pub text: String,
-    /// What it imports, tests aside.
+    /// Its dependencies, without dev-dependencies.
     pub imports: Vec<String>,
 }
 
-/// The crates of the workspace at `root`.
+/// Reads the crates of the workspace at `root`.
 pub fn packages(root: &Path) -> io::Result<Vec<Package>> {
     let cargo = option_env!("CARGO").unwrap_or("cargo");
     let arguments = ["metadata", "--no-deps", "--format-version", "1", "--offline"];
@@ -138,14 +138,14 @@ fn read(root: &Path, package: &Value) -> io::Result<Package> {
     })
 }
 
-/// What a package in Cargo's words imports, tests aside.
+/// The dependencies of a package in `cargo metadata` output, without dev-dependencies.
 pub fn imports(package: &Value) -> Vec<String> {
     let dependencies = package["dependencies"].as_array().map_or(&[][..], Vec::as_slice);
     let used = dependencies.iter().filter(|dependency| dependency["kind"] != "dev");
     used.filter_map(|dependency| dependency["name"].as_str().map(str::to_owned)).collect()
 }
 
-/// The arrows that are not in the table.
+/// Finds dependencies that the table does not allow.
 pub fn check(packages: &[Package]) -> Vec<Violation> {
     packages.iter().flat_map(check_package).collect()
 }
@@ -153,12 +153,12 @@ pub fn check(packages: &[Package]) -> Vec<Violation> {
 fn check_package(package: &Package) -> Vec<Violation> {
     let violation = |line, rule| Violation { path: package.manifest.clone(), line, rule };
     let Some(row) = TABLE.iter().find(|row| row.package == package.name) else {
-        let rule = format!("{} has no row in the table of arrows", package.name);
+        let rule = format!("{} has no row in the dependency table", package.name);
         return vec![violation(1, rule)];
     };
     let forbidden = package.imports.iter().filter(|import| !row.allows(import));
     let violations = forbidden.map(|import| {
-        let rule = format!("an arrow that is not in the table: {} imports {import}", package.name);
+        let rule = format!("dependency not in the table: {} imports {import}", package.name);
         violation(line_of(&package.text, import), rule)
     });
     violations.collect()
@@ -176,7 +176,7 @@ impl Row {
     }
 }
 
-/// The line of a manifest that names `import`.
+/// Finds the line of a manifest that names `import`.
 fn line_of(manifest: &str, import: &str) -> usize {
     let names = |line: &str| {
         let rest = line.trim_start().strip_prefix(import);

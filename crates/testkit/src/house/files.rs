@@ -1,22 +1,22 @@
-//! Is each file one that the house would keep?
+//! File lint: heading, length, forbidden words, ignored tests, unlisted test files.
 
 use super::Violation;
 use super::sources::Source;
 use super::words::says;
 
-/// No file is longer than this.
+/// The maximum number of lines per file.
 pub const LONGEST: usize = 600;
 
-// Split, so that this file does not say what it looks for.
+// Split, so that this file does not contain the words that it searches for.
 const NEVER: [&str; 3] = [concat!("uti", "ls"), concat!("help", "ers"), concat!("TO", "DO")];
 
-const HEADING: &str = "a file opens with //! and the question it answers";
+const HEADING: &str = "a file opens with //! and a line that says what it is";
 const LONG: &str = "a file has at most 600 lines";
-const IGNORED: &str = "no test is ignored";
-const SLEEPS: &str = "no test and no program sleeps a thread";
-const UNNAMED: &str = "a file under tests/it is named by the file above it";
+const IGNORED: &str = "a test must not be ignored";
+const SLEEPS: &str = "no code sleeps a thread";
+const UNNAMED: &str = "a file under tests/it must be declared as a module by its parent file";
 
-/// The violations in one file, its neighbours aside.
+/// Finds the violations in one file that do not depend on other files.
 pub fn check(source: &Source) -> Vec<Violation> {
     let mut violations = Vec::new();
     let heading = source.text.lines().next().and_then(|line| line.strip_prefix("//!"));
@@ -44,7 +44,7 @@ pub fn check(source: &Source) -> Vec<Violation> {
 }
 
 fn words_never_said(source: &Source) -> Vec<Violation> {
-    let rule = |word| format!("nothing is called {word}, and nothing is left to do");
+    let rule = |word| format!("the word {word} is forbidden in paths and files");
     let mut violations = Vec::new();
     for word in NEVER {
         if says(&source.path.to_lowercase(), word) {
@@ -64,7 +64,7 @@ fn is_ignored(line: &str) -> bool {
     line.starts_with(concat!("#[ign", "ore]")) || line.starts_with(concat!("#[ign", "ore ="))
 }
 
-/// Files under `tests/it` that no file above them names.
+/// Finds files under `tests/it` that no parent file declares as a module.
 pub fn check_named(sources: &[Source]) -> Vec<Violation> {
     let unnamed = sources.iter().filter(|source| {
         source.stands_in("crates/*/tests/it/*")

@@ -1,20 +1,20 @@
-//! Which files are ours, and which of their lines are program rather than test or comment?
+//! Source files of the repository, and their program lines without tests and comments.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// A file of ours.
+/// A source file.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Where it is, from the top of the repository, with slashes.
+    /// The path, relative to the repository, with slashes.
     pub path: String,
-    /// What it says.
+    /// The content.
     pub text: String,
 }
 
 impl Source {
-    /// A file that says `text`.
+    /// Creates a file with the content `text`.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { path: path.into(), text: text.into() }
     }
@@ -24,7 +24,7 @@ impl Source {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
     }
 
-    /// The lines that are program: no comments, and nothing of the tests at the end.
+    /// The program lines with their numbers: no comments, and no tests.
     pub fn program(&self) -> impl Iterator<Item = (usize, &str)> {
         let end = if self.is_test() { 0 } else { self.tests_begin() };
         let lines = self.lines().take_while(move |(number, _)| *number < end);
@@ -41,7 +41,7 @@ impl Source {
         parts.any(|part| ["tests", "tests.rs", "benches", "examples"].contains(&part))
     }
 
-    /// The line where the module of tests begins, or the one behind the last.
+    /// The line where the test module begins, or the one after the last line.
     fn tests_begin(&self) -> usize {
         let lines: Vec<&str> = self.text.lines().map(str::trim).collect();
         let is_module = |line: &&str| line.trim_start_matches("pub(crate) ").starts_with("mod ");
@@ -51,7 +51,7 @@ impl Source {
         begins.map_or(lines.len(), |index| index) + 1
     }
 
-    /// Whether the file stands in `room`: a path whose parts may be `*`, without `.rs` at its end.
+    /// Whether the file is at or below `room`: a path without `.rs`, whose parts may be `*`.
     pub fn stands_in(&self, room: &str) -> bool {
         let mut parts = self.path.split('/');
         room.trim_end_matches('/').split('/').all(|wanted| {
@@ -63,7 +63,7 @@ impl Source {
     }
 }
 
-/// All our files below `root`, in the order of their paths.
+/// Reads all source files below `root`, sorted by path.
 pub fn all(root: &Path) -> io::Result<Vec<Source>> {
     let mut sources = Vec::new();
     collect(root, "", &mut sources)?;
@@ -86,7 +86,7 @@ fn collect(folder: &Path, prefix: &str, into: &mut Vec<Source>) -> io::Result<()
     Ok(())
 }
 
-/// Whether a folder holds what was built or installed rather than written.
+/// Whether a folder is hidden, or holds build output or installed packages.
 fn is_foreign(folder: &str) -> bool {
     folder.starts_with('.') || ["target", "node_modules", "__pycache__"].contains(&folder)
 }

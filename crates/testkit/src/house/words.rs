@@ -1,23 +1,25 @@
-//! Which words may stand in which room? The ten checks, as far as words can tell.
+//! Placement lint: which code may appear in which folder, recognised by words.
+//!
+//! The ten checks, as far as a search for words can decide them.
 
 use super::Violation;
 use super::sources::Source;
 
-/// Words that may stand only in some rooms.
+/// Words that may appear only under some paths.
 #[derive(Debug)]
 pub struct Rule {
     /// The rule, as a sentence.
     pub sentence: &'static str,
-    /// What gives a line away.
+    /// The words that identify an offending line.
     pub words: &'static [&'static str],
-    /// Where such a line may stand.
+    /// The paths where such a line is allowed.
     pub rooms: &'static [&'static str],
 }
 
-/// The rules that hold in `crates/`, in the order of the ten checks.
+/// The rules for `crates/`, in the order of the ten checks.
 pub const RULES: &[Rule] = &[
     Rule {
-        sentence: "1: the names of the wire stand only in protocol",
+        sentence: "1: method names and JSON-RPC members appear only in protocol",
         words: &[
             "jsonrpc",
             "\"initialize\"",
@@ -34,7 +36,7 @@ pub const RULES: &[Rule] = &[
         rooms: &["crates/protocol"],
     },
     Rule {
-        sentence: "2: revisions are told apart only in protocol/revision, protocol/shape and \
+        sentence: "2: only these compare revisions: protocol/revision, protocol/shape and \
                    server/lifecycle",
         words: &[
             "Revision::V*",
@@ -53,13 +55,13 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        sentence: "3: what a peer sees is written only in protocol",
+        sentence: "3: only protocol, client and cli serialize what a peer sees",
         words: &["Serialize", "base64_simd", "humantime::format*"],
         rooms: &["crates/protocol", "crates/client", "crates/cli"],
     },
     Rule {
-        sentence: "4: files, sockets and processes are opened only by a provider, a transport, \
-                   the index and cli",
+        sentence: "4: only providers, transports, the index and cli open files, sockets and \
+                   processes",
         words: &[
             "std::fs",
             "tokio::fs",
@@ -105,12 +107,12 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        sentence: "6: a mount's name goes on a URI and off it only in catalog/address",
+        sentence: "6: only catalog/address adds a mount's name to a URI or removes it",
         words: &["://{mount*", ":///{mount*", "://{name*", ":///{name*", "file:///{}"],
         rooms: &["crates/catalog/src/address"],
     },
     Rule {
-        sentence: "7: who may see what is decided only in catalog/layers/allowed, or by the source",
+        sentence: "7: only catalog/layers/allowed and the providers deny access",
         words: &["new(ErrorKind::Denied"],
         rooms: &[
             "crates/resource",
@@ -119,9 +121,10 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        sentence: "9: tasks, sleep and the time belong to watch, providers/vigil, \
+        sentence: "9: only these use tasks, sleep and the clock: watch, providers/vigil, \
                    providers/upstream/{keep,poll,watch}, search/keeper, transports, client/link, \
-                   client/listen, server/watchers, server/tools/grep, catalog/changes, layers and cli",
+                   client/listen, server/watchers, server/tools/grep, catalog/changes, \
+                   layers and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -153,13 +156,13 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
-        sentence: "9: the date is asked only by cli, by what is sealed for a while, and by a source \
-                   that must tell how old its own stamps are",
+        sentence: "9: only cli, the providers (age of their stamps) and the signed requestState \
+                   (expiry) read the date",
         words: &["SystemTime::now"],
         rooms: &["crates/providers/src/*/*", "crates/server/src/reminder", "crates/cli"],
     },
     Rule {
-        sentence: "10: the environment, printing and exiting belong to cli",
+        sentence: "10: only cli reads the environment, prints and exits",
         words: &[
             "std::env",
             "env::var*",
@@ -174,12 +177,12 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-const CODES: &str = "1: the codes of the wire stand only in protocol";
-const REFUSALS: &str = "8: an error becomes words for a stranger in one function";
+const CODES: &str = "1: JSON-RPC error codes appear only in protocol";
+const REFUSALS: &str = "8: only one function converts an error to a refusal";
 
-/// The violations of the ten checks in one file.
+/// Finds the violations of the ten checks in one file.
 pub fn check(source: &Source) -> Vec<Violation> {
-    // This room holds the words because it looks for them.
+    // These files contain the words because they search for them.
     if !source.stands_in("crates") || source.stands_in("crates/testkit/src/house") {
         return Vec::new();
     }
@@ -190,20 +193,20 @@ pub fn check(source: &Source) -> Vec<Violation> {
 }
 
 impl Rule {
-    /// The lines of `source` that break the rule.
+    /// Finds the lines of `source` that break the rule.
     pub fn check(&self, source: &Source) -> Vec<Violation> {
         if self.rooms.iter().any(|room| source.stands_in(room)) {
             return Vec::new();
         }
         let lines = source.program().filter_map(|(number, line)| {
             let word = self.words.iter().find(|word| says(line, word))?;
-            Some(source.violation(number, format!("{} (it says {word})", self.sentence)))
+            Some(source.violation(number, format!("{} (found {word})", self.sentence)))
         });
         lines.collect()
     }
 }
 
-/// Codes of refusal, such as minus 32602, outside the room that knows them.
+/// Finds JSON-RPC error codes, such as minus 32602, outside protocol.
 pub fn codes(source: &Source) -> Vec<Violation> {
     if source.stands_in("crates/protocol") {
         return Vec::new();
@@ -219,7 +222,7 @@ pub fn codes(source: &Source) -> Vec<Violation> {
     lines.map(|(number, _)| source.violation(number, CODES)).collect()
 }
 
-/// Public functions that take an error and stand beside the first that does.
+/// Finds every public function but the first that converts an error to a refusal.
 pub fn refusals(source: &Source) -> Vec<Violation> {
     if !source.stands_in("crates/protocol/src/refusal") {
         return Vec::new();
@@ -244,7 +247,7 @@ pub fn refusals(source: &Source) -> Vec<Violation> {
     makers.skip(1).map(|index| source.violation(lines[index].0, REFUSALS)).collect()
 }
 
-/// Whether `line` holds `word` and not merely a longer one; a `*` at its end admits longer ones.
+/// Whether `line` contains `word` as a whole word; a `*` at its end allows longer ones.
 pub(super) fn says(line: &str, word: &str) -> bool {
     let (stem, may_go_on) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
     let is_part = |c: char| c.is_alphanumeric() || c == '_';

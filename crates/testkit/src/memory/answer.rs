@@ -1,4 +1,4 @@
-//! How does the memory provider word its answers?
+//! Pages, readings, completions and watches of the in-memory provider.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use resource::{
 
 use super::{Memory, Spot};
 
-/// The piece of a list that is asked for, by the `key` of what stands in it.
+/// The requested page of a list, with the `key` of the last item as cursor.
 pub(super) fn page<'a, T: Clone + 'a>(
     all: impl Iterator<Item = &'a T>,
     key: impl Fn(&T) -> &str,
@@ -38,7 +38,7 @@ pub(super) fn collection(resource: &Resource) -> Reading {
     Reading { content, freshness: Freshness::default() }
 }
 
-/// The reading of a leaf, or of a window of it.
+/// The reading of a leaf, whole or a window of it.
 pub(super) fn part(
     resource: &Resource,
     bytes: &Bytes,
@@ -47,7 +47,7 @@ pub(super) fn part(
 ) -> Result<Reading> {
     let (bytes, slice) = match window {
         Window::Whole { limit } if bytes.len() as u64 > *limit => {
-            let message = format!("too large; ask for a window of at most {limit} bytes");
+            let message = format!("too large; read a window of at most {limit} bytes");
             return Err(Error::new(ErrorKind::TooLarge, message).about(&resource.uri));
         }
         Window::Whole { .. } => (bytes.clone(), None),
@@ -108,7 +108,7 @@ impl Watch for Memory {
         interest: Interest,
     ) -> Result<std::pin::Pin<Box<dyn futures_core::Stream<Item = Change> + Send>>> {
         self.meet(ctx, &Spot::Watch).await?;
-        let silent = || Error::new(ErrorKind::Unsupported, "nothing here changes");
+        let silent = || Error::new(ErrorKind::Unsupported, "this provider reports no changes");
         let live = self.live.as_ref().ok_or_else(silent)?;
         if let Interest::Resource(uri) = &interest
             && self.find(uri).is_none()

@@ -1,8 +1,8 @@
-//! How often was what asked, and how much of it is still under way?
+//! Request counters of the in-memory provider: totals per method, and requests in flight.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts of the requests that reached a provider.
+/// The numbers of requests that reached the provider.
 #[derive(Debug, Default)]
 pub struct Counts {
     lists: AtomicUsize,
@@ -13,33 +13,33 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// How often a page of resources was asked for.
+    /// The number of list requests: resources, tools and prompts.
     pub fn lists(&self) -> usize {
         self.lists.load(Ordering::SeqCst)
     }
 
-    /// How often a description was asked for.
+    /// The number of stat requests.
     pub fn stats(&self) -> usize {
         self.stats.load(Ordering::SeqCst)
     }
 
-    /// How often content was asked for.
+    /// The number of read requests.
     pub fn reads(&self) -> usize {
         self.reads.load(Ordering::SeqCst)
     }
 
-    /// How often a tool or a prompt was called.
+    /// The number of tool calls and prompt requests.
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// How many requests have neither been answered nor dropped.
+    /// The number of requests in flight: neither answered nor dropped.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::SeqCst)
     }
 }
 
-/// A request under way, until it is dropped.
+/// Guard of a request in flight. Dropping it ends the request.
 pub(super) struct Running<'a>(&'a AtomicUsize);
 
 impl<'a> Running<'a> {

@@ -1,4 +1,4 @@
-//! What goes wrong in the memory provider, and where?
+//! Fault injection for the in-memory provider.
 
 use std::sync::PoisonError;
 use std::task::Poll;
@@ -7,47 +7,47 @@ use resource::{Context, Error, ErrorKind, Offer, Result, Said, Step, Uri};
 
 use super::Memory;
 
-/// Where something goes wrong.
+/// The request that a fault applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spot {
-    /// Listing the top level or any collection.
+    /// Lists of the top level or of any collection.
     List,
-    /// Listing templates.
+    /// Lists of templates.
     Templates,
-    /// Describing one resource.
+    /// Descriptions of this resource.
     Stat(Uri),
-    /// Reading one resource.
+    /// Reads of this resource.
     Read(Uri),
-    /// Watching anything.
+    /// All watches.
     Watch,
-    /// Listing tools or prompts.
+    /// Lists of tools or of prompts.
     Offers(Offer),
-    /// Calling what has this name.
+    /// Calls of the tool or prompt with this name.
     Call(String),
 }
 
-/// What goes wrong there.
+/// What the request does instead of succeeding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It fails with this kind.
     Fails(ErrorKind),
-    /// It fails in the words of a server behind it, with this code.
+    /// It fails with an upstream server's error of this code.
     Says(i64),
     /// It never answers.
     Hangs,
-    /// It reports that it waits, and answers once all is mended.
+    /// It reports progress, then waits until the fault is cleared and succeeds.
     Waits,
 }
 
 impl Memory {
-    /// Lets something go wrong from now on.
+    /// Injects a fault, replacing an earlier one for the same request.
     pub fn fault(&self, spot: Spot, fault: Fault) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         faults.retain(|(other, _)| *other != spot);
         faults.push((spot, fault));
     }
 
-    /// Lets everything go well again.
+    /// Clears all faults.
     pub fn mend(&self) {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -70,7 +70,7 @@ impl Memory {
                 .await
             }
             None => Ok(()),
-            Some(Fault::Fails(kind)) => Err(Error::new(kind, "failing as told")),
+            Some(Fault::Fails(kind)) => Err(Error::new(kind, "injected failure")),
             Some(Fault::Says(code)) => Err(Error::said(said(code))),
             Some(Fault::Hangs) => std::future::pending().await,
         }
@@ -82,6 +82,6 @@ fn halfway() -> Step {
 }
 
 fn said(code: i64) -> Said {
-    let (message, data) = ("as it was told".to_owned(), Some(r#"{"why":1.50}"#.into()));
+    let (message, data) = ("upstream failure".to_owned(), Some(r#"{"why":1.50}"#.into()));
     Said { code, message, data }
 }

@@ -1,4 +1,4 @@
-//! Who hears of what happens to a provider in memory?
+//! Change streams of the in-memory provider.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 use resource::{Change, Interest, Uri};
 
-/// Everybody who listens.
+/// All open watches.
 #[derive(Default)]
 pub(super) struct Live(Mutex<Vec<Weak<Watcher>>>);
 
@@ -17,7 +17,7 @@ struct Watcher {
     heard: Mutex<(VecDeque<Change>, Option<Waker>)>,
 }
 
-/// What one of them hears.
+/// The change stream of one watch.
 pub(super) struct Heard(Arc<Watcher>);
 
 impl Live {
@@ -31,7 +31,8 @@ impl Live {
         lock(&self.0).iter().filter(|watcher| watcher.strong_count() > 0).count()
     }
 
-    /// Tells everybody whom `change` touches; `parents` are the collections that it lies in.
+    /// Sends `change` to every watch that it touches; `parents` are the collections that contain
+    /// the changed resource.
     pub(super) fn tell(&self, change: &Change, parents: &[Uri]) {
         let mut all = lock(&self.0);
         all.retain(|watcher| watcher.strong_count() > 0);

@@ -1,4 +1,4 @@
-//! What does the memory provider offer besides resources?
+//! Tools and prompts of the in-memory provider.
 
 use std::sync::PoisonError;
 
@@ -12,7 +12,7 @@ use super::answer::page;
 use super::count::Running;
 use super::{Memory, Spot};
 
-/// One thing that is offered, and what it answers.
+/// A tool or prompt, and its result.
 #[derive(Clone)]
 pub(super) struct Held {
     offer: Offer,
@@ -27,10 +27,11 @@ impl Held {
     }
 }
 
-/// In an answer, `$params` stands for the parameters of the call. Whatever is the URI of a resource
-/// here, in quotes, becomes public on the way up, and its own again on the way down.
+/// In a result, `$params` is replaced with the parameters of the call. Quoted URIs of this
+/// provider's resources are rewritten: to public in descriptions and results, to local in
+/// parameters.
 impl Memory {
-    /// Adds a tool: its description, and what calling it gives.
+    /// Adds a tool with its description and its result.
     #[must_use]
     pub fn tool(mut self, name: &str, json: &str, answer: &str) -> Self {
         self.kinds.push(Offer::Tool);
@@ -38,7 +39,7 @@ impl Memory {
         self
     }
 
-    /// Adds a prompt: its description, and what filling it in gives.
+    /// Adds a prompt with its description and its result.
     #[must_use]
     pub fn prompt(mut self, name: &str, json: &str, answer: &str) -> Self {
         self.kinds.push(Offer::Prompt);
@@ -46,7 +47,7 @@ impl Memory {
         self
     }
 
-    /// Adds a tool that logs, asks its caller something, and gives what that answers.
+    /// Adds a tool that logs, sends a request to its caller, and returns the caller's result.
     #[must_use]
     pub fn asking(mut self, name: &str, method: &str, params: &str) -> Self {
         self.questions.insert(name.to_owned(), (method.to_owned(), params.into()));
@@ -60,7 +61,7 @@ impl Memory {
         self
     }
 
-    /// Offers something more, and tells.
+    /// Adds a tool or prompt, and notifies watchers.
     pub fn add_offer(&self, offer: Offer, name: &str, json: &str, answer: &str) {
         let mut offers = self.offers.write().unwrap_or_else(PoisonError::into_inner);
         offers.push(Held::new(offer, name, json, answer));
@@ -68,7 +69,7 @@ impl Memory {
         self.tell(&Change::Offers(offer));
     }
 
-    /// Offers something no more, and tells.
+    /// Removes a tool or prompt, and notifies watchers.
     pub fn remove_offer(&self, offer: Offer, name: &str) {
         let mut offers = self.offers.write().unwrap_or_else(PoisonError::into_inner);
         offers.retain(|held| held.offer != offer || held.offered.name != name);
@@ -124,7 +125,7 @@ impl Relay for Memory {
         let _running = Running::call(&self.counts);
         self.meet(ctx, &Spot::Call(calling.name.to_owned())).await?;
         if let Some((method, params)) = self.questions.get(calling.name) {
-            let nobody = || Error::invalid("there is nobody to ask");
+            let nobody = || Error::invalid("there is no caller to ask");
             let caller = ctx.caller().ok_or_else(nobody)?;
             caller.log(&r#"{"level":"info","data":"before"}"#.into());
             let answer = caller.ask(method, params).await?;

@@ -1,4 +1,4 @@
-//! Does the memory provider do as it is told?
+//! Tests of the in-memory provider: counters, faults, change streams.
 
 use futures_util::{FutureExt, StreamExt};
 use resource::{Ask, Change, Context, ErrorKind, Interest, Provider, Uri, Window};

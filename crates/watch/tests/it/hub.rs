@@ -1,4 +1,4 @@
-//! Everybody who asked hears, once, and nobody else.
+//! Tests of the hub: shared streams, debounced delivery, unsubscribing, limits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn all(mailbox: &Mailbox) -> Vec<Letter> {
     std::iter::from_fn(|| mailbox.take()).map(|(letter, _)| letter).collect()
 }
 
-/// Lets every burst that is open end.
+/// Waits until every open burst is over.
 async fn settled() {
     time::sleep(Duration::from_secs(2)).await;
 }

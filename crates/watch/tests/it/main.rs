@@ -1,4 +1,4 @@
-//! How does one change reach many subscribers?
+//! Integration tests of the subscription hub.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 

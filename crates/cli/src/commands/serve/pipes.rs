@@ -1,7 +1,7 @@
-//! How are standard input and output read without a thread in between?
+//! Non-blocking standard input and output.
 //!
-//! Hosts start us with pipes or sockets, which the runtime can wait for itself. A terminal or a
-//! file is left to threads, as its flags are shared with others.
+//! Hosts connect pipes or sockets, which the async runtime polls directly. A terminal or a file
+//! goes through tokio's blocking threads, because its flags are shared with other processes.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,7 +15,7 @@ use tokio::net::unix::pipe;
 type Input = Box<dyn AsyncRead + Unpin>;
 type Output = Box<dyn AsyncWrite + Unpin + Send>;
 
-/// Standard input and output, each in the best way there is.
+/// Opens standard input and output, non-blocking where possible.
 pub(super) fn open() -> io::Result<(Input, Output)> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
     let input: Input = match kind(stdin.as_fd())? {

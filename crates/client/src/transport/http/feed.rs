@@ -1,4 +1,4 @@
-//! What does a server say on a stream that stays open?
+//! SSE streams over HTTP, and the notification stream of a session with its reconnects.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -15,19 +15,19 @@ use crate::error::{Error, Lapse};
 use crate::transport::board::Board;
 use crate::transport::sse::{Event, Events};
 
-/// How long to wait before a stream is opened again, if the server does not say.
+/// Delay before reopening a stream, if the server names none.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
-/// How long at least, whatever it says.
+/// Shortest delay, whatever the server names.
 pub(super) const SOONEST: Duration = Duration::from_millis(50);
-/// How long at most, whatever it says and however often it broke.
+/// Longest delay, whatever the server names and however often the stream broke.
 const LATEST: Duration = Duration::from_secs(60);
 
-/// A stream of events, and where it can be taken up again.
+/// An SSE stream, and the event id to resume it from.
 pub(super) struct Stream {
     body: Incoming,
     events: Events,
     most: usize,
-    /// What arrived and was not looked at.
+    /// Parsed events that are not consumed yet.
     arrived: VecDeque<Event>,
     has_spoken: bool,
     pub(super) last: Option<String>,
@@ -49,7 +49,7 @@ impl Stream {
         }
     }
 
-    /// The next event; none, when the stream has ended.
+    /// The next event; `None` when the stream has ended.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, Error> {
         loop {
             if let Some(event) = self.arrived.pop_front() {
@@ -66,8 +66,8 @@ impl Stream {
         }
     }
 
-    /// Hands on messages while `wanted`, until the stream ends. They are about `during`, if it
-    /// is the stream of one answer.
+    /// Dispatches messages to the board while `wanted` holds, until the stream ends. `during` is
+    /// the request that this stream answers, if it answers one.
     pub(super) async fn hear(
         &mut self,
         board: &Arc<Board>,
@@ -81,14 +81,14 @@ impl Stream {
                 continue;
             }
             if let Err(error) = board.hear(&event.data, during) {
-                tracing::debug!(%error, "an event was ignored");
+                tracing::debug!(%error, "ignored an event that is not a message");
             }
         }
         Ok(())
     }
 }
 
-/// Keeps the stream of a session open, as long as the session is (through 2025-11-25).
+/// Keeps a session's notification stream open until the session ends (through 2025-11-25).
 pub(super) async fn listen(inner: Weak<Inner>) {
     let (mut last, mut retry): (Option<String>, Option<Duration>) = (None, None);
     let mut failures = 0_u32;
@@ -99,7 +99,7 @@ pub(super) async fn listen(inner: Weak<Inner>) {
         let Some(opened) = opened else { return };
         if let Some(mut stream) = opened {
             let Some(board) = inner.upgrade().map(|inner| Arc::clone(&inner.board)) else { return };
-            // Without a place to go on from, what was said in between is lost.
+            // Without an event id to resume from, messages in between are lost.
             if was_open && last.is_none() {
                 board.herald().catch_up();
             }
@@ -109,7 +109,7 @@ pub(super) async fn listen(inner: Weak<Inner>) {
             if board.ended().is_some() {
                 return;
             }
-            // A stream that said nothing is as good as none.
+            // A stream without any event counts as a failure.
             failures = if stream.has_spoken { 0 } else { failures };
             (last, retry) = (stream.last, stream.retry);
         }
@@ -119,7 +119,7 @@ pub(super) async fn listen(inner: Weak<Inner>) {
     }
 }
 
-/// Opens the stream: nothing, if there is none to be had; none yet, if that may change.
+/// Opens the stream. `None`: there is none, stop. `Some(None)`: not now, try again.
 async fn open(inner: &Weak<Inner>, last: Option<&str>, was_open: bool) -> Option<Option<Stream>> {
     let inner = inner.upgrade()?;
     let heading: Vec<_> = last.map(|last| ("last-event-id", last.to_owned())).into_iter().collect();
@@ -129,13 +129,13 @@ async fn open(inner: &Weak<Inner>, last: Option<&str>, was_open: bool) -> Option
         status if status.is_success() && pool::is(&response, "text/event-stream") => {
             Some(Some(Stream::new(response, inner.most)))
         }
-        // Before there was a stream, it is the stream that is not found, not the session.
+        // A 404 before the first stream means that the server has no stream, not no session.
         StatusCode::NOT_FOUND if was_open && inner.session.get().is_some() => {
             inner.board.retire(Lapse::Expired);
             None
         }
         status if status.is_server_error() => Some(None),
-        // MCP 2025-11-25, transports: 405 says that the server offers no stream.
+        // MCP 2025-11-25, transports: 405 means that the server offers no stream.
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Messages over HTTP: one request each, and streams where a server wants to say more.
+//! HTTP transport: one POST per message, and SSE streams for answers and notifications.
 
 mod feed;
 mod older;
@@ -24,58 +24,58 @@ use super::{Parcel, Wire};
 use crate::error::Error;
 pub(crate) use pool::Pool;
 
-/// How many answers to a server are under way at once.
+/// How many answers to server requests may be in flight.
 const ANSWERS: usize = 64;
-/// How long a server may take to open the stream of a session, before nobody waits for it.
+/// How long callers wait for the session's notification stream to open.
 const LISTENING: Duration = Duration::from_secs(2);
 
-/// How a server is spoken with over HTTP.
+/// The variant of the HTTP transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Every request stands alone; letting go of its stream cancels it.
+    /// No session; closing a request's stream cancels it (2026-07-28).
     Alone,
-    /// A session, whose server may speak on a stream of its own.
+    /// Streamable HTTP with a session and a notification stream.
     Session,
-    /// A session whose answers all come on one stream (2024-11-05).
+    /// HTTP+SSE: all answers come on one stream (2024-11-05).
     Older,
 }
 
-/// The way to one server.
+/// An HTTP transport to one server.
 pub(crate) struct Http(Arc<Inner>);
 
 struct Inner {
     pool: Arc<Pool>,
-    /// Where messages are posted.
+    /// Where to POST messages.
     url: Uri,
     style: Style,
     board: Arc<Board>,
     most: usize,
-    /// What the server calls the session.
+    /// The session id that the server assigned.
     session: OnceLock<HeaderValue>,
-    /// The revision that a handshake settled.
+    /// The revision that the handshake agreed on.
     revision: OnceLock<HeaderValue>,
     tasks: Mutex<HashMap<Task, AbortHandle>>,
-    /// Whether the stream of the session was opened, or will not be.
+    /// Whether the notification stream is open, or the first attempt to open it has failed.
     heard: watch::Sender<bool>,
-    /// Kept, since a request may be let go of where there is no runtime.
+    /// Stored because a request may be dropped outside the runtime.
     runtime: Handle,
     is_over: AtomicBool,
 }
 
-/// What is under way.
+/// Key of a running task.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Task {
     Request(u64),
     Feed,
 }
 
-/// A server that takes requests one by one, with a session or without.
+/// A transport for Streamable HTTP, with a session or without.
 pub(crate) fn open(pool: Arc<Pool>, style: Style, board: &Arc<Board>, most: usize) -> Http {
     let url = pool.url().clone();
     Http::new(pool, url, style, board, most)
 }
 
-/// A server whose answers all come on one stream, which is opened first.
+/// A transport for HTTP+SSE (2024-11-05); opens the stream first.
 pub(crate) async fn open_older(
     pool: Arc<Pool>,
     board: Arc<Board>,
@@ -102,7 +102,7 @@ impl Http {
             runtime: Handle::current(),
             is_over: AtomicBool::new(false),
         });
-        // MCP 2026-07-28: a server asks nothing, so that there is nothing to answer.
+        // MCP 2026-07-28: servers send no requests, so there is nothing to answer.
         if style != Style::Alone {
             let (voice, places) = (Arc::downgrade(&inner), Arc::new(Semaphore::new(ANSWERS)));
             board.speak(move |message| answer(&voice, &places, message));
@@ -111,7 +111,7 @@ impl Http {
     }
 }
 
-/// Answers a request of the server, unless it asks faster than it can be answered.
+/// Posts an answer to a server request; drops it when too many are in flight.
 fn answer(voice: &Weak<Inner>, places: &Arc<Semaphore>, message: Vec<u8>) {
     let place = Arc::clone(places).try_acquire_owned();
     if let (Some(inner), Ok(place)) = (voice.upgrade(), place) {
@@ -135,8 +135,8 @@ impl Wire for Http {
 
     fn cancel(&self, id: u64, reason: &str) {
         let task = self.0.tasks().remove(&Task::Request(id));
-        // MCP 2026-07-28, cancellation: over HTTP, closing the stream is the signal. Before that,
-        // closing it meant nothing.
+        // MCP 2026-07-28, cancellation: over HTTP, closing the stream cancels. In earlier revisions
+        // closing it means nothing.
         if self.0.style != Style::Alone {
             self.0.send(Parcel::plain(ask::cancelled(id, reason)));
         }
@@ -202,24 +202,24 @@ impl Inner {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops everything that is under way. Tells whether that was done before.
+    /// Aborts all tasks. Returns whether this was done before.
     fn end(&self) -> bool {
         self.tasks().drain().for_each(|(_, task)| task.abort());
         self.is_over.swap(true, Ordering::Relaxed)
     }
 
-    /// Ends the session at the server, which may not care.
+    /// Ends the session with DELETE; the server need not support it.
     async fn leave(&self) {
         if self.style == Style::Session && self.session.get().is_some() {
             let request = self.request(Method::DELETE, &[], Vec::new());
             let sent = tokio::time::timeout(pool::LEAVING, self.pool.send(request)).await;
             if !matches!(sent, Ok(Ok(_))) {
-                tracing::debug!("a session was not ended");
+                tracing::debug!("cannot end a session at the server");
             }
         }
     }
 
-    /// What a request to this server looks like.
+    /// Builds an HTTP request with the session and revision headers.
     fn request(
         &self,
         method: Method,

@@ -1,25 +1,25 @@
-//! Does an address belong to the server that was asked?
+//! URL checks: accepted addresses, and same-origin resolution of redirects and endpoints.
 
 use hyper::Uri;
 
 use crate::error::Error;
 
-/// Reads an address that we may speak with.
+/// Parses an http or https URL without credentials.
 pub(crate) fn parse(url: &str) -> Result<Uri, Error> {
-    let bad = |why: &str| Error::Unreachable(format!("the address {why}"));
+    let bad = |why: &str| Error::Unreachable(format!("the URL {why}"));
     let plain = url.split('#').next().unwrap_or_default();
-    let uri: Uri = plain.parse().map_err(|_| bad("is not one of HTTP"))?;
+    let uri: Uri = plain.parse().map_err(|_| bad("is not valid http or https"))?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(bad("is not one of HTTP"));
+        return Err(bad("is not valid http or https"));
     }
     let authority = uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
     if authority.contains('@') {
-        return Err(bad("holds credentials; they belong into a header"));
+        return Err(bad("contains credentials; send them in a header instead"));
     }
     Ok(uri)
 }
 
-/// What `reference` means at `base`, if that is the same server.
+/// Resolves `reference` against `base`; `None` if the result has another origin.
 pub(super) fn resolve(base: &Uri, reference: &str) -> Option<Uri> {
     let reference = reference.trim();
     let (scheme, authority) = (base.scheme_str()?, base.authority()?);

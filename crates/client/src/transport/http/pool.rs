@@ -1,4 +1,4 @@
-//! How does one request of HTTP reach its server?
+//! HTTP connection pool: TLS, fixed headers, same-origin redirects, bounded bodies.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::origin;
 use crate::error::Error;
 
-/// How long to wait for a server that a session is ended at.
+/// How long the request that ends a session may take.
 pub(super) const LEAVING: Duration = Duration::from_secs(2);
 const REACHING: Duration = Duration::from_secs(10);
 const REDIRECTS: usize = 3;
-/// How much room is made for a body before any of it is there.
+/// Largest buffer to allocate on the word of a Content-Length header.
 const BELIEVED: usize = 4 << 20;
 
 /// The connections to one server.
@@ -31,7 +31,7 @@ pub(crate) struct Pool {
     headers: HeaderMap,
 }
 
-/// A request before it is one: it may have to be sent again, to another address.
+/// An HTTP request that can be sent again, to another URL after a redirect.
 pub(super) struct Outbound {
     method: Method,
     url: Uri,
@@ -43,7 +43,7 @@ pub(super) struct Outbound {
 pub(super) enum Unsent {
     /// The server cannot be reached at all.
     Unreachable(Error),
-    /// This request was not answered.
+    /// This request got no response.
     Failed(Error),
 }
 
@@ -78,12 +78,12 @@ impl Outbound {
 }
 
 impl Pool {
-    /// Connections to `url` on which every request carries `headers`.
+    /// A pool for `url`; every request carries `headers`.
     pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<Self, Error> {
         let url = origin::parse(url)?;
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            let bad = |_| Error::Unreachable(format!("the header {name:?} cannot be sent"));
+            let bad = |_| Error::Unreachable(format!("the header {name:?} is not valid in HTTP"));
             let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad(()))?;
             let mut value = HeaderValue::from_str(value).map_err(|_| bad(()))?;
             value.set_sensitive(true);
@@ -92,7 +92,7 @@ impl Pool {
         let mut http = HttpConnector::new();
         http.set_nodelay(true);
         http.set_connect_timeout(Some(REACHING));
-        // A stream may be silent for long; a server that is gone is to be noticed all the same.
+        // Keepalive detects a dead server on streams that are silent for long.
         http.set_keepalive(Some(Duration::from_secs(60)));
         http.set_keepalive_interval(Some(Duration::from_secs(15)));
         http.set_keepalive_retries(Some(4));
@@ -109,7 +109,7 @@ impl Pool {
         &self.url
     }
 
-    /// Sends a request, and again where the same server redirects it without changing it.
+    /// Sends a request and follows redirects of the same origin that keep method and body.
     pub(super) async fn send(&self, mut outbound: Outbound) -> Result<Response<Incoming>, Unsent> {
         for _ in 0..=REDIRECTS {
             let response = self.once(&outbound).await?;
@@ -123,12 +123,12 @@ impl Pool {
             let place = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
             let place = place.and_then(|place| origin::resolve(&outbound.url, place));
             let Some(place) = place.filter(|_| keeps) else {
-                let why = "it redirects to where it may not".to_owned();
+                let why = "the redirect is not to the same origin and method".to_owned();
                 return Err(Unsent::Failed(Error::Unreachable(why)));
             };
             outbound.url = place;
         }
-        Err(Unsent::Failed(Error::Unreachable("it redirects without end".to_owned())))
+        Err(Unsent::Failed(Error::Unreachable("the server redirects too many times".to_owned())))
     }
 
     async fn once(&self, outbound: &Outbound) -> Result<Response<Incoming>, Unsent> {
@@ -136,7 +136,7 @@ impl Pool {
         *request.method_mut() = outbound.method.clone();
         *request.uri_mut() = outbound.url.clone();
         let headers = request.headers_mut();
-        // What the protocol demands comes last: no setting may contradict a message.
+        // Protocol headers last: configured headers must not override them.
         headers.extend(self.headers.clone());
         outbound.headers.iter().for_each(|(name, value)| {
             headers.insert(name, value.clone());
@@ -157,20 +157,20 @@ impl Pool {
     }
 }
 
-/// Whom to trust: whoever this machine trusts, or the public roots if it names none.
+/// TLS with the system's root certificates, or the bundled public roots if there are none.
 fn tls(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error> {
     let provider = rustls::crypto::aws_lc_rs::default_provider;
     if url.scheme_str() == Some("https") {
         match HttpsConnectorBuilder::new().with_provider_and_native_roots(provider()) {
             Ok(tls) => return Ok(tls),
-            Err(error) => tracing::debug!(%error, "this machine names no roots"),
+            Err(error) => tracing::debug!(%error, "no system root certificates"),
         }
     }
     let tls = HttpsConnectorBuilder::new().with_provider_and_webpki_roots(provider());
     tls.map_err(|error| Error::Unreachable(error.to_string()))
 }
 
-/// The whole of a body, unless it is too large.
+/// Reads a whole body, up to `most` bytes.
 pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<Bytes, Error> {
     let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|length| length.parse::<usize>().ok()).unwrap_or_default();
@@ -178,7 +178,7 @@ pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<B
         return Err(Error::TooLarge(most));
     }
     let mut body = response.into_body();
-    // What is announced need not come, so only so much is believed beforehand.
+    // Content-Length may lie, so the first allocation is bounded.
     let mut bytes = bytes::BytesMut::with_capacity(length.min(BELIEVED));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Error::Closed(error.to_string()))?;
@@ -191,7 +191,7 @@ pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<B
     Ok(bytes.freeze())
 }
 
-/// Whether a response is of the kind `wanted`.
+/// Whether the response has the content type `wanted`.
 pub(super) fn is(response: &Response<Incoming>, wanted: &str) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| {

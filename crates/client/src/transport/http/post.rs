@@ -1,4 +1,4 @@
-//! What comes back for a message that was posted?
+//! POST of one message, and everything that comes back: JSON, SSE stream, or HTTP error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use super::pool::{self, Unsent};
 use super::{Inner, Parcel, Style};
 use crate::error::{Error, Lapse};
 
-/// How much of an error's body is read.
+/// How much of an error response's body is read.
 const COMPLAINT: usize = 1 << 20;
-/// How long to wait for the end of a stream that has said what it was for.
+/// How long to wait for a stream to end after its answer has come.
 const REST: Duration = Duration::from_millis(50);
 
-/// Posts a message and hands on all that comes back.
+/// Posts a message and dispatches everything that comes back.
 pub(super) async fn post(inner: Arc<Inner>, parcel: Parcel) {
     let Parcel { id, body, heading, mirrored } = parcel;
     let mut request = inner.request(Method::POST, &heading, body);
@@ -35,7 +35,7 @@ pub(super) async fn post(inner: Arc<Inner>, parcel: Parcel) {
         Err(Unsent::Failed(error)) => Err(error.into()),
     };
     if let Err(lapse) = posted {
-        tracing::debug!(?lapse, "a message was not taken");
+        tracing::debug!(?lapse, "cannot deliver a message");
         if matches!(lapse, Lapse::Expired) {
             inner.board.retire(lapse.clone());
         }
@@ -64,16 +64,16 @@ impl Inner {
             if !bytes.trim_ascii().is_empty() {
                 self.board.hear(&bytes, id)?;
             }
-            // An error that names no request is about the one that it answers.
+            // An error without an id belongs to the request of this response.
             let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
             if let Some(denial) = is_missing.then(|| denial(&bytes)).flatten() {
                 self.board.fail(id, Error::Refused(denial));
             }
         }
-        // Where all answers come on one stream, this one is still to come.
+        // Over HTTP+SSE the answer comes on the other stream.
         let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
         if is_missing && self.style != Style::Older {
-            let why = format!("HTTP status {status}, and no answer in it");
+            let why = format!("HTTP status {status} without an answer");
             return Err(Error::Malformed(why).into());
         }
         Ok(())
@@ -87,7 +87,7 @@ impl Inner {
         }
         let bytes = pool::whole(response, COMPLAINT).await.unwrap_or_default();
         let denial = denial(&bytes);
-        // Servers in the wild answer 400 where the protocol wants 404.
+        // Some servers answer 400 where the specification wants 404.
         let forgot = has_session && denial.as_ref().is_some_and(Denial::is_about_session);
         if forgot && status == StatusCode::BAD_REQUEST {
             return Lapse::Expired;
@@ -95,16 +95,16 @@ impl Inner {
         Lapse::Status { code: status.as_u16(), denial }
     }
 
-    /// Follows the stream of one answer, beyond its breaks where the server allows that.
+    /// Follows the stream of one answer, and resumes it after a break where the server allows it.
     async fn follow(self: &Arc<Self>, id: Option<u64>, mut stream: Stream) -> Result<(), Lapse> {
-        // The request has its time, and is let go of when that is over.
+        // No timeout here: the request's own timeout aborts this task.
         loop {
             let broken =
                 stream.hear(&self.board, id, |board| id.is_none_or(|id| board.is_waiting(id)));
             let broken = broken.await;
             let is_missing = id.is_some_and(|id| self.board.is_waiting(id));
             if !is_missing {
-                // The end of the stream is at hand, and then its connection can be used again.
+                // Read to the end, so that the pool can reuse the connection.
                 let _ = time::timeout(REST, stream.hear(&self.board, id, |_| true)).await;
                 return Ok(());
             }
@@ -115,7 +115,7 @@ impl Inner {
                 return Err(Error::Closed("the stream ended before the answer".to_owned()).into());
             };
             time::sleep(stream.retry.unwrap_or(AGAIN).max(SOONEST)).await;
-            // MCP 2025-11-25, transports: a stream is taken up again by GET, however it began.
+            // MCP 2025-11-25, transports: a client resumes a stream by GET, however it began.
             stream = self.resume(&last, stream.retry).await?;
         }
     }
@@ -132,7 +132,7 @@ impl Inner {
     }
 }
 
-/// The error in the body of a response, if there is one.
+/// The JSON-RPC error in the body of a response, if there is one.
 fn denial(bytes: &[u8]) -> Option<Denial> {
     match answer::hear(bytes).ok()?.pop()? {
         Heard::Answer { outcome: Err(denial), .. } => Some(denial),

@@ -1,4 +1,4 @@
-//! Do completions lead folder by folder to what may be seen?
+//! Tests of path completion.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Is anything outside the root ever reached?
+//! Tests of confinement: nothing outside the root is reachable.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -66,7 +66,8 @@ async fn disguised_paths_get_nowhere() {
     assert_eq!(tree_desk.paths(Some("file:///sub")).await, ["sub/b.txt"]);
 }
 
-/// Swaps `folder` and a link that leads outside, over and over, while the test reads.
+/// Another thread swaps the folder with a link that leads outside, over and over, while the test
+/// reads.
 #[tokio::test]
 async fn a_folder_swapped_for_a_link_never_leads_outside() {
     let tree = tree_beside_a_canary();

@@ -1,4 +1,4 @@
-//! Does a folder keep the promises of every provider?
+//! Runs the provider contract against a folder.
 
 use testkit::{Known, contract};
 

@@ -1,4 +1,4 @@
-//! Is what whoever serves a folder hides as if it were not there?
+//! Tests of the hide filter: a hidden path looks as if it did not exist.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use resource::{Completion, Context, Provider as _, Question};
 use super::{Desk, Listing, Tree};
 use crate::fs::Count;
 
-/// Hides the paths given and all below them.
+/// Returns a filter that hides `paths` and all below them.
 fn hiding(paths: &'static [&'static str]) -> impl Fn(&str) -> bool + Send + Sync + 'static {
     move |path| {
         let mut rest = Some(path);
@@ -36,7 +36,7 @@ async fn what_is_hidden_is_in_no_list_and_not_found() {
     let hide = || hiding(&["docs/b.md", "keys"]);
     let flat = tree.serve_hiding(Listing::Flat, hide());
     let nested = tree.serve_hiding(Listing::Tree, hide());
-    // Twice, since names are kept between.
+    // Twice, because the first request fills the cache.
     for _ in 0..2 {
         assert_eq!(flat.paths(None).await, ["a.txt", "docs/a.md"]);
         assert_eq!(nested.paths(None).await, ["a.txt", "docs"]);

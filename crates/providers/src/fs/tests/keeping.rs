@@ -1,4 +1,4 @@
-//! Does what is kept open serve only as long as it is what its name stands for?
+//! Tests of the cache of open folders: an entry is used only while its name refers to it.
 
 use std::fs;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ fn tree() -> Tree {
     tree
 }
 
-/// Asks until the folder is kept open and its file is known, as they are when nothing has changed
-/// for a while.
+/// Requests the file until its folder is cached and the file known, which happens once nothing has
+/// changed for a while.
 async fn kept(desk: &Desk) -> Arc<Folder> {
     let path = Local::from_bytes(b"sub/deep").unwrap();
     let find = || match desk.0.site.find(&path).unwrap() {
@@ -110,7 +110,7 @@ async fn rules_that_come_change_or_go_are_seen_at_once() {
         assert!(desk.lacks(FILE).await, "{file} came");
         tree.write(file, other);
         kept(&desk).await;
-        // In place, so that only the file's own date tells.
+        // In place, so that only the file's own timestamp changes.
         tree.write(file, rule);
         assert!(desk.lacks(FILE).await, "{file} changed");
         tree.remove(file);

@@ -1,4 +1,4 @@
-//! Does work stop when nobody waits for it any more?
+//! Tests of cancellation, single flight and the limit on blocking threads.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,16 +10,16 @@ use resource::{Ask, Context, Progress, Provider as _};
 
 use super::{Desk, Listing, Tree, uri};
 
-/// Says when work in a folder begins, holds it up until told to go on, and counts what it looks at.
+/// Reports when work in a folder begins, blocks it until released, and counts filter calls.
 ///
-/// The folder `many` is held up at its first name, once; any other at each name.
+/// Blocks the folder `many` once, at its first name, and any other folder at each name.
 struct Gate {
     begun: Sender<()>,
     go_on: Mutex<Receiver<()>>,
     looks: Arc<AtomicUsize>,
 }
 
-/// The test's side of it.
+/// The test's end of the gate.
 struct Watch {
     begun: Receiver<()>,
     go_on: Sender<()>,
@@ -44,7 +44,7 @@ impl Gate {
     }
 }
 
-/// A folder of `many` names, served as from a disk elsewhere.
+/// Serves a folder of `many` names as if from a remote disk.
 fn slow(many: usize) -> (Tree, Desk, Watch) {
     let tree = Tree::of([]);
     for number in 0..many {
@@ -56,7 +56,7 @@ fn slow(many: usize) -> (Tree, Desk, Watch) {
     (tree, desk, watch)
 }
 
-/// Hears of the end of the work by its own.
+/// Signals when the work's context is dropped.
 struct Last(Sender<()>);
 
 impl Progress for Last {
@@ -69,7 +69,7 @@ impl Drop for Last {
     }
 }
 
-/// Asks once whether `work` is done.
+/// Polls `work` once.
 fn poll<T>(work: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     work.poll(&mut Wakers::from_waker(Waker::noop()))
 }
@@ -104,7 +104,7 @@ async fn who_asks_for_a_folder_that_is_being_read_waits_without_a_thread() {
     watch.begun.recv().unwrap();
     let mut second = Box::pin(desk.0.list(&ctx, Some(&parent), &ask));
     let mut third = Box::pin(desk.0.list(&ctx, Some(&parent), &ask));
-    // Their jobs come back at once, so that only the first holds a place.
+    // Their jobs return at once, so that only the first holds a permit.
     while poll(second.as_mut()).is_pending() && desk.0.site.places.available_permits() != all - 1 {
         tokio::task::yield_now().await;
     }

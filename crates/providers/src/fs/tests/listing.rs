@@ -1,4 +1,4 @@
-//! What does a listing show of each thing?
+//! Tests of descriptions in listings.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

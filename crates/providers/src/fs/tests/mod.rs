@@ -1,4 +1,4 @@
-//! Does a folder behave as its rules say, seen from outside?
+//! Tests of the file system provider through its public interface.
 
 mod completing;
 mod confinement;
@@ -29,13 +29,13 @@ use tempfile::TempDir;
 
 use super::{Fs, Listing, Options};
 
-/// A folder to be served, beside things that must not be.
+/// A temporary folder to serve, next to files that must not be served.
 struct Tree {
     home: TempDir,
 }
 
 impl Tree {
-    /// A tree of the files given, each with its own path as content.
+    /// Creates the files given, each with its own path as content.
     fn of<const N: usize>(paths: [&str; N]) -> Self {
         let tree = Self { home: tempfile::tempdir().unwrap() };
         fs::create_dir(tree.root()).unwrap();
@@ -79,7 +79,7 @@ impl Tree {
         Desk(Fs::open(Options { hidden, ..self.options(listing) }).unwrap())
     }
 
-    /// Serves what `hide` does not hide.
+    /// Serves the tree with the filter `hide`.
     fn serve_hiding(
         &self,
         listing: Listing,
@@ -94,11 +94,11 @@ impl Tree {
     }
 }
 
-/// A folder that is served.
+/// A served folder.
 struct Desk(Fs);
 
 impl Desk {
-    /// Makes it take its disk for one in this machine, or not.
+    /// Makes the provider treat its disk as local or remote.
     fn set_local(&mut self, local: bool) {
         Arc::get_mut(&mut self.0.site).unwrap().root.local = local;
     }
@@ -113,7 +113,7 @@ impl Desk {
         self.0.list(&Context::default(), parent.as_ref(), &Ask { from, limit }).await
     }
 
-    /// The paths of all pages of `limit` items.
+    /// Returns the paths of all pages of `limit` items.
     async fn paths_by(&self, parent: Option<&str>, limit: usize) -> Vec<String> {
         let mut paths = Vec::new();
         let mut from = None;
@@ -159,7 +159,7 @@ impl Desk {
         String::from_utf8(bytes(self.whole(text).await.unwrap().body).await.to_vec()).unwrap()
     }
 
-    /// Whether `text` is not found, whichever way it is asked for.
+    /// True if stat, read and list all report `text` as not found.
     async fn lacks(&self, text: &str) -> bool {
         let missing = |kind: Option<ErrorKind>| kind == Some(ErrorKind::NotFound);
         let whole = Window::Whole { limit: u64::MAX };
@@ -177,7 +177,7 @@ fn path(item: &Resource) -> String {
     item.uri.as_str().strip_prefix("file:///").unwrap().to_owned()
 }
 
-/// All chunks of a body.
+/// Collects all chunks of a body.
 async fn chunks(body: Body) -> Vec<Bytes> {
     let (Body::Text(source) | Body::Blob(source)) = body;
     match source {

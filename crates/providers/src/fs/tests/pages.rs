@@ -1,4 +1,4 @@
-//! Do pages join, whatever happens between them?
+//! Tests of paging: pages join without gaps or repeats, whatever changes between them.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ const FILES: [&str; 12] = [
     "a-b", "a.txt", "a/b", "a/c/d", "a/c/e", "a/c.txt", "b", "c/c/c/c", "c/d", "z/y/x", "z/y0", "é",
 ];
 
-/// In the order of a walk: by names, not by whole paths.
+/// In walk order: by names, not by whole paths.
 const WALKED: [&str; 12] = [
     "a/b", "a/c/d", "a/c/e", "a/c.txt", "a-b", "a.txt", "b", "c/c/c/c", "c/d", "z/y/x", "z/y0",
     "%C3%A9",

@@ -1,4 +1,4 @@
-//! Is the content of a file given as what it is?
+//! Tests of reading whole files: text, charset, MIME type, size limits.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -169,7 +169,7 @@ async fn a_stream_keeps_to_the_size_seen_at_first_and_survives_any_change() {
     }
 }
 
-/// How many reads this thread has made so far.
+/// Number of read calls this thread has made so far.
 fn reads_so_far() -> u64 {
     let counters = fs::read_to_string("/proc/thread-self/io").unwrap();
     let line = counters.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap();

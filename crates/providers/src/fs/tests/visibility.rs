@@ -1,4 +1,4 @@
-//! Is only seen what may be seen, at once when that changes?
+//! Tests of ignore rules and dot files, including changes to the rules.
 
 use super::{Listing, Tree};
 
@@ -81,7 +81,7 @@ async fn edited_ignore_files_take_effect_at_once() {
     let desk = tree.serve(Listing::Flat);
     for round in 0..40 {
         let (hidden, shown) = if round % 2 == 0 { ("a", "b") } else { ("b", "a") };
-        // Of the same length each time, so that only the dates tell.
+        // The same length each time, so that only the timestamps differ.
         tree.write(".gitignore", format!("{hidden}.txt\n"));
         let expected = [format!("{shown}.txt"), format!("sub/{shown}.txt")];
         assert_eq!(desk.paths(None).await, expected, "round {round}");

@@ -1,4 +1,4 @@
-//! Is every change of a resource heard, and nothing else?
+//! Tests of change notifications: every change is reported, and nothing else.
 
 mod files;
 mod folders;
@@ -17,7 +17,7 @@ use resource::{Change, Context, Error, Interest, Uri, Watch as _};
 
 use super::{Desk, uri};
 
-/// A stream of changes that is waited for, but not for ever.
+/// A stream of changes, read with a timeout.
 pub(super) struct Ear(Pin<Box<dyn Stream<Item = Change> + Send>>);
 
 impl Desk {
@@ -37,10 +37,10 @@ impl Desk {
 impl Ear {
     async fn next(&mut self) -> Change {
         let next = tokio::time::timeout(Duration::from_secs(10), self.0.next());
-        next.await.expect("nothing is heard for ten seconds").expect("the stream ended")
+        next.await.expect("no change within ten seconds").expect("the stream ended")
     }
 
-    /// All that is heard until `last` is.
+    /// Collects the changes up to and including `last`.
     async fn until(&mut self, last: &Change) -> Vec<Change> {
         let mut heard = Vec::new();
         loop {
@@ -53,7 +53,7 @@ impl Ear {
         }
     }
 
-    /// Waits until all of `changes` were heard, in any order.
+    /// Waits until all of `changes` were reported, in any order.
     async fn all_of(&mut self, changes: impl IntoIterator<Item = Change>) {
         let mut missing: HashSet<Change> = changes.into_iter().collect();
         while !missing.is_empty() {

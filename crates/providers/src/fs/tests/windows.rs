@@ -1,4 +1,4 @@
-//! Do windows give the right stretch, and no more work than that?
+//! Tests of windowed reads.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -12,7 +12,8 @@ use super::{Desk, Listing, Tree, bytes, chunks, is_text};
 
 const SENTENCE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n";
 
-/// The content of `file:///a` in windows of `length`, and whether all of them were text.
+/// Reads `file:///a` in windows of `length`; returns the content, and whether all windows were
+/// text.
 async fn joined(desk: &Desk, length: u64) -> (Vec<u8>, bool) {
     let (mut all, mut text, mut offset) = (Vec::new(), true, 0);
     loop {
@@ -158,7 +159,7 @@ async fn a_window_with_broken_text_is_a_blob_and_others_stay_text() {
     assert!(!is_text(&desk.whole("file:///a").await.unwrap()));
 }
 
-/// How many bytes this thread has read so far.
+/// Number of bytes this thread has read so far.
 fn read_so_far() -> u64 {
     let counters = fs::read_to_string("/proc/thread-self/io").unwrap();
     let line = counters.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
@@ -174,7 +175,7 @@ async fn a_little_of_a_huge_file_reads_only_a_little() {
     file.write_all_at("日本語".repeat(10_000).as_bytes(), 0).unwrap();
     file.write_all_at("語日本".repeat(10_000).as_bytes(), size / 2).unwrap();
     let mut desk = tree.serve(Listing::Flat);
-    // On this thread, where the reading is counted, whatever disk the test runs on.
+    // Inline, on the thread whose reads are counted, whatever disk the test runs on.
     desk.set_local(true);
     let before = read_so_far();
     let part = desk.window("file:///a", size / 2 + 1, 4_096).await;

@@ -1,4 +1,4 @@
-//! What is a file now, compared with what was known of it?
+//! Content versions of files, and inotify watches on folders, with polling as fallback.
 
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -14,21 +14,21 @@ use crate::fs::site::Site;
 use crate::fs::stamp::{Kind, Stamp};
 use crate::vigil::{Deaf, HASHED, Hold, Version};
 
-/// Where something really lies, its name there, which a folder has none of, and what it is.
+/// Real folder of something, its name there (empty for a folder), and its stamp.
 pub(super) type Target = (Arc<Folder>, Vec<u8>, Stamp);
 
-/// What a folder is listened to for.
+/// Why a folder is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// All names in it, for which it must be read.
+    /// To see all its names change, which requires that it is readable.
     Names,
-    /// One name that is known, for which it need not be.
+    /// To see one name in it change, which does not.
     Lookup,
 }
 
 impl Site {
-    /// The version of `name`, of which the file system says `stamp`; its content is looked at
-    /// unless it is sure to be that of `known`.
+    /// Returns the version of `name`, whose stamp is `stamp`. Hashes the content of a small file,
+    /// unless the stamp proves that it is still the `known` version.
     pub(super) fn version(
         &self,
         (folder, name): (&Folder, &[u8]),
@@ -51,7 +51,7 @@ impl Site {
         Version::new(stamp.mark(), stamp.is_settled(now, self.margin), hash)
     }
 
-    /// The same by the stamp alone.
+    /// Returns the version by the stamp alone.
     pub(super) fn outward(&self, stamp: &Stamp) -> Version {
         if stamp.kind == Kind::Folder {
             return Version::new(stamp.identity(), true, None);
@@ -60,8 +60,8 @@ impl Site {
         Version::new(stamp.mark(), settled, None)
     }
 
-    /// What `name` in `folder` is now, or leads to, and where that really lies; an error if that
-    /// cannot be told just now.
+    /// Resolves `name` in `folder`, following links. `None` if nothing visible is there; an error
+    /// if the failure is transient.
     pub(super) fn target(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Option<Target>> {
         match self.look(folder, name) {
             Ok(Found::File(leaf)) => Ok(Some((leaf.folder, leaf.name, leaf.stamp))),
@@ -74,12 +74,12 @@ impl Site {
         }
     }
 
-    /// Listens to `folder`, if the kernel tells and there is room.
+    /// Watches `folder` with inotify. `None` if that is not possible.
     pub(super) fn listen(&self, key: &[u8], handle: &Handle, aim: Aim) -> Option<Hold> {
         if !self.is_told() {
             return None;
         }
-        // Another file system mounted further in may be one that makes no events.
+        // A file system mounted below the root may not support inotify.
         if !self.root.is_local(handle) {
             self.desk.start_polling();
             return None;
@@ -87,7 +87,8 @@ impl Site {
         self.noted(self.desk.ears().and_then(|ears| ears.listen(key, handle)), aim)
     }
 
-    /// What came of an attempt to listen; without it, changes are looked for.
+    /// Returns the result of a watch `attempt`. If it failed, starts polling where changes could be
+    /// missed.
     pub(super) fn noted<T>(&self, attempt: Result<T, Deaf>, aim: Aim) -> Option<T> {
         match attempt {
             Ok(done) => Some(done),
@@ -96,9 +97,9 @@ impl Site {
                 None
             }
             Err(Deaf::Refused(error)) => {
-                tracing::debug!(%error, "a folder cannot be watched");
-                // One that is gone is heard of where it lay, and one that may not be read shows no
-                // names that could change; but those in it that are known are found all the same.
+                tracing::debug!(%error, "cannot watch folder with inotify");
+                // The watch on the parent reports a folder that is gone. An unreadable folder shows
+                // no names that could change, but known names in it still resolve.
                 let is_shut = error.kind() == io::ErrorKind::PermissionDenied;
                 if !is_missing(&error) && (aim == Aim::Lookup || !is_shut) {
                     self.desk.start_polling();
@@ -109,7 +110,7 @@ impl Site {
     }
 }
 
-/// The hash of a small file, and what the file system says of what was read.
+/// Hashes a small file; returns the stamp of what was read, and the hash.
 fn hash(folder: &Folder, name: &[u8], stamp: &Stamp) -> Option<(Stamp, Hash)> {
     if stamp.size > HASHED {
         return None;
@@ -123,7 +124,7 @@ fn hash(folder: &Folder, name: &[u8], stamp: &Stamp) -> Option<(Stamp, Hash)> {
             more => read += more,
         }
     }
-    // It grows while it is read; there will be more to hear of it.
+    // The file grew while it was read; another event will follow.
     None
 }
 

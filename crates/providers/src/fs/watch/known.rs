@@ -1,4 +1,4 @@
-//! What was known of a folder, and what is different now?
+//! Snapshot of one folder for change detection: its names and the version of each.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -13,41 +13,42 @@ use crate::fs::site::Site;
 use crate::fs::stamp::Kind;
 use crate::vigil::{HASHED, Hold, Version};
 
-/// Of so many files that changed just now the content is remembered, for each folder.
+/// Limit, per folder, of recently changed files whose full versions the snapshot holds.
 const MOST_RECENT: usize = 4_096;
 
 /// The names in one folder, and the version of each.
 pub(super) struct Known {
-    /// As whoever listens writes it.
+    /// Path by which the subscriber reaches the folder.
     pub(super) shown: Local,
     pub(super) names: Arc<Names>,
-    /// The mark of each, zero where it may change unseen; nothing where only names matter.
+    /// Fingerprint of each name, zero where a change could go unnoticed; `None` if only names
+    /// matter.
     marks: Option<Vec<u64>>,
-    /// What changed just now, so that it cannot be told by its mark yet.
+    /// Versions of files that changed just now, which their fingerprints cannot tell apart yet.
     recent: HashMap<Vec<u8>, Version>,
-    /// Where the kernel does not tell, there is none.
+    /// The inotify watch; `None` where the folder is polled.
     pub(super) hold: Option<Hold>,
-    /// Whether something in it could not be looked at, and is to be looked at again.
+    /// True if the last update could not check some entry, which must be checked again.
     pub(super) missed: bool,
 }
 
-/// How much is remembered of what lies in a folder.
+/// What a snapshot records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     Names,
     Versions,
 }
 
-/// One thing that is different.
+/// One difference between two snapshots.
 pub(super) struct Difference {
     pub(super) name: Vec<u8>,
-    /// What it was, if it was there.
+    /// Kind before, if it existed.
     pub(super) was: Option<Kind>,
-    /// What it is, if it is there.
+    /// Kind now, if it exists.
     pub(super) is: Option<Kind>,
 }
 
-/// One name, in one folder, as it is now.
+/// One entry of a folder, as it is now.
 struct Child<'a> {
     folder: &'a Arc<Folder>,
     name: &'a [u8],
@@ -55,7 +56,8 @@ struct Child<'a> {
 }
 
 impl Known {
-    /// What is in `folder`, shown as `shown`. It is to be held before this is called.
+    /// Takes the first snapshot of `folder`. The caller starts the watch before, so no change is
+    /// lost.
     pub(super) fn first(
         site: &Site,
         folder: &Arc<Folder>,
@@ -70,7 +72,7 @@ impl Known {
             let polls = known.hold.is_none();
             for (name, kind) in (0..names.len()).filter_map(|index| names.get(index)) {
                 let child = Child { folder, name, kind };
-                // Where an event will name it, its content need not be known yet.
+                // With a watch, an event will name the file, so its content need not be hashed yet.
                 marks.push(known.look(site, &child, None, polls).map_or(0, |(mark, _)| mark));
             }
             known.marks = Some(marks);
@@ -78,8 +80,8 @@ impl Known {
         Ok(known)
     }
 
-    /// What is different in `folder` now: of all that is in it, or of these names `only`.
-    /// Names that came or went are always among it.
+    /// Updates the snapshot and returns the differences: in all entries, or in the entries named in
+    /// `only`. Always includes names that appeared or disappeared.
     pub(super) fn update(
         &mut self,
         site: &Site,
@@ -162,8 +164,9 @@ impl Known {
         differences
     }
 
-    /// The mark of `child` now, and whether it is other than what was known; nothing if it is gone
-    /// or became something else, of which there will be more to hear.
+    /// Returns the current fingerprint of `child`, and whether it differs from the snapshot. `None`
+    /// if it is gone or has another kind now, for which another event will follow, or if a link
+    /// cannot be resolved at present.
     fn look(
         &mut self,
         site: &Site,

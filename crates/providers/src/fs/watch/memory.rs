@@ -1,4 +1,4 @@
-//! What is remembered for one who listens?
+//! Watch state of one subscription: the folders it covers and their snapshots.
 
 mod links;
 
@@ -24,24 +24,24 @@ use crate::fs::stamp::Kind;
 use crate::fs::visible::FILES;
 use crate::vigil::{Feed, Heard, Left, Touched};
 
-/// So many folders are looked at for the first time before others have their turn.
+/// Folders scanned for the first time in one round, before other subscriptions get their turn.
 const FOLDERS: usize = 512;
 
-/// So many names likewise.
+/// Names read in one such round.
 const NAMES: usize = 20_000;
 
-/// What one who listens has been told of so far.
+/// What one subscription has already reported, for comparison with what exists now.
 pub(in crate::fs) struct Memory {
     subject: Subject,
-    /// Whether what lies in the folders of a folder matters too.
+    /// True if subfolders are covered too.
     deep: bool,
-    /// Folders by where they really lie.
+    /// Folder snapshots, by real path.
     folders: BTreeMap<Vec<u8>, Known>,
-    /// Folders still to be looked at, and whether what is in them is news.
+    /// Folders still to be scanned, and whether their content is to be reported as changed.
     ahead: Vec<(Local, bool)>,
-    /// Folders that could not be looked at, and are to be tried again.
+    /// Folders whose scan failed transiently, to be retried.
     failed: Vec<Local>,
-    /// Whether anything else could not be looked at, so that all is to be looked at again.
+    /// True if another check failed transiently, so that everything must be checked again.
     missed: bool,
     links: Vec<Link>,
 }
@@ -70,7 +70,7 @@ impl Memory {
         Self { subject, deep, folders: BTreeMap::new(), ahead, failed, missed: false, links }
     }
 
-    /// Takes the first look; false if there is nothing to look at.
+    /// Runs the first scan; an error if the resource does not exist. The result is always true.
     pub(super) fn begin(&mut self, site: &Site, feed: &Feed) -> io::Result<bool> {
         match &mut self.subject {
             Subject::One(one) => {
@@ -91,18 +91,19 @@ impl Memory {
         Ok(true)
     }
 
-    /// Compares what is there with what was, as far as it may differ by what was `heard`.
+    /// Compares what exists now with the snapshots, as far as `heard` says it may differ, and sends
+    /// the changes to `feed`.
     pub(super) fn look(&mut self, site: &Site, heard: &Heard, feed: &Feed) -> Left {
         let mut all = heard.all;
         if heard.all || heard.again {
             all |= std::mem::take(&mut self.missed);
-            // Whatever changed there since is told with what is found.
+            // Report their content as changed, since it may have changed meanwhile.
             self.ahead.extend(self.failed.drain(..).map(|path| (path, true)));
         }
         if let Subject::One(one) = &mut self.subject
             && (all || one.may_be_meant(heard))
         {
-            // One that cannot be read just now is neither gone nor changed.
+            // A resource that cannot be read at present is neither removed nor changed.
             match one.look(site, Some(feed)) {
                 Ok(folder) => self.follow(site, folder, feed),
                 Err(error) => self.missed |= is_passing(&error),
@@ -120,20 +121,19 @@ impl Memory {
         self.walk_on(site, feed)
     }
 
-    /// Whether `folder` is to be remembered when it is listed by itself.
+    /// True if `folder` is not covered yet and there is room for it.
     pub(super) fn lacks(&self, folder: &Folder) -> bool {
         let is_known = self.folders.contains_key(folder.path.as_bytes());
         !is_known && self.folders.len() < MOST_LISTED
     }
 
-    /// Remembers a folder that is about to be listed by itself. True if that failed, and is to be
-    /// tried again.
+    /// Adds a folder that a client is about to list. True if a scan failed and must be retried.
     pub(super) fn heed(&mut self, site: &Site, folder: &Folder, feed: &Feed) -> bool {
         self.try_enter(site, &folder.path, false, feed);
         !self.failed.is_empty()
     }
 
-    /// Keeps to the one folder that was asked for, wherever it lies now.
+    /// Covers only the one folder that the subscription is for, at its current real path.
     fn follow(&mut self, site: &Site, folder: Option<Arc<Folder>>, feed: &Feed) {
         let path = folder.map(|folder| folder.path.clone());
         let gone: Vec<Vec<u8>> = self
@@ -158,14 +158,14 @@ impl Memory {
         if !self.folders.contains_key(key) {
             return;
         }
-        // An ignore file has its say in all that lies further in.
+        // An ignore file affects everything below it.
         if touched.whole || FILES.iter().any(|file| touched.names.contains(*file)) {
             return self.refresh(site, key, feed);
         }
         self.examine(site, key, Some(&touched.names), feed);
         let Some(path) = Local::from_bytes(key) else { return };
         for name in &touched.names {
-            // A folder may have been taken away and another put in its place.
+            // The folder may have been replaced by another one.
             let inner = path.join(name);
             if self.folders.contains_key(inner.as_bytes()) {
                 self.refresh(site, inner.as_bytes(), feed);
@@ -173,7 +173,7 @@ impl Memory {
         }
     }
 
-    /// Looks at the folder `key` and all known folders in it, with all that they hold.
+    /// Checks the folder `key` and all covered folders below it.
     fn refresh(&mut self, site: &Site, key: &[u8], feed: &Feed) {
         for key in self.within(key) {
             if feed.is_heard() {
@@ -182,7 +182,7 @@ impl Memory {
         }
     }
 
-    /// Tells what is different in the folder `key`: of all that is in it, or of these names only.
+    /// Reports the differences in the folder `key`: of all entries, or of the names in `only`.
     fn examine(&mut self, site: &Site, key: &[u8], only: Option<&HashSet<Vec<u8>>>, feed: &Feed) {
         let (Some(path), Some(known)) = (Local::from_bytes(key), self.folders.get_mut(key)) else {
             return;
@@ -191,7 +191,7 @@ impl Memory {
             if only.is_some() {
                 return Ok(folder);
             }
-            // It may be another folder than the one that was listened to.
+            // This may be another folder than the watched one.
             match &known.hold {
                 Some(hold) => drop(site.noted(hold.renew(&folder.handle), Aim::Names)),
                 None => known.hold = site.listen(key, &folder.handle, Aim::Names),
@@ -252,7 +252,7 @@ impl Memory {
         }
     }
 
-    /// Looks further in from now on, if a plain list has come to show what lies there.
+    /// Starts to cover subfolders once the list without parent shows them.
     fn reconsider(&mut self, site: &Site) {
         if self.deep || site.listing != Listing::Auto || !matches!(self.subject, Subject::Listing) {
             return;
@@ -264,18 +264,19 @@ impl Memory {
         }
     }
 
-    /// Whether only what lies directly in a folder matters.
+    /// True if subfolders are not covered.
     pub(super) fn is_shallow(&self) -> bool {
         !self.deep
     }
 
-    /// Remembers all there is, which is about to be listed. True if that has to go on later.
+    /// Covers all folders, because a client is about to list them all. True if scans remain to be
+    /// done.
     pub(super) fn heed_all(&mut self, site: &Site, feed: &Feed) -> bool {
         self.deepen();
         self.walk_on(site, feed) != Left::Nothing
     }
 
-    /// Looks at what lies further in too, from now on.
+    /// Covers subfolders from now on.
     fn deepen(&mut self) {
         self.deep = true;
         for (key, known) in &self.folders {
@@ -286,7 +287,7 @@ impl Memory {
         }
     }
 
-    /// Tells that names came or went in the folder shown as `shown`.
+    /// Reports that names appeared or disappeared in the folder shown as `shown`.
     fn tell_names(&self, shown: &Local, feed: &Feed) {
         match &self.subject {
             Subject::One(one) => feed.tell(Change::Updated(one.uri.clone())),
@@ -298,7 +299,7 @@ impl Memory {
         }
     }
 
-    /// Forgets the folder `key` and all in it, and tells that it is gone.
+    /// Drops the folder `key` and all below it, and reports them as removed.
     fn forget(&mut self, site: &Site, key: &[u8], feed: &Feed) {
         for key in self.within(key) {
             let Some(known) = self.folders.remove(&key) else { continue };
@@ -320,7 +321,7 @@ impl Memory {
         }
     }
 
-    /// Looks at folders for the first time, and says whether some are left for later.
+    /// Runs pending first scans, up to the limits of one round, and returns what remains.
     fn walk_on(&mut self, site: &Site, feed: &Feed) -> Left {
         let (mut folders, mut names) = (0, 0);
         while folders < FOLDERS && names < NAMES && feed.is_heard() {
@@ -339,7 +340,7 @@ impl Memory {
         }
     }
 
-    /// Looks at a folder for the first time, now or when that can be done. How many names it has.
+    /// Scans a folder for the first time, or queues it for a retry. Returns its number of names.
     fn try_enter(&mut self, site: &Site, path: &Local, is_news: bool, feed: &Feed) -> usize {
         self.enter(site, path, is_news, feed).unwrap_or_else(|error| {
             if is_passing(&error) && !self.failed.contains(path) {
@@ -361,7 +362,7 @@ impl Memory {
             return Ok(0);
         }
         let hold = site.listen(key, &site.folder_at(path)?.handle, Aim::Names);
-        // Found again, since it may have changed before it was listened to.
+        // Found again, because it may have changed before the watch began.
         let folder = site.folder_at(path)?;
         let (shown, detail) = match &self.subject {
             Subject::One(one) => (one.shown().clone(), Detail::Versions),
@@ -391,12 +392,12 @@ impl Memory {
         Ok(names.len())
     }
 
-    /// The known folders at `key` and in it.
+    /// Returns the covered folders at `key` and below it.
     fn within(&self, key: &[u8]) -> Vec<Vec<u8>> {
         let Some(path) = Local::from_bytes(key) else { return Vec::new() };
         let known = self.folders.range(key.to_vec()..);
         let inside = |key: &Vec<u8>| Local::from_bytes(key).is_some_and(|key| key.is_within(&path));
-        // Between a folder and what lies in it stand only names that begin like it.
+        // Keys between a folder and its descendants start with the folder's own key.
         let near = known.map(|(key, _)| key).take_while(|other| other.starts_with(key));
         near.filter(|key| inside(key)).cloned().collect()
     }

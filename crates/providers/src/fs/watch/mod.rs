@@ -1,7 +1,7 @@
-//! How does a folder tell of changes?
+//! Change notifications for a folder, from inotify or polling.
 //!
-//! An event only says where to look. What is told follows from comparing what is there with what
-//! was there, as whoever asks may see it.
+//! An event only says where to look. The reported change follows from comparing what is visible now
+//! with the last snapshot.
 
 mod gaze;
 mod known;
@@ -29,10 +29,10 @@ use super::site::Site;
 use super::{Fs, asked};
 use crate::vigil::{Desk, Feed, Heard, Left, Lookout, Party, enlist};
 
-/// How many folders that were listed by themselves are listened to.
+/// Most folders watched because a client listed them.
 const MOST_LISTED: usize = 4_096;
 
-/// Those who want to hear that lists changed.
+/// The subscriptions to list changes.
 #[derive(Default)]
 pub(super) struct Readers(Mutex<Vec<Weak<Party<Memory>>>>);
 
@@ -48,13 +48,13 @@ impl Watch for Fs {
             Interest::Listing => (Memory::listing(), None),
             Interest::Everything => (Memory::everything(), None),
             Interest::Offers(_) => {
-                return Err(Error::new(ErrorKind::Unsupported, "nothing is offered here"));
+                return Err(Error::new(ErrorKind::Unsupported, "a folder has no tools or prompts"));
             }
         };
         if self.site.watch == Watching::Off {
-            return Err(Error::new(ErrorKind::Unsupported, "changes are not told here"));
+            return Err(Error::new(ErrorKind::Unsupported, "watching is off for this folder"));
         }
-        // On the roll first: what is heard while the first look is taken is looked at after it.
+        // Subscribe first: events during the first scan are then checked after it.
         let (party, stories) = enlist(&self.site, memory);
         if !self.site.is_told() {
             self.site.desk.start_polling();
@@ -71,7 +71,7 @@ impl Watch for Fs {
         done.map_err(|fault| match (uri, fault) {
             (Some(uri), fault) => fault.about(uri),
             (None, Fault::Io(error)) => {
-                Error::unavailable("the folder served here cannot be read just now")
+                Error::unavailable("the served folder cannot be read; try again later")
                     .caused_by(error)
             }
             (None, Fault::Said(error)) => error,
@@ -90,7 +90,7 @@ impl Health for Fs {
         }
         let condition = match site.desk.polls() {
             Some(poll) => Condition::degraded(format!(
-                "changes are found by polling every {poll:?}: the kernel does not tell of some folders"
+                "changes are found by polling every {poll:?}: inotify does not cover some folders"
             )),
             None => Condition::ready(),
         };
@@ -115,7 +115,7 @@ impl Lookout for Site {
 }
 
 impl Site {
-    /// Whether the kernel tells of changes here.
+    /// True if changes are detected with inotify.
     pub(super) fn is_told(&self) -> bool {
         self.watch == Watching::Auto && self.root.local
     }
@@ -124,7 +124,7 @@ impl Site {
         if party.memory().begin(self, &party.feed)? { Ok(()) } else { Err(missing().into()) }
     }
 
-    /// Lets those who want to hear of lists know that `folder` is about to be listed.
+    /// Lets the subscriptions to list changes cover `folder`, which a client is about to list.
     pub(super) fn heed(&self, folder: &Folder, effort: &Effort) -> io::Result<()> {
         for party in self.readers.present() {
             let mut memory = at_hand(&party, effort)?;
@@ -138,7 +138,8 @@ impl Site {
         Ok(())
     }
 
-    /// Lets them know that all there is is about to be listed.
+    /// Lets the subscriptions to list changes cover everything, because a client is about to list
+    /// it.
     pub(super) fn heed_all(&self, effort: &Effort) -> io::Result<()> {
         for party in self.readers.present() {
             let mut memory = at_hand(&party, effort)?;
@@ -160,7 +161,7 @@ impl Site {
     }
 }
 
-/// What `party` remembers; where that is in use, only a long effort waits for it.
+/// Locks the state of `party`. If it is in use, only work on a blocking thread waits for it.
 fn at_hand<'a>(party: &'a Party<Memory>, effort: &Effort) -> io::Result<MutexGuard<'a, Memory>> {
     if let Ok(memory) = party.memory.try_lock() {
         return Ok(memory);

@@ -1,4 +1,4 @@
-//! Is one resource still what it was?
+//! Watch of a single resource: detects that it changed, appeared or disappeared.
 
 use std::io;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::fs::site::Site;
 use crate::fs::visible::FILES;
 use crate::vigil::{Feed, Heard, Hold, Version};
 
-/// How often the way is gone again because it changed under our feet.
+/// How often watching the path is repeated because the path changed meanwhile.
 const TRIES: usize = 8;
 
-/// One resource that somebody asked about, by the very URI that they wrote.
+/// One watched resource, with its URI as the client wrote it.
 pub(super) struct One {
     pub(super) uri: Uri,
     asked: Asked,
@@ -24,7 +24,7 @@ pub(super) struct One {
     seen: Option<Seen>,
 }
 
-/// A folder on the way to it, and the name that leads on from there.
+/// A folder on the path to the resource, and the name looked up in it.
 struct Step {
     key: Vec<u8>,
     name: Vec<u8>,
@@ -42,17 +42,17 @@ impl One {
         Self { uri: uri.clone(), asked, way: Vec::new(), seen: None }
     }
 
-    /// Where it is asked for.
+    /// Path by which the client asked for the resource.
     pub(super) fn shown(&self) -> &Local {
         &self.asked.path
     }
 
-    /// Whether it is there.
+    /// True if the resource exists.
     pub(super) fn is_there(&self) -> bool {
         self.seen.is_some()
     }
 
-    /// Whether what was `heard` may be about it.
+    /// True if `heard` may concern the resource.
     pub(super) fn may_be_meant(&self, heard: &Heard) -> bool {
         heard.all
             || self.way.iter().any(|step| {
@@ -64,7 +64,7 @@ impl One {
             })
     }
 
-    /// Looks again, and gives the folder if it is one.
+    /// Checks the resource and sends the change to `feed`. Returns the folder if it is one.
     pub(super) fn look(
         &mut self,
         site: &Site,
@@ -98,13 +98,13 @@ impl One {
         Ok(folder)
     }
 
-    /// An error unless it is there.
+    /// An error unless the resource exists.
     pub(super) fn must_be_there(&self) -> io::Result<()> {
         if self.is_there() { Ok(()) } else { Err(missing()) }
     }
 
-    /// Listens to every folder on the way, as the way is now; where that cannot be told, the way
-    /// stays as it was.
+    /// Watches every folder on the current path. If the path cannot be resolved at present, fails
+    /// and keeps the watches it has.
     fn go(&mut self, site: &Site) -> io::Result<()> {
         if !site.is_told() {
             return Ok(());
@@ -121,7 +121,7 @@ impl One {
                 key: lookup.folder.as_bytes().to_vec(),
                 name: lookup.name,
             });
-            // The old ones are let go after the new ones are held, so that none is lost between.
+            // Old watches are dropped after the new ones exist, so that no event is lost.
             self.way = way.collect();
             if is_same {
                 break;

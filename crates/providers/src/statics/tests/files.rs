@@ -1,4 +1,4 @@
-//! Is a file given as it is at the moment it is asked for?
+//! Tests of file content: always current, text or blob, streamed if large.
 
 use std::fs;
 use std::time::Duration;

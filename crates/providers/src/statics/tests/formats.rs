@@ -1,4 +1,4 @@
-//! Is a resource in several formats one resource?
+//! Tests of resources with several formats.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Is the list the one that was declared?
+//! Tests of listings, cursors, windows and etags.
 
 use std::sync::Arc;
 use std::time::Duration;

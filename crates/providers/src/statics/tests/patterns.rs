@@ -1,4 +1,4 @@
-//! Does a template give what it stands for, whatever the values are?
+//! Tests of template expansion, escaping and completion.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Is a change of the file behind a declared resource heard?
+//! Tests of change notifications for files behind declared resources.
 
 use std::fs;
 use std::io::Write as _;
@@ -25,7 +25,7 @@ async fn hear(statics: &Statics, interest: Interest) -> Changes {
 
 async fn next(changes: &mut Changes) -> Change {
     let next = tokio::time::timeout(Duration::from_secs(10), changes.next());
-    next.await.expect("nothing is heard for ten seconds").expect("the stream ended")
+    next.await.expect("no change within ten seconds").expect("the stream ended")
 }
 
 fn updated(text: &str) -> Change {
@@ -139,7 +139,7 @@ async fn beyond_the_limit_of_watches_files_are_polled() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), over).await.expect("it goes on");
+    tokio::time::timeout(Duration::from_secs(10), over).await.expect("the rescan task still runs");
     assert_eq!(statics.health().state, State::Ready);
 }
 
@@ -158,7 +158,7 @@ async fn after_a_moment_without_room_for_open_files_a_file_is_heard_again() {
     let mut one = hear(&statics, Interest::Resource(uri("note://a"))).await;
     let taken = take_all();
     open.write_all(b"1").unwrap();
-    // Long enough that somebody looks, in vain.
+    // Long enough for the rescan loop to try and fail.
     let _early = tokio::time::timeout(Duration::from_millis(200), one.next()).await;
     drop(taken);
     for _ in 0..4 {

@@ -1,7 +1,6 @@
-//! How does a server's question reach whoever asked it, and the answer get back?
+//! Relay of server-to-client requests during a call: elicitation, sampling, roots.
 //!
-//! Questions come while a call is under way and are answered by the call's own future, so that they
-//! end with it.
+//! The call's own future passes them to the caller, so they end with the call.
 
 use std::sync::Arc;
 
@@ -13,21 +12,21 @@ use futures_util::stream::FuturesUnordered;
 use resource::{Caller, Error, ErrorKind, Json, Names, Result, Said};
 use tokio::sync::{mpsc, oneshot};
 
-/// How many questions of one call wait at once.
+/// How many server requests of one call may be queued.
 const MOST: usize = 16;
-/// How often a server may answer one request by questions.
+/// How often a server may answer one call with `input_required`.
 const ROUNDS: usize = 16;
 
 type Answer = Result<Box<Raw>, Denial>;
 
-/// A question, and where its answer goes.
+/// A server request, and the channel for its answer.
 pub(super) struct Asked {
     method: String,
     params: Option<Box<Raw>>,
     answer: oneshot::Sender<Answer>,
 }
 
-/// The end of a call that its server sees.
+/// Handler of a call's server requests and log messages.
 struct Line {
     asked: mpsc::Sender<Asked>,
     caller: Arc<dyn Caller>,
@@ -37,7 +36,7 @@ struct Line {
 impl Handler for Line {
     async fn answer(&self, method: &str, params: Option<Box<Raw>>) -> Answer {
         let (answer, answered) = oneshot::channel();
-        let gone = |()| Err(Denial::failed("whoever asked is gone"));
+        let gone = |()| Err(Denial::failed("the call has ended"));
         let asked = Asked { method: method.to_owned(), params, answer };
         let sent = self.asked.send(asked).await.map_err(|_| ());
         match sent {
@@ -51,13 +50,13 @@ impl Handler for Line {
     }
 }
 
-/// Somebody who stands for `caller` at the server, and what it is asked.
+/// A handler that stands for `caller`, and the queue of server requests that it receives.
 pub(super) fn line(caller: &Arc<dyn Caller>) -> (Arc<dyn Handler>, mpsc::Receiver<Asked>) {
     let (asked, questions) = mpsc::channel(MOST);
     (Arc::new(Line { asked, caller: Arc::clone(caller) }), questions)
 }
 
-/// Does `work`, and meanwhile puts what is asked to `caller`.
+/// Runs `work`, and relays server requests to `caller` meanwhile.
 pub(super) async fn attend<T>(
     work: impl Future<Output = T>,
     mut asked: mpsc::Receiver<Asked>,
@@ -81,7 +80,7 @@ pub(super) async fn attend<T>(
 
 async fn ask(caller: &dyn Caller, method: &str, params: &Json) -> Answer {
     let answered = caller.ask(method, params).await;
-    let odd = || Denial::failed("whoever asked answered what is no JSON");
+    let odd = || Denial::failed("the client's answer is not valid JSON");
     match answered {
         Ok(json) => relay::raw(&json).ok_or_else(odd),
         Err(error) => Err(match error.said.map(|said| *said) {
@@ -94,8 +93,8 @@ async fn ask(caller: &dyn Caller, method: &str, params: &Json) -> Answer {
     }
 }
 
-/// Asks a server for the same thing until it answers by no more questions that `caller` can be
-/// asked. Whoever cannot be asked while it waits is answered by the question.
+/// Repeats a call with the caller's input until the server returns a final result. If the caller
+/// cannot receive requests during the call, returns the `input_required` result.
 pub(crate) async fn rounds<F: Future<Output = Result<Json>>>(
     caller: Option<&dyn Caller>,
     mut params: Box<Raw>,
@@ -113,10 +112,11 @@ pub(crate) async fn rounds<F: Future<Output = Result<Json>>>(
         let again = asking::again(&params, &answers, questions.state.as_ref());
         params = again.map_err(|flaw| Error::invalid(flaw.to_string()))?;
     }
-    Err(Error::unavailable("the server behind this mount asks for ever"))
+    Err(Error::unavailable("the server behind this mount asks for input too often"))
 }
 
-/// What a server hears that turns to us while nobody asks it anything.
+/// Handles server requests outside a call, where there is no client to ask: answers `roots/list`
+/// with no roots and refuses the rest.
 pub struct Nobody;
 
 #[async_trait]
@@ -124,7 +124,7 @@ impl Handler for Nobody {
     async fn answer(&self, method: &str, _params: Option<Box<Raw>>) -> Answer {
         match method {
             "roots/list" => Ok(asking::no_roots()),
-            _ => Err(Denial::unknown("nobody is there who could be asked")),
+            _ => Err(Denial::unknown("no client is available for this request")),
         }
     }
 

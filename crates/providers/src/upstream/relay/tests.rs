@@ -1,4 +1,4 @@
-//! Does what a stranger's server offers pass through?
+//! Tests of relayed tools and prompts, against a server built with rmcp.
 
 mod asking;
 
@@ -31,7 +31,7 @@ use super::{Place, Relayed};
 #[derive(Clone)]
 struct Stranger {
     versions: &'static [ProtocolVersion],
-    /// How far a call that never ends has come: it began, it was let go of.
+    /// The state of the call that never ends: begun, or cancelled.
     fate: Arc<AtomicUsize>,
 }
 
@@ -174,10 +174,10 @@ impl Progress for Steps {
 }
 
 async fn soon<T>(event: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(60), event).await.expect("it happens in time")
+    timeout(Duration::from_secs(60), event).await.expect("timed out")
 }
 
-/// What passes on the tools of a stranger of each era.
+/// A relay in front of a server of each era.
 fn each() -> [(Relayed, Arc<AtomicUsize>); 2] {
     [OLD, ProtocolVersion::KNOWN_VERSIONS].map(|versions| {
         let moment = Duration::from_millis(1);
@@ -210,7 +210,7 @@ async fn a_result_of_every_kind_passes_under_public_names() {
         let params = json!({ "name": "notes_echo", "arguments": { "uri": "notes+str:mine" } });
         let result = called(&relayed, &ctx, Offer::Tool, "echo", &params).await.unwrap();
         let content = &result["content"];
-        assert_eq!(content[0], json!({ "type": "text", "text": "str:mine" }), "its own again");
+        assert_eq!(content[0], json!({ "type": "text", "text": "str:mine" }), "its own URI again");
         assert_eq!(content[1]["data"], "AAAA");
         assert_eq!(content[2]["resource"]["uri"], "notes+str:embedded");
         assert_eq!(content[3]["uri"], "notes+str:linked");

@@ -1,4 +1,4 @@
-//! What if a server must know something before it gives a resource?
+//! Tests of reads for which the server requires input.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::stage::{Says, Stage};
 
-/// A caller that says yes, at once or when it is asked again.
+/// A caller that accepts: during the call, or with its reply in a second request.
 struct Willing {
     answers: bool,
     can: Json,
@@ -45,7 +45,7 @@ impl Caller for Willing {
     fn log(&self, _message: &Json) {}
 }
 
-/// A server that gives its one resource only to whoever answers a question.
+/// A server that returns its one resource only with the client's input.
 fn stage() -> Arc<Stage> {
     Stage::new(json!({ "resources": {} }), |method, params| match method {
         "resources/read" if params["inputResponses"]["ok"]["action"] == "accept" => {

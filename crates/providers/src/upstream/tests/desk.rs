@@ -1,4 +1,4 @@
-//! Does our own server keep the contract when it stands behind us?
+//! Tests with refdesk's own server as the upstream: the provider contract in both eras.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 
 use super::{Options, Upstream, client, soon, uri};
 
-/// Our own server, in one era or the other.
+/// A refdesk server of either era.
 pub(super) struct Desk {
     memory: Arc<Memory>,
     is_old: bool,
@@ -36,7 +36,7 @@ impl Desk {
         Upstream::new(Options::new(client(target)))
     }
 
-    /// Lets the server die. The next one is started when it is needed.
+    /// Kills the server. The next connection starts a new one.
     pub(super) fn cut(&self) {
         self.running.lock().unwrap().drain(..).for_each(|task| task.abort());
     }
@@ -62,7 +62,7 @@ impl Pipes for Desk {
     }
 }
 
-/// Passes everything on but the one question that only new servers know.
+/// Forwards everything except `server/discover`, which only modern servers know.
 async fn relay(asking: DuplexStream, serving: DuplexStream) {
     let (asked, mut answer) = split(asking);
     let (said, mut tell) = split(serving);

@@ -1,4 +1,4 @@
-//! Is the server asked again when it must be, and not when it need not be?
+//! Tests of caching: TTLs, windows and single flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use super::{Options, Upstream, parts, stat, text};
 
 const READ: &str = "resources/read";
 
-/// A server whose content is another one at each reading.
+/// A server whose content differs at each read.
 fn counting(ttl: i64) -> Arc<Stage> {
     let turn = AtomicUsize::new(0);
     let extension = json!({ "dev.refdesk/resource-metadata": { "metadata": true } });
@@ -81,7 +81,7 @@ async fn a_whole_reading_is_kept_only_if_the_server_says_so() {
     }
 }
 
-/// Both are answered by one question, and one of them goes on.
+/// Both share one request, and one of them continues with the next window.
 #[tokio::test(start_paused = true)]
 async fn a_window_goes_on_with_a_reading_that_was_begun_for_somebody_else() {
     let stage = counting(0);
@@ -109,7 +109,7 @@ async fn equal_questions_at_one_time_are_asked_once() {
     assert_eq!((stage.asked(READ).len(), stage.asked("resources/metadata").len()), (1, 1));
 }
 
-/// A server that describes nothing but its list, which is good for `ttl`, if it says so.
+/// A server that has only a list, with the TTL `ttl` if there is one.
 fn listing(ttl: Option<u64>) -> Arc<Stage> {
     Stage::new(json!({ "resources": {} }), move |method, _| match method {
         "resources/list" => {

@@ -1,4 +1,4 @@
-//! Is the server's list given once and completely, however it is cut?
+//! Tests of paging: complete lists, page cache, cycles and cursors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -80,7 +80,7 @@ async fn the_same_entry_is_the_same_object_while_it_does_not_change() {
     }
 }
 
-/// K-02, K-10: what is left is told, not what there was.
+/// K-02, K-10: a cached page reports its remaining TTL.
 #[tokio::test(start_paused = true)]
 async fn a_page_is_good_for_as_long_as_the_server_says() {
     let stage = sevens(5, 10_000);

@@ -1,4 +1,4 @@
-//! What becomes of a server's failures?
+//! Tests of failures and odd results of the server.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use testkit::contract::bytes_of;
 use super::stage::{Says, Stage};
 use super::{WHOLE, page, parts, soon, stat, text};
 
-/// 1.5: not found in all its disguises.
+/// 1.5: all errors that mean "not found".
 #[tokio::test(start_paused = true)]
 async fn a_missing_resource_is_missing_however_the_server_says_so() {
     let disguises = [
@@ -71,7 +71,7 @@ async fn more_than_may_be_read_at_once_is_too_large_and_can_be_had_in_windows() 
         }
     }
     assert_eq!(all, "ж".repeat(500).as_bytes());
-    // One for the whole and one for the first window; the others go on with that.
+    // One for the whole read and one for the first window; the other windows use its content.
     assert_eq!(stage.asked("resources/read").len(), 2);
 }
 

@@ -1,4 +1,4 @@
-//! Who is the server behind us? Whoever a test wants it to be.
+//! Test helper: a scripted MCP server of either era.
 
 use std::io;
 use std::sync::{Arc, Weak};
@@ -10,7 +10,7 @@ use tokio::sync::{broadcast, watch};
 
 use super::{Options, Upstream, client};
 
-/// What a server answers.
+/// A scripted response.
 pub(super) enum Says {
     Result(Value),
     Error(i64, &'static str),
@@ -62,14 +62,14 @@ impl Stage {
         Upstream::new(self.options())
     }
 
-    /// The parameters of all requests of one method so far, without what each revision adds.
+    /// The params of all requests of one method so far, without `_meta`.
     pub(super) fn asked(&self, method: &str) -> Vec<Value> {
         let asked = self.asked.borrow();
         let meant = asked.iter().filter(|(known, _)| known == method);
         meant.map(|(_, params)| params.clone()).collect()
     }
 
-    /// Waits until a method was asked for this often.
+    /// Waits until `method` was requested `count` times.
     pub(super) async fn until(&self, method: &str, count: usize) {
         let enough = |asked: &Vec<(String, Value)>| {
             asked.iter().filter(|(known, _)| known == method).count() >= count
@@ -112,7 +112,7 @@ impl Stage {
     }
 }
 
-/// A stage as the client opens it.
+/// Connects a client to the scripted server.
 impl Pipes for Stage {
     fn open(&self) -> io::Result<(Reading, Writing)> {
         let (ours, theirs) = duplex(1 << 20);

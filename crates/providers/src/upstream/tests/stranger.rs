@@ -1,4 +1,4 @@
-//! Does a server that never heard of SEP-2093 stand behind us as well as any?
+//! Tests with servers that do not know SEP-2093: derived descriptions and children.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ async fn what_lies_in_a_resource_is_told_by_names_and_never_asked_for() {
     assert_eq!(first.items[0].uri.as_str(), "a://x/dir/one");
     assert_eq!(first.absent.len(), 1);
     let rest = list(uri("a://x/dir"), Ask { from: first.next, limit: 9 }).await.unwrap();
-    // Nothing that is listed lies between these two.
+    // No listed resource is between this one and its parent.
     assert_eq!(rest.items[0].uri.as_str(), "a://x/dir/sub/two");
     assert!(rest.items.len() == 1 && rest.next.is_none());
     for (parent, kind) in [

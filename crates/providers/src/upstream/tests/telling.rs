@@ -1,4 +1,4 @@
-//! What can be told of a server without asking it?
+//! Tests of the health report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn text(text: &str) -> Fact {
     Fact::Text(text.to_owned())
 }
 
-/// What went wrong last, and when.
+/// The last error and its time.
 fn last_error(condition: &Condition) -> Option<(String, SystemTime)> {
     let Fact::Group(parts) = fact(condition, "last_error")? else { panic!("{condition:?}") };
     let [("words", Fact::Text(words)), ("at", Fact::Time(at))] = &parts[..] else {
@@ -58,7 +58,7 @@ async fn a_server_is_told_of_as_it_introduced_itself() {
     let told = health(&upstream);
     assert_eq!(fact(&told, "era"), Some(text("modern")));
     assert_eq!(fact(&told, "revision"), Some(text("2026-07-28")));
-    assert_eq!((fact(&told, "server"), fact(&told, "counts")), (None, None), "it did not say");
+    assert_eq!((fact(&told, "server"), fact(&told, "counts")), (None, None), "not sent");
     assert_eq!(fact(&told, "capabilities"), Some(said));
 }
 
@@ -83,7 +83,7 @@ async fn what_is_counted_is_what_was_listed_to_its_end() {
     let upstream = stage.upstream();
     let counts = |upstream: &Upstream| fact(&health(upstream), "counts");
     let first = page(&upstream, None, 2).await.unwrap();
-    assert_eq!(counts(&upstream), None, "nobody knows how long the rest is");
+    assert_eq!(counts(&upstream), None, "the second page is not known yet");
     page(&upstream, first.next, 2).await.unwrap();
     let three = ("resources", Fact::Count(3));
     assert_eq!(counts(&upstream), Some(Fact::Group(vec![three.clone()])));
@@ -91,7 +91,7 @@ async fn what_is_counted_is_what_was_listed_to_its_end() {
     upstream.templates(&Context::default(), &ask).await.unwrap();
     let one = ("templates", Fact::Count(1));
     assert_eq!(counts(&upstream), Some(Fact::Group(vec![three, one])));
-    assert_eq!(stage.asked(LIST).len(), 2, "and it is not asked for that");
+    assert_eq!(stage.asked(LIST).len(), 2, "counting sends no request");
     stage.tell("notifications/resources/list_changed", &json!({}));
     let forgotten = async {
         while counts(&upstream).is_some() {
@@ -101,7 +101,7 @@ async fn what_is_counted_is_what_was_listed_to_its_end() {
     soon(forgotten).await;
 }
 
-/// A server whose second and third answers are errors of its own.
+/// A server whose second and third responses are errors.
 fn moody(capabilities: serde_json::Value) -> Arc<Stage> {
     let turn = AtomicUsize::new(0);
     Stage::new(capabilities, move |_, params| match turn.fetch_add(1, Ordering::SeqCst) {
@@ -121,7 +121,7 @@ async fn what_went_wrong_last_is_told_when_it_is_over() {
     ask().await.unwrap_err();
     let ill = health(&upstream);
     let (words, at) = last_error(&ill).unwrap();
-    assert_eq!(words, "the server behind this mount says: quota");
+    assert_eq!(words, "the server behind this mount returned an error: quota");
     assert_eq!((ill.state, ill.since), (State::Degraded, Some(at)));
     assert!(ill.since >= well.since);
     ask().await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Does a change at the server reach whoever listens here, once and not too early?
+//! Tests of change notifications, subscriptions and polling.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -117,7 +117,7 @@ async fn the_server_is_asked_by_the_first_and_let_go_by_the_last() {
     assert_eq!(stage.asked("resources/unsubscribe").len(), 0);
     drop((two, three));
     stage.until("resources/unsubscribe", 2).await;
-    // Whoever comes back while the server is let go is heard of all the same.
+    // A new listener subscribes again.
     let again = watch(&upstream, about("a://x")).await.unwrap();
     assert_eq!(stage.asked("resources/subscribe").len(), 3);
     drop(again);
@@ -211,7 +211,7 @@ async fn a_list_is_listened_to_before_the_server_is_there_and_after_it_went() {
             desk.memory().write(name, "new");
             assert_eq!(soon(changes.next()).await, Some(Change::Listing));
             desk.cut();
-            // Nobody asks for anything, and yet what was missed is told.
+            // Without any request, the missed change is reported.
             assert_eq!(soon(changes.next()).await, Some(Change::Listing));
         }
         assert_eq!(page(&upstream, None, 10).await.unwrap().items.len(), 3);

@@ -1,18 +1,18 @@
-//! Which names in which folders may have changed?
+//! Dirty set: the folders and names that may have changed since the last rescan.
 
 use std::collections::{HashMap, HashSet};
 
-/// So many names are told apart; beyond that whole folders count as changed.
+/// How many names are tracked; beyond that, whole folders count as changed.
 const MOST_NAMES: usize = 16_384;
 
-/// What may have changed.
+/// Everything that may have changed.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// Whether anything may have.
+    /// Anything may have changed.
     pub(crate) all: bool,
-    /// Whether what could not be looked at before is to be tried again.
+    /// Checks that failed before are due to be retried.
     pub(crate) again: bool,
-    /// In which folders what may have.
+    /// The changes in single folders, by key.
     pub(crate) folders: HashMap<Vec<u8>, Touched>,
     names: usize,
 }
@@ -20,14 +20,14 @@ pub(crate) struct Heard {
 /// What may have changed in one folder.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    /// Whether anything in it may have, or it itself.
+    /// The folder itself or anything in it may have changed.
     pub(crate) whole: bool,
-    /// These names.
+    /// The names that may have changed.
     pub(crate) names: HashSet<Vec<u8>>,
 }
 
 impl Heard {
-    /// That anything may have changed.
+    /// A set that says that anything may have changed.
     pub(crate) fn anything() -> Self {
         Self { all: true, ..Self::default() }
     }
@@ -36,7 +36,7 @@ impl Heard {
         !self.all && self.folders.is_empty()
     }
 
-    /// Adds what was heard later.
+    /// Adds all changes of a later set.
     pub(crate) fn add_all(&mut self, later: &Self) {
         self.all |= later.all;
         self.again |= later.again;

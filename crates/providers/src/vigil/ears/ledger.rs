@@ -1,4 +1,7 @@
-//! Which folder does the kernel mean by a number, and what has it said of each?
+//! Table of inotify watch descriptors, with change serials for guarded folders.
+//!
+//! Serials order events and checks: cached state is valid if its check is not older than the
+//! last event.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,19 +12,20 @@ use rustix::fs::inotify::ReadFlags;
 
 use super::heard::Heard;
 
-/// Of so many names in one guarded folder it is remembered when they changed.
+/// How many names of a guarded folder have their own serial; beyond that, all names count as
+/// changed.
 const MOST_MARKED: usize = 1_024;
 
-/// The number of a folder that is gone.
+/// Stands for the descriptor of a deleted folder.
 const NONE: i32 = -1;
 
-/// All that is watched.
+/// All watched folders.
 pub(super) struct Ledger {
     pub(super) watched: HashMap<Vec<u8>, Watched>,
-    /// One folder may be known by several names, where it is mounted twice or has just moved.
+    /// Keys by descriptor. A folder that is mounted twice or was just moved has several keys.
     keys: HashMap<i32, Vec<Vec<u8>>>,
     pub(super) heard: Heard,
-    /// Counts events, so that what was looked at before an event is told from what was after.
+    /// Counts events, so that a check before an event differs from one after it.
     serial: Arc<AtomicU64>,
 }
 
@@ -31,17 +35,17 @@ pub(super) struct Watched {
     pub(super) marks: Option<Marks>,
 }
 
-/// When what changed in a guarded folder.
+/// The serials of the last changes in a guarded folder.
 #[derive(Clone)]
 pub(super) struct Marks {
-    /// All of it.
+    /// At this serial, everything may have changed.
     floor: u64,
-    /// The last of it.
+    /// The serial of the last change.
     latest: u64,
     names: Arc<HashMap<Vec<u8>, u64>>,
 }
 
-/// What may be believed of the files in a guarded folder.
+/// Tells which cached state of the files in a guarded folder is still valid.
 #[derive(Clone)]
 pub(crate) struct Trust {
     marks: Marks,
@@ -50,7 +54,7 @@ pub(crate) struct Trust {
     believed: Duration,
 }
 
-/// When a file was last looked at under a guard.
+/// When a file was last checked under a guard.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     serial: u64,
@@ -58,23 +62,23 @@ pub(crate) struct Look {
 }
 
 impl Trust {
-    /// A look that is taken after this trust was given.
+    /// The stamp for a check that happens from now on.
     pub(crate) fn look(&self) -> Look {
         Look { serial: self.serial, at: self.now }
     }
 
-    /// Whether what was seen of `name` in `look` still holds.
+    /// True if the state of `name` from `look` is still valid.
     pub(crate) fn covers(&self, look: Look, name: &[u8]) -> bool {
         let changed = self.marks.names.get(name).copied().unwrap_or(0).max(self.marks.floor);
         look.serial >= changed && self.is_recent(look)
     }
 
-    /// Whether what was seen of any file in `look` still holds.
+    /// True if the state of every file from `look` is still valid.
     pub(crate) fn covers_all(&self, look: Look) -> bool {
         look.serial >= self.marks.latest && self.is_recent(look)
     }
 
-    /// Two looks that this covers, or that were taken under it, as one.
+    /// Merges two checks, each of which is covered by this or was stamped by it.
     pub(crate) fn join(&self, one: Look, other: Look) -> Look {
         Look { serial: self.serial, at: one.at.min(other.at) }
     }
@@ -89,25 +93,25 @@ impl Ledger {
         Self { watched: HashMap::new(), keys: HashMap::new(), heard: Heard::default(), serial }
     }
 
-    /// What is known of `key`.
+    /// The entry of `key`, created if missing.
     pub(super) fn entry(&mut self, key: &[u8]) -> &mut Watched {
         let fresh = || Watched { number: NONE, listeners: 0, marks: None };
         self.watched.entry(key.to_vec()).or_insert_with(fresh)
     }
 
-    /// Whether somebody listens to `key`, and it is not `number`.
+    /// True if a subscriber watches `key` and its descriptor is not `number`.
     pub(super) fn is_listened_to_as_another(&self, key: &[u8], number: i32) -> bool {
         self.watched.get(key).is_some_and(|watched| {
             watched.listeners > 0 && watched.number != NONE && watched.number != number
         })
     }
 
-    /// Whether `number` stands for anything.
+    /// True if any key uses the descriptor `number`.
     pub(super) fn is_used(&self, number: i32) -> bool {
         self.keys.contains_key(&number)
     }
 
-    /// Takes `number` for `key`; gives a number that stands for nothing any more.
+    /// Assigns the descriptor `number` to `key`. Returns a descriptor that no key uses any more.
     pub(super) fn attach(&mut self, key: &[u8], number: i32) -> Option<i32> {
         let before = std::mem::replace(&mut self.entry(key).number, number);
         if before == number {
@@ -121,7 +125,8 @@ impl Ledger {
         self.unname(before, key)
     }
 
-    /// Forgets `key` if nobody is interested; gives a number that stands for nothing any more.
+    /// Removes `key` if it has no subscriber and no guard. Returns a descriptor that no key uses
+    /// any more.
     pub(super) fn clear(&mut self, key: &[u8]) -> Option<i32> {
         let watched = self.watched.get(key)?;
         if watched.listeners > 0 || watched.marks.is_some() {
@@ -142,7 +147,7 @@ impl Ledger {
         Some(Trust { marks: watched.marks.clone()?, serial, now, believed })
     }
 
-    /// Notes one event.
+    /// Records one event.
     pub(super) fn note(&mut self, number: i32, events: ReadFlags, name: Option<&[u8]>) {
         if events.contains(ReadFlags::QUEUE_OVERFLOW) {
             return self.note_all();
@@ -165,7 +170,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that anything may have changed.
+    /// Records that anything may have changed.
     pub(super) fn note_all(&mut self) {
         let serial = self.tick();
         for watched in self.watched.values_mut() {
@@ -192,7 +197,7 @@ impl Ledger {
 }
 
 impl Marks {
-    /// All of it changed at `serial`.
+    /// Everything changed at `serial`.
     fn from(serial: u64) -> Self {
         Self { floor: serial, latest: serial, names: Arc::default() }
     }

@@ -1,4 +1,4 @@
-//! Does everybody have their turn, whatever others do?
+//! Tests of the rescan loop: subscribers do not block or break each other.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -11,10 +11,10 @@ use super::super::desk::{Desk, Left, Lookout, enlist};
 use super::super::ears::Heard;
 use crate::feed::{Feed, Stories};
 
-/// Tells whenever anything may have changed.
+/// Sends a change whenever anything may have changed.
 struct Post(Desk<Task>);
 
-/// How often looking breaks off before it succeeds.
+/// If not zero, the next rescan panics, once.
 struct Task(usize);
 
 impl Lookout for Post {
@@ -39,7 +39,7 @@ fn post() -> Arc<Post> {
 
 async fn is_told(stories: &mut Stories) {
     let told = tokio::time::timeout(Duration::from_secs(10), stories.next()).await;
-    assert_eq!(told.expect("nothing is heard for ten seconds"), Some(Change::Listing));
+    assert_eq!(told.expect("no change within ten seconds"), Some(Change::Listing));
 }
 
 #[tokio::test]

@@ -1,12 +1,12 @@
-//! What is it like when no more files can be opened?
+//! Test helper: runs a test in a process with a low limit on open files.
 
 use std::fs::{self, File};
 use std::process::Command;
 
-/// So many files may be open where a test is alone.
+/// The limit on open files in that process.
 const ROOM: usize = 99;
 
-/// Runs the test `name` in a process of its own, where few files may be open. True in there.
+/// Runs the test `name` in its own process with a low limit on open files. True inside it.
 pub(crate) fn is_alone(name: &str) -> bool {
     let limits = fs::read_to_string("/proc/self/limits").unwrap();
     let room = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
@@ -22,7 +22,7 @@ pub(crate) fn is_alone(name: &str) -> bool {
     false
 }
 
-/// Leaves no room for open files until it is dropped.
+/// Uses up all file descriptors until the result is dropped.
 pub(crate) fn take_all() -> Vec<File> {
     std::iter::from_fn(|| File::open("/dev/null").ok()).collect()
 }

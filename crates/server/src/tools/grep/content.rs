@@ -1,4 +1,4 @@
-//! How is the text of a resource had in chunks?
+//! Chunked reader for the text of one resource.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use resource::{
     Body, Content, Context, Error, ErrorKind, Part, Provider, Resource, Result, Source, Window,
 };
 
-/// How much is read at once.
+/// Bytes per read.
 const CHUNK: u64 = 1 << 20;
-/// What is larger is not searched.
+/// Larger resources are not searched.
 const MOST: u64 = 16 << 20;
 
-/// A text, of which the first chunk is at hand.
+/// An open text with one chunk buffered.
 pub(super) struct Opened {
-    /// What it is the text of.
+    /// The resource whose text this is.
     pub(super) resource: Arc<Resource>,
-    /// How long it is.
+    /// Length of the text in bytes.
     pub(super) total: u64,
-    /// Which of the resource's formats it is.
+    /// Index of the part (format) that holds the text.
     part: usize,
-    /// What was read last, and where that ends.
+    /// The buffered chunk, and the offset behind it.
     chunk: Bytes,
     end: u64,
 }
 
-/// Opens `resource`, if it is a text of moderate size.
+/// Opens `resource` if it is text and at most 16 MiB.
 pub(super) async fn open(
     provider: &dyn Provider,
     ctx: &Context,
@@ -55,12 +55,12 @@ pub(super) async fn open(
 }
 
 impl Opened {
-    /// The chunk at hand, and whether it is the last one.
+    /// Takes the buffered chunk; `true` if it is the last one.
     pub(super) fn chunk(&mut self) -> (Bytes, bool) {
         (std::mem::take(&mut self.chunk), self.end >= self.total)
     }
 
-    /// Reads the next chunk, of the same version.
+    /// Reads the next chunk; fails if the etag changed.
     pub(super) async fn advance(&mut self, provider: &dyn Provider, ctx: &Context) -> Result<()> {
         let uri = &self.resource.uri;
         let etag = self.resource.etag.clone();
@@ -74,7 +74,7 @@ impl Opened {
 }
 
 fn no_text() -> Error {
-    Error::invalid("no text")
+    Error::invalid("not a text resource")
 }
 
 fn parts(content: Content) -> Result<Vec<Part>> {
@@ -84,7 +84,7 @@ fn parts(content: Content) -> Result<Vec<Part>> {
     }
 }
 
-/// What a part holds; nothing if it is no text.
+/// Buffers the text of a part; `None` if it is binary or too large.
 async fn taken(part: Part) -> Result<Option<Opened>> {
     let Body::Text(source) = part.body else { return Ok(None) };
     let chunk = match source {

@@ -1,7 +1,7 @@
-//! What does a pattern look for?
+//! Line-based regular expression of `resources_grep`.
 //!
-//! A match is a line: what stands in a pattern never reaches over a line's end, so that a whole
-//! chunk is searched at once and each byte of it is looked at once.
+//! No match spans a line break, so a whole chunk is searched at once instead of line by line, and
+//! each byte is examined once. Compiled size and nesting are bounded.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use regex_syntax::hir::{
 };
 use resource::{Error, Result};
 
-/// How large a pattern may become, in bytes, and how deep.
+/// Maximum size of the compiled pattern in bytes, and maximum nesting.
 const SIZE: usize = 4 << 20;
 const DEPTH: u32 = 100;
 
-/// A pattern that is ready to be used.
+/// A compiled pattern.
 pub(super) struct Expression(Regex);
 
 impl Expression {
-    /// Reads `pattern`; what is wrong is said with its place.
+    /// Compiles `pattern`; an error message names the position.
     pub(super) fn new(pattern: &str, ignore_case: bool) -> Result<Self> {
         let mut parser = ParserBuilder::new()
             .case_insensitive(ignore_case)
@@ -37,24 +37,24 @@ impl Expression {
             meta::Config::new().nfa_size_limit(Some(SIZE)).which_captures(WhichCaptures::Implicit);
         let built = meta::Builder::new().configure(config).build_from_hir(&hir);
         built.map(Self).map_err(|flaw| {
-            let words = "pattern: it is too large; repeat less, or search for a part of it";
+            let words = "pattern: too large when compiled; use fewer repetitions";
             Error::invalid(words).caused_by(flaw)
         })
     }
 
-    /// Where in `range` of `text` the first match ends.
+    /// The end of the first match in `range` of `text`.
     pub(super) fn end(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
         let input = Input::new(text).range(range).earliest(true);
         self.0.search_half(&input).map(|half| half.offset())
     }
 
-    /// Where in a line the first match begins.
+    /// The start of the first match in a line.
     pub(super) fn start(&self, line: &[u8]) -> usize {
         self.0.find(line).map_or(0, |found| found.start())
     }
 }
 
-/// What is wrong with a pattern, and where.
+/// The message for a syntax error, with its position in characters.
 fn worded(pattern: &str, flaw: &regex_syntax::Error) -> String {
     let (why, span) = match flaw {
         regex_syntax::Error::Parse(flaw) => (flaw.kind().to_string(), flaw.span()),
@@ -69,13 +69,13 @@ fn worded(pattern: &str, flaw: &regex_syntax::Error) -> String {
     format!("pattern: {why}, {at}")
 }
 
-/// The same, of which nothing matches the end of a line.
+/// Rewrites the pattern so that no part of it matches a line break.
 fn within_lines(hir: Hir) -> Result<Hir> {
     let all = |each: Vec<Hir>| each.into_iter().map(within_lines).collect::<Result<Vec<Hir>>>();
     Ok(match hir.into_kind() {
         HirKind::Empty => Hir::empty(),
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => {
-            let words = "pattern: a match is a line, so it can hold no line end (\\n); use ^ and $";
+            let words = "pattern: matches are single lines, so \\n cannot match; use ^ and $";
             return Err(Error::invalid(words));
         }
         HirKind::Literal(literal) => Hir::literal(literal.0),
@@ -116,8 +116,8 @@ mod tests {
             ("[z-a]", "at character 2 (\"z-a\")"),
             (r"(a)\1", "backreferences are not supported"),
             ("(?=a)", "look-around"),
-            (r"a\nb", "it can hold no line end"),
-            ("a\nb", "it can hold no line end"),
+            (r"a\nb", "matches are single lines"),
+            ("a\nb", "matches are single lines"),
             (r"(?-u:\xff)", "UTF-8"),
             (r"(\w{500}){500}", "too large"),
         ] {

@@ -1,4 +1,4 @@
-//! How are lines that match told?
+//! Collects matching lines and builds the result of `resources_grep`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use serde_json::{Value, json};
 use super::super::list::{absences, missing};
 use super::scan::{Hit, Stretch};
 
-/// How many bytes a result has, and how many of them each match takes besides its lines.
+/// Maximum size of a result in bytes, and the overhead that each match adds to its lines.
 const ROOM: usize = 1 << 20;
 const EACH: usize = 256;
-/// How long lines that are told together may become.
+/// Maximum size in bytes of one group of adjacent lines.
 const TOGETHER: usize = 8 << 10;
 
-/// What was found so far.
+/// The matches of one call so far.
 pub(super) struct Found {
     most: usize,
     room: usize,
     matches: Vec<(Uri, Hit)>,
     groups: Vec<Group>,
-    /// How many resources were searched, and how many could not be.
+    /// Counts of searched and of skipped resources.
     pub(super) searched: u64,
     pub(super) skipped: u64,
 }
 
-/// Lines of one resource that are told together.
+/// Overlapping or adjacent context lines of one resource, returned as one block.
 struct Group {
     resource: Arc<Resource>,
     total: u64,
@@ -35,11 +35,11 @@ struct Group {
     lines: Vec<u64>,
 }
 
-/// How much was found at some time.
+/// A point to roll back to: lengths of `matches` and `groups`, and the room left.
 pub(super) struct Mark(usize, usize, usize);
 
 impl Found {
-    /// Nothing yet, and at most so many matches.
+    /// An empty result that takes at most `most` matches.
     pub(super) fn new(most: usize) -> Self {
         let (matches, groups) = (Vec::new(), Vec::new());
         Self { most, room: ROOM, matches, groups, searched: 0, skipped: 0 }
@@ -49,21 +49,21 @@ impl Found {
         Mark(self.matches.len(), self.groups.len(), self.room)
     }
 
-    /// Forgets what was found since.
+    /// Rolls back to the mark.
     pub(super) fn forget(&mut self, Mark(matches, groups, room): &Mark) {
         self.matches.truncate(*matches);
         self.groups.truncate(*groups);
         self.room = *room;
     }
 
-    /// Adds a match of a resource of which nothing was added before `since`; whether it fits.
+    /// Adds a match; returns `false` if it does not fit. `since` marks the start of its resource.
     pub(super) fn add(
         &mut self,
         since: &Mark,
         (resource, total): (&Arc<Resource>, u64),
         hit: Hit,
     ) -> bool {
-        // The lines are told in blocks and for programs, the match in words as well.
+        // Every line appears in a block and in the structured content, the match also in the text.
         let takes = 2 * (hit.text.len() + hit.around.text.len()) + 3 * resource.uri.as_str().len();
         let fits = takes + EACH <= self.room || self.matches.is_empty();
         if self.matches.len() >= self.most || !fits {
@@ -79,7 +79,7 @@ impl Found {
         true
     }
 
-    /// All of it, and where to go on.
+    /// Builds the tool result, with the cursor if there is more to search.
     pub(super) fn given(self, cursor: Option<String>, absent: &[Absence]) -> Given {
         let words = self.words(cursor.as_deref(), absent);
         let each: Vec<Value> =
@@ -107,7 +107,7 @@ impl Found {
         let _ = write!(words, "{matches} matches in {resources} resources; searched {searched}");
         if self.skipped > 0 {
             let skipped = self.skipped;
-            let _ = write!(words, ", left out {skipped} (binary, too large, or not readable)");
+            let _ = write!(words, ", skipped {skipped} (binary, too large, or not readable)");
         }
         words.push('\n');
         for (uri, Hit { line, text, .. }) in &self.matches {
@@ -122,7 +122,7 @@ impl Found {
 }
 
 impl Group {
-    /// Takes the match in, if its lines touch those that are here.
+    /// Merges the match into this group if their lines overlap or touch.
     fn takes(&mut self, hit: &Hit) -> bool {
         let (own, new) = (&mut self.stretch, &hit.around);
         let end = own.offset + own.text.len() as u64;

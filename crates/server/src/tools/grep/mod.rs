@@ -1,8 +1,8 @@
-//! `resources_grep`: which lines match?
+//! The tool `resources_grep`: regex search through the lines of text resources.
 //!
-//! Everything is bounded; where a bound is met, a cursor says where to go on, so that whoever
-//! follows cursors is told every match once. `expression` is what is looked for, `content` what it
-//! is looked for in, `scan` how, and `found` what came of it.
+//! Matches, bytes, time and resources per call are bounded. At a bound the result has a cursor; a
+//! client that follows the cursors gets every match once. `expression` compiles the pattern,
+//! `content` reads text in chunks, `scan` finds matching lines, `found` builds the result.
 
 mod content;
 mod expression;
@@ -31,22 +31,22 @@ use expression::Expression;
 use found::Found;
 use scan::Scan;
 
-/// How many matches and lines around them are given, if nobody says and at the most.
+/// Default and maximum number of matches, and of context lines before and after each match.
 const USUAL_MATCHES: u64 = 100;
 const MOST_MATCHES: u64 = 1000;
 const USUAL_AROUND: u64 = 2;
 const MOST_AROUND: u64 = 20;
-/// How much one call looks at before it gives what it found.
+/// Resources, bytes and time one call may spend before it returns a cursor.
 const LOOKED_AT: u64 = 20_000;
 const BYTES: u64 = 512 << 20;
 const TIME: Duration = Duration::from_secs(10);
-/// How many resources are opened ahead.
+/// How many resources are prefetched.
 const AHEAD: usize = 8;
-/// After how much others have their turn, in bytes and in resources.
+/// After how many bytes or resources the search yields to other tasks.
 const TURN_BYTES: u64 = 1 << 20;
 const TURN: u64 = 32;
 
-/// Lines that match, as far as one call goes.
+/// Searches until the end or a bound of this call.
 pub(super) async fn grep(server: &Server, exchange: &Exchange, grep: &Grep) -> Result<Given> {
     let seal = format!("tool grep {:?} {:?} {}", grep.filter, grep.pattern, grep.ignore_case);
     let opened = grep.cursor.as_deref().map(|text| server.seal.open(&seal, text)).transpose()?;
@@ -72,15 +72,15 @@ pub(super) async fn grep(server: &Server, exchange: &Exchange, grep: &Grep) -> R
     Ok(search.found.given(cursor, &walk.absent))
 }
 
-/// Where a search goes on.
+/// The position at which the next call resumes; the content of the cursor.
 struct Spot {
-    /// Where the walk stands.
+    /// The position of the recursive listing.
     walk: Vec<u8>,
-    /// The resource that is not done, and the line in it.
+    /// The unfinished resource, and the line to resume at.
     line: Option<(Uri, u64)>,
 }
 
-/// A search under way.
+/// A search in progress.
 struct Search<'a> {
     server: &'a Server,
     exchange: &'a Exchange,
@@ -91,19 +91,19 @@ struct Search<'a> {
     bytes: u64,
 }
 
-/// What is opened ahead, in order.
+/// The prefetch queue: resources being opened concurrently, taken in order.
 struct Ahead<'a> {
     opening: FuturesOrdered<Pin<Box<dyn Future<Output = Result<Opened>> + Send + 'a>>>,
-    /// What is being opened, and where the walk stood before it.
+    /// The queued resources, each with the listing position before it.
     of: VecDeque<(Vec<u8>, Arc<Resource>)>,
-    /// Where the walk stood behind the last of them.
+    /// The listing position after the last queued resource.
     behind: Vec<u8>,
     looked: u64,
     ended: bool,
 }
 
 impl<'a> Search<'a> {
-    /// Searches until the end or a bound; where to go on.
+    /// Searches until the end or a bound. Returns the position to resume at, `None` at the end.
     async fn run(&mut self, filter: &Filter<'_>, walk: &mut Walk<'a>) -> Result<Option<Spot>> {
         let ctx = &self.exchange.ctx;
         let deadline = Instant::now() + TIME;
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
             };
             let Some((before, resource)) = ahead.of.pop_front() else { return Ok(None) };
             let Some(opened) = opened else {
-                // What takes all the time there is, is left out; else the next call begins with it.
+                // Resume at this resource; skip it if it alone used up the whole time.
                 if done > 0 {
                     return Ok(Some(Spot { walk: before, line: None }));
                 }
@@ -174,11 +174,11 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Searches one resource; the line to go on at, if not all of it fits.
+    /// Searches one resource. Returns the line to resume at if the result is full.
     async fn look_through(&mut self, resource: &Resource, opened: Result<Opened>) -> Option<u64> {
         let from = match self.resume.take() {
             Some((uri, line)) if uri == resource.uri => line,
-            // It is gone; what comes instead has not been searched.
+            // The resource of the cursor is gone; the one in its place was not searched yet.
             _ => 1,
         };
         let mark = self.found.mark();
@@ -231,14 +231,14 @@ impl<'a> Search<'a> {
 }
 
 impl Ahead<'_> {
-    /// Before what comes next.
+    /// The position before the next queued resource.
     fn spot(mut self) -> Spot {
         let next = self.of.pop_front().map(|(before, _)| before);
         Spot { walk: next.unwrap_or(self.behind), line: None }
     }
 }
 
-/// Whether there is nothing to read, only what lies in it.
+/// Whether the resource is a pure collection, without content of its own.
 fn is_folder(resource: &Resource) -> bool {
     let mime = resource.mime.as_deref();
     resource.listable == Truth::Yes && mime.is_none_or(|mime| mime == "inode/directory")

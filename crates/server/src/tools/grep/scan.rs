@@ -1,25 +1,25 @@
-//! Which lines of a text match, if it comes in chunks?
+//! Streaming line scanner: finds matching lines in text that arrives in chunks.
 
 use bytes::{Bytes, BytesMut};
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::expression::Expression;
 
-/// How many bytes around a match are given at the most.
+/// Maximum bytes of context returned with one match.
 const SHOWN: usize = 8 << 10;
 
-/// A text that is looked through as it comes.
+/// The scanner of one text.
 pub(super) struct Scan<'a> {
     expression: &'a Expression,
-    /// How many lines are given before and behind a match.
+    /// Context lines before and after a match.
     around: usize,
-    /// What is at hand, from the beginning of a line on, and where that lies in the text.
+    /// Buffered text, starting at a line start, and its offset in the whole text.
     held: Bytes,
     base: u64,
-    /// How far it was looked at, and the number of the line that begins there.
+    /// Scan position in the buffer, and the number of the line that starts there.
     at: usize,
     line: u64,
-    /// How far it can be looked at before more has come.
+    /// Limit of the scan until the next chunk: behind it, context lines may still be missing.
     end: usize,
     is_last: bool,
 }
@@ -27,33 +27,33 @@ pub(super) struct Scan<'a> {
 /// A line that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// Its number, counted from 1.
+    /// The line number, counted from 1.
     pub(super) line: u64,
-    /// The line without its end, or as much around the match as is shown.
+    /// The line without its line ending; an excerpt around the match if the line is too long.
     pub(super) text: String,
-    /// The lines around it.
+    /// The line with its context.
     pub(super) around: Stretch,
 }
 
-/// Some lines of a text.
+/// Consecutive lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stretch {
-    /// Where it begins, in bytes and as a line.
+    /// The start, as a byte offset and as a line number.
     pub(super) offset: u64,
     pub(super) line: u64,
     pub(super) text: String,
-    /// Whether the last line is cut off.
+    /// Whether the last line is truncated.
     pub(super) cut: bool,
 }
 
 impl<'a> Scan<'a> {
-    /// A text of which nothing has come yet.
+    /// A scanner at the start of a text.
     pub(super) fn new(expression: &'a Expression, around: usize) -> Self {
         let held = Bytes::new();
         Self { expression, around, held, base: 0, at: 0, line: 1, end: 0, is_last: false }
     }
 
-    /// More of the text.
+    /// Appends a chunk.
     pub(super) fn feed(&mut self, chunk: Bytes, is_last: bool) {
         let keep = back(&self.held, self.at, self.around);
         self.base += keep as u64;
@@ -79,7 +79,7 @@ impl<'a> Scan<'a> {
         };
     }
 
-    /// The next line that matches of what has come.
+    /// The next matching line in the buffered text.
     pub(super) fn next(&mut self) -> Option<Hit> {
         if self.at >= self.end {
             return None;
@@ -89,7 +89,7 @@ impl<'a> Scan<'a> {
             let before = memrchr(b'\n', &self.held[self.at..found]);
             before.map_or(self.at, |before| self.at + before + 1)
         });
-        // Behind the last line end there is no line.
+        // There is no line behind the final line break.
         let Some(start) = start.filter(|start| *start < self.end) else {
             if !self.is_last {
                 self.line += lines(&self.held[self.at..self.end]);
@@ -136,7 +136,7 @@ fn lines(text: &[u8]) -> u64 {
     memchr_iter(b'\n', text).count() as u64
 }
 
-/// Where the line begins that stands `count` lines before the one at `at`.
+/// The start of the line `count` lines before the one that starts at `at`.
 fn back(text: &[u8], mut at: usize, count: usize) -> usize {
     for _ in 0..count {
         if at == 0 {
@@ -147,7 +147,7 @@ fn back(text: &[u8], mut at: usize, count: usize) -> usize {
     at
 }
 
-/// Where the line begins that stands `count` lines behind the one at `at`.
+/// The start of the line `count` lines after the one at `at`.
 fn forward(text: &[u8], mut at: usize, count: usize) -> usize {
     for _ in 0..count {
         at = memchr(b'\n', &text[at..]).map_or(text.len(), |behind| at + behind + 1);
@@ -155,7 +155,7 @@ fn forward(text: &[u8], mut at: usize, count: usize) -> usize {
     at
 }
 
-/// Where the character begins that `at` lies in.
+/// The start of the UTF-8 character that contains `at`.
 fn character(text: &[u8], mut at: usize) -> usize {
     while at > 0 && text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
         at -= 1;

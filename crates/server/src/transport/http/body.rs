@@ -1,4 +1,4 @@
-//! What does a response carry?
+//! HTTP response bodies: empty, one JSON message, or an SSE stream.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -11,23 +11,23 @@ use hyper::{Response, StatusCode};
 use protocol::{Outgoing, Refusal};
 use resource::Error;
 
-/// The body of a response.
+/// The body of an HTTP response.
 pub(crate) enum Body {
-    /// All of it, at hand.
+    /// The whole body in memory; `None` is empty.
     Whole(Option<Bytes>),
-    /// A message that is encoded as it leaves.
+    /// A message that is encoded while it is sent.
     Message(Box<Outgoing>),
-    /// Events, until their stream ends.
+    /// SSE events, until their stream ends.
     Events(Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>),
 }
 
 impl Body {
-    /// No body at all.
+    /// A response without a body.
     pub(crate) fn status(status: StatusCode) -> Response<Self> {
         respond(status, Self::Whole(None), None)
     }
 
-    /// One message.
+    /// A response with one JSON message.
     pub(crate) fn message(status: StatusCode, message: Outgoing) -> Response<Self> {
         let body = match message.into_bytes() {
             Ok(bytes) => Self::Whole(Some(bytes)),
@@ -36,12 +36,12 @@ impl Body {
         respond(status, body, Some("application/json"))
     }
 
-    /// A refusal that answers no message in particular.
+    /// A refusal without a request id.
     pub(crate) fn refused(status: StatusCode, why: &str) -> Response<Self> {
         Self::message(status, Refusal::not_a_message(why).encode(None))
     }
 
-    /// A stream of events.
+    /// A response with an SSE stream.
     pub(crate) fn events(
         events: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
     ) -> Response<Self> {
@@ -77,7 +77,7 @@ impl hyper::body::Body for Body {
             Self::Message(message) => ready!(Pin::new(&mut **message).poll_next(cx)),
             Self::Events(events) => ready!(events.as_mut().poll_next(cx)),
         };
-        // An error here breaks the connection off, so that half a message is not taken for one.
+        // An error aborts the connection, so that no client takes half a message for a whole.
         Poll::Ready(next.map(|chunk| chunk.map(Frame::data)))
     }
 

@@ -1,4 +1,4 @@
-//! How do messages travel as events?
+//! SSE encoding of messages, keep-alives, and the HTTP+SSE transport of 2024-11-05.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use super::{PATH, Site};
 use crate::transport::conversation::{Conversation, WAITING};
 use crate::transport::over;
 
-/// How often a silent stream says that it is still there.
+/// Keep-alive interval of an idle stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(25);
 
-/// How soon a client whose stream broke should come back.
+/// Delay before a client should reconnect, in milliseconds.
 const RETRY_MS: u32 = 1000;
 
 const MESSAGE: &str = "event: message\ndata: ";
 
-/// What a stream of events may carry.
+/// One SSE event.
 pub(crate) enum Event {
-    /// A message.
+    /// A message without an event id.
     Message(Outgoing),
-    /// A message that can be asked for again.
+    /// A message with an event id, from which a client can resume.
     Marked(Mark, Outgoing),
-    /// Nothing but where to go on from, and how soon.
+    /// A priming event: an event id and a retry delay, without data.
     Prime(Mark),
-    /// Where messages are to be posted (2024-11-05).
+    /// The address to which the client posts its messages (2024-11-05).
     Endpoint(String),
-    /// A sign of life.
+    /// A keep-alive.
     Comment,
 }
 
-/// A response that carries `events` until they end.
+/// A response that sends `events` as SSE.
 pub(crate) fn respond(events: impl Stream<Item = Event> + Send + 'static) -> Response<Body> {
     Body::events(events.flat_map(|event| match event {
         Event::Message(message) => framed(Bytes::from_static(MESSAGE.as_bytes()), message),
@@ -57,7 +57,7 @@ fn plain(bytes: Bytes) -> Chunks {
     Box::pin(stream::iter([Ok(bytes)]))
 }
 
-/// A small message is one chunk, so that it is written at once.
+/// Frames a message as an event. A small one is a single chunk, so that it is written at once.
 fn framed(head: Bytes, message: Outgoing) -> Chunks {
     let tail = Bytes::from_static(b"\n\n");
     match message.into_bytes() {
@@ -69,7 +69,7 @@ fn framed(head: Bytes, message: Outgoing) -> Chunks {
     }
 }
 
-/// The same events, after one that says where they begin.
+/// Puts a priming event, if any, before `events`.
 pub(crate) fn primed(
     prime: Option<Mark>,
     events: impl Stream<Item = Event> + Send,
@@ -77,8 +77,8 @@ pub(crate) fn primed(
     stream::iter(prime.map(Event::Prime)).chain(events)
 }
 
-/// Opens a session over one lasting stream, whose messages are posted to another address
-/// (HTTP+SSE, 2024-11-05).
+/// Opens a session of HTTP+SSE (2024-11-05): one SSE stream for all answers; the client posts its
+/// messages to the address in the first event.
 pub(crate) fn open(site: &Arc<Site>) -> Response<Body> {
     let (out, messages) = mpsc::channel(WAITING);
     let pipe = Conversation::new(Arc::clone(&site.server), out);
@@ -92,7 +92,7 @@ pub(crate) fn open(site: &Arc<Site>) -> Response<Body> {
     respond(stream::iter([Event::Endpoint(endpoint)]).chain(feed.stream()))
 }
 
-/// A session that ends when its one stream does.
+/// Ends the session when the stream is dropped.
 struct Open {
     site: Arc<Site>,
     id: String,
@@ -104,15 +104,15 @@ impl Drop for Open {
     }
 }
 
-/// Messages as they come, and signs of life in between.
+/// State of the SSE stream: messages, and keep-alives in between.
 struct Feed {
     messages: mpsc::Receiver<Outgoing>,
     pipe: Arc<Conversation>,
-    /// What is still under way when the server stops.
+    /// Waits for the requests in flight, once the server shuts down.
     finishing: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     beat: Interval,
     closing: watch::Receiver<bool>,
-    /// What is let go of when the stream ends.
+    /// Ends the session on drop.
     _open: Open,
 }
 
@@ -143,7 +143,7 @@ impl Feed {
     }
 }
 
-/// The pace of signs of life.
+/// Timer of keep-alives.
 pub(crate) fn beat() -> Interval {
     let mut beat = time::interval_at(time::Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);

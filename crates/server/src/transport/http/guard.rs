@@ -1,36 +1,36 @@
-//! Who may talk to us from a browser?
+//! Host and Origin check, against cross-site requests and DNS rebinding.
 //!
-//! A page on the web can make a browser send requests to this machine, under its own name or,
-//! by rebinding a domain, under ours. `Origin` and `Host` tell.
+//! A web page can make a browser send requests to this machine: from its own origin, or, by
+//! rebinding its domain, from ours. The headers `Origin` and `Host` reveal it.
 
 use hyper::HeaderMap;
 use hyper::header::{HOST, ORIGIN};
 
-/// Which origins and hosts are let in.
+/// The allowed values of `Origin` and `Host`.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
-    /// Whether we listen on this machine's own address only, where no other name is right.
+    /// Whether the server listens on a loopback address: then only local names are allowed.
     pub loopback: bool,
-    /// Origins beyond those of this machine, as `scheme://host[:port]`.
+    /// Additional allowed origins, as `scheme://host[:port]`.
     pub origins: Vec<String>,
-    /// Names under which this server may be addressed; any, if none is given.
+    /// Allowed host names without a port. If empty, any, unless `loopback`.
     pub hosts: Vec<String>,
 }
 
 impl Guard {
-    /// Why a request with these headers is turned away.
+    /// Accepts the headers of a request, or says why not.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
         let [host, origin] = [HOST, ORIGIN].map(|name| {
             let mut values = headers.get_all(name).iter();
             let first = values.next().map(|value| value.to_str().unwrap_or_default());
-            // Whoever stands before us may have looked at the other one.
+            // A proxy in front of us may have checked the other value, so a repeated header is bad.
             first.map(|first| if values.next().is_some() { "" } else { first })
         });
         if host.is_none_or(|host| !self.admits_host(host)) {
-            return Err("the Host header names another server");
+            return Err("the Host header does not name this server");
         }
         if origin.is_some_and(|origin| !self.admits_origin(origin, host)) {
-            return Err("this Origin may not use the server");
+            return Err("requests from this Origin are not allowed");
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Guard {
         let Some((_, authority)) = origin.split_once("://") else { return false };
         let name = without_port(authority);
         let same = host.is_some_and(|host| authority.eq_ignore_ascii_case(host));
-        // A name that nobody listed may be a page's own, pointed at this machine.
+        // An unlisted name may be the domain of an attacker, rebound to this machine.
         let is_ours = || self.is_listed(name) || is_address(name);
         if self.loopback { is_local(name) } else { same && is_ours() }
     }

@@ -1,4 +1,4 @@
-//! How long does a peer that reads nothing hold its connection?
+//! Write timeout for a TCP connection, against clients that do not read.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{self, Sleep};
 
-/// A connection that breaks off once nothing could be written for too long.
+/// A TCP stream whose writes fail with `TimedOut` after a time without progress.
 pub(crate) struct Impatient {
     stream: TcpStream,
     patience: Duration,
@@ -21,7 +21,7 @@ impl Impatient {
         Self { stream, patience, waiting: None }
     }
 
-    /// What was written, or that the peer has been waited for long enough.
+    /// Starts, clears or checks the timer after an attempt to write.
     fn judge<T>(
         &mut self,
         cx: &mut Context<'_>,

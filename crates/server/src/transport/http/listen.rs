@@ -1,4 +1,5 @@
-//! How is a request answered for as long as anybody listens? (2026-07-28)
+//! Listening request over HTTP: an SSE stream of notifications that ends with its connection
+//! (2026-07-28).
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::methods::subscriptions::Listening;
 use crate::server::Server;
 use crate::transport::over;
 
-/// One listener, which ends when its client hangs up.
+/// State of the SSE stream of one listening request.
 struct Feed {
     server: Arc<Server>,
     exchange: Exchange,
@@ -25,7 +26,7 @@ struct Feed {
     closing: watch::Receiver<bool>,
 }
 
-/// A response that tells of changes.
+/// Answers a listening request with an SSE stream. A shutdown ends it with a final answer.
 pub(crate) async fn respond(site: &Site, exchange: Exchange, wishes: Wishes) -> Response<Body> {
     let server = Arc::clone(&site.server);
     let listening = Listening::begin(&server, exchange.id.clone(), wishes).await;

@@ -1,4 +1,4 @@
-//! Streamable HTTP: every revision at one address.
+//! Streamable HTTP server: every protocol revision at one path, and HTTP+SSE of 2024-11-05.
 
 mod body;
 mod events;
@@ -37,19 +37,20 @@ use impatient::Impatient;
 use replay::Mark;
 use sessions::Sessions;
 
-/// Where messages are taken.
+/// Path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
 
-/// Everything that one request over HTTP may need.
+/// Shared state of all HTTP connections.
 pub(crate) struct Site {
     server: Arc<Server>,
     guard: Guard,
     sessions: Sessions,
-    /// Turns true when the server is about to stop.
+    /// True once the server shuts down.
     closing: watch::Receiver<bool>,
 }
 
-/// Serves on `listener` until `shutdown` ends; answers what is under way, then returns.
+/// Serves on `listener` until `shutdown` completes, then answers the requests in flight,
+/// within a grace period.
 pub async fn serve(
     server: Arc<Server>,
     listener: TcpListener,
@@ -78,9 +79,9 @@ pub async fn serve(
                     drop(place);
                 });
             }
-            // Out of descriptors, or a client that left in between: the next one may do better.
+            // Out of file descriptors, or the client left meanwhile: try the next one.
             (_, Err(error)) => {
-                tracing::warn!(%error, "a connection was not accepted");
+                tracing::warn!(%error, "could not accept a connection");
                 time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -93,10 +94,10 @@ pub async fn serve(
 }
 
 async fn converse(site: Arc<Site>, stream: TcpStream) {
-    // Small answers would wait for the peer's acknowledgement otherwise, 40 ms at a time.
+    // Nagle's algorithm would delay small answers by 40 ms each.
     let _ = stream.set_nodelay(true);
     let limits = &site.server.limits;
-    // A peer that is gone without a word is not waited for by the quarter of an hour.
+    // The kernel would retransmit to a vanished client for a quarter of an hour.
     let patience = u32::try_from(limits.arrival.as_millis()).unwrap_or(u32::MAX);
     let _ = sockopt::set_tcp_user_timeout(&stream, patience);
     let mut builder = http1::Builder::new();
@@ -120,18 +121,18 @@ async fn converse(site: Arc<Site>, stream: TcpStream) {
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection ended with an error");
     }
 }
 
 impl Site {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         if let Err(why) = self.guard.check(request.headers()) {
-            tracing::info!(why, "a request was turned away");
+            tracing::info!(why, "rejected a request by its Host or Origin header");
             return Body::refused(StatusCode::FORBIDDEN, why);
         }
         if request.uri().path() != PATH {
-            return Body::refused(StatusCode::NOT_FOUND, "messages are taken at /mcp");
+            return Body::refused(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
         }
         let session = text(request.headers(), header::SESSION).map(str::to_owned);
         let alone = Era::of(text(request.headers(), header::REVISION)) == Era::Alone;
@@ -152,11 +153,11 @@ impl Site {
         }
     }
 
-    /// The stream of one session, over which its notices go.
+    /// Opens or resumes an SSE stream of a session.
     async fn stream(&self, request: &Request<Incoming>, session: &str) -> Response<Body> {
         let Some(session) = self.sessions.find(session) else { return post::no_such_session() };
         if !takes_events(request.headers()) {
-            return Body::refused(StatusCode::NOT_ACCEPTABLE, "only text/event-stream is given");
+            return Body::refused(StatusCode::NOT_ACCEPTABLE, "send Accept: text/event-stream");
         }
         let last = text(request.headers(), header::LAST_EVENT).and_then(Mark::parse);
         stream::open(self, session, last).await
@@ -164,19 +165,19 @@ impl Site {
 }
 
 fn not_allowed() -> Response<Body> {
-    let mut response = Body::refused(StatusCode::METHOD_NOT_ALLOWED, "use POST");
+    let mut response = Body::refused(StatusCode::METHOD_NOT_ALLOWED, "not allowed here; use POST");
     response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
     response
 }
 
-/// A header. What is not text, or is said twice, agrees with nothing and is not absent either.
+/// A header. One that is repeated or not text becomes a value that matches nothing.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
     Some(value.unwrap_or("\u{0}"))
 }
 
-/// Whether events may be given.
+/// Whether the client accepts SSE, if only by a wildcard.
 fn takes_events(headers: &HeaderMap) -> bool {
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| {
@@ -184,7 +185,7 @@ fn takes_events(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether events are what is wanted, and not just anything.
+/// Whether the client asks for SSE by name; a wildcard is not enough.
 fn asks_for_events(request: &Request<Incoming>) -> bool {
     let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| accepts.contains("text/event-stream"))

@@ -1,4 +1,4 @@
-//! What happens to a message that is posted?
+//! POST handler: reads a message, determines its lifecycle and session, and runs it.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use super::sessions::Session;
 use super::{Site, listen, takes_events, text};
 use crate::lifecycle::{Agreed, Opened, handshake, stateless};
 
-const NO_SESSION: &str = "a session that is not open; open one by initialize";
+const NO_SESSION: &str = "the session is unknown or expired; open a new one with initialize";
 
 const CALL: Method = Method::Offered(Offer::Tool);
 
-/// A refusal and the status it travels under.
+/// A refusal and its HTTP status.
 type Turned = (StatusCode, Refusal);
 
-/// One posted request, before it is known what it asks.
+/// One posted request, not decoded yet.
 struct Asked<'a> {
     head: &'a Parts,
     id: Id,
@@ -37,7 +37,7 @@ struct Asked<'a> {
     params: Option<&'a Raw>,
 }
 
-/// Answers whatever was posted.
+/// Handles a POST request.
 pub(crate) async fn answer(
     site: &Arc<Site>,
     request: Request<Incoming>,
@@ -74,12 +74,12 @@ pub(crate) async fn answer(
                 }
                 Body::status(StatusCode::ACCEPTED)
             }
-            _ => Body::refused(StatusCode::BAD_REQUEST, "a response to no request of ours"),
+            _ => Body::refused(StatusCode::BAD_REQUEST, "the response matches no request"),
         },
     }
 }
 
-/// The answer to a request whose session is gone.
+/// 404 for an unknown or expired session.
 pub(crate) fn no_such_session() -> Response<Body> {
     Body::refused(StatusCode::NOT_FOUND, NO_SESSION)
 }
@@ -90,15 +90,15 @@ async fn collect(site: &Site, body: Incoming) -> Result<Bytes, Response<Body>> {
     match time::timeout(limits.arrival, whole).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let why = format!("a message of more than {} bytes", limits.message);
+            let why = format!("the message is longer than {} bytes", limits.message);
             Err(Body::refused(StatusCode::PAYLOAD_TOO_LARGE, &why))
         }
-        Ok(Err(_)) => Err(Body::refused(StatusCode::BAD_REQUEST, "a message that broke off")),
-        Err(_) => Err(Body::refused(StatusCode::REQUEST_TIMEOUT, "a message that never ended")),
+        Ok(Err(_)) => Err(Body::refused(StatusCode::BAD_REQUEST, "the request body ended early")),
+        Err(_) => Err(Body::refused(StatusCode::REQUEST_TIMEOUT, "the request body timed out")),
     }
 }
 
-/// Hands a message to the lasting connection it belongs to.
+/// Hands a message to its HTTP+SSE connection (2024-11-05).
 async fn relay(site: &Site, id: &str, bytes: &Bytes) -> Response<Body> {
     let session = site.sessions.find(id);
     let Some(pipe) = session.as_ref().and_then(|session| session.pipe.as_ref()) else {
@@ -108,7 +108,7 @@ async fn relay(site: &Site, id: &str, bytes: &Bytes) -> Response<Body> {
     Body::status(StatusCode::ACCEPTED)
 }
 
-/// A request, read as one of its era.
+/// A decoded request, by lifecycle: stateless, `initialize`, or inside a session.
 enum Sorted {
     Alone(Opened),
     Opening(Opened),
@@ -124,10 +124,10 @@ impl Asked<'_> {
         match self.sort(site, session) {
             Ok(Sorted::Alone(Opened { exchange, call: Call::Listen(wishes), .. })) => {
                 if !takes_events(&self.head.headers) {
-                    let why = "listening is answered by text/event-stream; accept it";
+                    let why = "listening needs Accept: text/event-stream";
                     return Body::refused(StatusCode::NOT_ACCEPTABLE, why);
                 }
-                // Its many parts would make every request's future larger.
+                // Unboxed, its state would enlarge the future of every request.
                 Box::pin(listen::respond(site, exchange, wishes)).await
             }
             Ok(Sorted::Alone(opened)) => run(site, self.patient(opened), None).await,
@@ -137,7 +137,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Finds out of which era a request is, and reads it as such.
+    /// Determines the lifecycle of a request and decodes it.
     fn sort(
         &self,
         site: &Site,
@@ -166,7 +166,7 @@ impl Asked<'_> {
         }
     }
 
-    /// A request that stands alone. The order of the checks is part of the protocol.
+    /// Decodes a stateless request. The protocol prescribes the order of the checks.
     fn alone(&self, site: &Site, meta: &Meta<'_>) -> Result<Opened, Turned> {
         let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
         let date = meta.date().map_err(bad)?;
@@ -187,7 +187,7 @@ impl Asked<'_> {
         })
     }
 
-    /// A request inside a session.
+    /// Decodes a request of a session and registers it as in flight.
     fn within(&self, site: &Site, session: &Arc<Session>) -> Result<(Opened, Tied), Refusal> {
         let Agreed { terms, guest } = session.agreed.as_ref().ok_or_else(Refusal::unopened)?;
         let opened = handshake::open(&site.server, *terms, &self.id, (self.method, self.params))?;
@@ -197,19 +197,19 @@ impl Asked<'_> {
         Ok((opened, Tied { session: Arc::clone(session), stay, registration }))
     }
 
-    /// Drops reports that the client could not read.
+    /// Drops interim messages if the client accepts no SSE.
     fn patient(&self, mut opened: Opened) -> Opened {
         opened.reports.take_if(|_| !takes_events(&self.head.headers));
         opened
     }
 }
 
-/// Whether the headers say that the message stands alone.
+/// Whether the headers mark the message as stateless.
 fn names_alone(head: &Parts) -> bool {
     Era::of(text(&head.headers, header::REVISION)) == Era::Alone
 }
 
-/// Opens a session.
+/// Answers `initialize` and opens a session.
 async fn begin(site: &Arc<Site>, opened: Opened) -> Response<Body> {
     let Some(id) = site.sessions.begin(&site.server, opened.settles(), None) else {
         return Body::refused(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
@@ -248,7 +248,7 @@ fn take_note(
     }
 }
 
-/// Answers several messages at once, in the one revision that has it.
+/// Handles a batch, in the one revision that has batches.
 async fn answer_batch(
     site: &Arc<Site>,
     session: Result<Option<Arc<Session>>, ()>,
@@ -265,7 +265,7 @@ async fn answer_batch(
     let Some((session, agreed)) =
         session.as_ref().and_then(|one| Some((one, one.agreed.as_ref()?)))
     else {
-        return Body::refused(StatusCode::BAD_REQUEST, "a batch outside a session that takes it");
+        return Body::refused(StatusCode::BAD_REQUEST, "batches need a session that allows them");
     };
     let mut answers = Vec::new();
     for message in batch {

@@ -1,8 +1,8 @@
-//! What was sent on the streams of a session, in case one of them broke? (through 2025-11-25)
+//! Replay buffer for the SSE streams of a session, for `Last-Event-ID` (through 2025-11-25).
 //!
-//! Changes go over the stream that was opened last: an older one may have broken without our
-//! knowing. When it ends, the one before it takes over. Who may tell, what is told and what is
-//! kept of it is decided under one lock, so that nothing falls between two streams.
+//! Notifications go over the newest stream: an older one may have broken unnoticed. When the
+//! newest ends, the one before it takes over. One lock covers the choice of the stream, taking
+//! the message and keeping it, so that no message is lost between two streams.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -14,63 +14,63 @@ use tokio::sync::{Notify, watch};
 
 use super::sessions::Session;
 
-/// How many messages are kept.
+/// The most messages that the buffer keeps.
 const MESSAGES: usize = 256;
 
-/// How many bytes they may take.
+/// The most bytes that the buffer keeps.
 const BYTES: usize = 256 * 1024;
 
-/// Which message it was, on which stream: the id of an event.
+/// SSE event id: a stream and the number of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) strand: Strand,
     number: u64,
 }
 
-/// One stream of a session, which may go over several connections.
+/// Stream id. One stream may span several connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Strand {
-    /// It tells of changes, without an end.
+    /// Notifications, without an end.
     Changes(u64),
-    /// It answers one request.
+    /// The answer to one request.
     Answer(u64),
 }
 
-/// The messages sent last.
+/// The replay buffer of one session.
 pub(crate) struct Replay {
     kept: Mutex<Kept>,
     grew: Notify,
-    /// The streams that may be open: the newest, which tells, and the oldest that is not ended.
+    /// Numbers of the newest stream, which sends notifications, and of the oldest not evicted.
     open: watch::Sender<(u64, u64)>,
-    /// How many streams may be open.
+    /// The most open streams of notifications.
     most: usize,
 }
 
 #[derive(Default)]
 struct Kept {
     strands: u64,
-    /// The streams that are open, the newest last.
+    /// Numbers of the open streams, the newest last.
     streams: Vec<u64>,
     turns: u64,
-    /// Whether something was told over a stream that has ended since.
+    /// Whether a stream that has ended had sent something: it may not have arrived.
     unsure: bool,
-    /// Requests that are still being answered.
+    /// Streams of requests that are still running.
     open: HashSet<Strand>,
     numbers: u64,
     sent: VecDeque<(Mark, Bytes)>,
     bytes: usize,
 }
 
-/// What a client that comes back has missed.
+/// The messages that a resuming client has missed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Missed {
-    /// These.
+    /// Exactly these.
     All(Vec<(Mark, Bytes)>),
-    /// More than was kept, or what cannot be known.
+    /// More than the buffer holds, or unknown.
     More,
 }
 
-/// One stream of changes, until it is dropped.
+/// One open stream of notifications. Dropping it hands over to the one before.
 pub(crate) struct Turn {
     number: u64,
     pub(crate) strand: Strand,
@@ -79,21 +79,21 @@ pub(crate) struct Turn {
     open: watch::Receiver<(u64, u64)>,
 }
 
-/// The end of a stream for which there is no place any more.
+/// Resolves when newer streams evict this one.
 pub(crate) struct End {
     number: u64,
     open: watch::Receiver<(u64, u64)>,
 }
 
 impl Replay {
-    /// Nothing sent yet; at most so many streams at once.
+    /// An empty buffer for at most `most` streams (at least one).
     pub(crate) fn new(most: usize) -> Self {
         let (kept, grew) = (Mutex::default(), Notify::new());
         Self { kept, grew, open: watch::Sender::new((0, 0)), most: most.max(1) }
     }
 
-    /// A stream that tells of changes, and what was missed since `last` of them. Where there are
-    /// too many, the oldest ends.
+    /// Opens a stream of notifications and returns what the client missed since `last`. Beyond
+    /// the limit, the oldest stream ends.
     pub(crate) fn begin(&self, session: &Arc<Session>, last: Option<Mark>) -> (Turn, Missed) {
         let mut kept = self.kept();
         let known = last.and_then(|mark| Some((mark.strand, kept.after(mark)?)));
@@ -119,7 +119,7 @@ impl Replay {
         (Turn { number, strand, told: false, session, open }, missed)
     }
 
-    /// The next message of `turn`, if it may still tell and `take` gives one.
+    /// Takes, numbers and keeps the next message, if `turn` is the newest stream.
     pub(crate) fn tell(
         &self,
         turn: &mut Turn,
@@ -137,7 +137,7 @@ impl Replay {
         })
     }
 
-    /// A stream that answers a request, until it is [`ended`](Self::end).
+    /// Opens a stream for the answer to a request, until its [`end`](Self::end).
     pub(crate) fn answer(&self) -> Strand {
         let mut kept = self.kept();
         kept.strands += 1;
@@ -146,25 +146,25 @@ impl Replay {
         strand
     }
 
-    /// Nothing more is sent on `strand`.
+    /// Closes the stream of an answer.
     pub(crate) fn end(&self, strand: Strand) {
         self.kept().open.remove(&strand);
         self.grew.notify_waiters();
     }
 
-    /// Keeps what is about to be sent, unless it is too much to keep, and marks it.
+    /// Numbers a message and keeps it for replay; `None` only takes a number.
     pub(crate) fn mark(&self, strand: Strand, message: Option<&Bytes>) -> Mark {
         let mark = self.kept().mark(strand, message);
         self.grew.notify_waiters();
         mark
     }
 
-    /// What was sent on the stream of `mark` after it; nothing, if it is no mark of ours.
+    /// The messages after `mark` on its stream; `None` if the session has not got that far.
     fn after(&self, mark: Mark) -> Option<Missed> {
         self.kept().after(mark)
     }
 
-    /// The same, once there is something; nothing, if there will never be.
+    /// Waits for messages after `mark`; `None` if there will be none.
     pub(crate) async fn wait_after(&self, mark: Mark) -> Option<Vec<(Mark, Bytes)>> {
         loop {
             let grew = self.grew.notified();
@@ -219,19 +219,19 @@ impl Kept {
 }
 
 impl Turn {
-    /// Waits until no newer stream is open.
+    /// Waits until this is the newest stream.
     pub(crate) async fn comes(&mut self) {
         let number = self.number;
         let _ = self.open.wait_for(|(newest, _)| *newest == number).await;
     }
 
-    /// Waits until a newer stream is open.
+    /// Waits until a newer stream opens.
     pub(crate) async fn passes(&mut self) {
         let number = self.number;
         let _ = self.open.wait_for(|(newest, _)| *newest != number).await;
     }
 
-    /// Tells when there are too many that are newer.
+    /// Watches for the eviction of this stream.
     pub(crate) fn end(&self) -> End {
         End { number: self.number, open: self.open.clone() }
     }
@@ -265,7 +265,7 @@ impl Strand {
 }
 
 impl Mark {
-    /// Reads what a client says it has seen last.
+    /// Parses a `Last-Event-ID`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (strand, number) = text.split_once('.')?;
         let number = number.parse().ok()?;

@@ -1,7 +1,7 @@
-//! How is a request answered, and what if its client leaves before?
+//! Runs one POST request and answers it with JSON, or with SSE once it has interim messages.
 //!
-//! A request that stands alone ends with its connection. One of a session goes on: a broken
-//! connection is no cancellation, and the client may come back for the rest.
+//! When the connection breaks, a stateless request is cancelled. A request of a session continues
+//! in the background, and its client may resume the stream.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use super::sessions::{Session, Stay};
 use crate::lifecycle::Opened;
 use crate::progress::{self, Out};
 
-/// A request of a session, which may be cancelled.
+/// The session of a request, and the means to cancel the request.
 pub(crate) struct Tied {
     pub(crate) session: Arc<Session>,
     pub(crate) stay: Stay,
     pub(crate) registration: AbortRegistration,
 }
 
-/// Answers a request; as events, if it runs long enough to have something to report.
+/// Runs a request. The response is SSE if an interim message comes before the answer.
 pub(crate) async fn run(site: &Arc<Site>, opened: Opened, tied: Option<Tied>) -> Response<Body> {
     let Opened { exchange, call, reports } = opened;
     let id = exchange.id.clone();
@@ -39,24 +39,24 @@ pub(crate) async fn run(site: &Arc<Site>, opened: Opened, tied: Option<Tied>) ->
     let answer = async move {
         let answer = answer.await;
         drop(stay);
-        // A request that was cancelled is not answered.
+        // A cancelled request gets no answer.
         answer.unwrap_or_default()
     };
     let kept = Some(Kept { session, id, strand: None });
     report(Running { work: Some(progress::Running::new(answer, reports)), kept }).await
 }
 
-/// A request under way, with whatever outlives its connection.
+/// A request in flight. Dropping it continues a resumable request in the background.
 struct Running {
     work: Option<progress::Running>,
     kept: Option<Kept>,
 }
 
-/// Where a session finds what it has missed.
+/// Keeps the messages of a request in the replay buffer of its session.
 struct Kept {
     session: Arc<Session>,
     id: Id,
-    /// Its stream, once there is one.
+    /// Its stream id, once it has begun to stream.
     strand: Option<Strand>,
 }
 
@@ -90,7 +90,7 @@ fn finished(answer: Outgoing) -> Response<Body> {
 }
 
 impl Running {
-    /// What happens next; nothing after the answer.
+    /// The next message; `None` after the answer.
     async fn step(&mut self) -> Option<Out> {
         let step = self.work.as_mut()?.step().await;
         if matches!(step, Out::Answer(_)) {
@@ -99,7 +99,7 @@ impl Running {
         Some(step)
     }
 
-    /// The event that tells of it, unless the request was cancelled.
+    /// The SSE event for a message; `None` if the request was cancelled.
     fn event(&mut self, step: Out) -> Option<Event> {
         let (message, last) = match step {
             Out::Report(message) => (message, false),
@@ -118,7 +118,7 @@ impl Running {
 }
 
 impl Kept {
-    /// Begins a stream; where to go on from, if its client is told so.
+    /// Begins a stream; returns the id of its priming event if the revision has one.
     fn begin(&mut self) -> Option<super::replay::Mark> {
         let strand = *self.strand.insert(self.session.replay.answer());
         let primes = self.session.terms().is_some_and(|terms| terms.revision.primes_streams());
@@ -131,15 +131,15 @@ impl Kept {
         match message.into_bytes() {
             Ok(bytes) => Event::Marked(replay.mark(strand, Some(&bytes)), Outgoing::ready(bytes)),
             Err(message) => {
-                // Whoever does not get it whole, and comes back, is to ask anew.
-                let why = "the answer was too large to be kept; ask again".to_owned();
+                // A streamed answer is not kept. A client that resumes gets this error instead.
+                let why = "the answer was too large to replay; send the request again".to_owned();
                 let apology = Refusal::busy(why).encode(Some(&self.id)).into_bytes().ok();
                 Event::Marked(replay.mark(strand, apology.as_ref()), message)
             }
         }
     }
 
-    /// Does the rest of the work, for a client that may come back.
+    /// Finishes the request, for a client that may resume its stream.
     async fn go_on(self, mut work: progress::Running) {
         loop {
             let (message, last) = match work.step().await {

@@ -1,4 +1,4 @@
-//! Which sessions are open? (through 2025-11-25)
+//! Session table of the HTTP transport (through 2025-11-25): bounded, with idle timeout.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,7 +17,7 @@ use crate::methods::subscriptions::Subscriber;
 use crate::server::Server;
 use crate::transport::conversation::Conversation;
 
-/// How long a session must have been silent to make room for another.
+/// Idle time after which a session may be evicted for a new one, if the table is full.
 const YIELDS: Duration = Duration::from_secs(60);
 
 /// All open sessions, by id.
@@ -29,15 +29,15 @@ pub(crate) struct Sessions {
     in_flight: usize,
 }
 
-/// One session.
+/// One HTTP session.
 pub(crate) struct Session {
-    /// What was agreed on.
+    /// The result of the handshake; `None` for HTTP+SSE, whose connection holds it.
     pub(crate) agreed: Option<Agreed>,
-    /// The lasting connection it goes over, where it has one (2024-11-05).
+    /// Its connection, for HTTP+SSE (2024-11-05).
     pub(crate) pipe: Option<Arc<Conversation>>,
-    /// What it wants to hear of.
+    /// Its subscriptions.
     pub(crate) subscriber: Arc<Subscriber>,
-    /// What was sent on its streams.
+    /// Messages sent on its streams, for clients that resume.
     pub(crate) replay: Replay,
     seen: Mutex<Instant>,
     streams: Arc<Semaphore>,
@@ -57,7 +57,7 @@ impl Sessions {
         }
     }
 
-    /// Opens a session, unless there are too many, and returns its id.
+    /// Opens a session and returns its id; `None` if the table is full of active sessions.
     pub(crate) fn begin(
         &self,
         server: &Server,
@@ -83,7 +83,7 @@ impl Sessions {
             open.retain(|_, session| !session.is_stale(self.idle));
         }
         if open.len() >= self.most {
-            // Clients that never say good-bye must not lock all others out.
+            // Clients that never end their sessions must not lock out all others.
             let silent = open.iter().filter(|(_, session)| session.is_stale(YIELDS));
             let oldest = silent.min_by_key(|(_, session)| *lock(&session.seen));
             let oldest = oldest.map(|(id, _)| id.clone())?;
@@ -93,7 +93,7 @@ impl Sessions {
         Some(id)
     }
 
-    /// The session called `id`, if it is open.
+    /// The session `id`, if it is open. Resets its idle timer.
     pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
         let mut open = lock(&self.open);
         let session = open.get(id)?;
@@ -105,7 +105,7 @@ impl Sessions {
         Some(Arc::clone(session))
     }
 
-    /// Ends a session; tells whether there was one.
+    /// Ends a session and aborts its requests; false if there was none.
     pub(crate) fn end(&self, id: &str) -> bool {
         let session = lock(&self.open).remove(id);
         if let Some(session) = &session {
@@ -117,7 +117,7 @@ impl Sessions {
 }
 
 impl Session {
-    /// A session that nobody has opened, with so many streams.
+    /// A session for tests, with so many streams.
     #[cfg(test)]
     pub(crate) fn of_nobody(streams: usize) -> Arc<Self> {
         let limits = Limits { streams, ..Limits::default() };
@@ -128,29 +128,29 @@ impl Session {
         sessions.find(&id).unwrap()
     }
 
-    /// The terms that were agreed on.
+    /// The negotiated terms.
     pub(crate) fn terms(&self) -> Option<Terms> {
         self.agreed.as_ref().map(|agreed| agreed.terms)
     }
 
-    /// A place for one more stream that goes on with an answer.
+    /// A permit for one more stream that resumes an answer; `None` beyond the limit.
     pub(crate) fn stream(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().ok()
     }
 
-    /// Hears when the session is over.
+    /// Becomes true when the session ends.
     pub(crate) fn ended(&self) -> watch::Receiver<bool> {
         self.over.subscribe()
     }
 
-    /// Notes that a request is under way, unless its id already is or there are too many.
+    /// Registers a request as in flight; refuses an id in use, and more than the limit.
     pub(crate) fn enter(self: &Arc<Self>, id: &Id, handle: AbortHandle) -> Result<Stay, Refusal> {
         let mut under_way = lock(&self.under_way);
         if under_way.len() >= self.in_flight {
-            return Err(Refusal::busy("too many requests of this session are under way".into()));
+            return Err(Refusal::busy("too many requests in flight in this session".into()));
         }
         match under_way.entry(id.clone()) {
-            Entry::Occupied(_) => Err(Refusal::not_a_message("an id that is already in use")),
+            Entry::Occupied(_) => Err(Refusal::not_a_message("the id is already in use")),
             Entry::Vacant(entry) => {
                 entry.insert(handle);
                 Ok(Stay { session: Arc::clone(self), id: id.clone() })
@@ -158,7 +158,7 @@ impl Session {
         }
     }
 
-    /// Drops a request where it stands.
+    /// Aborts a request.
     pub(crate) fn cancel(&self, id: &Id) {
         if let Some(handle) = lock(&self.under_way).remove(id) {
             handle.abort();
@@ -166,13 +166,13 @@ impl Session {
     }
 
     fn is_stale(&self, idle: Duration) -> bool {
-        // A stream that somebody holds open is a sign of life.
+        // An open stream keeps its session alive.
         let listening = self.over.receiver_count() > 0 || self.pipe.is_some();
         !listening && lock(&self.seen).elapsed() > idle
     }
 }
 
-/// A request under way; dropping it says that it is no longer.
+/// Keeps a request registered as in flight until it is dropped.
 pub(crate) struct Stay {
     session: Arc<Session>,
     id: Id,

@@ -1,4 +1,5 @@
-//! What goes over the streams that a session opens by GET? (through 2025-11-25)
+//! SSE streams of a session, opened by GET: notifications, or the rest of an answer
+//! (through 2025-11-25).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,14 +18,14 @@ use super::replay::{End, Mark, Missed, Strand, Turn};
 use super::sessions::Session;
 use crate::transport::over;
 
-/// Opens a stream, or goes on with one whose last message seen was `last`.
+/// Opens a stream, or resumes the one of the event id `last`.
 pub(crate) async fn open(site: &Site, session: Arc<Session>, last: Option<Mark>) -> Response<Body> {
     if let Some(mark @ Mark { strand: Strand::Answer(_), .. }) = last {
         return match session.stream() {
             Some(place) => events::respond(answer(session, mark, place)),
             None => Body::refused(
                 StatusCode::TOO_MANY_REQUESTS,
-                "this session has as many streams as it may",
+                "this session has too many open streams; close one",
             ),
         };
     }
@@ -34,13 +35,13 @@ pub(crate) async fn open(site: &Site, session: Arc<Session>, last: Option<Mark>)
     let again = match missed {
         Missed::All(missed) => VecDeque::from(missed),
         Missed::More => {
-            // Notices are hints to read again: to give all of them loses nothing.
+            // A notification is only a hint to read again: sending all of them loses nothing.
             session.subscriber.recall();
             VecDeque::new()
         }
     };
     let primes = session.terms().is_some_and(|terms| terms.revision.primes_streams());
-    // Whoever goes on is told where it was, so that it can come back for the same once more.
+    // A resumed stream repeats the id it resumes from: if it breaks here, nothing is lost.
     let prime = primes.then(|| match resumed {
         Some(mark) => mark,
         None => session.replay.mark(turn.strand, None),
@@ -61,7 +62,7 @@ pub(crate) async fn open(site: &Site, session: Arc<Session>, last: Option<Mark>)
     events::respond(events::primed(prime, rest))
 }
 
-/// The rest of the answer to a request whose own stream broke.
+/// The rest of an answer whose stream broke.
 fn answer(
     session: Arc<Session>,
     mark: Mark,
@@ -78,12 +79,12 @@ fn answer(
     })
 }
 
-/// Changes as they come, and signs of life in between.
+/// State of a stream of notifications: messages to replay, then new ones, and keep-alives.
 struct Feed {
     session: Arc<Session>,
     turn: Turn,
     end: End,
-    /// What is sent once more.
+    /// Messages to replay.
     again: VecDeque<(Mark, Bytes)>,
     beat: Interval,
     ended: watch::Receiver<bool>,
@@ -113,7 +114,7 @@ impl Feed {
     }
 }
 
-/// Waits until there is something to tell, and it is for this stream to tell it.
+/// Waits until this stream is the newest and a notification is ready.
 async fn is_due(turn: &mut Turn, session: &Session) {
     loop {
         turn.comes().await;

@@ -1,4 +1,4 @@
-//! How can a provider break its promises, one at a time?
+//! A provider with one selectable defect, to test the contract suite.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use resource::{
 
 use crate::Memory;
 
-/// One way to break a promise.
+/// The contract violations to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Crook {
     Nothing,
@@ -35,7 +35,7 @@ pub(super) enum Crook {
     PretendsToComplete,
 }
 
-/// A provider that is honest but for one thing.
+/// A provider that breaks the contract in one way.
 pub(super) struct Crooked {
     inner: Memory,
     crook: Crook,
@@ -161,6 +161,6 @@ impl Provider for Crooked {
 #[async_trait]
 impl Complete for Crooked {
     async fn complete(&self, _: &Context, _: &Question<'_>) -> Result<Completion> {
-        Err(Error::new(ErrorKind::Unsupported, "it was a pretence"))
+        Err(Error::new(ErrorKind::Unsupported, "completion is not implemented"))
     }
 }

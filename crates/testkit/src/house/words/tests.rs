@@ -1,9 +1,9 @@
-//! Does each of the ten checks see a line in the wrong room, and none in the right one?
+//! Tests of the placement lint: each check finds a line in a forbidden path only.
 
 use super::{check, says};
 use crate::house::sources::Source;
 
-/// A line, a room where it may not stand, and one where it may.
+/// A check, a line, a path where it is forbidden, and one where it is allowed.
 const CASES: &[(&str, &str, &str, &str)] = &[
     (
         "1:",

@@ -1,4 +1,4 @@
-//! Is a change of one file heard, once, under the URI that was asked?
+//! Tests of subscriptions to one file.
 
 use std::fs::{self, FileTimes};
 use std::time::SystemTime;

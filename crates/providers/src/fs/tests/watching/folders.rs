@@ -1,4 +1,4 @@
-//! Is what comes, goes and changes in folders heard?
+//! Tests of subscriptions to folders, lists and everything.
 
 use std::fs;
 use std::time::Duration;
@@ -173,7 +173,7 @@ async fn a_list_that_has_come_to_show_what_lies_further_in_is_heard_to_change_th
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(10), deep).await.expect("it is not watched");
+        tokio::time::timeout(Duration::from_secs(10), deep).await.expect("folder is not watched");
         while ear.0.next().now_or_never().is_some() {}
         tree.write("sub/new", "");
         assert_eq!(ear.next().await, Change::Listing);

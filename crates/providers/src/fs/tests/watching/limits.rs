@@ -1,4 +1,4 @@
-//! What happens where the kernel does not tell, or tells too much?
+//! Tests of polling and of the limits of inotify.
 
 use std::fs;
 use std::os::fd::AsRawFd as _;
@@ -48,7 +48,7 @@ async fn beyond_the_limit_of_watches_changes_are_found_by_polling() {
     assert_eq!(health.state, State::Degraded);
     assert!(health.since.is_some());
     let words = health.words.unwrap();
-    assert!(words.starts_with("changes are found by polling every 20ms: the kernel"), "{words}");
+    assert!(words.starts_with("changes are found by polling every 20ms: inotify"), "{words}");
     drop(stream);
 }
 
@@ -96,7 +96,7 @@ async fn when_the_kernel_lost_count_everything_is_looked_at() {
     let ears = desk.0.site.desk.open_ears().unwrap();
     tree.write("x/y/a", "changed");
     tree.write("x/new", "");
-    // What the kernel noted is lost.
+    // Discards the kernel's events.
     ears.drain();
     ears.take();
     ears.overflow();
@@ -119,7 +119,7 @@ async fn when_the_last_stream_is_dropped_nothing_is_left() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), over).await.expect("it goes on");
+    tokio::time::timeout(Duration::from_secs(10), over).await.expect("the rescan loop still runs");
     assert!(site.desk.parties().is_empty() && site.desk.open_ears().is_none());
 }
 
@@ -130,7 +130,7 @@ async fn a_stream_ends_with_its_source() {
     let mut ear = desk.hear(Interest::Everything).await;
     drop(desk);
     let end = tokio::time::timeout(Duration::from_secs(10), ear.0.next()).await;
-    assert_eq!(end.expect("it does not end"), None);
+    assert_eq!(end.expect("the stream does not end"), None);
 }
 
 #[tokio::test]

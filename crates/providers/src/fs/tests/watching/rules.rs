@@ -1,4 +1,4 @@
-//! Is nothing told of what may not be seen, and is it told when that changes?
+//! Tests of notifications under ignore rules: no hidden path is reported.
 
 use resource::{Change, Interest};
 

@@ -1,4 +1,4 @@
-//! Is anything lost while no files can be opened?
+//! Tests of watching while the process has no free file descriptors.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use super::super::{Listing, Tree};
 use super::{Ear, updated};
 use crate::vigil::tests::shortage::{is_alone, take_all};
 
-/// Long enough that somebody looks, in vain.
+/// Waits long enough for a scan to fail.
 async fn a_moment(ear: &mut Ear) {
     let _early = tokio::time::timeout(Duration::from_millis(200), ear.0.next()).await;
 }
@@ -24,7 +24,7 @@ async fn a_file_is_heard_after_a_moment_without_room_for_open_files() {
     }
     let tree = Tree::of(["x/y/a"]);
     let desk = tree.serve(Listing::Flat);
-    // What is kept open is found even then, but the way there is not.
+    // A cached open folder is found even then, but its path cannot be resolved.
     while desk.0.site.folders.get(&b"x/y"[..]).is_none() {
         desk.stat("file:///x/y/a").await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! Where do the links in a folder lead, and is it heard what happens there?
+//! Links in watched folders: reports a link as changed when its target changes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::fs::locate::Folder;
 use crate::fs::site::Site;
 use crate::vigil::{Feed, Heard, Hold};
 
-/// How many links are followed for one who listens.
+/// Most links followed for one subscription.
 const MOST_LINKS: usize = 1_024;
 
-/// A link in a folder, and the file it leads to.
+/// A link in a folder, and the file that is its target.
 pub(super) struct Link {
     pub(super) key: Vec<u8>,
     name: Vec<u8>,
@@ -22,7 +22,7 @@ pub(super) struct Link {
 }
 
 impl Memory {
-    /// Tells of links whose targets may have changed by what was `heard`.
+    /// Checks the links whose targets may have changed according to `heard`.
     pub(super) fn hear_links(&mut self, site: &Site, heard: &Heard, feed: &Feed) {
         let is_meant = |link: &&Link| {
             let touched = heard.folders.get(&link.folder);
@@ -39,7 +39,7 @@ impl Memory {
         }
     }
 
-    /// Remembers where a link leads, so that what happens there is told of the link too.
+    /// Records and watches the target of a link, so that its changes are reported for the link too.
     pub(super) fn learn_link(&mut self, site: &Site, folder: &Arc<Folder>, name: &[u8]) {
         let key = folder.path.as_bytes();
         self.links.retain(|link| link.key != key || link.name != name);

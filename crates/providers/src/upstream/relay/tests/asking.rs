@@ -1,4 +1,4 @@
-//! Does what a stranger's server asks and says reach whoever called it?
+//! Tests of server requests and log messages during a call.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -12,11 +12,11 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 use super::super::{Nobody, Relayed};
 use super::Notes;
 
-/// A server whose every tool asks for a name before it answers.
+/// A server whose tools all request a name before they return.
 #[derive(Clone, Default)]
 struct Asker {
     is_old: bool,
-    /// Whether it asks only once two calls are under way, and answers both then.
+    /// Waits for a second call before it asks, then answers both.
     waits: bool,
     levels: Arc<Mutex<Vec<Value>>>,
 }
@@ -103,7 +103,7 @@ impl Pipes for Asker {
     }
 }
 
-/// A caller that writes down what it is asked and told.
+/// A caller that records requests and log messages.
 struct Somebody {
     can: Json,
     answers: bool,
@@ -172,13 +172,13 @@ async fn a_server_with_a_session_asks_and_logs_through_us() {
     let heard = caller.heard.lock().unwrap().clone();
     assert_eq!(heard[0], r#"{"data":[1.0],"level":"info"}"#);
     assert!(heard[1].contains("Who?") && heard[1].contains("notes+str:linked"), "{heard:?}");
-    // Whoever cannot be asked is not, and the server hears why.
+    // A caller without the capability is not asked; the server gets an error.
     let given = call(&relayed, &somebody("{}", true)).await;
     assert_eq!(given["heard"]["error"]["code"], -32601);
     assert_eq!(*asker.levels.lock().unwrap(), ["info"], "it is told once");
 }
 
-/// On a pipe nothing says whose a question is, so it must be clear.
+/// On a pipe a request does not name its call, so it must be unambiguous.
 #[tokio::test]
 async fn a_question_that_may_be_about_anothers_call_is_put_to_nobody() {
     let asker = Asker { is_old: true, waits: true, ..Asker::default() };
@@ -191,7 +191,7 @@ async fn a_question_that_may_be_about_anothers_call_is_put_to_nobody() {
     assert!(other.is_ok() && caller.heard.lock().unwrap().is_empty());
 }
 
-/// 9.5: a question for an answer, to whoever can be asked while it waits.
+/// 9.5: `input_required`, with a caller that can receive requests during the call.
 #[tokio::test]
 async fn a_server_that_answers_by_a_question_is_asked_again() {
     let asker = Asker::default();

@@ -1,4 +1,4 @@
-//! Which lines are found, whole and in chunks?
+//! Tests of the line scanner, with whole and with chunked input.
 
 use bytes::Bytes;
 use proptest::prelude::{any, proptest};
@@ -6,7 +6,7 @@ use proptest::prelude::{any, proptest};
 use super::super::expression::Expression;
 use super::{Hit, SHOWN, Scan};
 
-/// What is found in a text that comes in chunks which end at `cuts`.
+/// Scans a text in chunks that end at `cuts`.
 fn scanned(pattern: &str, around: usize, text: &str, cuts: &[usize]) -> Vec<Hit> {
     let expression = Expression::new(pattern, false).unwrap();
     let mut scan = Scan::new(&expression, around);
@@ -65,13 +65,13 @@ fn of_a_long_line_what_is_around_the_match_is_given() {
     assert_eq!((around.line, &hits[0].text), (2, &around.text));
     let offset = around.offset as usize;
     assert_eq!(&text[offset..offset + around.text.len()], around.text);
-    // Lines around it that are too long are left away, not the match.
+    // Context lines that are too long are dropped, the match is kept.
     let text = format!("{}\nneedle\n", "x".repeat(SHOWN));
     let around = &scanned("needle", 1, &text, &[])[0].around;
     assert_eq!((around.line, &*around.text), (2, "needle\n"));
 }
 
-/// Each byte is looked at once, however a pattern is made.
+/// Search time is linear in the text, whatever the pattern.
 #[test]
 fn a_pattern_that_others_hang_on_ends() {
     let text = "a".repeat(1 << 20);
@@ -93,7 +93,7 @@ proptest! {
         let cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut < text.len()).collect();
         let whole = scanned(pattern, around, &text, &[]);
         assert_eq!(scanned(pattern, around, &text, &cuts), whole);
-        // Line by line it is the same.
+        // Matching each line on its own gives the same result.
         let expression = Expression::new(pattern, false).unwrap();
         let single = (1..).zip(text.split_inclusive('\n')).scan(0, |at, (number, line)| {
             let start = *at;

@@ -1,4 +1,4 @@
-//! Nothing is lost between two streams, and what is kept is bounded.
+//! Tests of the replay buffer: no loss between streams, and its bounds.
 
 use std::sync::Arc;
 
