@@ -24,9 +24,9 @@ snap:
 serve *ARGS:
     cargo run --release -- serve {{ARGS}}
 
-# other people's clients and the official suite
+# interoperability tests: other MCP implementations and the official conformance suite
 conform:
-    cargo build && strangers/run "$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json,sys; print(json.load(sys.stdin)["target_directory"])')/debug/refdesk"
+    cargo build && interop/run "$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json,sys; print(json.load(sys.stdin)["target_directory"])')/debug/refdesk"
 
 # refdesk beside a minimal server on the official SDK, in one run
 bench *ARGS:

@@ -9,8 +9,8 @@ use std::{
 use anyhow::Context;
 
 use crate::{
-    content::{self, Body, PAGE},
     options::TreeSize,
+    test_data::{self, PAGE, TestBody},
 };
 
 /// The mount name in every settings file of the benchmarks.
@@ -23,7 +23,7 @@ pub(crate) const SMALL: u64 = 64 << 10;
 
 /// The `listing` setting of an `fs` mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Listing {
+pub(crate) enum ListingOption {
     Flat,
     Default,
 }
@@ -34,14 +34,14 @@ pub(crate) fn file_uri(name: &str) -> String {
 }
 
 /// Writes the catalogue as files; again in every run, since it is small and its text may change.
-pub(crate) fn catalogue(scratch: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn write_catalogue(scratch: &Path) -> anyhow::Result<PathBuf> {
     let root = scratch.join("catalogue");
     fs::create_dir_all(&root).context("make the scratch folder")?;
-    for number in content::entries() {
-        let path = root.join(content::entry_name(number));
-        fs::write(path, content::entry_text(number)).context("make a file")?;
+    for number in test_data::entries() {
+        let path = root.join(test_data::entry_name(number));
+        fs::write(path, test_data::entry_text(number)).context("make a file")?;
     }
-    for body in Body::ALL {
+    for body in TestBody::ALL {
         fs::write(root.join(body.name()), body.bytes()).context("make a file")?;
     }
     Ok(root)
@@ -49,24 +49,24 @@ pub(crate) fn catalogue(scratch: &Path) -> anyhow::Result<PathBuf> {
 
 /// Settings of a `static` mount that declares the whole catalogue.
 pub(crate) fn static_settings(scratch: &Path, catalogue: &Path) -> anyhow::Result<PathBuf> {
-    let mut settings = head(PAGE);
+    let mut settings = settings_head(PAGE);
     settings.push_str("kind = \"static\"\n");
-    for number in content::entries() {
-        let text = format!("text = {}", quoted(&content::entry_text(number)));
-        let name = content::entry_name(number);
-        declare(&mut settings, [&content::entry_uri(number), &name, "text/plain", &text])?;
+    for number in test_data::entries() {
+        let text = format!("text = {}", quoted(&test_data::entry_text(number)));
+        let name = test_data::entry_name(number);
+        declare(&mut settings, [&test_data::entry_uri(number), &name, "text/plain", &text])?;
     }
-    for body in Body::ALL {
+    for body in TestBody::ALL {
         let source = match body {
-            Body::Kib | Body::Mib => {
-                format!("text = {}", quoted(&content::text(body.size())))
+            TestBody::Kib | TestBody::Mib => {
+                format!("text = {}", quoted(&test_data::prose(body.size())))
             }
             // 10 MiB of base64 in a settings file would be unrealistic.
-            Body::Blob => format!("file = {}", quoted_path(&catalogue.join(body.name()))),
+            TestBody::Blob => format!("file = {}", quoted_path(&catalogue.join(body.name()))),
         };
         declare(&mut settings, [&body.uri(), body.name(), body.mime(), &source])?;
     }
-    written(&scratch.join("static.toml"), &settings)
+    write_settings(&scratch.join("static.toml"), &settings)
 }
 
 fn declare(
@@ -79,29 +79,29 @@ fn declare(
 
 /// Settings of an `fs` mount of a folder that holds the whole catalogue as files.
 pub(crate) fn folder_settings(scratch: &Path, catalogue: &Path) -> anyhow::Result<PathBuf> {
-    fs_settings(&scratch.join("folder.toml"), catalogue, Listing::Flat, PAGE)
+    fs_settings(&scratch.join("folder.toml"), catalogue, ListingOption::Flat, PAGE)
 }
 
 /// Settings of an `fs` mount.
 pub(crate) fn fs_settings(
     path: &Path,
     folder: &Path,
-    listing: Listing,
+    listing: ListingOption,
     page_size: usize,
 ) -> anyhow::Result<PathBuf> {
-    let mut settings = head(page_size);
+    let mut settings = settings_head(page_size);
     let folder = quoted_path(folder);
     writeln!(settings, "kind = \"fs\"\npath = {folder}\nmax_read = \"16 MiB\"")?;
-    if listing == Listing::Flat {
+    if listing == ListingOption::Flat {
         settings.push_str("listing = \"flat\"\n");
     }
-    written(path, &settings)
+    write_settings(path, &settings)
 }
 
 /// Settings of an `upstream` mount of the server at an address.
 pub(crate) fn upstream_settings(scratch: &Path, url: &str) -> anyhow::Result<PathBuf> {
-    let settings = format!("{}kind = \"upstream\"\nurl = {}\n", head(PAGE), quoted(url));
-    written(&scratch.join("upstream.toml"), &settings)
+    let settings = format!("{}kind = \"upstream\"\nurl = {}\n", settings_head(PAGE), quoted(url));
+    write_settings(&scratch.join("upstream.toml"), &settings)
 }
 
 /// The public URI of a resource of the server behind an `upstream` mount.
@@ -117,7 +117,7 @@ pub(crate) fn watched_folder(scratch: &Path, files: usize) -> anyhow::Result<Pat
     }
     fs::create_dir_all(&root).context("make the scratch folder")?;
     for file in 0..files {
-        fs::write(root.join(content::entry_name(file)), "at first\n").context("make a file")?;
+        fs::write(root.join(test_data::entry_name(file)), "at first\n").context("make a file")?;
     }
     Ok(root)
 }
@@ -125,7 +125,7 @@ pub(crate) fn watched_folder(scratch: &Path, files: usize) -> anyhow::Result<Pat
 /// A tree of empty files, `folders` times `files`.
 pub(crate) fn tree(scratch: &Path, size: TreeSize) -> anyhow::Result<PathBuf> {
     let name = format!("tree-{}x{}", size.folders, size.files);
-    made_once(scratch, &name, |root| {
+    create_once(scratch, &name, |root| {
         for folder in 0..size.folders {
             let folder = root.join(format!("folder-{folder:04}"));
             fs::create_dir(&folder).context("make a folder")?;
@@ -142,7 +142,7 @@ pub(crate) const SOURCES: usize = 10_000;
 
 /// A tree of files that look like source code, with a match in every fortieth.
 pub(crate) fn sources(scratch: &Path) -> anyhow::Result<PathBuf> {
-    made_once(scratch, "sources", |root| {
+    create_once(scratch, "sources", |root| {
         for file in 0..SOURCES {
             let folder = root.join(format!("room-{:02}/part-{}", file % 50, file % 7));
             fs::create_dir_all(&folder).context("make a folder")?;
@@ -168,7 +168,7 @@ pub(crate) const WINDOWED: [(&str, u64); 2] = [("large.bin", LARGE), ("small.bin
 
 /// A folder with a large and a small sparse file, which differ only in size.
 pub(crate) fn windowed_folder(scratch: &Path) -> anyhow::Result<PathBuf> {
-    made_once(scratch, "windowed", |root| {
+    create_once(scratch, "windowed", |root| {
         for (name, size) in WINDOWED {
             let file = File::create(root.join(name)).context("make a file")?;
             file.set_len(size).context("give a file its size")?;
@@ -178,7 +178,7 @@ pub(crate) fn windowed_folder(scratch: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Creates a folder unless an earlier run completed it.
-pub(crate) fn made_once(
+pub(crate) fn create_once(
     scratch: &Path,
     name: &str,
     make: impl FnOnce(&Path) -> anyhow::Result<()>,
@@ -197,11 +197,11 @@ pub(crate) fn made_once(
     Ok(root)
 }
 
-fn head(page_size: usize) -> String {
+fn settings_head(page_size: usize) -> String {
     format!("[server]\npage_size = {page_size}\n\n[mounts.{MOUNT}]\n")
 }
 
-fn written(path: &Path, settings: &str) -> anyhow::Result<PathBuf> {
+fn write_settings(path: &Path, settings: &str) -> anyhow::Result<PathBuf> {
     fs::write(path, settings).context("write the settings")?;
     Ok(path.to_owned())
 }

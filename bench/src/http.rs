@@ -26,21 +26,21 @@ impl Connection {
     }
 
     /// Sends a request and discards the body; returns its length.
-    pub(crate) async fn ask(&mut self, request: &[u8]) -> anyhow::Result<usize> {
+    pub(crate) async fn request_length(&mut self, request: &[u8]) -> anyhow::Result<usize> {
         self.exchange(request, None).await
     }
 
     /// Sends a request; returns the body.
-    pub(crate) async fn fetch(&mut self, request: &[u8]) -> anyhow::Result<Vec<u8>> {
+    pub(crate) async fn request_body(&mut self, request: &[u8]) -> anyhow::Result<Vec<u8>> {
         let mut body = Vec::new();
         self.exchange(request, Some(&mut body)).await?;
         Ok(body)
     }
 
     /// Opens an SSE stream; its chunks are read one at a time.
-    pub(crate) async fn listen(&mut self, request: &[u8]) -> anyhow::Result<()> {
+    pub(crate) async fn open_stream(&mut self, request: &[u8]) -> anyhow::Result<()> {
         self.stream.write_all(request).await.context("send a request")?;
-        let head = self.head().await?;
+        let head = self.read_head().await?;
         let is_open = head.events && matches!(head.framing, Framing::Chunked);
         ensure!(
             head.status == 200 && is_open,
@@ -51,10 +51,10 @@ impl Connection {
     }
 
     /// Waits for the next chunk of the open stream and appends it to `text`.
-    pub(crate) async fn piece(&mut self, text: &mut Vec<u8>) -> anyhow::Result<()> {
-        let size = self.chunk_size().await?;
-        self.take(size, Some(text)).await?;
-        self.take(2, None).await?;
+    pub(crate) async fn next_chunk(&mut self, text: &mut Vec<u8>) -> anyhow::Result<()> {
+        let size = self.read_chunk_size().await?;
+        self.read_exact(size, Some(text)).await?;
+        self.read_exact(2, None).await?;
         ensure!(size > 0, "the server ended the stream");
         Ok(())
     }
@@ -65,18 +65,18 @@ impl Connection {
         mut keep: Option<&mut Vec<u8>>,
     ) -> anyhow::Result<usize> {
         self.stream.write_all(request).await.context("send a request")?;
-        let head = self.head().await?;
+        let head = self.read_head().await?;
         if head.status != 200 {
             let mut body = Vec::new();
-            self.body(head.framing, Some(&mut body)).await?;
+            self.read_body(head.framing, Some(&mut body)).await?;
             let words = String::from_utf8_lossy(body.get(..400).unwrap_or(&body)).into_owned();
             bail!("the server responded with status {}: {words}", head.status);
         }
         ensure!(head.json, "the server did not respond with application/json");
-        self.body(head.framing, keep.take()).await
+        self.read_body(head.framing, keep.take()).await
     }
 
-    async fn head(&mut self) -> anyhow::Result<Head> {
+    async fn read_head(&mut self) -> anyhow::Result<Head> {
         loop {
             let unread = &self.buffer[self.start..self.end];
             if let Some(length) = memchr::memmem::find(unread, b"\r\n\r\n") {
@@ -84,24 +84,24 @@ impl Connection {
                 self.start += length + 4;
                 return Ok(head);
             }
-            self.more().await?;
+            self.fill_buffer().await?;
         }
     }
 
-    async fn body(
+    async fn read_body(
         &mut self,
         framing: Framing,
         mut keep: Option<&mut Vec<u8>>,
     ) -> anyhow::Result<usize> {
         if let Framing::Length(length) = framing {
-            self.take(length, keep).await?;
+            self.read_exact(length, keep).await?;
             return Ok(length);
         }
         let mut total = 0;
         loop {
-            let size = self.chunk_size().await?;
-            self.take(size, keep.as_deref_mut()).await?;
-            self.take(2, None).await?;
+            let size = self.read_chunk_size().await?;
+            self.read_exact(size, keep.as_deref_mut()).await?;
+            self.read_exact(2, None).await?;
             total += size;
             if size == 0 {
                 return Ok(total);
@@ -109,7 +109,7 @@ impl Connection {
         }
     }
 
-    async fn chunk_size(&mut self) -> anyhow::Result<usize> {
+    async fn read_chunk_size(&mut self) -> anyhow::Result<usize> {
         loop {
             let unread = &self.buffer[self.start..self.end];
             if let Some(length) = memchr::memmem::find(unread, b"\r\n") {
@@ -119,15 +119,19 @@ impl Connection {
                 self.start += length + 2;
                 return Ok(size);
             }
-            self.more().await?;
+            self.fill_buffer().await?;
         }
     }
 
-    async fn take(&mut self, length: usize, mut keep: Option<&mut Vec<u8>>) -> anyhow::Result<()> {
+    async fn read_exact(
+        &mut self,
+        length: usize,
+        mut keep: Option<&mut Vec<u8>>,
+    ) -> anyhow::Result<()> {
         let mut left = length;
         while left > 0 {
             if self.start == self.end {
-                self.more().await?;
+                self.fill_buffer().await?;
             }
             let part = left.min(self.end - self.start);
             if let Some(keep) = keep.as_deref_mut() {
@@ -139,7 +143,7 @@ impl Connection {
         Ok(())
     }
 
-    async fn more(&mut self) -> anyhow::Result<()> {
+    async fn fill_buffer(&mut self) -> anyhow::Result<()> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else if self.end == self.buffer.len() {

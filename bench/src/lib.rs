@@ -1,23 +1,23 @@
 //! Benchmarks of refdesk: against a minimal rmcp server, against itself, and as a gateway.
 
-pub mod content;
-pub mod itself;
-pub mod listening;
+pub mod gateway_bench;
+pub mod notification_bench;
 pub mod options;
+pub mod peer_bench;
 pub mod report;
-pub mod search;
-pub mod through;
-pub mod versus;
+pub mod scaling_bench;
+pub mod search_bench;
+pub mod test_data;
 
-mod child;
 mod dirwatch;
-mod events;
+mod fastmcp;
 mod fixture;
-mod gateway;
 mod http;
-mod load;
+mod load_client;
 mod measure;
 mod message;
-mod pipe;
-mod usage;
+mod process_usage;
+mod server_process;
+mod sse;
+mod stdio_pipe;
 mod verify;

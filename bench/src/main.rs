@@ -1,7 +1,10 @@
 //! Entry point of `just bench`: runs the benchmarks and prints their tables.
 
 use anyhow::Context;
-use bench::{itself, listening, options::Options, report, search, through, versus};
+use bench::{
+    gateway_bench, notification_bench, options::Options, peer_bench, report, scaling_bench,
+    search_bench,
+};
 use clap::Parser;
 
 fn main() -> anyhow::Result<()> {
@@ -16,14 +19,14 @@ async fn run(options: &Options) -> anyhow::Result<()> {
     let mut between = Vec::new();
     if !options.noise {
         // First, because it may install packages, which can fail.
-        between = through::run(options).await?;
+        between = gateway_bench::run(options).await?;
     }
-    let beside_the_peer = versus::run(options).await?;
+    let beside_the_peer = peer_bench::run(options).await?;
     let mut beside_itself = Vec::new();
     if !options.noise {
-        beside_itself = itself::run(options).await?;
-        beside_itself.extend(listening::run(options).await?);
-        beside_itself.extend(search::run(options).await?);
+        beside_itself = scaling_bench::run(options).await?;
+        beside_itself.extend(notification_bench::run(options).await?);
+        beside_itself.extend(search_bench::run(options).await?);
     }
     let mut tables = report::Tables::new(options.markdown);
     tables.versus(&beside_the_peer);

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use crate::{
-    load::{Bound, Client, Round},
-    options::Plan,
-    usage,
+    load_client::{LoadClient, RoundLimit, RoundResult},
+    options::MeasurePlan,
+    process_usage,
 };
 
 /// A server under test with its client.
 pub(crate) struct Contender {
     pub(crate) pid: u32,
-    pub(crate) client: Client,
+    pub(crate) client: LoadClient,
 }
 
 /// The measurements of one contender.
@@ -32,19 +32,19 @@ pub struct Figures {
 /// Warms up all contenders, then measures them in turns.
 pub(crate) async fn measure(
     contenders: &mut [Contender],
-    plan: Plan,
+    plan: MeasurePlan,
 ) -> anyhow::Result<Vec<Figures>> {
-    let warm_up = Bound { time: plan.warm_up, requests: plan.requests };
-    let bound = Bound { time: plan.round, requests: plan.requests };
+    let warm_up = RoundLimit { time: plan.warm_up, requests: plan.requests };
+    let bound = RoundLimit { time: plan.round, requests: plan.requests };
     for contender in contenders.iter_mut() {
         contender.client.round(warm_up).await?;
     }
     let mut tallies: Vec<Tally> = contenders.iter().map(|_| Tally::default()).collect();
     for _ in 0..plan.rounds {
         for (contender, tally) in contenders.iter_mut().zip(&mut tallies) {
-            let before = usage::cpu(contender.pid)?;
+            let before = process_usage::cpu(contender.pid)?;
             let round = contender.client.round(bound).await?;
-            tally.add(round, usage::cpu(contender.pid)?.saturating_sub(before));
+            tally.add(round, process_usage::cpu(contender.pid)?.saturating_sub(before));
         }
     }
     let figures = contenders.iter().zip(tallies);
@@ -59,7 +59,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, round: Round, cpu: Duration) {
+    fn add(&mut self, round: RoundResult, cpu: Duration) {
         let requests = round.requests.max(1);
         self.rates.push(ratio(requests, 1) / round.elapsed.as_secs_f64());
         self.cpus.push(cpu.as_secs_f64() / ratio(requests, 1));
@@ -73,7 +73,7 @@ impl Tally {
             p50: percentile(&self.latencies, 50),
             p99: percentile(&self.latencies, 99),
             cpu: Duration::from_secs_f64(median(&mut self.cpus)),
-            peak: usage::peak_memory(pid)?,
+            peak: process_usage::peak_memory(pid)?,
         })
     }
 }

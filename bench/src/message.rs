@@ -7,13 +7,13 @@ pub(crate) const REVISION: &str = "2026-07-28";
 
 /// One request, not yet bound to a transport.
 #[derive(Clone, Debug)]
-pub(crate) struct Message {
+pub(crate) struct BenchRequest {
     method: &'static str,
     name: Option<String>,
     params: Value,
 }
 
-impl Message {
+impl BenchRequest {
     /// `server/discover`.
     pub(crate) fn discover() -> Self {
         Self::new("server/discover", None, json!({}))
@@ -95,18 +95,18 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
-    use super::Message;
+    use super::BenchRequest;
 
     #[test]
     fn a_window_keeps_the_metadata_every_request_needs() {
-        let body = Message::window("file:///a/b", 7, 4096).body(1);
+        let body = BenchRequest::window("file:///a/b", 7, 4096).body(1);
         assert!(body.contains("io.modelcontextprotocol/protocolVersion"));
         assert!(body.contains(r#""dev.refdesk/window":{"length":4096,"offset":7}"#));
     }
 
     #[test]
     fn a_read_names_its_resource_in_the_header() {
-        let request = String::from_utf8(Message::read("note://a").over_http("127.0.0.1:1"));
+        let request = String::from_utf8(BenchRequest::read("note://a").over_http("127.0.0.1:1"));
         assert!(request.unwrap().contains("\r\nMcp-Name: note://a\r\n"));
     }
 }

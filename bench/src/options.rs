@@ -37,7 +37,7 @@ pub struct Options {
 
 /// Number and length of the rounds of a workload.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct MeasurePlan {
     /// Rounds of each contender, alternating with those of the others.
     pub rounds: usize,
     /// Maximum time of a round.
@@ -52,7 +52,7 @@ pub struct Plan {
 
 /// Sizes of the notification benchmarks.
 #[derive(Clone, Copy, Debug)]
-pub struct ListeningPlan {
+pub struct NotificationPlan {
     /// Files in the served folder.
     pub files: usize,
     /// Changes made one at a time, each after the notification of the last.
@@ -62,11 +62,11 @@ pub struct ListeningPlan {
     /// How long the idle listeners are measured.
     pub idle: Duration,
     /// Listeners that subscribe to every file.
-    pub crowd: usize,
+    pub fan_out: usize,
     /// Changes that they receive.
     pub changes: usize,
     /// The time over which the changes are spread.
-    pub spell: Duration,
+    pub duration: Duration,
 }
 
 /// A tree of folders, all holding the same number of files.
@@ -95,7 +95,7 @@ impl Options {
     /// # Errors
     /// When the path of this program is unknown.
     pub fn refdesk(&self) -> anyhow::Result<PathBuf> {
-        self.refdesk.clone().map_or_else(|| beside("refdesk"), Ok)
+        self.refdesk.clone().map_or_else(|| sibling_program("refdesk"), Ok)
     }
 
     /// Path of the server to compare with.
@@ -103,7 +103,7 @@ impl Options {
     /// # Errors
     /// When the path of this program is unknown.
     pub fn peer(&self) -> anyhow::Result<PathBuf> {
-        self.peer.clone().map_or_else(|| beside("bench-peer"), Ok)
+        self.peer.clone().map_or_else(|| sibling_program("bench-peer"), Ok)
     }
 
     /// The folder for test data.
@@ -111,14 +111,14 @@ impl Options {
     /// # Errors
     /// When the path of this program is unknown.
     pub fn scratch(&self) -> anyhow::Result<PathBuf> {
-        self.scratch.clone().map_or_else(|| beside("bench-scratch"), Ok)
+        self.scratch.clone().map_or_else(|| sibling_program("bench-scratch"), Ok)
     }
 
     /// The plan of the request benchmarks.
     #[must_use]
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> MeasurePlan {
         let (rounds, round, warm_up) = if self.quick { (2, 200, 50) } else { (7, 1_000, 300) };
-        Plan {
+        MeasurePlan {
             rounds,
             round: Duration::from_millis(round),
             requests: 100_000,
@@ -129,16 +129,16 @@ impl Options {
 
     /// The plan of the notification benchmarks.
     #[must_use]
-    pub const fn listening(&self) -> ListeningPlan {
+    pub const fn notification_plan(&self) -> NotificationPlan {
         let (of_all, idle) = if self.quick { (10, 3) } else { (1, 30) };
-        ListeningPlan {
+        NotificationPlan {
             files: 1_000 / of_all,
             notices: 1_000 / of_all,
             listeners: 1_000 / of_all,
             idle: Duration::from_secs(idle),
-            crowd: 100 / of_all,
+            fan_out: 100 / of_all,
             changes: 10_000 / of_all,
-            spell: Duration::from_secs(1),
+            duration: Duration::from_secs(1),
         }
     }
 
@@ -159,7 +159,7 @@ impl Options {
     }
 }
 
-fn beside(name: &str) -> anyhow::Result<PathBuf> {
+fn sibling_program(name: &str) -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("find this program's own path")?;
     Ok(own.with_file_name(name))
 }

@@ -6,8 +6,9 @@ use std::{
 };
 
 use crate::{
-    itself, through,
-    versus::{self, Bar, Comparison},
+    gateway_bench,
+    peer_bench::{self, Comparison, CostTarget},
+    scaling_bench,
 };
 
 /// Prints the current step to standard error; ignores write errors.
@@ -29,17 +30,17 @@ impl Tables {
     }
 
     /// Adds refdesk against the peer.
-    pub fn versus(&mut self, rows: &[versus::Row]) {
+    pub fn versus(&mut self, rows: &[peer_bench::PeerRow]) {
         self.add(&versus_cells(rows));
     }
 
     /// Adds refdesk against itself.
-    pub fn itself(&mut self, rows: &[itself::Row]) {
+    pub fn itself(&mut self, rows: &[scaling_bench::ScalingRow]) {
         self.add(&itself_cells(rows));
     }
 
     /// Adds the gateways.
-    pub fn through(&mut self, rows: &[through::Row]) {
+    pub fn through(&mut self, rows: &[gateway_bench::GatewayRow]) {
         self.add(&through_cells(rows));
     }
 
@@ -59,7 +60,7 @@ impl Tables {
     }
 }
 
-fn versus_cells(rows: &[versus::Row]) -> Vec<Vec<String>> {
+fn versus_cells(rows: &[peer_bench::PeerRow]) -> Vec<Vec<String>> {
     let head = ["work", "served by", "req/s", "p50", "p99", "CPU/request", "peak memory"];
     let tail = ["CPU ratio", "memory ratio", "bar", "met"];
     let mut cells = vec![head.iter().chain(&tail).map(|cell| (*cell).to_owned()).collect()];
@@ -86,33 +87,33 @@ fn verdict(comparison: &Comparison) -> [String; 4] {
     [
         format!("{:.2}", comparison.cpu),
         format!("{:.2}", comparison.memory),
-        bar(comparison.bar),
+        bar(comparison.target),
         yes_or_no(comparison.is_met()),
     ]
 }
 
-fn bar(bar: Bar) -> String {
+fn bar(bar: CostTarget) -> String {
     let memory = bar.memory.map_or_else(String::new, |most| format!(", memory ≤ {most:.2}"));
     format!("CPU ≤ {:.2}{memory}", bar.cpu)
 }
 
-fn itself_cells(rows: &[itself::Row]) -> Vec<Vec<String>> {
+fn itself_cells(rows: &[scaling_bench::ScalingRow]) -> Vec<Vec<String>> {
     let head = ["work", "measured", "against", "ratio", "bar", "met"];
     let mut cells = vec![head.map(Into::into).into()];
     for row in rows {
         cells.push(vec![
             row.work.clone(),
             row.figure.clone(),
-            row.against.clone(),
+            row.reference.clone(),
             row.ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
-            row.bar.to_owned(),
+            row.target.to_owned(),
             yes_or_no(row.met),
         ]);
     }
     cells
 }
 
-fn through_cells(rows: &[through::Row]) -> Vec<Vec<String>> {
+fn through_cells(rows: &[gateway_bench::GatewayRow]) -> Vec<Vec<String>> {
     let head = ["work", "between", "req/s", "p50", "p99", "added p50", "added p99"];
     let tail = ["CPU/request", "peak memory", "CPU ratio", "bar", "met"];
     let mut cells = vec![head.iter().chain(&tail).map(|cell| (*cell).to_owned()).collect()];
@@ -122,12 +123,12 @@ fn through_cells(rows: &[through::Row]) -> Vec<Vec<String>> {
             || ["", ""].map(Into::into),
             |added| [added.p50, added.p99].map(difference),
         );
-        let mut line = vec![row.work.to_owned(), row.way.name().to_owned()];
+        let mut line = vec![row.work.to_owned(), row.gateway.name().to_owned()];
         line.extend([format!("{:.0}", figures.rate), time(figures.p50), time(figures.p99), p50]);
         line.extend([p99, time(figures.cpu), bytes(figures.peak)]);
         line.extend(row.verdict.map_or_else(
             || ["", "", ""].map(Into::into),
-            |it| [format!("{:.3}", it.cpu), it.bar.to_owned(), yes_or_no(it.met)],
+            |it| [format!("{:.3}", it.cpu), it.target.to_owned(), yes_or_no(it.met)],
         ));
         cells.push(line);
     }

@@ -6,7 +6,7 @@
 use std::{convert::Infallible, io::Write, net::SocketAddr, sync::Arc};
 
 use anyhow::Context;
-use bench::content::{self, Body, CROWD};
+use bench::test_data::{self, CONCURRENCY, TestBody};
 use clap::Parser;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -60,7 +60,7 @@ fn main() -> anyhow::Result<()> {
         None => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build().context("start the runtime")?;
-    let shelf = Arc::new(Shelf::stock(&arguments));
+    let shelf = Arc::new(PeerServer::new(&arguments));
     if arguments.stdio {
         runtime.block_on(serve_stdio(shelf))
     } else {
@@ -68,15 +68,15 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-async fn serve_stdio(shelf: Arc<Shelf>) -> anyhow::Result<()> {
+async fn serve_stdio(shelf: Arc<PeerServer>) -> anyhow::Result<()> {
     let running = shelf.serve(stdio_pipes()).await.context("open the connection")?;
     running.waiting().await.context("serve the connection")?;
     Ok(())
 }
 
-type Service = StreamableHttpService<Arc<Shelf>, NeverSessionManager>;
+type Service = StreamableHttpService<Arc<PeerServer>, NeverSessionManager>;
 
-async fn serve_http(shelf: Arc<Shelf>, address: SocketAddr) -> anyhow::Result<()> {
+async fn serve_http(shelf: Arc<PeerServer>, address: SocketAddr) -> anyhow::Result<()> {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -105,25 +105,25 @@ async fn serve_connection(stream: TcpStream, service: Arc<Service>) -> anyhow::R
 }
 
 /// All results of the server, built once.
-struct Shelf {
+struct PeerServer {
     resources: Vec<Resource>,
     bodies: Vec<ResourceContents>,
     ttl: u64,
 }
 
-impl Shelf {
-    fn stock(arguments: &Arguments) -> Self {
-        let entries = if arguments.copies { 0..0 } else { content::entries() };
+impl PeerServer {
+    fn new(arguments: &Arguments) -> Self {
+        let entries = if arguments.copies { 0..0 } else { test_data::entries() };
         let mut resources: Vec<Resource> = entries
             .map(|number| {
-                Resource::new(content::entry_uri(number), content::entry_name(number))
+                Resource::new(test_data::entry_uri(number), test_data::entry_name(number))
                     .with_mime_type("text/plain")
-                    .with_size(content::entry_text(number).len() as u64)
+                    .with_size(test_data::entry_text(number).len() as u64)
             })
             .collect();
         let mut bodies: Vec<ResourceContents> = Vec::new();
-        for body in Body::ALL {
-            let copies = if arguments.copies && body != Body::Blob { CROWD } else { 0 };
+        for body in TestBody::ALL {
+            let copies = if arguments.copies && body != TestBody::Blob { CONCURRENCY } else { 0 };
             for uri in [body.uri()].into_iter().chain(body.copies(copies)) {
                 resources.push(
                     Resource::new(uri.clone(), body.name())
@@ -139,7 +139,7 @@ impl Shelf {
     fn page(&self, cursor: Option<&str>) -> Option<ListResourcesResult> {
         let start = cursor.map_or(Some(0), |cursor| cursor.parse().ok())?;
         let rest = self.resources.get(start..)?;
-        let page = rest.get(..content::PAGE).unwrap_or(rest);
+        let page = rest.get(..test_data::PAGE).unwrap_or(rest);
         let next = start + page.len();
         let mut result = ListResourcesResult::with_all_items(page.to_vec());
         result.next_cursor = (next < self.resources.len()).then(|| next.to_string());
@@ -156,16 +156,20 @@ impl Shelf {
     }
 }
 
-fn contents(body: Body, uri: String) -> ResourceContents {
+fn contents(body: TestBody, uri: String) -> ResourceContents {
     let bytes = body.bytes();
     let contents = match body {
-        Body::Kib | Body::Mib => ResourceContents::text(String::from_utf8_lossy(&bytes), uri),
-        Body::Blob => ResourceContents::blob(base64_simd::STANDARD.encode_to_string(bytes), uri),
+        TestBody::Kib | TestBody::Mib => {
+            ResourceContents::text(String::from_utf8_lossy(&bytes), uri)
+        }
+        TestBody::Blob => {
+            ResourceContents::blob(base64_simd::STANDARD.encode_to_string(bytes), uri)
+        }
     };
     contents.with_mime_type(body.mime())
 }
 
-impl ServerHandler for Shelf {
+impl ServerHandler for PeerServer {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_resources().build())
     }

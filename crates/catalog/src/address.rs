@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use resource::{Error, Result, Uri, UriTemplate};
 
 /// The scheme of UI pages that hosts render.
-const UI: &str = "ui://";
+const UI_PREFIX: &str = "ui://";
 
 /// How the local URIs of a mount map to public ones.
 #[derive(Debug, Clone)]
@@ -26,14 +26,14 @@ pub enum Address {
         name: String,
     },
     /// A fixed set of URIs and templates from the settings; they stay unchanged.
-    Own {
+    Declared {
         /// The URIs.
         uris: HashSet<Uri>,
         /// The templates, whose expansions belong to this mount too.
         templates: Vec<UriTemplate>,
     },
     /// The fallback: all URIs that no other mount claims; they stay unchanged.
-    Rest,
+    Fallback,
 }
 
 impl Address {
@@ -41,17 +41,17 @@ impl Address {
     pub fn split(&self, uri: &Uri) -> Option<Uri> {
         match self {
             Self::Path { scheme, name } => {
-                let rest = after_root(uri.as_str(), scheme)?.strip_prefix(name.as_str())?;
+                let rest = path_after_root(uri.as_str(), scheme)?.strip_prefix(name.as_str())?;
                 let path = if rest.is_empty() { "/" } else { rest };
                 path.starts_with('/').then(|| Uri::parse(&format!("{scheme}://{path}")).ok())?
             }
-            Self::Scheme { name } => Uri::parse(&without(name, uri.as_str())?).ok(),
-            Self::Own { uris, templates } => {
+            Self::Scheme { name } => Uri::parse(&remove_mount_name(name, uri.as_str())?).ok(),
+            Self::Declared { uris, templates } => {
                 let here = uris.contains(uri)
                     || templates.iter().any(|template| template.matches(uri).is_some());
                 here.then(|| uri.clone())
             }
-            Self::Rest => Some(uri.clone()),
+            Self::Fallback => Some(uri.clone()),
         }
     }
 
@@ -59,13 +59,13 @@ impl Address {
     pub fn join(&self, local: &Uri) -> Result<Uri> {
         match self {
             Self::Path { scheme, name } => {
-                let path = after_root(local.as_str(), scheme)
+                let path = path_after_root(local.as_str(), scheme)
                     .ok_or_else(|| Error::internal("a provider sent a URI of another scheme"))?;
                 let slash = if path.is_empty() { "" } else { "/" };
                 Uri::parse(&format!("{scheme}:///{name}{slash}{path}"))
             }
-            Self::Scheme { name } => Uri::parse(&with(name, local.as_str())),
-            Self::Own { .. } | Self::Rest => Ok(local.clone()),
+            Self::Scheme { name } => Uri::parse(&add_mount_name(name, local.as_str())),
+            Self::Declared { .. } | Self::Fallback => Ok(local.clone()),
         }
     }
 
@@ -73,15 +73,15 @@ impl Address {
     pub fn split_template(&self, template: &str) -> Option<String> {
         match self {
             Self::Path { scheme, name } => {
-                let rest = after_root(template, scheme)?.strip_prefix(name.as_str())?;
+                let rest = path_after_root(template, scheme)?.strip_prefix(name.as_str())?;
                 rest.starts_with('/').then(|| format!("{scheme}://{rest}"))
             }
-            Self::Scheme { name } => without(name, template),
-            Self::Own { templates, .. } => {
+            Self::Scheme { name } => remove_mount_name(name, template),
+            Self::Declared { templates, .. } => {
                 let here = templates.iter().any(|known| known.as_str() == template);
                 here.then(|| template.to_owned())
             }
-            Self::Rest => Some(template.to_owned()),
+            Self::Fallback => Some(template.to_owned()),
         }
     }
 
@@ -89,12 +89,12 @@ impl Address {
     pub fn join_template(&self, local: &UriTemplate) -> Result<UriTemplate> {
         match self {
             Self::Path { scheme, name } => {
-                let path = after_root(local.as_str(), scheme)
+                let path = path_after_root(local.as_str(), scheme)
                     .ok_or_else(|| Error::internal("a provider sent a URI of another scheme"))?;
                 UriTemplate::parse(&format!("{scheme}:///{name}/{path}"))
             }
-            Self::Scheme { name } => UriTemplate::parse(&with(name, local.as_str())),
-            Self::Own { .. } | Self::Rest => Ok(local.clone()),
+            Self::Scheme { name } => UriTemplate::parse(&add_mount_name(name, local.as_str())),
+            Self::Declared { .. } | Self::Fallback => Ok(local.clone()),
         }
     }
 
@@ -103,15 +103,15 @@ impl Address {
         match self {
             Self::Path { scheme, name } => Some(format!("{scheme}:///{name}/")),
             Self::Scheme { name } => Some(format!("{name}+")),
-            Self::Own { .. } | Self::Rest => None,
+            Self::Declared { .. } | Self::Fallback => None,
         }
     }
 }
 
 /// Adds the mount's name to `text`.
-fn with(name: &str, text: &str) -> String {
-    if let Some(rest) = text.strip_prefix(UI) {
-        let public = format!("{UI}{name}+{rest}");
+fn add_mount_name(name: &str, text: &str) -> String {
+    if let Some(rest) = text.strip_prefix(UI_PREFIX) {
+        let public = format!("{UI_PREFIX}{name}+{rest}");
         // Nothing may precede an authority in brackets.
         if !rest.starts_with('[') {
             return public;
@@ -121,13 +121,15 @@ fn with(name: &str, text: &str) -> String {
 }
 
 /// Strips the mount's name from `text`; `None` if it is not there.
-fn without(name: &str, text: &str) -> Option<String> {
+fn remove_mount_name(name: &str, text: &str) -> Option<String> {
     let own = |text: &'_ str| Some(text.strip_prefix(name)?.strip_prefix('+')?.to_owned());
-    own(text).or_else(|| text.strip_prefix(UI).and_then(own).map(|rest| format!("{UI}{rest}")))
+    own(text).or_else(|| {
+        text.strip_prefix(UI_PREFIX).and_then(own).map(|rest| format!("{UI_PREFIX}{rest}"))
+    })
 }
 
 /// The path after `scheme:///`. The authority may be `localhost`, but no other host.
-fn after_root<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
+fn path_after_root<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(scheme)?.strip_prefix("://")?;
     let (host, path) = rest.split_once('/')?;
     (host.is_empty() || host.eq_ignore_ascii_case("localhost")).then_some(path)
@@ -189,11 +191,11 @@ mod tests {
         #[test]
         fn the_rest_keeps_every_name(scheme in "[a-z][a-z0-9+.-]{0,8}", rest in "[!-~]{0,20}") {
             let Ok(uri) = Uri::parse(&format!("{scheme}:{rest}")) else { return Ok(()) };
-            assert_eq!(Address::Rest.join(&uri).unwrap(), uri);
-            assert_eq!(Address::Rest.split(&uri), Some(uri.clone()));
+            assert_eq!(Address::Fallback.join(&uri).unwrap(), uri);
+            assert_eq!(Address::Fallback.split(&uri), Some(uri.clone()));
             if let Ok(template) = resource::UriTemplate::parse(uri.as_str()) {
-                assert_eq!(Address::Rest.join_template(&template).unwrap(), template);
-                let back = Address::Rest.split_template(uri.as_str());
+                assert_eq!(Address::Fallback.join_template(&template).unwrap(), template);
+                let back = Address::Fallback.split_template(uri.as_str());
                 assert_eq!(back.as_deref(), Some(uri.as_str()));
             }
         }

@@ -12,77 +12,93 @@ use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
 use tokio::sync::watch;
 use tokio::time;
 
-use crate::catalog::{Catalog, Mounts, owner};
+use crate::catalog::{Catalog, MountList, find_owner};
 use crate::mount::Mount;
 
 /// How long opening all streams waits for one mount.
-const PATIENCE: Duration = Duration::from_secs(2);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Backoff before a stream is opened again: the first delay, and the longest.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LAST_PAUSE: Duration = Duration::from_secs(60);
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
-pub(crate) type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
+pub(crate) type ChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
 #[async_trait]
 impl Watch for Catalog {
-    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<Changes> {
-        let mut replaced = self.replacements();
+    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
+        let mut replaced = self.subscribe_mounts();
         let mounts = Arc::clone(&replaced.borrow_and_update());
         let uri = match interest {
             Interest::Resource(uri) => uri,
             interest => {
-                let heard = open_all(&mounts, ctx, &interest).await;
-                let many = Many { heard, replaced, ctx: ctx.clone(), interest };
-                return Ok(Box::pin(stream::unfold(many, Many::next)));
+                let heard = open_all_streams(&mounts, ctx, &interest).await;
+                let many = AllMountsWatch {
+                    streams: heard,
+                    mount_updates: replaced,
+                    ctx: ctx.clone(),
+                    interest,
+                };
+                return Ok(Box::pin(stream::unfold(many, AllMountsWatch::next)));
             }
         };
-        let (mount, local) = owner(&mounts, &uri)?;
-        let heard = mount.follow(ctx, &local, &uri).await;
-        let heard = heard.map_err(|error| mount.renamed(error, &uri))?;
-        let one = One { mount: Some(mount), heard, replaced, ctx: ctx.clone(), uri };
-        Ok(Box::pin(stream::unfold(one, One::next)))
+        let (mount, local) = find_owner(&mounts, &uri)?;
+        let heard = mount.watch_resource(ctx, &local, &uri).await;
+        let heard = heard.map_err(|error| mount.with_public_uri(error, &uri))?;
+        let one = ResourceWatch {
+            mount: Some(mount),
+            stream: heard,
+            mount_updates: replaced,
+            ctx: ctx.clone(),
+            uri,
+        };
+        Ok(Box::pin(stream::unfold(one, ResourceWatch::next)))
     }
 }
 
 /// The merged stream of all mounts.
-struct Many {
-    heard: SelectAll<Changes>,
-    replaced: watch::Receiver<Mounts>,
+struct AllMountsWatch {
+    streams: SelectAll<ChangeStream>,
+    mount_updates: watch::Receiver<MountList>,
     ctx: Context,
     interest: Interest,
 }
 
-impl Many {
+impl AllMountsWatch {
     async fn next(mut self) -> Option<(Change, Self)> {
         tokio::select! {
-            Some(change) = self.heard.next() => return Some((change, self)),
-            changed = self.replaced.changed() => changed.ok()?,
+            Some(change) = self.streams.next() => return Some((change, self)),
+            changed = self.mount_updates.changed() => changed.ok()?,
         }
-        let mounts = Arc::clone(&self.replaced.borrow_and_update());
-        self.heard = open_all(&mounts, &self.ctx, &self.interest).await;
+        let mounts = Arc::clone(&self.mount_updates.borrow_and_update());
+        self.streams = open_all_streams(&mounts, &self.ctx, &self.interest).await;
         // Changes of the kept mounts may be lost in between; a list change makes clients refetch.
-        Some((catch_up(&self.interest), self))
+        Some((catch_up_change(&self.interest), self))
     }
 }
 
 /// The change to report when changes may have been lost.
-fn catch_up(interest: &Interest) -> Change {
+fn catch_up_change(interest: &Interest) -> Change {
     match interest {
-        Interest::Offers(offer) => Change::Offers(*offer),
+        Interest::Components(offer) => Change::Components(*offer),
         Interest::Resource(_) | Interest::Listing | Interest::Everything => Change::Listing,
     }
 }
 
 /// Opens the streams of all mounts. One that fails or times out does not hold up the others, and
 /// is opened again later.
-async fn open_all(mounts: &Mounts, ctx: &Context, interest: &Interest) -> SelectAll<Changes> {
+async fn open_all_streams(
+    mounts: &MountList,
+    ctx: &Context,
+    interest: &Interest,
+) -> SelectAll<ChangeStream> {
     let opening = mounts.iter().map(|mount| async {
         let (mount, ctx, interest) = (Arc::clone(mount), ctx.clone(), interest.clone());
-        let opened = mount.watch(&ctx, interest.clone(), None);
-        let heard = time::timeout(PATIENCE, opened).await.ok().and_then(Result::ok);
-        let steady = Steady { mount, ctx, interest, heard, pause: FIRST_PAUSE };
-        stream::unfold(steady, Steady::next).boxed()
+        let opened = mount.watch_public(&ctx, interest.clone(), None);
+        let heard = time::timeout(OPEN_TIMEOUT, opened).await.ok().and_then(Result::ok);
+        let steady =
+            ReopeningWatch { mount, ctx, interest, stream: heard, retry_delay: MIN_RETRY_DELAY };
+        stream::unfold(steady, ReopeningWatch::next).boxed()
     });
     let opened = future::join_all(opening).await;
     // A pending stream keeps the merged stream from ending.
@@ -90,54 +106,54 @@ async fn open_all(mounts: &Mounts, ctx: &Context, interest: &Interest) -> Select
 }
 
 /// The stream of one mount, opened again with backoff whenever it ends or fails.
-struct Steady {
+struct ReopeningWatch {
     mount: Arc<Mount>,
     ctx: Context,
     interest: Interest,
-    heard: Option<Changes>,
-    pause: Duration,
+    stream: Option<ChangeStream>,
+    retry_delay: Duration,
 }
 
-impl Steady {
+impl ReopeningWatch {
     async fn next(mut self) -> Option<(Change, Self)> {
         loop {
-            if let Some(heard) = &mut self.heard {
+            if let Some(heard) = &mut self.stream {
                 if let Some(change) = heard.next().await {
-                    self.pause = FIRST_PAUSE;
+                    self.retry_delay = MIN_RETRY_DELAY;
                     return Some((change, self));
                 }
-                self.heard = None;
+                self.stream = None;
             }
-            time::sleep(self.pause).await;
-            self.pause = (self.pause * 2).min(LAST_PAUSE);
-            let opened = self.mount.watch(&self.ctx, self.interest.clone(), None).await;
-            self.heard = opened.ok();
-            if self.heard.is_some() {
+            time::sleep(self.retry_delay).await;
+            self.retry_delay = (self.retry_delay * 2).min(MAX_RETRY_DELAY);
+            let opened = self.mount.watch_public(&self.ctx, self.interest.clone(), None).await;
+            self.stream = opened.ok();
+            if self.stream.is_some() {
                 // Changes may be lost in between; this makes clients refetch.
-                return Some((catch_up(&self.interest), self));
+                return Some((catch_up_change(&self.interest), self));
             }
         }
     }
 }
 
 /// The stream of one resource, which follows the URI from mount to mount.
-struct One {
+struct ResourceWatch {
     mount: Option<Arc<Mount>>,
-    heard: Changes,
-    replaced: watch::Receiver<Mounts>,
+    stream: ChangeStream,
+    mount_updates: watch::Receiver<MountList>,
     ctx: Context,
     uri: Uri,
 }
 
-impl One {
+impl ResourceWatch {
     async fn next(mut self) -> Option<(Change, Self)> {
         loop {
             tokio::select! {
-                Some(change) = self.heard.next() => return Some((change, self)),
-                changed = self.replaced.changed() => changed.ok()?,
+                Some(change) = self.stream.next() => return Some((change, self)),
+                changed = self.mount_updates.changed() => changed.ok()?,
             }
-            let mounts = Arc::clone(&self.replaced.borrow_and_update());
-            let found = owner(&mounts, &self.uri).ok();
+            let mounts = Arc::clone(&self.mount_updates.borrow_and_update());
+            let found = find_owner(&mounts, &self.uri).ok();
             let same = |(mount, _): &(Arc<Mount>, Uri)| {
                 self.mount.as_ref().is_some_and(|known| Arc::ptr_eq(known, mount))
             };
@@ -145,12 +161,14 @@ impl One {
                 continue;
             }
             let heard = match &found {
-                Some((mount, local)) => mount.follow(&self.ctx, local, &self.uri).await.ok(),
+                Some((mount, local)) => {
+                    mount.watch_resource(&self.ctx, local, &self.uri).await.ok()
+                }
                 None => None,
             };
             let gone = heard.is_none();
             self.mount = found.map(|(mount, _)| mount);
-            self.heard = heard.unwrap_or_else(|| stream::pending().boxed());
+            self.stream = heard.unwrap_or_else(|| stream::pending().boxed());
             let uri = self.uri.clone();
             let change = if gone { Change::Removed(uri) } else { Change::Updated(uri) };
             return Some((change, self));
@@ -159,30 +177,30 @@ impl One {
 }
 
 impl Mount {
-    pub(crate) fn watches(&self) -> bool {
+    pub(crate) fn can_watch(&self) -> bool {
         self.provider.facets().watch.is_some()
     }
 
-    async fn follow(&self, ctx: &Context, local: &Uri, uri: &Uri) -> Result<Changes> {
+    async fn watch_resource(&self, ctx: &Context, local: &Uri, uri: &Uri) -> Result<ChangeStream> {
         let asked = Some((local.clone(), uri.clone()));
-        let heard = self.watch(ctx, Interest::Resource(local.clone()), asked).await?;
+        let heard = self.watch_public(ctx, Interest::Resource(local.clone()), asked).await?;
         // The stream does not end with its source: a replaced mount may continue it.
         Ok(heard.chain(stream::pending()).boxed())
     }
 
     /// Opens the mount's changes under public URIs; the requested URI keeps its spelling.
-    async fn watch(
+    async fn watch_public(
         &self,
         ctx: &Context,
         interest: Interest,
         asked: Option<(Uri, Uri)>,
-    ) -> Result<Changes> {
-        if let Interest::Offers(offer) = interest
-            && !self.offers(offer)
+    ) -> Result<ChangeStream> {
+        if let Interest::Components(offer) = interest
+            && !self.has_components(offer)
         {
-            return Err(silent());
+            return Err(watch_unsupported());
         }
-        let watch = self.provider.facets().watch.ok_or_else(silent)?;
+        let watch = self.provider.facets().watch.ok_or_else(watch_unsupported)?;
         let opened = watch.watch(ctx, interest).await.inspect_err(|error| {
             if !matches!(error.kind, ErrorKind::NotFound | ErrorKind::Unsupported) {
                 tracing::warn!(mount = self.name, cause = ?error, "cannot open a change stream");
@@ -194,20 +212,20 @@ impl Mount {
             _ => address.join(&local),
         };
         let published = move |change: Change| {
-            let (change, words) = change.parts();
+            let (change, words) = change.into_parts();
             let change = match change {
                 Change::Updated(uri) => public(uri).map(Change::Updated),
                 Change::Removed(uri) => public(uri).map(Change::Removed),
-                Change::Listing | Change::Offers(_) | Change::Worded(..) => Ok(change),
+                Change::Listing | Change::Components(_) | Change::WithExtra(..) => Ok(change),
             };
             // A URI without a public form was never listed either.
-            future::ready(change.ok().map(|change| change.worded(words)))
+            future::ready(change.ok().map(|change| change.with_extra(words)))
         };
         Ok(opened?.filter_map(published).boxed())
     }
 }
 
 /// The error for a source that does not report changes.
-pub(crate) fn silent() -> Error {
+pub(crate) fn watch_unsupported() -> Error {
     Error::new(ErrorKind::Unsupported, "the source does not report changes")
 }

@@ -6,17 +6,17 @@
 #![warn(missing_docs)]
 
 pub mod address;
-mod ahead;
 mod catalog;
 mod changes;
-mod label;
+mod components;
 pub mod layers;
 mod memo;
 mod merge;
 mod mount;
-mod offers;
+mod prefetch;
+mod tool_name;
 
 pub use address::Address;
 pub use catalog::Catalog;
-pub use layers::ruled::{Effect, Rule, Rules};
-pub use mount::{Mount, Terms};
+pub use layers::ruled::{MetadataRule, MetadataRules, RuleEffect};
+pub use mount::{Mount, MountOptions};

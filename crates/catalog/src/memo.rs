@@ -9,31 +9,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use resource::{Resource, Result};
 
 /// The maximum number of results. Beyond it the memo is cleared, which costs only time.
-const MOST: usize = 16 << 10;
+const MAX_ENTRIES: usize = 16 << 10;
 
 /// Results by the address of their input.
 #[derive(Default)]
 pub(crate) struct Memo {
-    kept: Mutex<Kept>,
+    tables: Mutex<MemoTables>,
 }
 
 #[derive(Default)]
-struct Kept {
-    made: HashMap<usize, Made>,
+struct MemoTables {
+    entries: HashMap<usize, MemoEntry>,
     /// By the address of the first item and the number of items.
-    pages: HashMap<(usize, usize), Sheet>,
-    rows: usize,
+    pages: HashMap<(usize, usize), MemoPage>,
+    page_items: usize,
 }
 
 /// A result and its input, which stays alive so that no other item gets its address.
-struct Made {
+struct MemoEntry {
     result: Arc<Resource>,
-    _from: Arc<Resource>,
+    _input: Arc<Resource>,
 }
 
 /// The results of a whole page, so that one lookup finds them all.
-struct Sheet {
-    from: Vec<Arc<Resource>>,
+struct MemoPage {
+    inputs: Vec<Arc<Resource>>,
     /// `None` if every item is its own result.
     results: Option<Vec<Arc<Resource>>>,
 }
@@ -48,49 +48,49 @@ impl Memo {
     ) -> Result<Vec<Arc<Resource>>> {
         let Some(first) = items.first() else { return Ok(items) };
         let key = (Arc::as_ptr(first).addr(), items.len());
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sheet) = kept.page(key, &items) {
+        let mut kept = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sheet) = kept.find_page(key, &items) {
             return Ok(sheet.results.clone().unwrap_or(items));
         }
         let mut results = Vec::with_capacity(items.len());
         for item in &items {
             let address = Arc::as_ptr(item).addr();
-            if let Some(made) = kept.made.get(&address) {
+            if let Some(made) = kept.entries.get(&address) {
                 results.push(Arc::clone(&made.result));
             } else if let Some(result) = make(Arc::clone(item))? {
-                if kept.made.len() >= MOST {
-                    *kept = Kept::default();
+                if kept.entries.len() >= MAX_ENTRIES {
+                    *kept = MemoTables::default();
                 }
-                let made = Made { result: Arc::clone(&result), _from: Arc::clone(item) };
-                kept.made.insert(address, made);
+                let made = MemoEntry { result: Arc::clone(&result), _input: Arc::clone(item) };
+                kept.entries.insert(address, made);
                 results.push(result);
             }
         }
-        let are_same = same(&items, &results);
-        let sheet = Sheet { from: items, results: (!are_same).then(|| results.clone()) };
-        kept.keep(key, sheet);
+        let are_same = are_same_arcs(&items, &results);
+        let sheet = MemoPage { inputs: items, results: (!are_same).then(|| results.clone()) };
+        kept.insert_page(key, sheet);
         Ok(results)
     }
 }
 
-impl Kept {
-    fn page(&self, key: (usize, usize), items: &[Arc<Resource>]) -> Option<&Sheet> {
-        self.pages.get(&key).filter(|sheet| same(&sheet.from, items))
+impl MemoTables {
+    fn find_page(&self, key: (usize, usize), items: &[Arc<Resource>]) -> Option<&MemoPage> {
+        self.pages.get(&key).filter(|sheet| are_same_arcs(&sheet.inputs, items))
     }
 
-    fn keep(&mut self, key: (usize, usize), sheet: Sheet) {
-        if self.rows + sheet.from.len() > MOST {
+    fn insert_page(&mut self, key: (usize, usize), sheet: MemoPage) {
+        if self.page_items + sheet.inputs.len() > MAX_ENTRIES {
             self.pages.clear();
-            self.rows = 0;
+            self.page_items = 0;
         }
-        self.rows += sheet.from.len();
+        self.page_items += sheet.inputs.len();
         if let Some(old) = self.pages.insert(key, sheet) {
-            self.rows -= old.from.len();
+            self.page_items -= old.inputs.len();
         }
     }
 }
 
-fn same(one: &[Arc<Resource>], other: &[Arc<Resource>]) -> bool {
+fn are_same_arcs(one: &[Arc<Resource>], other: &[Arc<Resource>]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
 }
 
@@ -100,7 +100,7 @@ mod tests {
 
     use resource::{Resource, Uri};
 
-    use super::{MOST, Memo};
+    use super::{MAX_ENTRIES, Memo};
 
     fn resource(name: &str) -> Arc<Resource> {
         Arc::new(Resource::new(Uri::parse("a:b").unwrap(), name))
@@ -150,10 +150,14 @@ mod tests {
     #[test]
     fn what_is_kept_has_a_bound() {
         let memo = Memo::default();
-        for _ in 0..MOST + 10 {
+        for _ in 0..MAX_ENTRIES + 10 {
             memo.map(vec![resource("x")], titled).unwrap();
         }
-        let kept = memo.kept.lock().unwrap();
-        assert!(kept.made.len() <= MOST && kept.rows <= MOST && kept.pages.len() <= kept.rows);
+        let kept = memo.tables.lock().unwrap();
+        assert!(
+            kept.entries.len() <= MAX_ENTRIES
+                && kept.page_items <= MAX_ENTRIES
+                && kept.pages.len() <= kept.page_items
+        );
     }
 }

@@ -7,7 +7,7 @@ use resource::Provider;
 
 use crate::address::Address;
 use crate::layers::bounded::Bounded;
-use crate::layers::ruled::{Ruled, Rules};
+use crate::layers::ruled::{MetadataRules, Ruled};
 use crate::layers::timed::Timed;
 use crate::memo::Memo;
 
@@ -22,14 +22,14 @@ pub struct Mount {
     /// Whether lists include it.
     pub(crate) listed: bool,
     pub(crate) provider: Arc<dyn Provider>,
-    pub(crate) published: Memo,
+    pub(crate) publish_memo: Memo,
 }
 
 /// The options of a mount.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct MountOptions {
     /// Metadata and visibility by glob pattern.
-    pub rules: Rules,
+    pub rules: MetadataRules,
     /// The maximum number of bytes per read. Larger resources are read in windows.
     pub max_read: u64,
     /// The time limit of one call.
@@ -41,21 +41,21 @@ pub struct Terms {
 impl Mount {
     /// Wraps `provider` in its layers. The order matters: the time limit covers everything, and
     /// the rules stop a read of a hidden resource before it reaches the provider.
-    pub fn new(name: &str, address: Address, provider: impl Provider, terms: Terms) -> Self {
+    pub fn new(name: &str, address: Address, provider: impl Provider, terms: MountOptions) -> Self {
         let bounded = Bounded::new(provider, terms.max_read);
         let provider: Arc<dyn Provider> = if terms.rules.is_empty() {
             Arc::new(Timed::new(bounded, terms.timeout))
         } else {
             Arc::new(Timed::new(Ruled::new(bounded, terms.rules), terms.timeout))
         };
-        let (address, published) = (Arc::new(address), Memo::default());
+        let (address, publish_memo) = (Arc::new(address), Memo::default());
         let (name, required) = (name.to_owned(), terms.required);
-        Self { name, address, required, listed: true, provider, published }
+        Self { name, address, required, listed: true, provider, publish_memo }
     }
 
     /// Whether it is the fallback: it serves URIs that no other mount claims.
-    pub(crate) fn is_rest(&self) -> bool {
-        matches!(*self.address, Address::Rest)
+    pub(crate) fn is_fallback(&self) -> bool {
+        matches!(*self.address, Address::Fallback)
     }
 
     /// Excludes the mount from lists. Its resources are still read by URI.

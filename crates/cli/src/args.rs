@@ -14,19 +14,19 @@ use clap::{Parser, Subcommand, ValueEnum};
     refdesk check                   check refdesk.toml and show what it serves")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Serve folders, or the mounts of a settings file, to MCP clients
-    Serve(Serve),
+    Serve(ServeArgs),
     /// Check a settings file and show what it serves
-    Check(Check),
+    Check(CheckArgs),
     /// Print the JSON to paste into a host
-    HostConfig(HostConfig),
+    HostConfig(HostConfigArgs),
     /// Print a completion script for a shell
-    Completions(Completions),
+    Completions(CompletionsArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -39,9 +39,9 @@ pub(crate) enum Command {
     refdesk serve --mount notes=\"npx -y @modelcontextprotocol/server-everything\"\n  \
     refdesk serve --mount team=https://mcp.example.com/mcp .\n\n\
     Set REFDESK_LOG=info (or debug) for more log output on standard error.")]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: SourceArgs,
     /// Use standard input and output instead of HTTP
     #[arg(long, conflicts_with = "listen")]
     pub(crate) stdio: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Serve {
 
 /// Arguments that select what to serve.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Source {
+pub(crate) struct SourceArgs {
     /// Folders to serve [default: the mounts of refdesk.toml, or this folder without one]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
@@ -75,7 +75,7 @@ pub(crate) struct Source {
     refdesk check                 refdesk.toml in this folder\n  \
     refdesk check team.toml       another file\n  \
     refdesk check --json          machine-readable output")]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// The settings file
     #[arg(value_name = "FILE", default_value = "refdesk.toml")]
     pub(crate) file: PathBuf,
@@ -89,12 +89,12 @@ pub(crate) struct Check {
     refdesk host-config claude                 both ways to connect, for Claude\n  \
     refdesk host-config vscode --stdio .       only the JSON, for a host that starts refdesk\n  \
     refdesk host-config cursor --http          only the JSON, for a running server")]
-pub(crate) struct HostConfig {
+pub(crate) struct HostConfigArgs {
     /// The host to configure
     #[arg(value_enum, default_value_t = Host::Generic)]
     pub(crate) host: Host,
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: SourceArgs,
     /// Print only the JSON for a host that starts refdesk itself
     #[arg(long, conflicts_with = "http")]
     pub(crate) stdio: bool,
@@ -121,7 +121,7 @@ pub(crate) enum Host {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
     refdesk completions bash > ~/.local/share/bash-completion/completions/refdesk")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
 }

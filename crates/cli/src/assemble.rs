@@ -2,31 +2,34 @@
 //!
 //! The only module that knows every kind of provider.
 
-mod claims;
 mod statics;
 mod upstream;
+mod uri_conflicts;
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Address, Catalog, Effect, Mount, Rule, Rules, Terms};
-use providers::fs::{Count, Fs, Hide, Listing, Options, POLL, WATCHES, Watching};
+use catalog::{Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect};
+use providers::fs::{
+    DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, Fs, HideFilter, ListingMode, Options,
+    WatchMode,
+};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use resource::{Icon, Provider, Role, Uri};
-use server::Watchers;
+use server::WatcherRegistry;
 use toml::Spanned;
 
-use crate::mounts::{Known, Mounts};
-use crate::rules;
-use crate::settings::{self, Flaw, Kind, RuleSettings, Secret, Settings};
+use crate::default_rules;
+use crate::mount_status::{MountStatus, MountsProvider};
+use crate::settings::{self, Diagnostic, MountKind, RuleSettings, Secret, Settings};
 
-const MAX_READ: u64 = 10 << 20;
-const TIMEOUT: Duration = Duration::from_secs(30);
+const DEFAULT_MAX_READ: u64 = 10 << 20;
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Added to an upstream mount's timeout, so that the client in the provider times out first, with
 /// a better message than the mount's.
-const WORDING: Duration = Duration::from_secs(1);
+const TIMEOUT_MARGIN: Duration = Duration::from_secs(1);
 /// Default TTL of static mounts: their content changes only with the settings or the files behind
 /// it, and subscribers are notified.
 const STATIC_TTL: Duration = Duration::from_secs(60);
@@ -34,29 +37,29 @@ const STATIC_TTL: Duration = Duration::from_secs(60);
 /// Everything that is served: the catalog, its mounts and the watchers.
 pub(crate) struct Assembly {
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) made: Vec<Made>,
+    pub(crate) mounts: Vec<BuiltMount>,
     /// The watchers, which survive a reload of the settings.
-    pub(crate) watchers: Arc<Watchers>,
+    pub(crate) watchers: Arc<WatcherRegistry>,
 }
 
 /// A built mount with its status, its summary and the settings it was built from.
 #[derive(Clone)]
-pub(crate) struct Made {
+pub(crate) struct BuiltMount {
     mount: Arc<Mount>,
-    known: Arc<Known>,
-    pub(crate) part: Part,
+    status: Arc<MountStatus>,
+    pub(crate) summary: MountSummary,
     /// The upstream server, if the mount is one.
     upstream: Option<Arc<Upstream>>,
-    said: Option<Secret>,
+    fingerprint: Option<Secret>,
 }
 
-impl Made {
+impl BuiltMount {
     /// Connects to the upstream server, if any, to learn its capabilities.
-    pub(crate) async fn reach(&self) {
+    pub(crate) async fn connect(&self) {
         if let Some(upstream) = &self.upstream
-            && let Err(error) = upstream.reach().await
+            && let Err(error) = upstream.connect().await
         {
-            let name = &self.part.name;
+            let name = &self.summary.name;
             tracing::warn!(mount = name, cause = ?error, "the server is not reachable yet");
         }
     }
@@ -64,30 +67,30 @@ impl Made {
 
 /// Summary of a mount for the banner and `refdesk check`.
 #[derive(Clone)]
-pub(crate) struct Part {
+pub(crate) struct MountSummary {
     pub(crate) name: String,
     pub(crate) kind: &'static str,
     pub(crate) root: Option<String>,
-    pub(crate) size: Size,
+    pub(crate) size: MountSize,
 }
 
 /// How to count the resources of a mount.
 #[derive(Clone)]
-pub(crate) enum Size {
-    Known(usize),
+pub(crate) enum MountSize {
+    Fixed(usize),
     /// A folder, counted on demand up to a limit.
     Folder(Arc<Fs>),
     /// Unknown: an upstream server is not counted.
-    Elsewhere,
+    Uncounted,
 }
 
-impl Size {
+impl MountSize {
     /// Counts the resources, up to `most`; `None` if they cannot be counted.
-    pub(crate) async fn count(&self, most: usize) -> Option<Count> {
+    pub(crate) async fn count(&self, most: usize) -> Option<FileCount> {
         match self {
-            Self::Known(leaves) => Some(Count { leaves: *leaves, all: true }),
+            Self::Fixed(leaves) => Some(FileCount { files: *leaves, is_complete: true }),
             Self::Folder(fs) => Some(fs.count(most).await),
-            Self::Elsewhere => None,
+            Self::Uncounted => None,
         }
     }
 }
@@ -95,181 +98,198 @@ impl Size {
 /// Builds every mount of the settings; reuses a mount in `made` whose settings did not change.
 pub(crate) fn assemble(
     settings: &Settings,
-    made: &[Made],
-    watchers: &Arc<Watchers>,
-) -> Result<Assembly, Flaw> {
-    claims::check(settings)?;
+    made: &[BuiltMount],
+    watchers: &Arc<WatcherRegistry>,
+) -> Result<Assembly, Diagnostic> {
+    uri_conflicts::check_conflicts(settings)?;
     let mut all = Vec::new();
     for (name, mount) in &settings.mounts {
-        let same = |known: &&Made| known.part.name == *name && known.said == mount.said;
-        all.push(match made.iter().find(same).filter(|_| mount.said.is_some()) {
+        let same = |known: &&BuiltMount| {
+            known.summary.name == *name && known.fingerprint == mount.fingerprint
+        };
+        all.push(match made.iter().find(same).filter(|_| mount.fingerprint.is_some()) {
             Some(known) => known.clone(),
-            None => make(settings, name, mount)?,
+            None => build_mount(settings, name, mount)?,
         });
     }
-    let mounts = own(&all).map_err(|error| flawed(settings, 0..0, &error))?;
-    let catalog = Catalog::new(vec![mounts, subscriptions(watchers)]);
+    let mounts = status_mount(&all).map_err(|error| to_diagnostic(settings, 0..0, &error))?;
+    let catalog = Catalog::new(vec![mounts, watchers_mount(watchers)]);
     let own = catalog.mounts();
     catalog.replace(all.iter().map(|made| &made.mount).chain(&*own).cloned().collect());
-    Ok(Assembly { catalog: Arc::new(catalog), made: all, watchers: Arc::clone(watchers) })
+    Ok(Assembly { catalog: Arc::new(catalog), mounts: all, watchers: Arc::clone(watchers) })
 }
 
-fn make(settings: &Settings, name: &str, mount: &settings::Mount) -> Result<Made, Flaw> {
+fn build_mount(
+    settings: &Settings,
+    name: &str,
+    mount: &settings::MountSettings,
+) -> Result<BuiltMount, Diagnostic> {
     let mut upstream = None;
     let (mounted, part, provider) = match &mount.kind {
-        Kind::Files(files) => folder(settings, name, mount, files)?,
-        Kind::Static(declared) => {
-            declared_mount(settings, name, mount, statics::make(settings, declared)?)?
+        MountKind::Folder(files) => folder_mount(settings, name, mount, files)?,
+        MountKind::Static(declared) => {
+            static_mount(settings, name, mount, statics::build_statics(settings, declared)?)?
         }
-        Kind::Server(declared) => {
-            let made = upstream::make(settings, name, mount.at.clone(), declared)?;
+        MountKind::UpstreamServer(declared) => {
+            let made = upstream::build_upstream(settings, name, mount.span.clone(), declared)?;
             let made = upstream.insert(Arc::new(made));
-            server(settings, name, (mount, declared), Arc::clone(made))?
+            upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
         }
     };
-    let known = Known::new(name, part.kind, part.root.clone(), provider)
-        .map_err(|error| flawed(settings, mount.at.clone(), &error))?;
-    let said = mount.said.clone();
-    Ok(Made { mount: Arc::new(mounted), known: Arc::new(known), part, upstream, said })
+    let known = MountStatus::new(name, part.kind, part.root.clone(), provider)
+        .map_err(|error| to_diagnostic(settings, mount.span.clone(), &error))?;
+    let said = mount.fingerprint.clone();
+    Ok(BuiltMount {
+        mount: Arc::new(mounted),
+        status: Arc::new(known),
+        summary: part,
+        upstream,
+        fingerprint: said,
+    })
 }
 
 /// A mount, its summary and its provider.
-type Parts = (Mount, Part, Arc<dyn Provider>);
+type MountParts = (Mount, MountSummary, Arc<dyn Provider>);
 
 /// The internal mount with the status of all mounts.
-fn own(made: &[Made]) -> resource::Result<Mount> {
-    let mounts = Mounts::new(made.iter().map(|made| Arc::clone(&made.known)).collect())?;
+fn status_mount(made: &[BuiltMount]) -> resource::Result<Mount> {
+    let mounts = MountsProvider::new(made.iter().map(|made| Arc::clone(&made.status)).collect())?;
     // Mount names in the settings cannot contain a colon, so this name is free.
-    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, plain()).unlisted())
+    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, internal_terms()).unlisted())
 }
 
 /// The internal mount that lists the watchers.
-fn subscriptions(watchers: &Arc<Watchers>) -> Mount {
+fn watchers_mount(watchers: &Arc<WatcherRegistry>) -> Mount {
     let uris = std::iter::once(watchers.uri().clone()).collect();
-    let address = Address::Own { uris, templates: Vec::new() };
-    Mount::new("refdesk:subscriptions", address, Arc::clone(watchers), plain()).unlisted()
+    let address = Address::Declared { uris, templates: Vec::new() };
+    Mount::new("refdesk:subscriptions", address, Arc::clone(watchers), internal_terms()).unlisted()
 }
 
 /// The terms of the internal mounts.
-fn plain() -> Terms {
-    Terms { rules: Rules::default(), max_read: MAX_READ, timeout: TIMEOUT, required: false }
+fn internal_terms() -> MountOptions {
+    MountOptions {
+        rules: MetadataRules::default(),
+        max_read: DEFAULT_MAX_READ,
+        timeout: DEFAULT_TIMEOUT,
+        required: false,
+    }
 }
 
-fn folder(
+fn folder_mount(
     settings: &Settings,
     name: &str,
-    mount: &settings::Mount,
-    files: &settings::Files,
-) -> Result<Parts, Flaw> {
-    let built_in = files.builtin_rules.then(rules::built_in).into_iter().flatten();
-    let mut terms = terms(settings, mount, built_in)?;
+    mount: &settings::MountSettings,
+    files: &settings::FolderMount,
+) -> Result<MountParts, Diagnostic> {
+    let built_in = files.builtin_rules.then(default_rules::built_in).into_iter().flatten();
+    let mut terms = mount_terms(settings, mount, built_in)?;
     // The folder provider applies the hiding rules itself, since only it resolves symlinks.
-    let hide = terms.rules.hides().then(|| {
+    let hide = terms.rules.has_hide_rule().then(|| {
         let rules = terms.rules.clone();
-        Arc::new(move |path: &str| rules.hide(path)) as Hide
+        Arc::new(move |path: &str| rules.is_hidden(path)) as HideFilter
     });
     terms.rules = terms.rules.without_hiding();
     let options = Options {
-        root: settings.path(files.path.get_ref()),
+        root: settings.resolve_path(files.path.get_ref()),
         listing: match files.listing {
-            settings::Listing::Auto => Listing::Auto,
-            settings::Listing::Flat => Listing::Flat,
-            settings::Listing::Tree => Listing::Tree,
+            settings::ListingSetting::Auto => ListingMode::Auto,
+            settings::ListingSetting::Flat => ListingMode::Flat,
+            settings::ListingSetting::Tree => ListingMode::Tree,
         },
         hidden: files.hidden,
         hide,
         ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),
         watch: match files.watch {
-            settings::Watch::Auto => Watching::Auto,
-            settings::Watch::Poll => Watching::Poll,
-            settings::Watch::Off => Watching::Off,
+            settings::WatchSetting::Auto => WatchMode::Auto,
+            settings::WatchSetting::Poll => WatchMode::Poll,
+            settings::WatchSetting::Off => WatchMode::Off,
         },
-        poll: files.poll.map_or(POLL, |span| span.0),
-        watches: files.watches.unwrap_or(WATCHES),
+        poll: files.poll.map_or(DEFAULT_POLL_INTERVAL, |span| span.0),
+        watches: files.watches.unwrap_or(DEFAULT_MAX_WATCHES),
     };
     let fs = Fs::open(options).map_err(|error| {
         let shown = files.path.get_ref().display().to_string();
         let message = format!("the folder `{shown}` of mount `{name}` cannot be opened: {error}");
         let hint = "paths are relative to the settings file";
-        settings.flaw(files.path.span(), message, Some(hint.to_owned()))
+        settings.diagnostic(files.path.span(), message, Some(hint.to_owned()))
     })?;
     let fs = Arc::new(fs);
     let address = Address::Path { scheme: "file", name: name.to_owned() };
-    let part = Part {
+    let part = MountSummary {
         name: name.to_owned(),
         kind: "fs",
         root: address.root(),
-        size: Size::Folder(Arc::clone(&fs)),
+        size: MountSize::Folder(Arc::clone(&fs)),
     };
     Ok((Mount::new(name, address, Arc::clone(&fs), terms), part, fs))
 }
 
-fn declared_mount(
+fn static_mount(
     settings: &Settings,
     name: &str,
-    mount: &settings::Mount,
+    mount: &settings::MountSettings,
     statics: Statics,
-) -> Result<Parts, Flaw> {
-    let (uris, templates) = statics.claims();
-    let address = Address::Own { uris: uris.into_iter().collect(), templates };
-    let size = Size::Known(statics.len());
-    let part = Part { name: name.to_owned(), kind: "static", root: None, size };
-    let terms = terms(settings, mount, std::iter::empty())?;
+) -> Result<MountParts, Diagnostic> {
+    let (uris, templates) = statics.declared_uris();
+    let address = Address::Declared { uris: uris.into_iter().collect(), templates };
+    let size = MountSize::Fixed(statics.len());
+    let part = MountSummary { name: name.to_owned(), kind: "static", root: None, size };
+    let terms = mount_terms(settings, mount, std::iter::empty())?;
     let statics = Arc::new(statics);
     Ok((Mount::new(name, address, Arc::clone(&statics), terms), part, statics))
 }
 
-fn server(
+fn upstream_mount(
     settings: &Settings,
     name: &str,
-    (mount, declared): (&settings::Mount, &settings::UpstreamMount),
+    (mount, declared): (&settings::MountSettings, &settings::UpstreamMount),
     upstream: Arc<Upstream>,
-) -> Result<Parts, Flaw> {
-    let address = match declared.unprefixed() {
-        Some(_) => Address::Rest,
+) -> Result<MountParts, Diagnostic> {
+    let address = match declared.unprefixed_span() {
+        Some(_) => Address::Fallback,
         None => Address::Scheme { name: name.to_owned() },
     };
-    let part = Part {
+    let part = MountSummary {
         name: name.to_owned(),
         kind: "upstream",
         root: address.root(),
-        size: Size::Elsewhere,
+        size: MountSize::Uncounted,
     };
-    let mut terms = terms(settings, mount, std::iter::empty())?;
-    terms.timeout += WORDING;
+    let mut terms = mount_terms(settings, mount, std::iter::empty())?;
+    terms.timeout += TIMEOUT_MARGIN;
     Ok((Mount::new(name, address, Arc::clone(&upstream), terms), part, upstream))
 }
 
-fn terms(
+fn mount_terms(
     settings: &Settings,
-    mount: &settings::Mount,
-    built_in: impl Iterator<Item = Rule>,
-) -> Result<Terms, Flaw> {
-    let common = mount.common();
-    let own = common.rules.iter().map(|rule| self::rule(settings, rule));
-    let all: Vec<Rule> = built_in.map(Ok).chain(own).collect::<Result<_, _>>()?;
-    let rules = Rules::new(all)
-        .map_err(|error| settings.flaw(mount.at.clone(), error.to_string(), None))?;
-    Ok(Terms {
+    mount: &settings::MountSettings,
+    built_in: impl Iterator<Item = MetadataRule>,
+) -> Result<MountOptions, Diagnostic> {
+    let common = mount.shared();
+    let own = common.rules.iter().map(|rule| self::build_rule(settings, rule));
+    let all: Vec<MetadataRule> = built_in.map(Ok).chain(own).collect::<Result<_, _>>()?;
+    let rules = MetadataRules::new(all)
+        .map_err(|error| settings.diagnostic(mount.span.clone(), error.to_string(), None))?;
+    Ok(MountOptions {
         rules,
-        max_read: common.max_read.map_or(MAX_READ, |size| size.0),
-        timeout: common.timeout.map_or(TIMEOUT, |span| span.0),
+        max_read: common.max_read.map_or(DEFAULT_MAX_READ, |size| size.0),
+        timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),
         required: common.required,
     })
 }
 
-fn rule(settings: &Settings, rule: &RuleSettings) -> Result<Rule, Flaw> {
+fn build_rule(settings: &Settings, rule: &RuleSettings) -> Result<MetadataRule, Diagnostic> {
     let glob = rule.glob.get_ref();
-    Rules::glob(glob).map_err(|error| {
+    MetadataRules::compile_glob(glob).map_err(|error| {
         let message = format!("not a glob: {}", error.kind());
-        settings.flaw(rule.glob.span(), message, Some("example: `docs/**/*.md`".to_owned()))
+        settings.diagnostic(rule.glob.span(), message, Some("example: `docs/**/*.md`".to_owned()))
     })?;
-    let icons = rule.icons.as_ref().map(|icons| self::icons(settings, icons)).transpose()?;
-    Ok(Rule {
+    let icons = rule.icons.as_ref().map(|icons| self::build_icons(settings, icons)).transpose()?;
+    Ok(MetadataRule {
         glob: glob.clone(),
-        effect: Effect {
-            priority: priority(settings, rule.priority.as_ref())?,
-            audience: rule.audience.as_deref().map(roles),
+        effect: RuleEffect {
+            priority: check_priority(settings, rule.priority.as_ref())?,
+            audience: rule.audience.as_deref().map(to_roles),
             title: rule.title.clone(),
             description: rule.description.clone(),
             icons,
@@ -278,32 +298,38 @@ fn rule(settings: &Settings, rule: &RuleSettings) -> Result<Rule, Flaw> {
     })
 }
 
-fn roles(roles: &[settings::Role]) -> Vec<Role> {
-    let role = |role: &settings::Role| match role {
-        settings::Role::User => Role::User,
-        settings::Role::Assistant => Role::Assistant,
+fn to_roles(roles: &[settings::RoleSetting]) -> Vec<Role> {
+    let role = |role: &settings::RoleSetting| match role {
+        settings::RoleSetting::User => Role::User,
+        settings::RoleSetting::Assistant => Role::Assistant,
     };
     roles.iter().map(role).collect()
 }
 
-fn priority(settings: &Settings, said: Option<&Spanned<f64>>) -> Result<Option<f64>, Flaw> {
+fn check_priority(
+    settings: &Settings,
+    said: Option<&Spanned<f64>>,
+) -> Result<Option<f64>, Diagnostic> {
     let Some(said) = said else { return Ok(None) };
     let fits = (0.0..=1.0).contains(said.get_ref());
     fits.then_some(Some(*said.get_ref()))
-        .ok_or_else(|| settings.flaw(said.span(), "a priority must be between 0 and 1", None))
+        .ok_or_else(|| settings.diagnostic(said.span(), "a priority must be between 0 and 1", None))
 }
 
-fn icons(settings: &Settings, icons: &[settings::Icon]) -> Result<Vec<Icon>, Flaw> {
-    let icon = |icon: &settings::Icon| {
+fn build_icons(
+    settings: &Settings,
+    icons: &[settings::IconSettings],
+) -> Result<Vec<Icon>, Diagnostic> {
+    let icon = |icon: &settings::IconSettings| {
         let src = icon.src.get_ref();
         if !(src.starts_with("https://") || src.starts_with("data:")) {
             let message = "an icon must be an https: or data: URI";
-            return Err(settings.flaw(icon.src.span(), message, None));
+            return Err(settings.diagnostic(icon.src.span(), message, None));
         }
         let theme = icon.theme.clone();
         if theme.as_deref().is_some_and(|theme| theme != "light" && theme != "dark") {
             let message = "an icon theme must be \"light\" or \"dark\"";
-            return Err(settings.flaw(icon.src.span(), message, None));
+            return Err(settings.diagnostic(icon.src.span(), message, None));
         }
         Ok(Icon { src: src.clone(), mime: icon.mime.clone(), sizes: icon.sizes.clone(), theme })
     };
@@ -311,10 +337,10 @@ fn icons(settings: &Settings, icons: &[settings::Icon]) -> Result<Vec<Icon>, Fla
 }
 
 /// Parses a URI of the settings.
-fn uri(settings: &Settings, text: &Spanned<String>) -> Result<Uri, Flaw> {
-    Uri::parse(text.get_ref()).map_err(|error| flawed(settings, text.span(), &error))
+fn parse_uri(settings: &Settings, text: &Spanned<String>) -> Result<Uri, Diagnostic> {
+    Uri::parse(text.get_ref()).map_err(|error| to_diagnostic(settings, text.span(), &error))
 }
 
-fn flawed(settings: &Settings, span: Range<usize>, error: &resource::Error) -> Flaw {
-    settings.flaw(span, error.to_string(), None)
+fn to_diagnostic(settings: &Settings, span: Range<usize>, error: &resource::Error) -> Diagnostic {
+    settings.diagnostic(span, error.to_string(), None)
 }

@@ -3,30 +3,30 @@
 mod args;
 mod assemble;
 mod commands;
-mod key;
-mod mounts;
+mod cursor_key;
+mod default_rules;
+mod mount_status;
 mod output;
 mod reload;
-mod rules;
 mod settings;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Command};
+use args::{Args, CliCommand};
 
 fn main() -> ExitCode {
     let args = Args::parse();
     output::start_log();
     let done = match args.command {
-        Command::Serve(serve) => commands::serve::run(&serve),
-        Command::Check(check) => commands::check::run(&check),
-        Command::HostConfig(host) => commands::host_config::run(&host),
-        Command::Completions(completions) => commands::completions::run(&completions),
+        CliCommand::Serve(serve) => commands::serve::run(&serve),
+        CliCommand::Check(check) => commands::check::run(&check),
+        CliCommand::HostConfig(host) => commands::host_config::run(&host),
+        CliCommand::Completions(completions) => commands::completions::run(&completions),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => output::fail(&error),
+        Err(error) => output::report_error(&error),
     }
 }

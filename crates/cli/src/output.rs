@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::settings::Flaw;
+use crate::settings::Diagnostic;
 
 /// Writes `text` to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
@@ -20,8 +20,8 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Writes an error to standard error; a settings error with its location and hint.
-pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
-    let told = match error.downcast_ref::<Flaw>() {
+pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
+    let told = match error.downcast_ref::<Diagnostic>() {
         Some(flaw) => flaw.to_string(),
         None => format!("error: {error:#}"),
     };
@@ -41,7 +41,7 @@ pub(crate) fn start_log() {
 }
 
 /// Formats rows as a table with aligned columns.
-pub(crate) fn table(rows: &[[String; 4]]) -> String {
+pub(crate) fn format_table(rows: &[[String; 4]]) -> String {
     let mut widths = [0; 4];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -63,7 +63,7 @@ pub(crate) fn table(rows: &[[String; 4]]) -> String {
 }
 
 /// Formats a number with thousands separators: 1,284.
-pub(crate) fn number(number: usize) -> String {
+pub(crate) fn format_number(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -77,11 +77,11 @@ pub(crate) fn number(number: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::format_number;
 
     #[test]
     fn numbers_are_written_in_groups_of_three() {
-        let written = [0, 12, 123, 1284, 1_000_000].map(number);
+        let written = [0, 12, 123, 1284, 1_000_000].map(format_number);
         assert_eq!(written, ["0", "12", "123", "1,284", "1,000,000"]);
     }
 }

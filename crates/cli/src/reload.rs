@@ -9,45 +9,45 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use server::Watchers;
+use server::WatcherRegistry;
 
-use crate::args::Source;
-use crate::assemble::{Assembly, Made, assemble};
+use crate::args::SourceArgs;
+use crate::assemble::{Assembly, BuiltMount, assemble};
 use crate::settings::Settings;
 
 /// Polling interval.
-const EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Size, modification time and inode: identifies one version of a file.
-type Stamp = Option<(u64, i64, i64, u64)>;
+type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
 
 /// Polls the settings files and applies each valid change. Never returns.
-pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assembly) {
-    let files = files(source, settings);
-    let mut made = assembly.made.clone();
+pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, assembly: &Assembly) {
+    let files = settings_files(source, settings);
+    let mut made = assembly.mounts.clone();
     let mut server = settings.server.clone();
-    let mut seen = stamps(&files);
+    let mut seen = file_stamps(&files);
     if files.is_empty() {
         return std::future::pending().await;
     }
     loop {
-        tokio::time::sleep(EVERY).await;
-        let now = stamps(&files);
+        tokio::time::sleep(POLL_INTERVAL).await;
+        let now = file_stamps(&files);
         if now == seen {
             continue;
         }
         seen = now;
-        match again(source, &made, &assembly.watchers) {
+        match rebuild(source, &made, &assembly.watchers) {
             Ok((settings, fresh)) => {
                 if settings.server != server {
                     tracing::warn!("changes to [server] take effect after a restart");
                     server = settings.server;
                 }
-                tracing::info!(mounts = fresh.made.len(), "settings reloaded");
+                tracing::info!(mounts = fresh.mounts.len(), "settings reloaded");
                 assembly.catalog.replace(fresh.catalog.mounts().to_vec());
-                made = fresh.made;
+                made = fresh.mounts;
                 for made in made.clone() {
-                    tokio::spawn(async move { made.reach().await });
+                    tokio::spawn(async move { made.connect().await });
                 }
             }
             Err(error) => {
@@ -58,22 +58,22 @@ pub(crate) async fn keep(source: &Source, settings: &Settings, assembly: &Assemb
 }
 
 /// Reads and assembles the settings again; reuses the mounts whose settings did not change.
-fn again(
-    source: &Source,
-    made: &[Made],
-    watchers: &Arc<Watchers>,
+fn rebuild(
+    source: &SourceArgs,
+    made: &[BuiltMount],
+    watchers: &Arc<WatcherRegistry>,
 ) -> anyhow::Result<(Settings, Assembly)> {
-    let settings = Settings::find(source)?;
+    let settings = Settings::load(source)?;
     let assembly = assemble(&settings, made, watchers)?;
     Ok((settings, assembly))
 }
 
-fn files(source: &Source, settings: &Settings) -> Vec<PathBuf> {
+fn settings_files(source: &SourceArgs, settings: &Settings) -> Vec<PathBuf> {
     let own = settings.text.iter().map(|text| text.file.clone());
     own.chain(source.mcp_config.iter().cloned()).collect()
 }
 
-fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
+fn file_stamps(files: &[PathBuf]) -> Vec<SettingsFileStamp> {
     let stamp = |file: &PathBuf| {
         let data = fs::metadata(file).ok()?;
         Some((data.len(), data.mtime(), data.mtime_nsec(), data.ino()))

@@ -3,20 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::answer::Progress;
-use protocol::{Peer, ask};
+use protocol::Peer;
+use protocol::outbound::request;
+use protocol::outbound::response::UpstreamProgress;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-use crate::error::{Error, Lapse};
-use crate::link::{Link, Standing};
-use crate::negotiate::Dial;
-use crate::notices::Notices;
-use crate::options::{Handler, Options, Target};
-use crate::pages::Pages;
-use crate::session::Asked;
-use crate::transport::board::{Listener, Party};
-use crate::transport::line::Patience;
+use crate::error::{Error, TransportFailure};
+use crate::negotiate::Connector;
+use crate::notifications::NotificationReceiver;
+use crate::options::{Options, ServerRequestHandler, ServerTarget};
+use crate::pages::PageIterator;
+use crate::reconnect::{ConnectionStatus, ReconnectingConnection};
+use crate::session::RequestRef;
+use crate::transport::connection::RequestTimeout;
+use crate::transport::pending::{CallHandler, ProgressListener};
 
 /// A client of one server. Cheap to clone; all clones share one connection.
 ///
@@ -24,7 +25,7 @@ use crate::transport::line::Patience;
 /// the future of an unanswered request cancels the request at the server.
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) link: Arc<Link>,
+    pub(crate) connection: Arc<ReconnectingConnection>,
 }
 
 /// One request and its options.
@@ -33,14 +34,14 @@ pub struct Request {
     method: String,
     params: Option<Box<RawValue>>,
     timeout: Option<Duration>,
-    progress: Option<Listener>,
-    party: Option<Party>,
-    mirrored: Vec<(String, String)>,
+    progress: Option<ProgressListener>,
+    handler: Option<CallHandler>,
+    param_headers: Vec<(String, String)>,
 }
 
 /// A server's result.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct ServerResponse {
     /// The result, byte for byte.
     pub result: Box<RawValue>,
     /// The server that answered.
@@ -55,8 +56,8 @@ impl Request {
             params: None,
             timeout: None,
             progress: None,
-            party: None,
-            mirrored: Vec::new(),
+            handler: None,
+            param_headers: Vec::new(),
         }
     }
 
@@ -68,8 +69,8 @@ impl Request {
 
     /// Sets parameters that name one resource.
     #[must_use]
-    pub fn about(self, uri: &str) -> Self {
-        self.params(ask::about(uri))
+    pub fn uri(self, uri: &str) -> Self {
+        self.params(request::uri_params(uri))
     }
 
     /// Sets how long the server may stay silent; progress notifications restart the timer.
@@ -80,7 +81,7 @@ impl Request {
 
     /// Asks for progress notifications and passes each to `listener`, which must not block.
     #[must_use]
-    pub fn progress(self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+    pub fn progress(self, listener: impl Fn(UpstreamProgress) + Send + Sync + 'static) -> Self {
         Self { progress: Some(Arc::new(listener)), ..self }
     }
 
@@ -89,36 +90,36 @@ impl Request {
     /// Where the server does not say which request a message belongs to, the client uses the
     /// handler only if all pending requests that have one carry the same `number`.
     #[must_use]
-    pub fn answered_by(self, number: u64, handler: Arc<dyn Handler>) -> Self {
-        Self { party: Some(Party { number, handler }), ..self }
+    pub fn with_handler(self, number: u64, handler: Arc<dyn ServerRequestHandler>) -> Self {
+        Self { handler: Some(CallHandler { caller: number, handler }), ..self }
     }
 
     /// Repeats these tool arguments as HTTP headers, in revisions without a handshake.
     #[must_use]
-    pub fn mirroring(self, mirrored: Vec<(String, String)>) -> Self {
-        Self { mirrored, ..self }
+    pub fn param_headers(self, mirrored: Vec<(String, String)>) -> Self {
+        Self { param_headers: mirrored, ..self }
     }
 
     /// Continues a list at `cursor`, if there is one.
-    pub(crate) fn from(self, cursor: Option<&str>) -> Result<Self, Error> {
+    pub(crate) fn at_cursor(self, cursor: Option<&str>) -> Result<Self, Error> {
         let Some(cursor) = cursor else { return Ok(self) };
-        let first = self.first();
-        self.going_on(first.as_deref(), cursor)
+        let first = self.first_params();
+        self.next_page(first.as_deref(), cursor)
     }
 
-    pub(crate) fn going_on(&self, first: Option<&RawValue>, cursor: &str) -> Result<Self, Error> {
-        Ok(self.clone().params(ask::going_on(first, cursor)?))
+    pub(crate) fn next_page(&self, first: Option<&RawValue>, cursor: &str) -> Result<Self, Error> {
+        Ok(self.clone().params(request::next_page_params(first, cursor)?))
     }
 
-    pub(crate) fn first(&self) -> Option<Box<RawValue>> {
+    pub(crate) fn first_params(&self) -> Option<Box<RawValue>> {
         self.params.clone()
     }
 }
 
 impl Client {
     /// A client of `target`, not connected yet.
-    pub fn new(target: Target, options: Options) -> Self {
-        Self { link: Link::new(Dial::new(target, options)) }
+    pub fn new(target: ServerTarget, options: Options) -> Self {
+        Self { connection: ReconnectingConnection::new(Connector::new(target, options)) }
     }
 
     /// Sends a request for `method`; `params` must be a JSON object.
@@ -126,36 +127,38 @@ impl Client {
         &self,
         method: &str,
         params: Option<Box<RawValue>>,
-    ) -> Result<Answer, Error> {
-        self.ask(&Request { params, ..Request::new(method) }).await
+    ) -> Result<ServerResponse, Error> {
+        self.send_request(&Request { params, ..Request::new(method) }).await
     }
 
     /// Sends a request and waits for its result.
     ///
     /// After a lost session or a wrong guess at the server's era it reconnects; it repeats the
     /// request once, and only if the method is idempotent.
-    pub async fn ask(&self, request: &Request) -> Result<Answer, Error> {
-        let options = &self.link.dial.options;
+    pub async fn send_request(&self, request: &Request) -> Result<ServerResponse, Error> {
+        let options = &self.connection.connector.options;
         let silence = request.timeout.unwrap_or(options.timeout);
-        let patience = Patience::new(silence, options.longest.max(silence));
-        let asked = Asked {
+        let patience = RequestTimeout::new(silence, options.max_duration.max(silence));
+        let asked = RequestRef {
             method: &request.method,
             params: request.params.as_deref(),
             progress: request.progress.as_ref(),
-            party: request.party.as_ref(),
-            mirrored: &request.mirrored,
+            handler: request.handler.as_ref(),
+            param_headers: &request.param_headers,
         };
-        let mut may_repeat = ask::is_idempotent(&request.method);
+        let mut may_repeat = request::is_idempotent(&request.method);
         loop {
-            let session = self.link.session_within(silence).await?;
-            let lapse = match session.request(asked, patience).await {
-                Ok(result) => return Ok(Answer { result, peer: Arc::clone(&session.peer) }),
+            let session = self.connection.session_within(silence).await?;
+            let lapse = match session.run_request(asked, patience).await {
+                Ok(result) => {
+                    return Ok(ServerResponse { result, peer: Arc::clone(&session.peer) });
+                }
                 Err(lapse) => lapse,
             };
-            if matches!(lapse, Lapse::Expired) {
-                self.link.lose(&session, &lapse).await;
-            } else if session.is_misjudged(&lapse) {
-                self.link.doubt(&session).await;
+            if matches!(lapse, TransportFailure::SessionExpired) {
+                self.connection.drop_session(&session, &lapse).await;
+            } else if session.disproves_era(&lapse) {
+                self.connection.forget_era(&session).await;
             } else {
                 return Err(lapse.into());
             }
@@ -166,52 +169,52 @@ impl Client {
     }
 
     /// Iterates over the pages of a list from the first; at most `most` pages.
-    pub fn pages(&self, request: Request, most: usize) -> Pages {
-        Pages::new(self.clone(), request, most)
+    pub fn pages(&self, request: Request, most: usize) -> PageIterator {
+        PageIterator::new(self.clone(), request, most)
     }
 
     /// The server's identity and capabilities. Connects if necessary.
     pub async fn peer(&self) -> Result<Arc<Peer>, Error> {
-        Ok(Arc::clone(&self.link.session().await?.peer))
+        Ok(Arc::clone(&self.connection.session().await?.peer))
     }
 
     /// The connection status, now and after each change.
-    pub fn state(&self) -> watch::Receiver<Standing> {
-        self.link.standing()
+    pub fn status(&self) -> watch::Receiver<ConnectionStatus> {
+        self.connection.status()
     }
 
     /// The server's notifications from now on.
-    pub fn notices(&self) -> Notices {
-        self.link.dial.herald.listen()
+    pub fn notifications(&self) -> NotificationReceiver {
+        self.connection.connector.notifications.receiver()
     }
 
     /// Subscribes to a resource; the subscription survives reconnects. Returns whether the server
     /// accepted it; if it did not, the client does not keep it.
     pub async fn subscribe(&self, uri: &str) -> Result<bool, Error> {
-        let session = self.link.session().await?;
-        let herald = &self.link.dial.herald;
-        let is_new = herald.want(uri);
-        let agreed = session.subscribe(uri).await;
+        let session = self.connection.session().await?;
+        let herald = &self.connection.connector.notifications;
+        let is_new = herald.add_uri(uri);
+        let agreed = session.add_subscription(uri).await;
         if is_new && !matches!(agreed, Ok(true)) {
-            herald.unwant(uri);
+            herald.remove_uri(uri);
         }
         agreed
     }
 
     /// Ends the subscription to a resource.
     pub async fn unsubscribe(&self, uri: &str) -> Result<(), Error> {
-        if !self.link.dial.herald.unwant(uri) {
+        if !self.connection.connector.notifications.remove_uri(uri) {
             return Ok(());
         }
         // Without a connection, the server holds no subscription.
-        match self.link.current().await {
-            Some(session) => session.unsubscribe(uri).await,
+        match self.connection.current_session().await {
+            Some(session) => session.remove_subscription(uri).await,
             None => Ok(()),
         }
     }
 
     /// Closes the connection: ends the HTTP session, or the child process.
     pub async fn close(&self) {
-        self.link.close().await;
+        self.connection.close_session().await;
     }
 }

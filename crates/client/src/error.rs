@@ -1,6 +1,6 @@
 //! Errors of the client.
 
-use protocol::{Denial, Malformed};
+use protocol::{MalformedMessage, RpcError};
 
 /// Why a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum Error {
     TimedOut,
     /// The server answered with an error.
     #[error("the server returned an error: {} ({})", .0.message, .0.code)]
-    Refused(Denial),
+    Refused(RpcError),
     /// The server sent something that is not a valid answer.
     #[error("the server sent an invalid message: {0}")]
     Malformed(String),
@@ -27,77 +27,77 @@ pub enum Error {
 
 impl Error {
     /// Whether the server rejected a header of the request.
-    pub fn is_about_headers(&self) -> bool {
-        matches!(self, Self::Refused(denial) if denial.is_about_headers())
+    pub fn is_header_mismatch(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_header_mismatch())
     }
 
     /// Whether the server needs a client capability that the request did not declare.
-    pub fn is_about_capability(&self) -> bool {
-        matches!(self, Self::Refused(denial) if denial.is_about_capability())
+    pub fn is_missing_capability(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_missing_capability())
     }
 
     /// Whether the resource does not exist, by any error code that servers use for that.
-    pub fn is_about_missing(&self) -> bool {
-        matches!(self, Self::Refused(denial) if denial.is_about_missing())
+    pub fn is_resource_not_found(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_resource_not_found())
     }
 
     /// Whether the server rejected the parameters.
-    pub fn is_about_params(&self) -> bool {
-        matches!(self, Self::Refused(denial) if denial.is_about_params())
+    pub fn is_invalid_params(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_invalid_params())
     }
 
     /// Whether the server does not know the method.
-    pub fn is_about_method(&self) -> bool {
-        matches!(self, Self::Refused(denial) if denial.is_about_method())
+    pub fn is_method_not_found(&self) -> bool {
+        matches!(self, Self::Refused(denial) if denial.is_method_not_found())
     }
 }
 
-impl From<Malformed> for Error {
-    fn from(flaw: Malformed) -> Self {
+impl From<MalformedMessage> for Error {
+    fn from(flaw: MalformedMessage) -> Self {
         Self::Malformed(flaw.to_string())
     }
 }
 
 /// Why a request failed, as far as the connection must tell failures apart.
 #[derive(Debug, Clone)]
-pub(crate) enum Lapse {
+pub(crate) enum TransportFailure {
     /// An error to return to the caller.
     Error(Error),
     /// The server does not know the session any more; it did not act on the request.
-    Expired,
+    SessionExpired,
     /// The server answered with an HTTP status that is not a success.
-    Status {
+    HttpStatus {
         /// The status.
         code: u16,
         /// The JSON-RPC error in the body, if there is one.
-        denial: Option<Denial>,
+        denial: Option<RpcError>,
     },
 }
 
-impl From<Error> for Lapse {
+impl From<Error> for TransportFailure {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
 }
 
-impl From<Lapse> for Error {
-    fn from(lapse: Lapse) -> Self {
+impl From<TransportFailure> for Error {
+    fn from(lapse: TransportFailure) -> Self {
         match lapse {
-            Lapse::Error(error) => error,
-            Lapse::Expired => Self::Closed("the session has expired".to_owned()),
-            Lapse::Status { denial: Some(denial), .. } => Self::Refused(denial),
-            Lapse::Status { code, denial: None } => {
+            TransportFailure::Error(error) => error,
+            TransportFailure::SessionExpired => Self::Closed("the session has expired".to_owned()),
+            TransportFailure::HttpStatus { denial: Some(denial), .. } => Self::Refused(denial),
+            TransportFailure::HttpStatus { code, denial: None } => {
                 Self::Unreachable(format!("HTTP status {code}"))
             }
         }
     }
 }
 
-impl Lapse {
+impl TransportFailure {
     /// The server's JSON-RPC error, if there is one.
-    pub(crate) fn denial(&self) -> Option<&Denial> {
+    pub(crate) fn rpc_error(&self) -> Option<&RpcError> {
         match self {
-            Self::Error(Error::Refused(denial)) | Self::Status { denial: Some(denial), .. } => {
+            Self::Error(Error::Refused(denial)) | Self::HttpStatus { denial: Some(denial), .. } => {
                 Some(denial)
             }
             _ => None,
@@ -108,7 +108,7 @@ impl Lapse {
     ///
     /// MCP 2026-07-28, versioning: 400, 404, 405. Some servers also answer 422 to a first message
     /// that is not `initialize`.
-    pub(crate) fn is_rejection(&self) -> bool {
-        matches!(self, Self::Status { code: 400 | 404 | 405 | 422, .. })
+    pub(crate) fn is_other_era_status(&self) -> bool {
+        matches!(self, Self::HttpStatus { code: 400 | 404 | 405 | 422, .. })
     }
 }

@@ -5,26 +5,28 @@
 
 mod client;
 mod error;
-mod link;
 mod listen;
 mod negotiate;
-mod notices;
+mod notifications;
 mod options;
 mod pages;
+mod reconnect;
 mod resources;
 mod session;
 mod transport;
 
-pub use client::{Answer, Client, Request};
+pub use client::{Client, Request, ServerResponse};
 pub use error::Error;
-pub use link::{Standing, State};
-pub use notices::{About, Notice, Notices};
-pub use options::{Backoff, Handler, Options, Pipes, Reading, Target, Writing};
-pub use pages::Pages;
-pub use protocol::answer::Progress;
-pub use protocol::ask::verb;
-pub use protocol::frame::Raw;
-pub use protocol::ingest::{Element, Listed, Opened};
-pub use protocol::{Denial, Level, Malformed, Mirrors, Peer};
-pub use protocol::{asking, relay};
-pub use resources::List;
+pub use notifications::{NotificationKind, NotificationReceiver, ServerNotification};
+pub use options::{
+    Backoff, Options, PipeOpener, PipeReader, PipeWriter, ServerRequestHandler, ServerTarget,
+};
+pub use pages::PageIterator;
+pub use protocol::json::frame::RawJson;
+pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
+pub use protocol::outbound::request::methods;
+pub use protocol::outbound::response::UpstreamProgress;
+pub use protocol::outbound::{components, input_request};
+pub use protocol::{LogLevel, MalformedMessage, ParamHeaders, Peer, RpcError};
+pub use reconnect::{ConnectionStatus, State};
+pub use resources::ListScope;

@@ -7,86 +7,100 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use protocol::Peer;
-use protocol::ask::{listening, verb};
+use protocol::outbound::request::{listen_params, methods};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time;
 
 use crate::error::Error;
-use crate::negotiate::Dial;
-use crate::session::{Asked, begin};
-use crate::transport::line::{Asking, Hooks, Line};
+use crate::negotiate::Connector;
+use crate::session::{RequestRef, start_request};
+use crate::transport::connection::{Connection, RequestHandle, RequestHooks};
 
 /// How many subscribe and unsubscribe calls may wait for the next stream.
-const WAITING: usize = 1_024;
+const QUEUE_CAPACITY: usize = 1_024;
 
 /// Handle of the task that keeps the listen stream; dropping it stops the task.
-pub(crate) struct Listening {
-    changes: mpsc::Sender<Change>,
+pub(crate) struct ListenHandle {
+    changes: mpsc::Sender<SubscriptionChange>,
     task: AbortHandle,
 }
 
 /// One call to subscribe or unsubscribe.
-struct Change {
+struct SubscriptionChange {
     /// The resource whose subscription the caller asks about.
     uri: String,
-    done: oneshot::Sender<Result<bool, Error>>,
+    reply: oneshot::Sender<Result<bool, Error>>,
 }
 
-impl Listening {
+impl ListenHandle {
     /// Starts the task; `missed` if the client may have missed changes before.
-    pub(crate) fn new(line: &Arc<Line>, peer: &Arc<Peer>, dial: &Arc<Dial>, missed: bool) -> Self {
-        let (changes, wanted) = mpsc::channel(WAITING);
+    pub(crate) fn new(
+        line: &Arc<Connection>,
+        peer: &Arc<Peer>,
+        dial: &Arc<Connector>,
+        missed: bool,
+    ) -> Self {
+        let (changes, wanted) = mpsc::channel(QUEUE_CAPACITY);
         let (line, peer, dial) = (Arc::clone(line), Arc::clone(peer), Arc::clone(dial));
-        let keeper = Keeper { line, peer, dial, failures: 0, missed, current: None };
-        let task = tokio::spawn(keeper.keep(wanted)).abort_handle();
+        let keeper = ListenTask {
+            connection: line,
+            peer,
+            connector: dial,
+            failures: 0,
+            missed,
+            current: None,
+        };
+        let task = tokio::spawn(keeper.run(wanted)).abort_handle();
         Self { changes, task }
     }
 
     /// Opens a stream for the current set of subscriptions. Returns whether it covers `uri`.
-    pub(crate) async fn change(&self, uri: &str) -> Result<bool, Error> {
+    pub(crate) async fn update(&self, uri: &str) -> Result<bool, Error> {
         let (done, outcome) = oneshot::channel();
         let uri = uri.to_owned();
         let gone = || Error::Closed("the listen stream was stopped".to_owned());
-        self.changes.send(Change { uri, done }).await.map_err(|_| gone())?;
+        self.changes.send(SubscriptionChange { uri, reply: done }).await.map_err(|_| gone())?;
         outcome.await.map_err(|_| gone())?
     }
 }
 
-impl Drop for Listening {
+impl Drop for ListenHandle {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-struct Keeper {
-    line: Arc<Line>,
+struct ListenTask {
+    connection: Arc<Connection>,
     peer: Arc<Peer>,
-    dial: Arc<Dial>,
+    connector: Arc<Connector>,
     failures: u32,
     /// Whether the client may have missed changes.
     missed: bool,
-    current: Option<Asking>,
+    current: Option<RequestHandle>,
 }
 
-impl Keeper {
-    async fn keep(mut self, mut changes: mpsc::Receiver<Change>) {
-        let mut asked: Vec<Change> = Vec::new();
+impl ListenTask {
+    async fn run(mut self, mut changes: mpsc::Receiver<SubscriptionChange>) {
+        let mut asked: Vec<SubscriptionChange> = Vec::new();
         loop {
             while let Ok(change) = changes.try_recv() {
                 asked.push(change);
             }
-            let renewed = self.renew().await;
-            for Change { uri, done } in asked.drain(..) {
+            let renewed = self.reopen().await;
+            for SubscriptionChange { uri, reply: done } in asked.drain(..) {
                 let watched = renewed.as_ref().map(|uris| uris.contains(&uri));
                 let _ = done.send(watched.map_err(Clone::clone));
             }
             match renewed {
-                Err(error) if error.is_about_method() => return self.give_up(changes).await,
+                Err(error) if error.is_method_not_found() => {
+                    return self.decline_all(changes).await;
+                }
                 Err(_) => self.failures += 1,
                 Ok(_) => self.failures = 0,
             }
-            match self.wait(&mut changes).await {
+            match self.wait_for_reason(&mut changes).await {
                 Some(change) => asked.extend(change),
                 None => return,
             }
@@ -94,32 +108,33 @@ impl Keeper {
     }
 
     /// Opens a stream for the current set of subscriptions, then drops the last one.
-    async fn renew(&mut self) -> Result<BTreeSet<String>, Error> {
-        let wanted = self.dial.herald.wanted();
-        let params = listening(wanted.iter().map(String::as_str));
+    async fn reopen(&mut self) -> Result<BTreeSet<String>, Error> {
+        let wanted = self.connector.notifications.subscribed_uris();
+        let params = listen_params(wanted.iter().map(String::as_str));
         let (sender, begun) = oneshot::channel();
-        let hooks = Hooks { begun: Some(sender), ..Hooks::default() };
-        let asked = Asked {
-            method: verb::LISTEN,
+        let hooks = RequestHooks { acknowledged: Some(sender), ..RequestHooks::default() };
+        let asked = RequestRef {
+            method: methods::LISTEN,
             params: Some(&params),
             progress: None,
-            party: None,
-            mirrored: &[],
+            handler: None,
+            param_headers: &[],
         };
-        let mut asking = begin(&self.line, &self.peer, &self.dial, asked, hooks)?;
+        let mut asking =
+            start_request(&self.connection, &self.peer, &self.connector, asked, hooks)?;
         let acknowledged = tokio::select! {
             biased;
             Ok(uris) = begun => Ok(uris.into_iter().collect()),
-            outcome = asking.ended() => Err(match outcome {
+            outcome = asking.wait() => Err(match outcome {
                 Ok(_) => Error::Malformed("the stream ended before its acknowledgement".to_owned()),
                 Err(lapse) => lapse.into(),
             }),
-            () = time::sleep(self.dial.options.timeout) => Err(Error::TimedOut),
+            () = time::sleep(self.connector.options.timeout) => Err(Error::TimedOut),
         };
         if acknowledged.is_ok() {
             self.current = Some(asking);
             if std::mem::take(&mut self.missed) {
-                self.dial.herald.catch_up();
+                self.connector.notifications.report_gap();
             }
         }
         acknowledged
@@ -127,10 +142,13 @@ impl Keeper {
 
     /// Waits for a reason to open another stream: a call, or the end of the current stream plus
     /// the backoff.
-    async fn wait(&mut self, changes: &mut mpsc::Receiver<Change>) -> Option<Option<Change>> {
+    async fn wait_for_reason(
+        &mut self,
+        changes: &mut mpsc::Receiver<SubscriptionChange>,
+    ) -> Option<Option<SubscriptionChange>> {
         let ended = async {
             match &mut self.current {
-                Some(current) => drop(current.ended().await),
+                Some(current) => drop(current.wait().await),
                 None => self.missed = true,
             }
         };
@@ -140,7 +158,7 @@ impl Keeper {
         }
         self.current = None;
         self.missed = true;
-        let again = self.dial.options.backoff.after(self.failures.max(1));
+        let again = self.connector.options.backoff.delay(self.failures.max(1));
         tokio::select! {
             change = changes.recv() => change.map(Some),
             () = time::sleep(again) => Some(None),
@@ -148,11 +166,11 @@ impl Keeper {
     }
 
     /// Declines all subscriptions: the server does not know `subscriptions/listen`.
-    async fn give_up(self, mut changes: mpsc::Receiver<Change>) {
+    async fn decline_all(self, mut changes: mpsc::Receiver<SubscriptionChange>) {
         if self.missed {
-            self.dial.herald.catch_up();
+            self.connector.notifications.report_gap();
         }
-        while let Some(Change { done, .. }) = changes.recv().await {
+        while let Some(SubscriptionChange { reply: done, .. }) = changes.recv().await {
             let _ = done.send(Ok(false));
         }
     }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::{Asker, Denial};
+use protocol::{ClientIdentity, RpcError};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Where a server is. Its `Debug` output leaves out everything that may be secret.
 #[derive(Clone)]
-pub enum Target {
+pub enum ServerTarget {
     /// A child process that the client starts and talks to over stdin and stdout.
     Child {
         /// The program.
@@ -33,21 +33,21 @@ pub enum Target {
         headers: Vec<(String, String)>,
     },
     /// Pipes within this process.
-    Pipes(Arc<dyn Pipes>),
+    Pipes(Arc<dyn PipeOpener>),
 }
 
 /// Opens a pair of pipes to a server, once per connection attempt.
-pub trait Pipes: Send + Sync {
+pub trait PipeOpener: Send + Sync {
     /// The server's output, which the client reads, and its input, which the client writes.
-    fn open(&self) -> io::Result<(Reading, Writing)>;
+    fn open(&self) -> io::Result<(PipeReader, PipeWriter)>;
 }
 
 /// The server's output.
-pub type Reading = Box<dyn AsyncRead + Send + Unpin>;
+pub type PipeReader = Box<dyn AsyncRead + Send + Unpin>;
 /// The server's input.
-pub type Writing = Box<dyn AsyncWrite + Send + Unpin>;
+pub type PipeWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
-impl fmt::Debug for Target {
+impl fmt::Debug for ServerTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |pairs: &[(String, String)]| -> Vec<String> {
             pairs.iter().map(|(name, _)| name.clone()).collect()
@@ -63,7 +63,7 @@ impl fmt::Debug for Target {
                 .finish(),
             Self::Http { url, headers } => f
                 .debug_struct("Http")
-                .field("url", &shown(url))
+                .field("url", &redacted_url(url))
                 .field("headers", &names(headers))
                 .finish(),
             Self::Pipes(_) => f.write_str("Pipes"),
@@ -72,7 +72,7 @@ impl fmt::Debug for Target {
 }
 
 /// A URL without the parts that may be secret: credentials, query and fragment.
-pub(crate) fn shown(url: &str) -> String {
+pub(crate) fn redacted_url(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = plain.split_once("://") else { return "…".to_owned() };
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
@@ -91,23 +91,23 @@ pub struct Options {
     /// revisions without a handshake, each request declares its own.
     pub capabilities: Option<Box<RawValue>>,
     /// Handles server requests that arrive outside a call. `None` refuses them.
-    pub handler: Option<Arc<dyn Handler>>,
+    pub handler: Option<Arc<dyn ServerRequestHandler>>,
     /// How long a server may stay silent about a request.
     pub timeout: Duration,
     /// The same for requests about resources.
-    pub reading: Duration,
+    pub resource_timeout: Duration,
     /// How long a request may take in total, whatever progress the server reports.
-    pub longest: Duration,
+    pub max_duration: Duration,
     /// How long connecting may take.
-    pub connecting: Duration,
+    pub connect_timeout: Duration,
     /// How long a server behind pipes may take to answer `server/discover`.
-    pub probe: Duration,
+    pub discover_timeout: Duration,
     /// Maximum size of one message, in bytes.
-    pub message: usize,
+    pub max_message_bytes: usize,
     /// Delay before the next attempt after a failure.
     pub backoff: Backoff,
     /// How long a child process may take to exit after its input closes, and again after SIGTERM.
-    pub farewell: Duration,
+    pub exit_timeout: Duration,
 }
 
 /// Exponential backoff with jitter.
@@ -116,7 +116,7 @@ pub struct Backoff {
     /// Delay after the first failure.
     pub first: Duration,
     /// Longest delay.
-    pub most: Duration,
+    pub max: Duration,
 }
 
 impl Default for Options {
@@ -127,13 +127,13 @@ impl Default for Options {
             capabilities: None,
             handler: None,
             timeout: Duration::from_secs(60),
-            reading: Duration::from_secs(30),
-            longest: Duration::from_secs(600),
-            connecting: Duration::from_secs(30),
-            probe: Duration::from_secs(5),
-            message: 64 << 20,
-            backoff: Backoff { first: Duration::from_millis(500), most: Duration::from_secs(60) },
-            farewell: Duration::from_secs(2),
+            resource_timeout: Duration::from_secs(30),
+            max_duration: Duration::from_secs(600),
+            connect_timeout: Duration::from_secs(30),
+            discover_timeout: Duration::from_secs(5),
+            max_message_bytes: 64 << 20,
+            backoff: Backoff { first: Duration::from_millis(500), max: Duration::from_secs(60) },
+            exit_timeout: Duration::from_secs(2),
         }
     }
 }
@@ -143,23 +143,23 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("name", &self.name)
             .field("timeout", &self.timeout)
-            .field("longest", &self.longest)
-            .field("message", &self.message)
+            .field("longest", &self.max_duration)
+            .field("message", &self.max_message_bytes)
             .finish_non_exhaustive()
     }
 }
 
 impl Options {
-    pub(crate) fn asker(&self) -> Asker {
-        Asker::new(&self.name, &self.version, self.capabilities.clone())
+    pub(crate) fn identity(&self) -> ClientIdentity {
+        ClientIdentity::new(&self.name, &self.version, self.capabilities.clone())
     }
 }
 
 impl Backoff {
     /// The delay after this many failures in a row: doubled each time, reduced by up to a quarter.
-    pub(crate) fn after(&self, failures: u32) -> Duration {
+    pub(crate) fn delay(&self, failures: u32) -> Duration {
         let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(20));
-        let wait = self.first.saturating_mul(doubled).min(self.most);
+        let wait = self.first.saturating_mul(doubled).min(self.max);
         // Jitter, so that many clients of one server do not reconnect all at once.
         let mut byte = [0_u8];
         let luck = getrandom::fill(&mut byte).map_or(128, |()| byte[0]);
@@ -169,13 +169,13 @@ impl Backoff {
 
 /// Answers server-to-client requests: sampling, elicitation, roots.
 #[async_trait]
-pub trait Handler: Send + Sync {
+pub trait ServerRequestHandler: Send + Sync {
     /// Answers one request with a result or an error.
-    async fn answer(
+    async fn handle_request(
         &self,
         method: &str,
         params: Option<Box<RawValue>>,
-    ) -> Result<Box<RawValue>, Denial>;
+    ) -> Result<Box<RawValue>, RpcError>;
 
     /// Receives the parameters of a log message. Must not block.
     fn log(&self, message: &RawValue);
@@ -185,17 +185,17 @@ pub trait Handler: Send + Sync {
 mod tests {
     use std::time::Duration;
 
-    use super::{Backoff, Target};
+    use super::{Backoff, ServerTarget};
 
     #[test]
     fn secrets_of_a_target_are_not_printed() {
-        let child = Target::Child {
+        let child = ServerTarget::Child {
             command: "run".to_owned(),
             args: vec!["--token=s3cret".to_owned()],
             env: vec![("KEY".to_owned(), "s3cret".to_owned())],
             cwd: None,
         };
-        let http = |url: &str| Target::Http {
+        let http = |url: &str| ServerTarget::Http {
             url: url.to_owned(),
             headers: vec![("authorization".to_owned(), "s3cret".to_owned())],
         };
@@ -209,9 +209,9 @@ mod tests {
 
     #[test]
     fn waiting_doubles_up_to_a_bound_and_varies_by_a_quarter() {
-        let backoff = Backoff { first: Duration::from_secs(1), most: Duration::from_secs(10) };
+        let backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(10) };
         for (failures, wait) in [(1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 10.0), (4_000, 10.0)] {
-            let waited = backoff.after(failures).as_secs_f64();
+            let waited = backoff.delay(failures).as_secs_f64();
             assert!(waited >= wait * 0.74 && waited <= wait, "{failures}: {waited}");
         }
     }

@@ -2,62 +2,76 @@
 //!
 //! Each function sends one request and decodes its result. It caches nothing and follows no cursor.
 
-use protocol::ask::{completing, verb};
-use protocol::ingest::{self, Listed, Opened};
-use resource::{Completion, Freshness, Question, Resource, Template, Uri};
+use protocol::outbound::decode::{self, DecodedPage, ReadResult};
+use protocol::outbound::request::{completion_params, methods};
+use resource::{Completion, CompletionRequest, Freshness, Resource, Template, Uri};
 
 use crate::client::{Client, Request};
 use crate::error::Error;
 
 /// Which list of resources to request. The caller checks that the server offers it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum List {
+pub enum ListScope {
     /// The server's top-level list.
     All,
     /// The children of a resource (SEP-2093).
-    In(Uri),
+    Children(Uri),
     /// The entries of a directory (the skills extension, and refdesk's own).
     Directory(Uri),
 }
 
 impl Client {
-    fn about(&self, verb: &str) -> Request {
-        Request::new(verb).timeout(self.link.dial.options.reading)
+    fn resource_request(&self, verb: &str) -> Request {
+        Request::new(verb).timeout(self.connection.connector.options.resource_timeout)
     }
 
     /// One page of resources.
-    pub async fn list(&self, list: &List, from: Option<&str>) -> Result<Listed<Resource>, Error> {
+    pub async fn list(
+        &self,
+        list: &ListScope,
+        from: Option<&str>,
+    ) -> Result<DecodedPage<Resource>, Error> {
         let request = match list {
-            List::All => self.about(verb::LIST),
-            List::In(uri) => self.about(verb::LIST).about(uri.as_str()),
-            List::Directory(uri) => self.about(verb::DIRECTORY).about(uri.as_str()),
+            ListScope::All => self.resource_request(methods::LIST_RESOURCES),
+            ListScope::Children(uri) => {
+                self.resource_request(methods::LIST_RESOURCES).uri(uri.as_str())
+            }
+            ListScope::Directory(uri) => {
+                self.resource_request(methods::READ_DIRECTORY).uri(uri.as_str())
+            }
         };
-        let answer = self.ask(&request.from(from)?).await?;
-        Ok(ingest::resources(&answer.result)?)
+        let answer = self.send_request(&request.at_cursor(from)?).await?;
+        Ok(decode::resource_page(&answer.result)?)
     }
 
     /// One page of templates.
-    pub async fn templates(&self, from: Option<&str>) -> Result<Listed<Template>, Error> {
-        let answer = self.ask(&self.about(verb::TEMPLATES).from(from)?).await?;
-        Ok(ingest::templates(&answer.result)?)
+    pub async fn templates(&self, from: Option<&str>) -> Result<DecodedPage<Template>, Error> {
+        let answer = self
+            .send_request(&self.resource_request(methods::LIST_TEMPLATES).at_cursor(from)?)
+            .await?;
+        Ok(decode::template_page(&answer.result)?)
     }
 
     /// The description of a resource, from a server with `resources/metadata` (SEP-2093).
     pub async fn metadata(&self, uri: &Uri) -> Result<(Resource, Freshness), Error> {
-        let answer = self.ask(&self.about(verb::METADATA).about(uri.as_str())).await?;
-        Ok(ingest::described(&answer.result)?)
+        let answer = self
+            .send_request(&self.resource_request(methods::RESOURCE_METADATA).uri(uri.as_str()))
+            .await?;
+        Ok(decode::metadata_result(&answer.result)?)
     }
 
     /// The content of a resource.
-    pub async fn read(&self, uri: &Uri) -> Result<Opened, Error> {
-        let answer = self.ask(&self.about(verb::READ).about(uri.as_str())).await?;
-        Ok(ingest::opened(&answer.result, uri)?)
+    pub async fn read(&self, uri: &Uri) -> Result<ReadResult, Error> {
+        let answer = self
+            .send_request(&self.resource_request(methods::READ_RESOURCE).uri(uri.as_str()))
+            .await?;
+        Ok(decode::read_result(&answer.result, uri)?)
     }
 
     /// Completion values for a template variable.
-    pub async fn complete(&self, question: &Question<'_>) -> Result<Completion, Error> {
-        let request = self.about(verb::COMPLETE).params(completing(question));
-        let answer = self.ask(&request).await?;
-        Ok(ingest::completion(&answer.result)?)
+    pub async fn complete(&self, question: &CompletionRequest<'_>) -> Result<Completion, Error> {
+        let request = self.resource_request(methods::COMPLETE).params(completion_params(question));
+        let answer = self.send_request(&request).await?;
+        Ok(decode::completion_result(&answer.result)?)
     }
 }

@@ -2,18 +2,18 @@
 
 use std::borrow::Cow;
 
-use crate::call::{Method, Mirror};
-use crate::meta::Meta;
-use crate::refusal::Refusal;
+use crate::inbound::call::{Method, NameHeaderRule};
+use crate::inbound::refusal::Refusal;
+use crate::inbound::request_meta::RequestMeta;
 use crate::revision::Revision;
 
 /// The protocol revision of a request.
-pub const REVISION: &str = "mcp-protocol-version";
+pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 /// The session that a request belongs to, through 2025-11-25.
-pub const SESSION: &str = "mcp-session-id";
+pub const SESSION_ID: &str = "mcp-session-id";
 
 /// The last SSE event that the client received, to resume a stream.
-pub const LAST_EVENT: &str = "last-event-id";
+pub const LAST_EVENT_ID: &str = "last-event-id";
 /// The method, from 2026-07-28 on.
 pub const METHOD: &str = "mcp-method";
 /// The name or URI in the parameters, from 2026-07-28 on.
@@ -21,33 +21,39 @@ pub const NAME: &str = "mcp-name";
 
 /// The lifecycle of a request, judged by its `MCP-Protocol-Version` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub enum RequestEra {
     /// The header is absent.
-    Unsaid,
+    Unspecified,
     /// A revision with a handshake.
     Handshake(Revision),
     /// A stateless revision, or an unknown one.
-    Alone,
+    Stateless,
 }
 
-impl Era {
+impl RequestEra {
     /// Reads the header.
-    pub fn of(header: Option<&str>) -> Self {
-        match header.map(|date| Revision::named(date.trim())) {
-            None => Self::Unsaid,
+    pub fn from_header(header: Option<&str>) -> Self {
+        match header.map(|date| Revision::from_date(date.trim())) {
+            None => Self::Unspecified,
             Some(Some(revision)) if revision.has_handshake() => Self::Handshake(revision),
-            Some(_) => Self::Alone,
+            Some(_) => Self::Stateless,
         }
     }
 }
 
 /// True if a request is stateless (belongs to no handshake), judged by header, method, `_meta` and
 /// session.
-pub fn stands_alone(era: Era, method: &str, names_revision: bool, has_session: bool) -> bool {
-    let method = Method::named(method);
+pub fn is_stateless(
+    era: RequestEra,
+    method: &str,
+    names_revision: bool,
+    has_session: bool,
+) -> bool {
+    let method = Method::from_name(method);
     names_revision
         || method != Some(Method::Initialize)
-            && (era == Era::Alone || !has_session && method.is_some_and(Method::stands_alone))
+            && (era == RequestEra::Stateless
+                || !has_session && method.is_some_and(Method::is_stateless_only))
 }
 
 /// Refuses a request whose header names another revision than its body.
@@ -73,18 +79,24 @@ pub fn check_method(header: Option<&str>, body: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses a request whose `Mcp-Name` header does not match its parameters.
-pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result<(), Refusal> {
-    let method = Method::named(method);
-    let mirror = method.map_or(Mirror::Absent, Method::mirror);
-    let named = match method.and_then(Method::offer) {
+pub fn check_name(
+    header: Option<&str>,
+    method: &str,
+    meta: &RequestMeta<'_>,
+) -> Result<(), Refusal> {
+    let method = Method::from_name(method);
+    let mirror = method.map_or(NameHeaderRule::Ignored, Method::name_header_rule);
+    let named = match method.and_then(Method::component) {
         Some(_) => meta.name(),
         None => meta.uri(),
     };
     match (mirror, header) {
-        (Mirror::Absent, _) | (Mirror::Allowed, None) => Ok(()),
-        (Mirror::Required, None) => Err(Refusal::header_mismatch("Mcp-Name is missing".to_owned())),
+        (NameHeaderRule::Ignored, _) | (NameHeaderRule::Optional, None) => Ok(()),
+        (NameHeaderRule::Required, None) => {
+            Err(Refusal::header_mismatch("Mcp-Name is missing".to_owned()))
+        }
         (_, Some(header)) => {
-            let told = decoded(header.trim()).ok_or_else(|| {
+            let told = decode_value(header.trim()).ok_or_else(|| {
                 Refusal::header_mismatch("Mcp-Name is not valid base64 of UTF-8 text".to_owned())
             })?;
             // The decoder refuses a body without a name, with a message of its own.
@@ -96,7 +108,7 @@ pub fn check_name(header: Option<&str>, method: &str, meta: &Meta<'_>) -> Result
 }
 
 /// Encodes a header value: as it is where a header can carry it, else as `=?base64?…?=`.
-pub fn encoded(name: &str) -> Cow<'_, str> {
+pub fn encode_value(name: &str) -> Cow<'_, str> {
     let is_plain = name.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && name.trim_ascii() == name
         && !(name.starts_with("=?base64?") && name.ends_with("?="));
@@ -107,7 +119,7 @@ pub fn encoded(name: &str) -> Cow<'_, str> {
 }
 
 /// Decodes a header value: undoes [`encoded`]. `None` if the base64 or its UTF-8 is invalid.
-pub(crate) fn decoded(value: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decode_value(value: &str) -> Option<Cow<'_, str>> {
     let inside = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     let Some(inside) = inside else { return Some(Cow::Borrowed(value)) };
     let bytes = base64_simd::STANDARD.decode_to_vec(inside.as_bytes()).ok()?;
@@ -118,17 +130,17 @@ pub(crate) fn decoded(value: &str) -> Option<Cow<'_, str>> {
 mod tests {
     use proptest::proptest;
 
-    use super::{check_name, decoded, encoded};
-    use crate::frame::Raw;
-    use crate::meta::Meta;
+    use super::{check_name, decode_value, encode_value};
+    use crate::inbound::request_meta::RequestMeta;
+    use crate::json::frame::RawJson;
 
     fn code(header: Option<&str>, params: &str) -> Option<i64> {
         checked("resources/read", header, params)
     }
 
     fn checked(method: &str, header: Option<&str>, params: &str) -> Option<i64> {
-        let params: &Raw = serde_json::from_str(params).unwrap();
-        let meta = Meta::of(Some(params)).unwrap();
+        let params: &RawJson = serde_json::from_str(params).unwrap();
+        let meta = RequestMeta::decode(Some(params)).unwrap();
         check_name(header, method, &meta).err().map(|refusal| refusal.code())
     }
 
@@ -160,27 +172,27 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_encoded_is_decoded(name in ".*") {
-            let header = encoded(&name);
+            let header = encode_value(&name);
             assert!(header.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
-            assert_eq!(decoded(header.trim()).as_deref(), Some(&*name));
+            assert_eq!(decode_value(header.trim()).as_deref(), Some(&*name));
         }
     }
 
     /// 2.3.
     #[test]
     fn a_name_is_encoded_only_where_a_header_cannot_carry_it() {
-        assert_eq!(encoded("file:///a b"), "file:///a b");
-        assert_eq!(encoded("mem://café"), "=?base64?bWVtOi8vY2Fmw6k=?=");
+        assert_eq!(encode_value("file:///a b"), "file:///a b");
+        assert_eq!(encode_value("mem://café"), "=?base64?bWVtOi8vY2Fmw6k=?=");
         for name in [" a", "a ", "a\tb", "a\nb", "=?base64?YQ==?="] {
-            assert!(encoded(name).starts_with("=?base64?"), "{name:?}");
-            assert_eq!(decoded(&encoded(name)).as_deref(), Some(name));
+            assert!(encode_value(name).starts_with("=?base64?"), "{name:?}");
+            assert_eq!(decode_value(&encode_value(name)).as_deref(), Some(name));
         }
     }
 
     #[test]
     fn only_the_exact_marker_is_undone() {
-        assert_eq!(decoded("=?BASE64?YQ==?=").as_deref(), Some("=?BASE64?YQ==?="));
-        assert_eq!(decoded("=?base64?YQ==?=").as_deref(), Some("a"));
-        assert_eq!(decoded("=?base64?/w==?="), None);
+        assert_eq!(decode_value("=?BASE64?YQ==?=").as_deref(), Some("=?BASE64?YQ==?="));
+        assert_eq!(decode_value("=?base64?YQ==?=").as_deref(), Some("a"));
+        assert_eq!(decode_value("=?base64?/w==?="), None);
     }
 }

@@ -39,18 +39,20 @@ impl Revision {
     }
 
     /// The revision named `date`.
-    pub fn named(date: &str) -> Option<Self> {
+    pub fn from_date(date: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.as_str() == date)
     }
 
     /// The revision that `initialize` answers to a client that requests `date`: that revision if it
     /// has a handshake, else the newest that has one.
-    pub fn negotiated(date: &str) -> Self {
-        Self::named(date).filter(|revision| revision.has_handshake()).unwrap_or(Self::V2025_11_25)
+    pub fn negotiate(date: &str) -> Self {
+        Self::from_date(date)
+            .filter(|revision| revision.has_handshake())
+            .unwrap_or(Self::V2025_11_25)
     }
 
     /// The revision to assume before a handshake, when a client may only send `ping`.
-    pub fn assumed() -> Self {
+    pub fn before_handshake() -> Self {
         Self::V2025_03_26
     }
 
@@ -163,19 +165,19 @@ impl Revision {
 
 /// How to encode messages for one peer: its revision, and how much of SEP-2093 it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Terms {
+pub struct Dialect {
     /// The protocol revision.
     pub revision: Revision,
     /// Whether the peer declared that it supports SEP-2093.
-    pub aware: bool,
+    pub knows_sep2093: bool,
     /// Whether this peer gets collections and full metadata.
-    pub full: bool,
+    pub full_metadata: bool,
 }
 
-impl Terms {
+impl Dialect {
     /// Collections and full metadata in `revision`, for a peer that did not declare SEP-2093.
     pub fn full(revision: Revision) -> Self {
-        Self { revision, aware: false, full: true }
+        Self { revision, knows_sep2093: false, full_metadata: true }
     }
 }
 
@@ -186,19 +188,19 @@ mod tests {
     #[test]
     fn every_revision_is_found_by_its_date() {
         for revision in Revision::ALL {
-            assert_eq!(Revision::named(revision.as_str()), Some(revision));
+            assert_eq!(Revision::from_date(revision.as_str()), Some(revision));
         }
-        assert_eq!(Revision::named("1999-01-01"), None);
+        assert_eq!(Revision::from_date("1999-01-01"), None);
     }
 
     /// HL-11.
     #[test]
     fn an_opening_is_never_answered_with_a_revision_that_has_none() {
         for date in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-            assert_eq!(Revision::negotiated(date).as_str(), date);
+            assert_eq!(Revision::negotiate(date).as_str(), date);
         }
         for date in ["2026-07-28", "1999-01-01", ""] {
-            assert_eq!(Revision::negotiated(date).as_str(), "2025-11-25");
+            assert_eq!(Revision::negotiate(date).as_str(), "2025-11-25");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Providers: the sources of resources, one module each.
 
-mod feed;
+mod change_channel;
+mod file_watch;
 pub mod fs;
 pub mod statics;
 pub mod upstream;
-mod vigil;

@@ -11,24 +11,24 @@ use crate::relay::Json;
 #[async_trait]
 pub trait Caller: Send + Sync {
     /// A number that identifies the caller. All requests of one session share it.
-    fn number(&self) -> u64;
+    fn id(&self) -> u64;
 
     /// The client capabilities that it declared, a JSON object.
-    fn can(&self) -> &Json;
+    fn capabilities(&self) -> &Json;
 
     /// True if the client can receive requests during the call (sessions). Otherwise the call
     /// returns an `input_required` result.
-    fn answers(&self) -> bool;
+    fn accepts_requests(&self) -> bool;
 
     /// Sends a request to the client and waits for its result.
-    async fn ask(&self, method: &str, params: &Json) -> Result<Json>;
+    async fn send_request(&self, method: &str, params: &Json) -> Result<Json>;
 
     /// The client's answer to an earlier `input_required` result, if this request carries one; a
     /// JSON object.
-    fn reply(&self) -> Option<&Json>;
+    fn input_response(&self) -> Option<&Json>;
 
     /// The minimum log level that the client set, if it set one.
-    fn level(&self) -> Option<&'static str>;
+    fn log_level(&self) -> Option<&'static str>;
 
     /// Sends a log message to the client, unless it is below the client's minimum level.
     fn log(&self, message: &Json);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::extra::Extra;
-use crate::relay::Offer;
+use crate::relay::ComponentKind;
+use crate::unknown_members::UnknownMembers;
 use crate::uri::Uri;
 
 /// What a subscription covers.
@@ -14,7 +14,7 @@ pub enum Interest {
     /// The set of resources and templates.
     Listing,
     /// The set of tools or of prompts.
-    Offers(Offer),
+    Components(ComponentKind),
     /// All changes.
     Everything,
 }
@@ -29,33 +29,33 @@ pub enum Change {
     /// Resources or templates were added or removed.
     Listing,
     /// Tools or prompts were added or removed.
-    Offers(Offer),
+    Components(ComponentKind),
     /// One of the other variants, with unknown members that the source sent along.
-    Worded(Box<Self>, Arc<Extra>),
+    WithExtra(Box<Self>, Arc<UnknownMembers>),
 }
 
 impl Change {
     /// Attaches unknown members, replacing earlier ones. Without any, the change stays as it is.
     #[must_use]
-    pub fn worded(self, words: Option<Arc<Extra>>) -> Self {
+    pub fn with_extra(self, words: Option<Arc<UnknownMembers>>) -> Self {
         match words.filter(|words| !words.is_empty()) {
-            Some(words) => Self::Worded(Box::new(self.parts().0), words),
+            Some(words) => Self::WithExtra(Box::new(self.into_parts().0), words),
             None => self,
         }
     }
 
     /// Splits the change from its unknown members.
-    pub fn parts(self) -> (Self, Option<Arc<Extra>>) {
+    pub fn into_parts(self) -> (Self, Option<Arc<UnknownMembers>>) {
         match self {
-            Self::Worded(change, words) => (*change, Some(words)),
+            Self::WithExtra(change, words) => (*change, Some(words)),
             change => (change, None),
         }
     }
 
     /// The change without its unknown members.
-    pub fn plain(&self) -> &Self {
+    pub fn without_extra(&self) -> &Self {
         match self {
-            Self::Worded(change, _) => change,
+            Self::WithExtra(change, _) => change,
             change => change,
         }
     }

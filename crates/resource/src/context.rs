@@ -9,19 +9,19 @@ use crate::caller::Caller;
 /// It carries no cancellation: dropping the future of a request cancels it.
 #[derive(Clone, Default)]
 pub struct Context {
-    progress: Option<Arc<dyn Progress>>,
+    progress: Option<Arc<dyn ProgressSink>>,
     caller: Option<Arc<dyn Caller>>,
 }
 
 /// Receives progress reports of a long request.
-pub trait Progress: Send + Sync {
+pub trait ProgressSink: Send + Sync {
     /// Receives one report. The work may report as often as it likes.
-    fn report(&self, step: Step);
+    fn report(&self, step: ProgressStep);
 }
 
 /// One progress report.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Step {
+pub struct ProgressStep {
     /// The amount done.
     pub done: f64,
     /// The total amount, if known.
@@ -33,13 +33,13 @@ pub struct Step {
 impl Context {
     /// Creates a context that reports to `progress`.
     #[must_use]
-    pub fn reporting_to(progress: Arc<dyn Progress>) -> Self {
+    pub fn with_progress(progress: Arc<dyn ProgressSink>) -> Self {
         Self { progress: Some(progress), caller: None }
     }
 
     /// Adds the caller, to which an upstream server may send requests and log messages.
     #[must_use]
-    pub fn asked_by(self, caller: Arc<dyn Caller>) -> Self {
+    pub fn with_caller(self, caller: Arc<dyn Caller>) -> Self {
         Self { caller: Some(caller), ..self }
     }
 
@@ -49,15 +49,15 @@ impl Context {
     }
 
     /// The receiver of progress reports, if there is one.
-    pub fn listener(&self) -> Option<&Arc<dyn Progress>> {
+    pub fn progress_sink(&self) -> Option<&Arc<dyn ProgressSink>> {
         self.progress.as_ref()
     }
 
     /// Reports that `done` of `total` things are done, if there is a receiver.
-    pub fn report(&self, done: u64, total: Option<u64>) {
+    pub fn report_progress(&self, done: u64, total: Option<u64>) {
         if let Some(progress) = &self.progress {
             let (done, total) = (done as f64, total.map(|total| total as f64));
-            progress.report(Step { done, total, message: None });
+            progress.report(ProgressStep { done, total, message: None });
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use crate::extra::Extra;
 use crate::template::UriTemplate;
+use crate::unknown_members::UnknownMembers;
 use crate::uri::Uri;
 
 /// A resource as a listing shows it.
@@ -36,7 +36,7 @@ pub struct Resource {
     /// All formats, primary first; empty if there is only one.
     pub formats: Vec<Format>,
     /// Members that the source sent and we do not know, passed on verbatim.
-    pub extra: Extra,
+    pub extra: UnknownMembers,
 }
 
 impl Resource {
@@ -56,7 +56,7 @@ impl Resource {
             etag: None,
             charset: None,
             formats: Vec::new(),
-            extra: Extra::default(),
+            extra: UnknownMembers::default(),
         }
     }
 }
@@ -144,5 +144,5 @@ pub struct Template {
     /// Hints on how to use its resources.
     pub annotations: Annotations,
     /// Members that the source sent and we do not know, passed on verbatim.
-    pub extra: Extra,
+    pub extra: UnknownMembers,
 }

@@ -11,7 +11,7 @@ use crate::uri::Uri;
 /// The result of every provider, layer and catalog.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-type Source = Box<dyn std::error::Error + Send + Sync>;
+type ErrorCause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A failure: its kind, a message for the caller, and the cause for the log.
 #[derive(Debug, thiserror::Error)]
@@ -26,14 +26,14 @@ pub struct Error {
     /// Facts that a program can act on, such as the current etag.
     pub facts: Vec<(&'static str, String)>,
     /// The upstream server's own error, if it is passed on.
-    pub said: Option<Box<Said>>,
+    pub upstream: Option<Box<UpstreamError>>,
     #[source]
-    source: Option<Source>,
+    source: Option<ErrorCause>,
 }
 
 /// A JSON-RPC error that an upstream server returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct UpstreamError {
     /// The error code.
     pub code: i64,
     /// The error message.
@@ -69,7 +69,7 @@ impl Error {
     /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, facts) = (message.into(), Vec::new());
-        Self { kind, message, uri: None, facts, said: None, source: None }
+        Self { kind, message, uri: None, facts, upstream: None, source: None }
     }
 
     /// `uri` does not exist.
@@ -93,9 +93,9 @@ impl Error {
     }
 
     /// Wraps the error that an upstream server returned.
-    pub fn said(said: Said) -> Self {
+    pub fn from_upstream(said: UpstreamError) -> Self {
         let error = Self::invalid("the upstream server returned an error");
-        Self { said: Some(Box::new(said)), ..error }
+        Self { upstream: Some(Box::new(said)), ..error }
     }
 
     /// The cursor is not from this list, or no longer valid.
@@ -110,13 +110,13 @@ impl Error {
              read it in windows, starting with offset 0, length {limit}"
         );
         let error = Self::new(ErrorKind::TooLarge, message);
-        error.with("size", size.to_string()).with("limit", limit.to_string())
+        error.with_fact("size", size.to_string()).with_fact("limit", limit.to_string())
     }
 
     /// The resource is no longer the pinned version; `etag` is the current one.
     pub fn changed(etag: impl Into<String>) -> Self {
         let message = "the resource has changed and is no longer the requested version";
-        Self::new(ErrorKind::Changed, message).with("etag", etag)
+        Self::new(ErrorKind::Changed, message).with_fact("etag", etag)
     }
 
     /// Sets the resource that the error is about.
@@ -128,14 +128,14 @@ impl Error {
 
     /// Adds a fact that a program can act on.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn with_fact(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.facts.push((name, value.into()));
         self
     }
 
     /// Attaches the cause, for the log.
     #[must_use]
-    pub fn caused_by(mut self, source: impl Into<Source>) -> Self {
+    pub fn caused_by(mut self, source: impl Into<ErrorCause>) -> Self {
         self.source = Some(source.into());
         self
     }

@@ -5,31 +5,31 @@ use std::time::SystemTime;
 /// Reports the health of a source.
 pub trait Health: Send + Sync {
     /// The current health. Does not block or contact the source.
-    fn health(&self) -> Condition;
+    fn health(&self) -> HealthStatus;
 
     /// Whether every part of it is available, neither starting nor failed, so that no further
     /// ability can appear later. Fast: it does not block or contact the source.
-    fn is_there(&self) -> bool;
+    fn is_available(&self) -> bool;
 }
 
 /// The health of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
+pub struct HealthStatus {
     /// The state.
-    pub state: State,
+    pub state: HealthState,
     /// A message for people, such as that the source finds changes by polling.
-    pub words: Option<String>,
+    pub message: Option<String>,
     /// When it entered this state; `None` if it was never in another.
     pub since: Option<SystemTime>,
     /// Further facts, by name.
-    pub facts: Vec<(&'static str, Fact)>,
+    pub facts: Vec<(&'static str, HealthFact)>,
 }
 
 /// One fact about a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fact {
+pub enum HealthFact {
     /// A boolean.
-    Truth(bool),
+    Flag(bool),
     /// A number.
     Count(usize),
     /// A text.
@@ -40,33 +40,33 @@ pub enum Fact {
     Group(Vec<(&'static str, Self)>),
 }
 
-impl Condition {
+impl HealthStatus {
     /// Healthy.
     pub fn ready() -> Self {
-        Self::new(State::Ready, None)
+        Self::new(HealthState::Ready, None)
     }
 
     /// A health with this state and message, without further facts.
-    pub fn new(state: State, words: Option<String>) -> Self {
-        Self { state, words, since: None, facts: Vec::new() }
+    pub fn new(state: HealthState, message: Option<String>) -> Self {
+        Self { state, message, since: None, facts: Vec::new() }
     }
 
     /// The source serves, but with a restriction that the message describes.
     pub fn degraded(words: impl Into<String>) -> Self {
-        Self::new(State::Degraded, Some(words.into()))
+        Self::new(HealthState::Degraded, Some(words.into()))
     }
 }
 
-impl State {
+impl HealthState {
     /// Whether a source in this state answers requests.
-    pub fn is_there(self) -> bool {
+    pub fn is_serving(self) -> bool {
         matches!(self, Self::Ready | Self::Degraded)
     }
 }
 
 /// The state of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum HealthState {
     /// It is not ready yet.
     Starting,
     /// It serves.

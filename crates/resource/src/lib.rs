@@ -7,7 +7,6 @@ pub mod change;
 pub mod context;
 pub mod description;
 pub mod error;
-pub mod extra;
 pub mod health;
 pub mod page;
 pub mod provider;
@@ -15,18 +14,23 @@ pub mod reading;
 pub mod relay;
 pub mod template;
 pub mod tokens;
+pub mod unknown_members;
 pub mod uri;
 
 pub use caller::Caller;
 pub use change::{Change, Interest};
-pub use context::{Context, Progress, Step};
+pub use context::{Context, ProgressSink, ProgressStep};
 pub use description::{Annotations, Format, Icon, Resource, Role, Template, Truth};
-pub use error::{Error, ErrorKind, Result, Said};
-pub use extra::{Extra, Place};
-pub use health::{Condition, Fact, Health, State};
-pub use page::{Absence, Ask, Cursor, Freshness, Page, Scope};
-pub use provider::{Complete, Completion, Facets, Mounts, Provider, Question, Watch};
-pub use reading::{Body, Content, Lines, Next, Part, Reading, Slice, Source, Window};
-pub use relay::{Blank, Calling, Json, Names, Offer, Offered, Relay};
+pub use error::{Error, ErrorKind, Result, UpstreamError};
+pub use health::{Health, HealthFact, HealthState, HealthStatus};
+pub use page::{Absence, CacheScope, Cursor, Freshness, Page, PageRequest};
+pub use provider::{Complete, Completion, CompletionRequest, Facets, MountLookup, Provider, Watch};
+pub use reading::{
+    Body, ByteSource, Content, Continuation, LineRange, Part, Reading, Slice, Window,
+};
+pub use relay::{
+    Component, ComponentCall, ComponentKind, Json, PromptCompletionRequest, Relay, UriRewrite,
+};
 pub use template::UriTemplate;
+pub use unknown_members::{MemberPlace, UnknownMembers};
 pub use uri::Uri;

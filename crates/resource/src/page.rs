@@ -27,17 +27,17 @@ impl<T> Page<T> {
 
 /// A request for one page of a list.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct PageRequest {
     /// The cursor from the previous page; `None` for the first page.
-    pub from: Option<Cursor>,
+    pub cursor: Option<Cursor>,
     /// The maximum number of items.
     pub limit: usize,
 }
 
-impl Ask {
+impl PageRequest {
     /// Requests the first `limit` items.
     pub fn first(limit: usize) -> Self {
-        Self { from: None, limit }
+        Self { cursor: None, limit }
     }
 }
 
@@ -52,9 +52,9 @@ pub struct Cursor(pub Bytes);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
     /// The mount or folder that is missing.
-    pub what: String,
+    pub name: String,
     /// The reason, safe to show to any client.
-    pub why: String,
+    pub reason: String,
 }
 
 /// How long a result may be cached, and by whom.
@@ -63,21 +63,22 @@ pub struct Freshness {
     /// Time to live. Zero: the result may be stale at once.
     pub ttl: Duration,
     /// Who may cache it.
-    pub scope: Scope,
+    pub scope: CacheScope,
 }
 
 impl Freshness {
     /// Combines both for a result made of two: the shorter TTL and the narrower scope.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        let scope = if self.scope == Scope::Public { other.scope } else { Scope::Private };
+    pub fn combine(self, other: Self) -> Self {
+        let scope =
+            if self.scope == CacheScope::Public { other.scope } else { CacheScope::Private };
         Self { ttl: self.ttl.min(other.ttl), scope }
     }
 }
 
 /// Who may cache a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
+pub enum CacheScope {
     /// Any cache, shared ones included.
     Public,
     /// Only the caller's own cache.

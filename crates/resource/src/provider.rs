@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::description::{Resource, Template};
 use crate::error::Result;
 use crate::health::Health;
-use crate::page::{Ask, Page};
+use crate::page::{Page, PageRequest};
 use crate::reading::{Reading, Window};
 use crate::relay::Relay;
 use crate::uri::Uri;
@@ -31,11 +31,16 @@ pub trait Provider: Send + Sync + 'static {
     /// - Pages of any size join without gaps or repeats; one cursor always gives one page.
     /// - Unknown cursor: `Invalid`, or at worst some position in the list.
     /// - Only direct members, never the collection itself.
-    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>>;
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>>;
 
     /// Lists one page of the URI templates whose expansions this provider can read, in a fixed
     /// order. Limits and cursors are as in `list`.
-    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>>;
+    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>>;
 
     /// Describes `uri` exactly as a listing does, without opening its content.
     ///
@@ -58,11 +63,16 @@ pub trait Provider: Send + Sync + 'static {
 /// A shared provider is a provider.
 #[async_trait]
 impl<P: Provider + ?Sized> Provider for Arc<P> {
-    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
         (**self).list(ctx, parent, ask).await
     }
 
-    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
         (**self).templates(ctx, ask).await
     }
 
@@ -91,13 +101,13 @@ pub struct Facets<'a> {
     /// Relays tools and prompts.
     pub relay: Option<&'a dyn Relay>,
     /// Finds the mount that a URI belongs to.
-    pub mounts: Option<&'a dyn Mounts>,
+    pub mounts: Option<&'a dyn MountLookup>,
 }
 
 /// Finds the mount that a URI belongs to.
-pub trait Mounts: Send + Sync {
+pub trait MountLookup: Send + Sync {
     /// Returns the name of the mount that `uri` belongs to, whether or not the resource exists.
-    fn of(&self, uri: &Uri) -> Option<String>;
+    fn mount_of(&self, uri: &Uri) -> Option<String>;
 }
 
 /// Reports changes as a stream.
@@ -124,12 +134,13 @@ pub trait Watch: Send + Sync {
 pub trait Complete: Send + Sync {
     /// Suggests values for a variable, the likeliest first. An unknown template or variable:
     /// `Invalid`.
-    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion>;
+    async fn complete(&self, ctx: &Context, question: &CompletionRequest<'_>)
+    -> Result<Completion>;
 }
 
 /// A request to complete one variable of a template.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct CompletionRequest<'a> {
     /// The template, as listed.
     pub template: &'a str,
     /// The variable to complete.
@@ -137,7 +148,7 @@ pub struct Question<'a> {
     /// The text typed so far.
     pub typed: &'a str,
     /// The variables that already have a value.
-    pub settled: &'a BTreeMap<String, String>,
+    pub resolved: &'a BTreeMap<String, String>,
 }
 
 /// Suggested values.
@@ -151,12 +162,12 @@ pub struct Completion {
 
 impl Completion {
     /// The maximum number of values per result, in every revision of the protocol.
-    pub const MOST: usize = 100;
+    pub const MAX_VALUES: usize = 100;
 
     /// Keeps the first of `values`, up to the maximum, and counts them all.
-    pub fn of(mut values: Vec<String>) -> Self {
+    pub fn from_values(mut values: Vec<String>) -> Self {
         let total = values.len();
-        values.truncate(Self::MOST);
+        values.truncate(Self::MAX_VALUES);
         Self { values, total }
     }
 }

@@ -31,7 +31,7 @@ pub enum Content {
     Collection(Arc<Resource>),
     /// The upstream server's `input_required` result, verbatim: the caller must answer it and
     /// read again.
-    Question(Json),
+    InputRequired(Json),
 }
 
 /// The content in one format.
@@ -49,20 +49,20 @@ pub struct Part {
 #[derive(Debug)]
 pub enum Body {
     /// UTF-8; every chunk of a stream holds whole characters.
-    Text(Source),
+    Text(ByteSource),
     /// Binary data.
-    Blob(Source),
+    Blob(ByteSource),
 }
 
 /// Where the bytes come from: memory, or a stream that the transport pulls while it sends.
-pub enum Source {
+pub enum ByteSource {
     /// All bytes, in memory.
     Bytes(Bytes),
     /// Chunks in order; at least the first is ready or cheap to get.
     Stream(Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>),
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for ByteSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
@@ -101,23 +101,23 @@ pub struct Slice {
     /// The number of bytes of the whole.
     pub total: u64,
     /// The lines of the range, if the reader counted lines.
-    pub lines: Option<Lines>,
+    pub lines: Option<LineRange>,
 }
 
 /// The lines of a byte range. A line ends after its `\n`, the last one at the end of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineRange {
     /// The number of the first line, counted from 1.
     pub start: u64,
     /// The number of lines, including one that is cut off.
     pub count: u64,
     /// Whether the last line is cut off because it is too long for one read.
-    pub cut: bool,
+    pub truncated: bool,
 }
 
 /// Where the next read continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum Continuation {
     /// At this byte.
     Offset(u64),
     /// At the beginning of this line, counted from 1.
@@ -127,7 +127,7 @@ pub enum Next {
 impl Window {
     /// Applies the window to a text in memory that has this version. Returns the text and, for a
     /// partial window, its range.
-    pub fn cut(&self, text: &str, version: &str) -> Result<(String, Option<Slice>)> {
+    pub fn apply_to_text(&self, text: &str, version: &str) -> Result<(String, Option<Slice>)> {
         let total = text.len();
         match self {
             Self::Whole { limit } if total as u64 <= *limit => Ok((text.to_owned(), None)),
@@ -155,7 +155,7 @@ impl Slice {
     }
 
     /// The offset where the next range begins; `None` at the end.
-    pub fn next(&self) -> Option<u64> {
+    pub fn next_offset(&self) -> Option<u64> {
         let end = self.offset + self.length;
         (end < self.total).then_some(end)
     }
@@ -163,8 +163,8 @@ impl Slice {
     /// The line where the next range begins; `None` at the end, inside a line, or without line
     /// numbers.
     pub fn next_line(&self) -> Option<u64> {
-        self.next()?;
-        let lines = self.lines.as_ref().filter(|lines| !lines.cut)?;
+        self.next_offset()?;
+        let lines = self.lines.as_ref().filter(|lines| !lines.truncated)?;
         Some(lines.start + lines.count)
     }
 }

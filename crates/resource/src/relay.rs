@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::page::{Ask, Page};
+use crate::page::{Page, PageRequest};
 use crate::provider::Completion;
 
 /// Relays tools and prompts.
@@ -20,45 +20,49 @@ use crate::provider::Completion;
 #[async_trait]
 pub trait Relay: Send + Sync {
     /// Whether there may be any of this kind. Does not block or contact the source.
-    fn has(&self, offer: Offer) -> bool;
+    fn may_have(&self, offer: ComponentKind) -> bool;
 
     /// Whether calls may emit log messages. Does not block or contact the source.
-    fn logs(&self) -> bool;
+    fn emits_logs(&self) -> bool;
 
     /// Lists one page of tools or prompts, in a fixed order. `names` makes the URIs in their
     /// descriptions public.
-    async fn offers(
+    async fn list_components(
         &self,
         ctx: &Context,
-        offer: Offer,
-        names: &dyn Names,
-        ask: &Ask,
-    ) -> Result<Page<Offered>>;
+        offer: ComponentKind,
+        names: &dyn UriRewrite,
+        ask: &PageRequest,
+    ) -> Result<Page<Component>>;
 
     /// Calls a tool or gets a prompt. The URIs in the result are public.
-    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json>;
+    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json>;
 
     /// Suggests values for an argument of a prompt, the likeliest first.
-    async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion>;
+    async fn complete_prompt(
+        &self,
+        ctx: &Context,
+        blank: &PromptCompletionRequest<'_>,
+    ) -> Result<Completion>;
 }
 
 /// What a server offers besides resources: tools or prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Offer {
+pub enum ComponentKind {
     /// A tool.
     Tool,
     /// A prompt.
     Prompt,
 }
 
-impl Offer {
+impl ComponentKind {
     /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Tool, Self::Prompt];
 }
 
 /// One tool or prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offered {
+pub struct Component {
     /// The name. It overrides the `name` in the description.
     pub name: String,
     /// The whole description, a JSON object.
@@ -67,20 +71,20 @@ pub struct Offered {
 
 /// One tool call or prompt request.
 #[derive(Clone, Copy)]
-pub struct Calling<'a> {
+pub struct ComponentCall<'a> {
     /// Tool or prompt.
-    pub offer: Offer,
+    pub kind: ComponentKind,
     /// The name. It overrides the `name` in the parameters.
     pub name: &'a str,
     /// The parameters as the caller sent them, a JSON object.
     pub params: &'a Json,
     /// Rewrites the URIs in the parameters and in the result.
-    pub names: &'a dyn Names,
+    pub uri_rewrite: &'a dyn UriRewrite,
 }
 
 /// A request to complete one argument of a prompt.
 #[derive(Debug, Clone, Copy)]
-pub struct Blank<'a> {
+pub struct PromptCompletionRequest<'a> {
     /// The prompt.
     pub prompt: &'a str,
     /// The argument to complete.
@@ -88,16 +92,16 @@ pub struct Blank<'a> {
     /// The text typed so far.
     pub typed: &'a str,
     /// The arguments that already have a value.
-    pub settled: &'a BTreeMap<String, String>,
+    pub resolved: &'a BTreeMap<String, String>,
 }
 
 /// Rewrites URIs between a mount's own (local) form and the public form.
-pub trait Names: Send + Sync {
+pub trait UriRewrite: Send + Sync {
     /// The public form of a local URI, if it has one.
-    fn public(&self, local: &str) -> Option<String>;
+    fn to_public(&self, local: &str) -> Option<String>;
 
     /// The local form of a public URI, if it belongs to the mount.
-    fn local(&self, public: &str) -> Option<String>;
+    fn to_local(&self, public: &str) -> Option<String>;
 }
 
 /// JSON text that this crate passes on without parsing it.

@@ -6,32 +6,32 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::uri::{Uri, decode, is_reserved, is_unreserved};
+use crate::uri::{Uri, is_reserved, is_unreserved, percent_decode};
 
 /// A parsed URI template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UriTemplate {
     text: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<TemplatePiece>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Piece {
+enum TemplatePiece {
     Literal(String),
-    Hole(Hole),
+    Expression(TemplateExpression),
 }
 
 /// One expression, such as `{id}`, `{+path}` or `{?q,limit}`.
 #[derive(Debug, Clone, PartialEq)]
-struct Hole {
+struct TemplateExpression {
     operator: Option<char>,
-    variables: Vec<Variable>,
+    variables: Vec<TemplateVariable>,
     /// The first bytes of later expressions, `?` or `#`, which this one therefore excludes.
-    leaves: Vec<u8>,
+    excluded: Vec<u8>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Variable {
+struct TemplateVariable {
     name: String,
     explodes: bool,
 }
@@ -48,15 +48,17 @@ impl UriTemplate {
                 return Err(bad("a } has no matching {"));
             }
             if open > 0 {
-                pieces.push(Piece::Literal(rest[..open].to_owned()));
+                pieces.push(TemplatePiece::Literal(rest[..open].to_owned()));
             }
             let Some(inside) = rest[open..].strip_prefix('{') else { break };
             let close = inside.find('}').ok_or_else(|| bad("a { has no matching }"))?;
-            pieces.push(Piece::Hole(Hole::parse(&inside[..close]).map_err(|why| bad(&why))?));
+            pieces.push(TemplatePiece::Expression(
+                TemplateExpression::parse(&inside[..close]).map_err(|why| bad(&why))?,
+            ));
             rest = &inside[close + 1..];
         }
         let mut template = Self { text: text.to_owned(), pieces };
-        template.leave_to_later_holes();
+        template.exclude_later_operators();
         let mut seen = std::collections::BTreeSet::new();
         if let Some(name) = template.variables().find(|name| !seen.insert(*name)) {
             return Err(bad(&format!("the variable {name} occurs twice")));
@@ -65,11 +67,11 @@ impl UriTemplate {
     }
 
     /// Excludes `?` and `#` from an expression that would swallow the query or fragment after it.
-    fn leave_to_later_holes(&mut self) {
+    fn exclude_later_operators(&mut self) {
         let mut later = Vec::new();
         for piece in self.pieces.iter_mut().rev() {
-            if let Piece::Hole(hole) = piece {
-                hole.leaves.clone_from(&later);
+            if let TemplatePiece::Expression(hole) = piece {
+                hole.excluded.clone_from(&later);
                 later.extend(hole.operator_byte().filter(|byte| b"?#".contains(byte)));
             }
         }
@@ -83,8 +85,8 @@ impl UriTemplate {
     /// The names of its variables, in order.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         let holes = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Hole(hole) => Some(hole),
-            Piece::Literal(_) => None,
+            TemplatePiece::Expression(hole) => Some(hole),
+            TemplatePiece::Literal(_) => None,
         });
         holes.flat_map(|hole| &hole.variables).map(|variable| variable.name.as_str())
     }
@@ -97,8 +99,8 @@ impl UriTemplate {
         let spans = self.spans(text)?;
         let mut values = BTreeMap::new();
         for (piece, (start, end)) in self.pieces.iter().zip(spans) {
-            if let Piece::Hole(hole) = piece {
-                hole.values(&text[start..end], &mut values)?;
+            if let TemplatePiece::Expression(hole) = piece {
+                hole.extract_values(&text[start..end], &mut values)?;
             }
         }
         Some(values)
@@ -112,15 +114,15 @@ impl UriTemplate {
         behind[self.pieces.len()][bytes.len()] = true;
         for (i, piece) in self.pieces.iter().enumerate().rev() {
             let (before, after) = behind.split_at_mut(i + 1);
-            piece.reach(bytes, &after[0], &mut before[i]);
+            piece.mark_starts(bytes, &after[0], &mut before[i]);
             for (at, reached) in before[i].iter_mut().enumerate() {
-                *reached = *reached && is_cut(text, at);
+                *reached = *reached && is_char_edge(text, at);
             }
         }
         let mut at = 0;
         let mut spans = Vec::with_capacity(self.pieces.len());
         for (i, piece) in self.pieces.iter().enumerate() {
-            let end = piece.furthest(bytes, at, &behind[i + 1])?;
+            let end = piece.longest_end(bytes, at, &behind[i + 1])?;
             spans.push((at, end));
             at = end;
         }
@@ -128,9 +130,9 @@ impl UriTemplate {
     }
 }
 
-impl Piece {
+impl TemplatePiece {
     /// Marks in `here` where this piece may begin, given where the next one may begin.
-    fn reach(&self, bytes: &[u8], next: &[bool], here: &mut [bool]) {
+    fn mark_starts(&self, bytes: &[u8], next: &[bool], here: &mut [bool]) {
         match self {
             Self::Literal(literal) => {
                 for at in 0..here.len() {
@@ -139,11 +141,11 @@ impl Piece {
                         end < next.len() && next[end] && bytes[at..end] == *literal.as_bytes();
                 }
             }
-            Self::Hole(hole) => {
+            Self::Expression(hole) => {
                 // `open`: a run of accepted bytes leads from here to a valid end of this piece.
                 let mut open = false;
                 for at in (0..here.len()).rev() {
-                    let goes_on = at < bytes.len() && hole.admits(bytes[at]);
+                    let goes_on = at < bytes.len() && hole.accepts(bytes[at]);
                     open = open && goes_on;
                     here[at] = if hole.may_be_empty() { open || next[at] } else { open };
                     if hole.operator_byte().is_some_and(|byte| bytes.get(at) != Some(&byte)) {
@@ -156,16 +158,16 @@ impl Piece {
     }
 
     /// The furthest end of this piece, begun at `at`, from which the remaining pieces still match.
-    fn furthest(&self, bytes: &[u8], at: usize, next: &[bool]) -> Option<usize> {
+    fn longest_end(&self, bytes: &[u8], at: usize, next: &[bool]) -> Option<usize> {
         match self {
             Self::Literal(literal) => {
                 let end = at + literal.len();
                 (bytes.get(at..end) == Some(literal.as_bytes()) && next[end]).then_some(end)
             }
-            Self::Hole(hole) => {
+            Self::Expression(hole) => {
                 let begins = hole.operator_byte().is_none_or(|byte| bytes.get(at) == Some(&byte));
                 let run = if begins {
-                    bytes[at..].iter().take_while(|byte| hole.admits(**byte)).count()
+                    bytes[at..].iter().take_while(|byte| hole.accepts(**byte)).count()
                 } else {
                     0
                 };
@@ -176,12 +178,12 @@ impl Piece {
     }
 }
 
-impl Hole {
+impl TemplateExpression {
     fn parse(inside: &str) -> Result<Self, String> {
         let operator = inside.chars().next().filter(|first| "+#./;?&".contains(*first));
         let list = &inside[operator.map_or(0, char::len_utf8)..];
-        let variables = list.split(',').map(Variable::parse).collect::<Result<_, _>>()?;
-        Ok(Self { operator, variables, leaves: Vec::new() })
+        let variables = list.split(',').map(TemplateVariable::parse).collect::<Result<_, _>>()?;
+        Ok(Self { operator, variables, excluded: Vec::new() })
     }
 
     /// The character that an expansion begins with.
@@ -195,11 +197,11 @@ impl Hole {
     }
 
     /// Whether an expansion may contain `byte`.
-    fn admits(&self, byte: u8) -> bool {
+    fn accepts(&self, byte: u8) -> bool {
         let plain = is_unreserved(byte) || byte == b'%' || byte >= 0x80;
         plain
             || match self.operator {
-                Some('+' | '#') => is_reserved(byte) && !self.leaves.contains(&byte),
+                Some('+' | '#') => is_reserved(byte) && !self.excluded.contains(&byte),
                 Some('.') => byte == b',',
                 Some('/') => byte == b'/' || byte == b',',
                 Some(';') => b";=,".contains(&byte),
@@ -214,26 +216,31 @@ impl Hole {
     }
 
     /// Adds the values that expand to `run` to `into`; `None` if there are none.
-    fn values(&self, run: &str, into: &mut BTreeMap<String, String>) -> Option<()> {
+    fn extract_values(&self, run: &str, into: &mut BTreeMap<String, String>) -> Option<()> {
         let inside = match self.operator_byte() {
             Some(_) if run.is_empty() => return Some(()),
             Some(_) => &run[1..],
             None => run,
         };
         match self.operator {
-            Some('?' | '&') => self.named(inside, '&', into),
-            Some(';') => self.named(inside, ';', into),
-            Some(separator @ ('/' | '.')) => self.in_turn(inside, separator, into),
-            _ => self.in_turn(inside, ',', into),
+            Some('?' | '&') => self.extract_named(inside, '&', into),
+            Some(';') => self.extract_named(inside, ';', into),
+            Some(separator @ ('/' | '.')) => self.extract_positional(inside, separator, into),
+            _ => self.extract_positional(inside, ',', into),
         }
     }
 
     /// Parses `a=1&b=2`, in any order.
-    fn named(&self, run: &str, separator: char, into: &mut BTreeMap<String, String>) -> Option<()> {
+    fn extract_named(
+        &self,
+        run: &str,
+        separator: char,
+        into: &mut BTreeMap<String, String>,
+    ) -> Option<()> {
         for pair in run.split(separator) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             self.variables.iter().find(|variable| variable.name == name)?;
-            if into.insert(name.to_owned(), plain(value)?).is_some() {
+            if into.insert(name.to_owned(), decode_value(value)?).is_some() {
                 return None;
             }
         }
@@ -241,7 +248,7 @@ impl Hole {
     }
 
     /// Parses `1,2` or `/1/2`: one value per variable, of which the last may take the remainder.
-    fn in_turn(
+    fn extract_positional(
         &self,
         run: &str,
         separator: char,
@@ -259,13 +266,13 @@ impl Hole {
             return None;
         }
         for (variable, value) in self.variables.iter().zip(values) {
-            into.insert(variable.name.clone(), plain(value)?);
+            into.insert(variable.name.clone(), decode_value(value)?);
         }
         Some(())
     }
 }
 
-impl Variable {
+impl TemplateVariable {
     fn parse(text: &str) -> Result<Self, String> {
         let (name, explodes) = text.strip_suffix('*').map_or((text, false), |name| (name, true));
         let name = match name.split_once(':') {
@@ -284,14 +291,14 @@ impl Variable {
 }
 
 /// Whether `text` may be split at `at`: not inside a character, percent-encoded or not.
-fn is_cut(text: &str, at: usize) -> bool {
+fn is_char_edge(text: &str, at: usize) -> bool {
     let encoded = |back: usize| at >= back && text.as_bytes()[at - back] == b'%';
     text.is_char_boundary(at) && (at == text.len() || !encoded(1) && !encoded(2))
 }
 
 /// The percent-decoded value; `None` if it is not UTF-8.
-fn plain(value: &str) -> Option<String> {
-    String::from_utf8(decode(value).into_owned()).ok()
+fn decode_value(value: &str) -> Option<String> {
+    String::from_utf8(percent_decode(value).into_owned()).ok()
 }
 
 #[cfg(test)]

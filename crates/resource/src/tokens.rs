@@ -7,16 +7,16 @@
 
 /// Estimates how many tokens of `o200k_base` a text has.
 pub fn estimate(text: &str) -> u64 {
-    let mut meter = Meter::default();
+    let mut meter = CostMeter::default();
     let spent: u64 = text.chars().map(|character| meter.cost(character)).sum();
-    spent.div_ceil(TOKEN)
+    spent.div_ceil(TOKEN_COST)
 }
 
 /// The length in bytes of the longest prefix of a text that has about `most` tokens; it ends
 /// between characters.
-pub fn prefix(text: &str, most: u64) -> usize {
-    let budget = most.saturating_mul(TOKEN);
-    let (mut meter, mut spent) = (Meter::default(), 0);
+pub fn prefix_len(text: &str, most: u64) -> usize {
+    let budget = most.saturating_mul(TOKEN_COST);
+    let (mut meter, mut spent) = (CostMeter::default(), 0);
     let over = |(_, character): &(usize, char)| {
         spent += meter.cost(*character);
         spent > budget
@@ -25,12 +25,12 @@ pub fn prefix(text: &str, most: u64) -> usize {
 }
 
 /// The cost of one token.
-const TOKEN: u64 = 100;
+const TOKEN_COST: u64 = 100;
 
 /// Computes the cost of each character, in hundredths of a token.
 #[derive(Default)]
-struct Meter {
-    last: Kind,
+struct CostMeter {
+    last: CharKind,
     character: char,
     /// The number of consecutive characters of this kind.
     run: u64,
@@ -38,7 +38,7 @@ struct Meter {
 
 /// The kinds of characters that differ in cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Kind {
+enum CharKind {
     /// The beginning of a line, or of the text.
     #[default]
     Line,
@@ -61,82 +61,83 @@ enum Kind {
     Other,
 }
 
-impl Meter {
+impl CostMeter {
     fn cost(&mut self, character: char) -> u64 {
-        let kind = Kind::of(character);
+        let kind = CharKind::of(character);
         let goes_on = match kind {
-            Kind::Lower | Kind::Accented => self.last.is_latin(),
+            CharKind::Lower | CharKind::Accented => self.last.is_latin(),
             // A capital begins a word inside a name such as `lastModified`.
-            Kind::Upper => self.last == Kind::Upper,
+            CharKind::Upper => self.last == CharKind::Upper,
             _ => self.last == kind && self.run > 0,
         };
         self.run = if goes_on { self.run + 1 } else { 1 };
-        let cost = if goes_on { self.going_on(kind, character) } else { self.beginning(kind) };
+        let cost =
+            if goes_on { self.continuation_cost(kind, character) } else { self.start_cost(kind) };
         (self.last, self.character) = (kind, character);
         cost
     }
 
     /// The cost of the first character of a run.
-    fn beginning(&self, kind: Kind) -> u64 {
+    fn start_cost(&self, kind: CharKind) -> u64 {
         match (kind, self.last) {
-            (Kind::Lower | Kind::Upper | Kind::Accented, before) => match before {
-                Kind::Line | Kind::Blank => 86,
-                Kind::Mark => 89,
-                Kind::Lower => 66,
+            (CharKind::Lower | CharKind::Upper | CharKind::Accented, before) => match before {
+                CharKind::Line | CharKind::Blank => 86,
+                CharKind::Mark => 89,
+                CharKind::Lower => 66,
                 _ => 100,
             },
             // The blank before a word is part of its token.
-            (Kind::Blank, _) => 0,
-            (Kind::Line, Kind::Mark) => 19,
-            (Kind::Line, _) => 120,
-            (Kind::Mark, Kind::Blank) => 98,
-            (Kind::Mark, Kind::Lower | Kind::Upper | Kind::Accented) => 32,
-            (Kind::Mark, _) => 87,
-            (Kind::Digit, _) => 125,
-            (Kind::Kanji, _) => 115,
-            (Kind::Hiragana, _) => 72,
-            (Kind::Katakana, _) => 50,
-            (Kind::Wide, _) => 40,
-            (Kind::Hangul, _) => 73,
-            (Kind::Cyrillic, _) => 89,
-            (Kind::Emoji, _) => 160,
-            (Kind::Joined, _) => 110,
-            (Kind::Sign, _) => 120,
-            (Kind::Other, _) => 38,
+            (CharKind::Blank, _) => 0,
+            (CharKind::Line, CharKind::Mark) => 19,
+            (CharKind::Line, _) => 120,
+            (CharKind::Mark, CharKind::Blank) => 98,
+            (CharKind::Mark, CharKind::Lower | CharKind::Upper | CharKind::Accented) => 32,
+            (CharKind::Mark, _) => 87,
+            (CharKind::Digit, _) => 125,
+            (CharKind::Kanji, _) => 115,
+            (CharKind::Hiragana, _) => 72,
+            (CharKind::Katakana, _) => 50,
+            (CharKind::Wide, _) => 40,
+            (CharKind::Hangul, _) => 73,
+            (CharKind::Cyrillic, _) => 89,
+            (CharKind::Emoji, _) => 160,
+            (CharKind::Joined, _) => 110,
+            (CharKind::Sign, _) => 120,
+            (CharKind::Other, _) => 38,
         }
     }
 
     /// The cost of a further character of a run.
-    fn going_on(&self, kind: Kind, character: char) -> u64 {
+    fn continuation_cost(&self, kind: CharKind, character: char) -> u64 {
         match kind {
-            Kind::Lower if self.run <= 4 => 14,
+            CharKind::Lower if self.run <= 4 => 14,
             // Most words of up to eleven letters are in the table as a whole.
-            Kind::Lower if self.run <= 11 => 0,
-            Kind::Lower => 65,
-            Kind::Upper => 17,
-            Kind::Accented => 70,
-            Kind::Digit if self.run % 3 == 1 => 125,
-            Kind::Digit | Kind::Line => 0,
+            CharKind::Lower if self.run <= 11 => 0,
+            CharKind::Lower => 65,
+            CharKind::Upper => 17,
+            CharKind::Accented => 70,
+            CharKind::Digit if self.run % 3 == 1 => 125,
+            CharKind::Digit | CharKind::Line => 0,
             // The rest of an indentation is one token, however deep.
-            Kind::Blank if self.run == 2 => 72,
-            Kind::Blank => 1,
-            Kind::Mark if character == self.character => 5,
-            Kind::Mark => 34,
-            Kind::Sign if character == self.character => 28,
-            Kind::Kanji | Kind::Hiragana => 66,
-            Kind::Katakana => 59,
-            Kind::Wide => 40,
-            Kind::Hangul => 63,
-            Kind::Cyrillic => 16,
-            Kind::Emoji => 160,
-            Kind::Joined => 110,
-            Kind::Sign => 120,
-            Kind::Other => 38,
+            CharKind::Blank if self.run == 2 => 72,
+            CharKind::Blank => 1,
+            CharKind::Mark if character == self.character => 5,
+            CharKind::Mark => 34,
+            CharKind::Sign if character == self.character => 28,
+            CharKind::Kanji | CharKind::Hiragana => 66,
+            CharKind::Katakana => 59,
+            CharKind::Wide => 40,
+            CharKind::Hangul => 63,
+            CharKind::Cyrillic => 16,
+            CharKind::Emoji => 160,
+            CharKind::Joined => 110,
+            CharKind::Sign => 120,
+            CharKind::Other => 38,
         }
     }
 }
 
-impl Kind {
+impl CharKind {
     fn of(character: char) -> Self {
         match character {
             'a'..='z' => Self::Lower,
@@ -172,7 +173,7 @@ impl Kind {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{estimate, prefix};
+    use super::{estimate, prefix_len};
 
     #[test]
     fn nothing_is_nothing_and_a_short_word_is_about_one() {
@@ -190,7 +191,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_prefix_is_the_longest_within_its_budget(text in "\\PC{0,60}", most in 0_u64..40) {
-            let end = prefix(&text, most);
+            let end = prefix_len(&text, most);
             prop_assert!(estimate(&text[..end]) <= most);
             if let Some(next) = text[end..].chars().next() {
                 prop_assert!(estimate(&text[..end + next.len_utf8()]) > most);

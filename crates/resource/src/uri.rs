@@ -16,7 +16,7 @@ pub struct Uri(Arc<str>);
 impl Uri {
     /// Checks `text` and keeps it.
     pub fn parse(text: &str) -> Result<Self> {
-        match flaw(text) {
+        match find_error(text) {
             None => Ok(Self(text.into())),
             Some(flaw) => Err(Error::invalid(format!("not a valid URI: {flaw}"))),
         }
@@ -66,7 +66,7 @@ impl fmt::Debug for Uri {
 }
 
 /// The reason why `text` is not a URI, or `None` if it is one.
-fn flaw(text: &str) -> Option<&'static str> {
+fn find_error(text: &str) -> Option<&'static str> {
     let Some((scheme, rest)) = text.split_once(':') else {
         return Some("it has no scheme");
     };
@@ -119,7 +119,7 @@ pub fn encode_segment(segment: &[u8], into: &mut String) {
 }
 
 /// Decodes percent-encoding, once.
-pub fn decode(text: &str) -> Cow<'_, [u8]> {
+pub fn percent_decode(text: &str) -> Cow<'_, [u8]> {
     let bytes = text.as_bytes();
     if !bytes.contains(&b'%') {
         return Cow::Borrowed(bytes);
@@ -146,7 +146,7 @@ pub fn decode(text: &str) -> Cow<'_, [u8]> {
 mod tests {
     use proptest::prelude::{any, proptest};
 
-    use super::{Uri, decode, encode_segment};
+    use super::{Uri, encode_segment, percent_decode};
 
     #[test]
     fn a_uri_is_taken_apart_where_rfc_3986_says() {
@@ -179,7 +179,7 @@ mod tests {
             let mut text = String::from("x:/");
             encode_segment(&segment, &mut text);
             let uri = Uri::parse(&text).unwrap();
-            assert_eq!(&decode(&uri.path()[1..])[..], &segment[..]);
+            assert_eq!(&percent_decode(&uri.path()[1..])[..], &segment[..]);
         }
     }
 }

@@ -4,60 +4,66 @@ use protocol::{Call, Reply};
 use resource::{Error, Result};
 
 use crate::exchange::Exchange;
-use crate::methods::subscriptions::Subscriber;
-use crate::methods::{completion, relay, resources};
+use crate::methods::subscriptions::SessionSubscriptions;
+use crate::methods::{completion, components, resources};
 use crate::server::Server;
 
 /// Runs the method of `call`.
-pub(crate) async fn answer(server: &Server, exchange: &Exchange, call: Call) -> Result<Reply> {
+pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -> Result<Reply> {
     let ctx = &exchange.ctx;
     match call {
-        Call::Initialize { .. } => Ok(Reply::Welcome),
-        Call::Discover => Ok(Reply::Discovery(server.stands())),
-        Call::Ping => Ok(Reply::Done),
-        Call::Level(level) => {
-            if let Some(guest) = &exchange.guest {
-                guest.listen(level);
+        Call::Initialize { .. } => Ok(Reply::Initialize),
+        Call::Discover => Ok(Reply::Discover(server.discovery_freshness())),
+        Call::Ping => Ok(Reply::Empty),
+        Call::SetLogLevel(level) => {
+            if let Some(guest) = &exchange.client_session {
+                guest.set_level(level);
             }
-            Ok(Reply::Done)
+            Ok(Reply::Empty)
         }
-        Call::List { parent, cursor } => resources::list(server, ctx, parent, cursor).await,
-        Call::Directory { parent, cursor } => {
-            resources::directory(server, ctx, parent, cursor).await
+        Call::List { parent, cursor } => {
+            resources::list_resources(server, ctx, parent, cursor).await
         }
-        Call::Templates { cursor } => resources::templates(server, ctx, cursor).await,
-        Call::Read { uri, window, .. } => resources::read(server, exchange, &uri, window).await,
-        Call::Metadata { uri } => resources::metadata(server, ctx, &uri).await,
-        Call::Subscribe { uri } => subscriber(exchange)?.subscribe(uri).await,
-        Call::Unsubscribe { uri } => Ok(subscriber(exchange)?.unsubscribe(&uri)),
+        Call::ReadDirectory { parent, cursor } => {
+            resources::list_directory(server, ctx, parent, cursor).await
+        }
+        Call::ListTemplates { cursor } => resources::list_templates(server, ctx, cursor).await,
+        Call::Read { uri, window, .. } => {
+            resources::read_resource(server, exchange, &uri, window).await
+        }
+        Call::Metadata { uri } => resources::describe_resource(server, ctx, &uri).await,
+        Call::Subscribe { uri } => require_subscriber(exchange)?.subscribe(uri).await,
+        Call::Unsubscribe { uri } => Ok(require_subscriber(exchange)?.unsubscribe(&uri)),
         // The transports handle it before dispatch: they stream its notifications.
         Call::Listen(_) => Err(Error::invalid("this transport cannot stream notifications")),
-        Call::Offers { offer, cursor } => relay::list(server, ctx, offer, cursor).await,
-        Call::Offered { offer, name, params } => {
-            relay::call(server, exchange, offer, &name, &params).await
+        Call::ListComponents { component: offer, cursor } => {
+            components::list_components(server, ctx, offer, cursor).await
         }
-        Call::Suggest { prompt, argument, typed, settled } => {
-            let blank = resource::Blank {
+        Call::InvokeComponent { component: offer, name, params } => {
+            components::call_component(server, exchange, offer, &name, &params).await
+        }
+        Call::CompletePrompt { prompt, argument, typed, settled } => {
+            let blank = resource::PromptCompletionRequest {
                 prompt: &prompt,
                 argument: &argument,
                 typed: &typed,
-                settled: &settled,
+                resolved: &settled,
             };
-            relay::suggest(server, ctx, &blank).await
+            components::complete_prompt(server, ctx, &blank).await
         }
-        Call::Complete { template, variable, typed, settled } => {
-            let question = resource::Question {
+        Call::CompleteTemplate { template, variable, typed, settled } => {
+            let question = resource::CompletionRequest {
                 template: &template,
                 variable: &variable,
                 typed: &typed,
-                settled: &settled,
+                resolved: &settled,
             };
-            completion::complete(server, ctx, &question).await
+            completion::complete_template(server, ctx, &question).await
         }
     }
 }
 
-fn subscriber(exchange: &Exchange) -> Result<&Subscriber> {
+fn require_subscriber(exchange: &Exchange) -> Result<&SessionSubscriptions> {
     let nobody = || Error::invalid("subscribing needs a session; open one with initialize");
     exchange.subscriber.as_deref().ok_or_else(nobody)
 }

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use protocol::{Id, Terms};
+use protocol::{Dialect, RequestId};
 use resource::Context;
 
-use crate::methods::subscriptions::Subscriber;
-use crate::transport::guest::Guest;
+use crate::methods::subscriptions::SessionSubscriptions;
+use crate::transport::client_session::ClientSession;
 
 /// What a handler needs to know about one request besides its parameters.
 pub(crate) struct Exchange {
-    pub(crate) id: Id,
-    pub(crate) terms: Terms,
+    pub(crate) id: RequestId,
+    pub(crate) terms: Dialect,
     pub(crate) ctx: Context,
     /// The subscriptions of the session, if the request belongs to one.
-    pub(crate) subscriber: Option<Arc<Subscriber>>,
+    pub(crate) subscriber: Option<Arc<SessionSubscriptions>>,
     /// The client of the session, if the request belongs to one.
-    pub(crate) guest: Option<Arc<Guest>>,
+    pub(crate) client_session: Option<Arc<ClientSession>>,
 }

@@ -5,13 +5,13 @@
 
 mod dispatch;
 mod exchange;
+mod in_flight;
 mod lifecycle;
 mod limits;
 mod methods;
-mod mirrored;
-mod pace;
-mod progress;
-mod reminder;
+mod param_headers;
+mod rate_limit;
+mod request_state;
 mod server;
 mod tools;
 pub mod transport;
@@ -19,5 +19,5 @@ mod watchers;
 pub mod window;
 
 pub use limits::Limits;
-pub use server::{Collections, Server};
-pub use watchers::Watchers;
+pub use server::{CollectionsMode, Server};
+pub use watchers::WatcherRegistry;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use watch::Calm;
+use subscriptions::DebounceConfig;
 
 /// All limits of the server. Each one can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Limits {
     /// Requests in flight per connection or session.
     pub in_flight: usize,
     /// Completion requests per second, over all clients.
-    pub completions: u32,
+    pub completions_per_second: u32,
     /// Open HTTP sessions.
     pub sessions: usize,
     /// Idle time after which a session ends.
@@ -32,22 +32,22 @@ pub struct Limits {
     /// Subscribed resources per session, or per listening request.
     pub subscriptions: usize,
     /// Subscriptions of all sessions and listening requests together.
-    pub all_subscriptions: usize,
+    pub total_subscriptions: usize,
     /// Listening requests per lasting connection (stdio, HTTP+SSE).
     pub listeners: usize,
     /// Debounce: how long a resource must stay unchanged before the server sends a notification.
-    pub quiet: Duration,
+    pub debounce_quiet: Duration,
     /// Debounce: the longest time that a notification may be delayed.
-    pub hold: Duration,
+    pub debounce_max: Duration,
     /// Open HTTP connections.
     pub connections: usize,
     /// How long a request may take to arrive. Also the write timeout for clients that do not
     /// read.
-    pub arrival: Duration,
+    pub io_timeout: Duration,
     /// How long a client may take to answer a request that an upstream server sends it.
-    pub answer: Duration,
+    pub client_answer_timeout: Duration,
     /// How long a shutdown waits for requests in flight.
-    pub farewell: Duration,
+    pub shutdown_grace: Duration,
 }
 
 impl Default for Limits {
@@ -60,19 +60,19 @@ impl Default for Limits {
             batch: 100,
             page: 100,
             in_flight: 64,
-            completions: 1000,
+            completions_per_second: 1000,
             sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
             streams: 4,
             subscriptions: 1024,
-            all_subscriptions: 65_536,
+            total_subscriptions: 65_536,
             listeners: 64,
-            quiet: Calm::default().quiet,
-            hold: Calm::default().most,
+            debounce_quiet: DebounceConfig::default().quiet,
+            debounce_max: DebounceConfig::default().max_delay,
             connections: 1024,
-            arrival: Duration::from_secs(75),
-            answer: Duration::from_secs(600),
-            farewell: Duration::from_secs(2),
+            io_timeout: Duration::from_secs(75),
+            client_answer_timeout: Duration::from_secs(600),
+            shutdown_grace: Duration::from_secs(2),
         }
     }
 }

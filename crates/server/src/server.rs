@@ -9,48 +9,49 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use protocol::frame::Bounds;
-use protocol::shape::capability::Abilities;
+use protocol::inbound::shape::capabilities::ServerFeatures;
+use protocol::json::frame::FrameLimits;
 use protocol::{
-    Call, Method, Outgoing, Press, Refusal, Reply, Revision, Seal, Terms, Tool, Welcome,
+    BuiltinTool, Call, CursorSeal, Dialect, Method, Outgoing, Refusal, Reply, Revision, RowCache,
+    ServerProfile,
 };
-use resource::{Error, ErrorKind, Freshness, Health, Offer, Provider, Relay, Scope};
-use watch::{Calm, Hub};
+use resource::{CacheScope, ComponentKind, Error, ErrorKind, Freshness, Health, Provider, Relay};
+use subscriptions::{DebounceConfig, Hub};
 
 use crate::dispatch;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
-use crate::mirrored::Mirrored;
-use crate::pace::Pace;
-use crate::watchers::Watchers;
-use crate::window::Marks;
+use crate::param_headers::ParamHeaderTable;
+use crate::rate_limit::RateLimit;
+use crate::watchers::WatcherRegistry;
+use crate::window::LineIndex;
 
 const INSTRUCTIONS: &str = "refdesk serves documents, files and data as resources. List them \
     and read what you need. Read a large resource in windows: set _meta[\"dev.refdesk/window\"] \
     of the read to {\"offset\": 0, \"length\": 65536}, then continue at `next`.";
 
 /// TTL of our capabilities while all sources are up: then they change only with the settings.
-const SETTLED: Duration = Duration::from_secs(300);
+const DISCOVERY_TTL: Duration = Duration::from_secs(300);
 
 /// A provider and all the state needed to serve it. Nothing is global.
 pub struct Server {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) limits: Limits,
-    pub(crate) seal: Seal,
-    collections: Collections,
-    pub(crate) completions: Pace,
-    press: Press,
+    pub(crate) seal: CursorSeal,
+    collections_mode: CollectionsMode,
+    pub(crate) completion_rate: RateLimit,
+    press: RowCache,
     pub(crate) hub: Hub,
-    pub(crate) watchers: Arc<Watchers>,
-    pub(crate) marks: Marks,
-    failures: AtomicU64,
+    pub(crate) watchers: Arc<WatcherRegistry>,
+    pub(crate) line_index: LineIndex,
+    error_count: AtomicU64,
     has_tools: bool,
-    pub(crate) mirrored: Mirrored,
+    pub(crate) param_headers: ParamHeaderTable,
 }
 
 /// Which clients get the extension SEP-2093 (collections and metadata).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Collections {
+pub enum CollectionsMode {
     /// All clients.
     #[default]
     Always,
@@ -66,26 +67,27 @@ impl Server {
         provider: Arc<dyn Provider>,
         limits: Limits,
         key: [u8; 32],
-        collections: Collections,
+        collections_mode: CollectionsMode,
     ) -> Self {
-        let seal = Seal::new(key);
-        let completions = Pace::new(limits.completions);
-        let calm = Calm { quiet: limits.quiet, most: limits.hold };
-        let hub = Hub::new(Arc::clone(&provider), calm, limits.all_subscriptions);
-        let (press, marks, failures) = (Press::default(), Marks::default(), AtomicU64::new(0));
+        let seal = CursorSeal::new(key);
+        let completion_rate = RateLimit::new(limits.completions_per_second);
+        let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
+        let hub = Hub::new(Arc::clone(&provider), calm, limits.total_subscriptions);
+        let (press, line_index, error_count) =
+            (RowCache::default(), LineIndex::default(), AtomicU64::new(0));
         Self {
             provider,
             limits,
             seal,
-            collections,
-            completions,
+            collections_mode,
+            completion_rate,
             press,
             hub,
-            watchers: Watchers::new(),
-            marks,
-            failures,
+            watchers: WatcherRegistry::new(),
+            line_index,
+            error_count,
             has_tools: true,
-            mirrored: Mirrored::default(),
+            param_headers: ParamHeaderTable::default(),
         }
     }
 
@@ -97,63 +99,65 @@ impl Server {
 
     /// Registers the watchers of its tools in `watchers`, which the caller may also serve.
     #[must_use]
-    pub fn with_watchers(self, watchers: Arc<Watchers>) -> Self {
+    pub fn with_watchers(self, watchers: Arc<WatcherRegistry>) -> Self {
         Self { watchers, ..self }
     }
 
-    pub(crate) fn bounds(&self) -> Bounds {
-        Bounds { depth: self.limits.depth, batch: self.limits.batch }
+    pub(crate) fn bounds(&self) -> FrameLimits {
+        FrameLimits { max_depth: self.limits.depth, max_batch: self.limits.batch }
     }
 
     /// The terms for a client of `revision`, which is `aware` if it declared SEP-2093.
-    pub(crate) fn terms(&self, revision: Revision, aware: bool) -> Terms {
-        let full = match self.collections {
-            Collections::Always => true,
-            Collections::Aware => aware,
-            Collections::Off => false,
+    pub(crate) fn terms(&self, revision: Revision, aware: bool) -> Dialect {
+        let full = match self.collections_mode {
+            CollectionsMode::Always => true,
+            CollectionsMode::Aware => aware,
+            CollectionsMode::Off => false,
         };
-        Terms { revision, aware, full }
+        Dialect { revision, knows_sep2093: aware, full_metadata: full }
     }
 
     pub(crate) fn has_collections(&self) -> bool {
-        self.collections != Collections::Off
+        self.collections_mode != CollectionsMode::Off
     }
 
     /// Whether we may have tools (or prompts), our own or relayed.
-    pub(crate) fn offers(&self, offer: Offer) -> bool {
-        (offer == Offer::Tool && self.has_tools) || self.relays(offer)
+    pub(crate) fn has_component(&self, offer: ComponentKind) -> bool {
+        (offer == ComponentKind::Tool && self.has_tools) || self.relays_component(offer)
     }
 
     /// Our own tools, in order. Those that watch need a provider that reports changes.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = Tool> + '_ {
-        let can = |tool: &Tool| self.has_tools && (!tool.watches() || self.hub.has_changes());
-        Tool::ALL.into_iter().filter(can)
+    pub(crate) fn own_tools(&self) -> impl Iterator<Item = BuiltinTool> + '_ {
+        let can = |tool: &BuiltinTool| {
+            self.has_tools && (!tool.needs_subscriptions() || self.hub.has_changes())
+        };
+        BuiltinTool::ALL.into_iter().filter(can)
     }
 
     /// Whether the provider may relay tools (or prompts) of other servers.
-    pub(crate) fn relays(&self, offer: Offer) -> bool {
-        self.provider.facets().relay.is_some_and(|relay| relay.has(offer))
+    pub(crate) fn relays_component(&self, offer: ComponentKind) -> bool {
+        self.provider.facets().relay.is_some_and(|relay| relay.may_have(offer))
     }
 
-    fn logs(&self) -> bool {
-        self.provider.facets().relay.is_some_and(Relay::logs)
+    fn has_logging(&self) -> bool {
+        self.provider.facets().relay.is_some_and(Relay::emits_logs)
     }
 
-    fn completes(&self) -> bool {
-        self.provider.facets().complete.is_some() || self.offers(Offer::Prompt)
+    fn has_completion(&self) -> bool {
+        self.provider.facets().complete.is_some() || self.has_component(ComponentKind::Prompt)
     }
 
-    pub(crate) fn welcome(&self) -> Welcome {
-        Welcome {
+    pub(crate) fn server_info(&self) -> ServerProfile {
+        ServerProfile {
             name: "refdesk",
             version: env!("CARGO_PKG_VERSION"),
             instructions: INSTRUCTIONS,
-            abilities: Abilities {
-                completes: self.completes(),
-                watches: self.hub.has_changes(),
-                tools: self.offers(Offer::Tool),
-                prompts: self.offers(Offer::Prompt),
-                logs: self.logs(),
+            features: ServerFeatures {
+                completion: self.has_completion(),
+                subscriptions: self.hub.has_changes(),
+                tools: self.has_component(ComponentKind::Tool),
+                prompts: self.has_component(ComponentKind::Prompt),
+                logging: self.has_logging(),
                 collections: self.has_collections(),
             },
         }
@@ -161,58 +165,58 @@ impl Server {
 
     /// TTL of our capabilities: zero while any source is starting or down, because its
     /// capabilities may still appear.
-    pub(crate) fn stands(&self) -> Freshness {
-        let is_there = self.provider.facets().health.is_none_or(Health::is_there);
-        let ttl = if is_there { SETTLED } else { Duration::ZERO };
-        Freshness { ttl, scope: Scope::Public }
+    pub(crate) fn discovery_freshness(&self) -> Freshness {
+        let is_there = self.provider.facets().health.is_none_or(Health::is_available);
+        let ttl = if is_there { DISCOVERY_TTL } else { Duration::ZERO };
+        Freshness { ttl, scope: CacheScope::Public }
     }
 
     /// The method called `name`, if it is served in `revision`.
-    pub(crate) fn method(&self, name: &str, revision: Revision) -> Result<Method, Refusal> {
+    pub(crate) fn find_method(&self, name: &str, revision: Revision) -> Result<Method, Refusal> {
         let served = |method: &Method| {
             method.is_served_in(revision)
                 && (self.has_collections() || !method.is_extension())
-                && (self.hub.has_changes() || !method.watches())
-                && (*method != Method::Complete || self.completes())
-                && (*method != Method::Level || self.logs())
-                && method.offer().is_none_or(|offer| self.offers(offer))
+                && (self.hub.has_changes() || !method.is_subscription())
+                && (*method != Method::Complete || self.has_completion())
+                && (*method != Method::SetLogLevel || self.has_logging())
+                && method.component().is_none_or(|offer| self.has_component(offer))
         };
-        let method = Method::named(name).filter(served);
-        method.ok_or_else(|| Refusal::no_such_method(name))
+        let method = Method::from_name(name).filter(served);
+        method.ok_or_else(|| Refusal::method_not_found(name))
     }
 
     /// Dispatches one request and encodes its answer; an error or a panic becomes a refusal.
-    pub(crate) async fn answer(&self, exchange: &Exchange, call: Call) -> Outgoing {
-        let answered = AssertUnwindSafe(dispatch::answer(self, exchange, call)).catch_unwind();
+    pub(crate) async fn respond(&self, exchange: &Exchange, call: Call) -> Outgoing {
+        let answered = AssertUnwindSafe(dispatch::dispatch(self, exchange, call)).catch_unwind();
         match answered.await {
             Ok(Ok(reply)) => {
-                reply.encode(&exchange.id, exchange.terms, &self.welcome(), &self.press)
+                reply.encode(&exchange.id, exchange.terms, &self.server_info(), &self.press)
             }
-            Ok(Err(error)) => self.refuse(exchange, &error),
+            Ok(Err(error)) => self.encode_error(exchange, &error),
             // A panic ends its own request and nothing else.
-            Err(_) => self.refuse(exchange, &Error::internal("the request handler panicked")),
+            Err(_) => self.encode_error(exchange, &Error::internal("the request handler panicked")),
         }
     }
 
     /// Encodes the final answer to a listening request.
-    pub(crate) fn end(&self, exchange: &Exchange) -> Outgoing {
-        Reply::Ended.encode(&exchange.id, exchange.terms, &self.welcome(), &self.press)
+    pub(crate) fn finish_listening(&self, exchange: &Exchange) -> Outgoing {
+        Reply::ListenEnded.encode(&exchange.id, exchange.terms, &self.server_info(), &self.press)
     }
 
-    fn refuse(&self, exchange: &Exchange, error: &Error) -> Outgoing {
-        let trace = self.note(error);
-        Refusal::of(error, exchange.terms, &trace).encode(Some(&exchange.id))
+    fn encode_error(&self, exchange: &Exchange, error: &Error) -> Outgoing {
+        let trace = self.log_error(error);
+        Refusal::from_error(error, exchange.terms, &trace).encode(Some(&exchange.id))
     }
 
     /// Logs an error and returns the message that a client may see.
-    pub(crate) fn told(&self, error: &Error) -> String {
-        let terms = Terms::full(Revision::ALL[0]);
-        Refusal::of(error, terms, &self.note(error)).words().to_owned()
+    pub(crate) fn public_message(&self, error: &Error) -> String {
+        let terms = Dialect::full(Revision::ALL[0]);
+        Refusal::from_error(error, terms, &self.log_error(error)).message().to_owned()
     }
 
     /// Logs an error and returns its id in the log.
-    fn note(&self, error: &Error) -> String {
-        let trace = format!("f{}", self.failures.fetch_add(1, Ordering::Relaxed));
+    fn log_error(&self, error: &Error) -> String {
+        let trace = format!("f{}", self.error_count.fetch_add(1, Ordering::Relaxed));
         match error.kind {
             ErrorKind::Internal | ErrorKind::Unavailable => {
                 tracing::warn!(trace, cause = ?error, "request failed");

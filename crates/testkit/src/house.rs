@@ -1,17 +1,19 @@
-//! Repository lints: dependency rules, file rules, and where which code may be.
+//! Repository lints: dependency rules, file rules, names, and where which code may be.
 //!
 //! The ten checks of the house and its file rules, each a function from text to violations.
 
-pub mod arrows;
+pub mod dependencies;
 pub mod files;
+pub mod names;
+pub mod placement;
 pub mod sources;
-pub mod words;
 
 use std::fmt;
+use std::fs;
 use std::io;
 use std::path::Path;
 
-use sources::Source;
+use sources::SourceFile;
 
 /// A line that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,19 +34,21 @@ impl fmt::Display for Violation {
 
 /// Finds every violation in the repository at `root`, sorted by file and line.
 pub fn check(root: &Path) -> io::Result<Vec<Violation>> {
-    let sources = sources::all(root)?;
-    let packages = arrows::packages(root)?;
-    let mut violations = arrows::check(&packages);
+    let sources = sources::read_all(root)?;
+    let packages = dependencies::packages(root)?;
+    let mut violations = dependencies::check(&packages);
     for source in &sources {
         violations.extend(files::check(source));
-        violations.extend(words::check(source));
+        violations.extend(placement::check(source));
     }
     violations.extend(files::check_named(&sources));
+    let clauses = fs::read_to_string(root.join("docs/clauses.md"))?;
+    violations.extend(names::check(&sources, &clauses));
     violations.sort_by(|a, b| (&a.path, a.line, &a.rule).cmp(&(&b.path, b.line, &b.rule)));
     Ok(violations)
 }
 
-impl Source {
+impl SourceFile {
     fn violation(&self, line: usize, rule: impl Into<String>) -> Violation {
         Violation { path: self.path.clone(), line, rule: rule.into() }
     }

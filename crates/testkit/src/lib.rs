@@ -6,5 +6,5 @@ pub mod contract;
 pub mod house;
 pub mod memory;
 
-pub use contract::{Known, contract};
-pub use memory::Memory;
+pub use contract::{Expectations, contract};
+pub use memory::MemoryProvider;

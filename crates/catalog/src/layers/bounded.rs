@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Context, Facets, Page, Provider, Reading, Resource, Result, Template, Uri, Window,
+    Context, Facets, Page, PageRequest, Provider, Reading, Resource, Result, Template, Uri, Window,
 };
 
 /// Caps every read at the mount's limit.
@@ -20,11 +20,16 @@ impl<P> Bounded<P> {
 
 #[async_trait]
 impl<P: Provider> Provider for Bounded<P> {
-    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
         self.inner.list(ctx, parent, ask).await
     }
 
-    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
         self.inner.templates(ctx, ask).await
     }
 

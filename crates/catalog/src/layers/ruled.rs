@@ -6,37 +6,38 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use resource::{
-    Ask, Change, Complete, Completion, Content, Context, Error, Facets, Icon, Interest, Page,
-    Provider, Question, Reading, Resource, Result, Role, Template, Uri, Watch, Window, uri,
+    Change, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Icon,
+    Interest, Page, PageRequest, Provider, Reading, Resource, Result, Role, Template, Uri, Watch,
+    Window, uri,
 };
 
-use crate::changes::{Changes, silent};
+use crate::changes::{ChangeStream, watch_unsupported};
 use crate::memo::Memo;
 
 /// The maximum number of completely hidden pages in a row that a list skips before it returns an
 /// empty page.
-const EMPTY_PAGES: usize = 64;
+const MAX_EMPTY_PAGES: usize = 64;
 
 /// Rules in the order in which they apply: a later one overrides an earlier one.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {
+pub struct MetadataRules {
     globs: GlobSet,
-    effects: Vec<Effect>,
+    effects: Vec<RuleEffect>,
     hides: bool,
 }
 
 /// Metadata for the resources that a pattern matches.
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub struct MetadataRule {
     /// A glob over the path inside the mount; one without a slash matches at any depth.
     pub glob: String,
     /// What it sets.
-    pub effect: Effect,
+    pub effect: RuleEffect,
 }
 
 /// What a rule sets. `None` leaves a value unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Effect {
+pub struct RuleEffect {
     /// The priority, from 0 to 1.
     pub priority: Option<f64>,
     /// The audience.
@@ -51,13 +52,15 @@ pub struct Effect {
     pub hide: Option<bool>,
 }
 
-impl Rules {
+impl MetadataRules {
     /// Compiles the patterns; the error names the invalid one.
-    pub fn new(rules: impl IntoIterator<Item = Rule>) -> std::result::Result<Self, globset::Error> {
+    pub fn new(
+        rules: impl IntoIterator<Item = MetadataRule>,
+    ) -> std::result::Result<Self, globset::Error> {
         let mut globs = GlobSetBuilder::new();
         let mut effects = Vec::new();
         for rule in rules {
-            globs.add(Self::glob(&rule.glob)?);
+            globs.add(Self::compile_glob(&rule.glob)?);
             effects.push(rule.effect);
         }
         let hides = effects.iter().any(|effect| effect.hide == Some(true));
@@ -66,7 +69,7 @@ impl Rules {
 
     /// Compiles one pattern. A trailing slash is ignored. As in an ignore file, a slash anywhere
     /// else anchors the pattern to the root.
-    pub fn glob(pattern: &str) -> std::result::Result<Glob, globset::Error> {
+    pub fn compile_glob(pattern: &str) -> std::result::Result<Glob, globset::Error> {
         let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
         let anywhere = format!("**/{pattern}");
         let tied = pattern.strip_prefix('/');
@@ -75,7 +78,7 @@ impl Rules {
     }
 
     /// Whether any rule hides a resource.
-    pub fn hides(&self) -> bool {
+    pub fn has_hide_rule(&self) -> bool {
         self.hides
     }
 
@@ -113,7 +116,7 @@ impl Rules {
     }
 
     /// Whether `path`, or a folder it lies in, is hidden.
-    pub fn hide(&self, path: &str) -> bool {
+    pub fn is_hidden(&self, path: &str) -> bool {
         let hidden = |path: &str| {
             let mut said =
                 self.globs.matches(path).into_iter().filter_map(|at| self.effects[at].hide);
@@ -127,30 +130,30 @@ impl Rules {
 /// A provider with rules that describe or hide its resources.
 pub struct Ruled<P> {
     inner: P,
-    rules: Rules,
-    described: Memo,
+    rules: MetadataRules,
+    describe_memo: Memo,
 }
 
 impl<P: Provider> Ruled<P> {
     /// Wraps `inner` in `rules`.
-    pub fn new(inner: P, rules: Rules) -> Self {
-        Self { inner, rules, described: Memo::default() }
+    pub fn new(inner: P, rules: MetadataRules) -> Self {
+        Self { inner, rules, describe_memo: Memo::default() }
     }
 
     /// The path that patterns match: the URI without its scheme and outer slashes, decoded.
-    fn path(uri: &Uri) -> String {
+    fn match_path(uri: &Uri) -> String {
         let behind = &uri.as_str()[uri.scheme().len() + 1..];
-        String::from_utf8_lossy(&uri::decode(behind.trim_matches('/'))).into_owned()
+        String::from_utf8_lossy(&uri::percent_decode(behind.trim_matches('/'))).into_owned()
     }
 
     /// The path of `uri`; `NotFound` if it is hidden.
-    fn seen(&self, uri: &Uri) -> Result<String> {
-        let path = Self::path(uri);
-        if self.rules.hide(&path) { Err(Error::not_found(uri)) } else { Ok(path) }
+    fn visible_path(&self, uri: &Uri) -> Result<String> {
+        let path = Self::match_path(uri);
+        if self.rules.is_hidden(&path) { Err(Error::not_found(uri)) } else { Ok(path) }
     }
 
-    fn describe(&self, mut item: Arc<Resource>) -> Option<Arc<Resource>> {
-        let path = self.seen(&item.uri).ok()?;
+    fn apply_rules(&self, mut item: Arc<Resource>) -> Option<Arc<Resource>> {
+        let path = self.visible_path(&item.uri).ok()?;
         if self.rules.globs.is_match(&path) {
             self.rules.apply(Arc::make_mut(&mut item), &path);
         }
@@ -160,34 +163,39 @@ impl<P: Provider> Ruled<P> {
 
 #[async_trait]
 impl<P: Provider> Provider for Ruled<P> {
-    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
-        parent.map(|uri| self.seen(uri)).transpose()?;
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        parent.map(|uri| self.visible_path(uri)).transpose()?;
         let mut ask = ask.clone();
-        for _ in 0..EMPTY_PAGES {
+        for _ in 0..MAX_EMPTY_PAGES {
             let mut page = self.inner.list(ctx, parent, &ask).await?;
             let items = std::mem::take(&mut page.items);
-            page.items = self.described.map(items, |item| Ok(self.describe(item)))?;
+            page.items = self.describe_memo.map(items, |item| Ok(self.apply_rules(item)))?;
             if !page.items.is_empty() || page.next.is_none() {
                 return Ok(page);
             }
-            ask.from = page.next;
+            ask.cursor = page.next;
         }
-        Ok(Page { next: ask.from, ..Page::empty() })
+        Ok(Page { next: ask.cursor, ..Page::empty() })
     }
 
-    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
+    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
         self.inner.templates(ctx, ask).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
-        let path = self.seen(uri)?;
+        let path = self.visible_path(uri)?;
         let mut resource = self.inner.stat(ctx, uri).await?;
         self.rules.apply(&mut resource, &path);
         Ok(resource)
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let path = self.seen(uri)?;
+        let path = self.visible_path(uri)?;
         let mut reading = self.inner.read(ctx, uri, window).await?;
         match &mut reading.content {
             Content::Parts(parts) => {
@@ -196,7 +204,7 @@ impl<P: Provider> Provider for Ruled<P> {
                 }
             }
             Content::Collection(resource) => self.rules.apply(Arc::make_mut(resource), &path),
-            Content::Question(_) => {}
+            Content::InputRequired(_) => {}
         }
         Ok(reading)
     }
@@ -213,13 +221,17 @@ impl<P: Provider> Provider for Ruled<P> {
 
 #[async_trait]
 impl<P: Provider> Complete for Ruled<P> {
-    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
+    async fn complete(
+        &self,
+        ctx: &Context,
+        question: &CompletionRequest<'_>,
+    ) -> Result<Completion> {
         let Some(inner) = self.inner.facets().complete else { return Ok(Completion::default()) };
         let mut completion = inner.complete(ctx, question).await?;
         let found = completion.values.len();
         completion.values.retain(|value| {
-            let made = expanded(question, value).and_then(|text| Uri::parse(&text).ok());
-            made.is_none_or(|uri| self.seen(&uri).is_ok())
+            let made = expand_template(question, value).and_then(|text| Uri::parse(&text).ok());
+            made.is_none_or(|uri| self.visible_path(&uri).is_ok())
         });
         completion.total -= found - completion.values.len();
         Ok(completion)
@@ -228,20 +240,22 @@ impl<P: Provider> Complete for Ruled<P> {
 
 #[async_trait]
 impl<P: Provider> Watch for Ruled<P> {
-    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<Changes> {
+    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
         if let Interest::Resource(uri) = &interest {
-            self.seen(uri)?;
+            self.visible_path(uri)?;
         }
-        let inner = self.inner.facets().watch.ok_or_else(silent)?;
+        let inner = self.inner.facets().watch.ok_or_else(watch_unsupported)?;
         let changes = inner.watch(ctx, interest).await?;
         if !self.rules.hides {
             return Ok(changes);
         }
         let rules = self.rules.clone();
         Ok(Box::pin(changes.filter(move |change| {
-            let seen = match change.plain() {
-                Change::Updated(uri) | Change::Removed(uri) => !rules.hide(&Self::path(uri)),
-                Change::Listing | Change::Offers(_) | Change::Worded(..) => true,
+            let seen = match change.without_extra() {
+                Change::Updated(uri) | Change::Removed(uri) => {
+                    !rules.is_hidden(&Self::match_path(uri))
+                }
+                Change::Listing | Change::Components(_) | Change::WithExtra(..) => true,
             };
             std::future::ready(seen)
         })))
@@ -249,9 +263,9 @@ impl<P: Provider> Watch for Ruled<P> {
 }
 
 /// The expansion of the template with `value`, if no other variable is left.
-fn expanded(question: &Question<'_>, value: &str) -> Option<String> {
+fn expand_template(question: &CompletionRequest<'_>, value: &str) -> Option<String> {
     let mut text = question.template.to_owned();
-    let settled = question.settled.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let settled = question.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in settled.chain([(question.variable, value)]) {
         for (hole, slash) in [(format!("{{+{name}}}"), true), (format!("{{{name}}}"), false)] {
             let mut written = String::new();

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Blank, Calling, Complete, Completion, Context, Error, Facets, Interest, Json, Names,
-    Offer, Offered, Page, Provider, Question, Reading, Relay, Resource, Result, Template, Uri,
-    Watch, Window,
+    Complete, Completion, CompletionRequest, Component, ComponentCall, ComponentKind, Context,
+    Error, Facets, Interest, Json, Page, PageRequest, PromptCompletionRequest, Provider, Reading,
+    Relay, Resource, Result, Template, Uri, UriRewrite, Watch, Window,
 };
 use tokio::time;
 
-use crate::changes::{Changes, silent};
+use crate::changes::{ChangeStream, watch_unsupported};
 
 /// Cancels a call that takes too long. It does not interrupt a stream that has begun.
 pub struct Timed<P> {
@@ -24,7 +24,7 @@ impl<P> Timed<P> {
         Self { inner, limit }
     }
 
-    async fn within<T>(&self, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
+    async fn with_timeout<T>(&self, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
         time::timeout(self.limit, call).await.unwrap_or_else(|_| {
             let limit = self.limit;
             Err(Error::unavailable(format!("no answer from the source within {limit:?}")))
@@ -34,20 +34,25 @@ impl<P> Timed<P> {
 
 #[async_trait]
 impl<P: Provider> Provider for Timed<P> {
-    async fn list(&self, ctx: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
-        self.within(self.inner.list(ctx, parent, ask)).await
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        self.with_timeout(self.inner.list(ctx, parent, ask)).await
     }
 
-    async fn templates(&self, ctx: &Context, ask: &Ask) -> Result<Page<Template>> {
-        self.within(self.inner.templates(ctx, ask)).await
+    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
+        self.with_timeout(self.inner.templates(ctx, ask)).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
-        self.within(self.inner.stat(ctx, uri)).await
+        self.with_timeout(self.inner.stat(ctx, uri)).await
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        self.within(self.inner.read(ctx, uri, window)).await
+        self.with_timeout(self.inner.read(ctx, uri, window)).await
     }
 
     fn facets(&self) -> Facets<'_> {
@@ -63,9 +68,13 @@ impl<P: Provider> Provider for Timed<P> {
 
 #[async_trait]
 impl<P: Provider> Complete for Timed<P> {
-    async fn complete(&self, ctx: &Context, question: &Question<'_>) -> Result<Completion> {
+    async fn complete(
+        &self,
+        ctx: &Context,
+        question: &CompletionRequest<'_>,
+    ) -> Result<Completion> {
         match self.inner.facets().complete {
-            Some(inner) => self.within(inner.complete(ctx, question)).await,
+            Some(inner) => self.with_timeout(inner.complete(ctx, question)).await,
             None => Ok(Completion::default()),
         }
     }
@@ -73,49 +82,53 @@ impl<P: Provider> Complete for Timed<P> {
 
 #[async_trait]
 impl<P: Provider> Watch for Timed<P> {
-    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<Changes> {
+    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
         match self.inner.facets().watch {
-            Some(inner) => self.within(inner.watch(ctx, interest)).await,
-            None => Err(silent()),
+            Some(inner) => self.with_timeout(inner.watch(ctx, interest)).await,
+            None => Err(watch_unsupported()),
         }
     }
 }
 
 #[async_trait]
 impl<P: Provider> Relay for Timed<P> {
-    fn has(&self, offer: Offer) -> bool {
-        self.inner.facets().relay.is_some_and(|relay| relay.has(offer))
+    fn may_have(&self, offer: ComponentKind) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.may_have(offer))
     }
 
-    fn logs(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::logs)
+    fn emits_logs(&self) -> bool {
+        self.inner.facets().relay.is_some_and(Relay::emits_logs)
     }
 
-    async fn offers(
+    async fn list_components(
         &self,
         ctx: &Context,
-        offer: Offer,
-        names: &dyn Names,
-        ask: &Ask,
-    ) -> Result<Page<Offered>> {
+        offer: ComponentKind,
+        names: &dyn UriRewrite,
+        ask: &PageRequest,
+    ) -> Result<Page<Component>> {
         match self.inner.facets().relay {
-            Some(inner) => self.within(inner.offers(ctx, offer, names, ask)).await,
+            Some(inner) => self.with_timeout(inner.list_components(ctx, offer, names, ask)).await,
             None => Ok(Page::empty()),
         }
     }
 
     /// Not limited here: the client times tool calls out by silence, and progress resets that
     /// timer.
-    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
+    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
         match self.inner.facets().relay {
-            Some(inner) => inner.call(ctx, calling).await,
+            Some(inner) => inner.call_component(ctx, calling).await,
             None => Err(Error::invalid("this source has no tools or prompts")),
         }
     }
 
-    async fn suggest(&self, ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
+    async fn complete_prompt(
+        &self,
+        ctx: &Context,
+        blank: &PromptCompletionRequest<'_>,
+    ) -> Result<Completion> {
         match self.inner.facets().relay {
-            Some(inner) => self.within(inner.suggest(ctx, blank)).await,
+            Some(inner) => self.with_timeout(inner.complete_prompt(ctx, blank)).await,
             None => Ok(Completion::default()),
         }
     }

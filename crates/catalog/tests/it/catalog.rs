@@ -4,20 +4,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Address, Catalog, Mount, Rules, Terms};
+use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
 use resource::{
-    Ask, Condition, Context, Cursor, ErrorKind, Page, Provider, Question, Resource, State, Uri,
+    CompletionRequest, Context, Cursor, ErrorKind, HealthState, HealthStatus, Page, PageRequest,
+    Provider, Resource, Uri,
 };
-use testkit::memory::{Fault, Spot};
-use testkit::{Known, Memory, contract};
+use testkit::memory::{Fault, FaultPoint};
+use testkit::{Expectations, MemoryProvider, contract};
 
 fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn terms() -> Terms {
-    Terms {
-        rules: Rules::default(),
+fn terms() -> MountOptions {
+    MountOptions {
+        rules: MetadataRules::default(),
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,
@@ -30,8 +31,8 @@ fn folder(name: &str, provider: impl Provider) -> Mount {
 }
 
 /// A folder with `count` files in it and one folder of two.
-fn files(count: usize) -> Memory {
-    let mut memory = Memory::new();
+fn files(count: usize) -> MemoryProvider {
+    let mut memory = MemoryProvider::new();
     for at in 0..count {
         memory = memory.text(&format!("file:///f{at:03}"), "text 日本");
     }
@@ -42,25 +43,25 @@ fn files(count: usize) -> Memory {
         .template("file:///t/{id}", "{id}", &[("id", &["one"])])
 }
 
-fn notes() -> Memory {
-    Memory::new().text("note://a", "a note").template("note://t/{id}", "{id}", &[])
+fn notes() -> MemoryProvider {
+    MemoryProvider::new().text("note://a", "a note").template("note://t/{id}", "{id}", &[])
 }
 
 fn notes_mount(name: &str, provider: impl Provider) -> Mount {
     let templates = vec![resource::UriTemplate::parse("note://t/{id}").unwrap()];
     let uris = HashSet::from([uri("note://a")]);
-    Mount::new(name, Address::Own { uris, templates }, provider, terms())
+    Mount::new(name, Address::Declared { uris, templates }, provider, terms())
 }
 
 async fn walk(catalog: &Catalog, limit: usize) -> Vec<String> {
     let mut seen = Vec::new();
-    let mut ask = Ask::first(limit);
+    let mut ask = PageRequest::first(limit);
     loop {
         let page = catalog.list(&Context::default(), None, &ask).await.unwrap();
         assert!(page.items.len() <= limit);
         seen.extend(page.items.iter().map(|item| item.uri.to_string()));
         match page.next {
-            Some(next) => ask.from = Some(next),
+            Some(next) => ask.cursor = Some(next),
             None => return seen,
         }
     }
@@ -69,11 +70,11 @@ async fn walk(catalog: &Catalog, limit: usize) -> Vec<String> {
 #[tokio::test]
 async fn what_is_unlisted_is_found_by_whoever_knows_its_uri() {
     let mount = |name: &str, uri: &str| {
-        let address = Address::Own { uris: [self::uri(uri)].into(), templates: Vec::new() };
-        Mount::new(name, address, Memory::new().text(uri, "x"), terms())
+        let address = Address::Declared { uris: [self::uri(uri)].into(), templates: Vec::new() };
+        Mount::new(name, address, MemoryProvider::new().text(uri, "x"), terms())
     };
     let catalog = Catalog::new(vec![mount("a", "a:x"), mount("b", "b:x").unlisted()]);
-    let page = catalog.list(&Context::default(), None, &Ask::first(1)).await.unwrap();
+    let page = catalog.list(&Context::default(), None, &PageRequest::first(1)).await.unwrap();
     assert_eq!((page.items.len(), page.next), (1, None), "no page is left for it");
     assert!(catalog.stat(&Context::default(), &uri("b:x")).await.is_ok());
 }
@@ -85,7 +86,7 @@ async fn a_catalog_is_a_provider_like_any_other() {
         folder("alpha", files(2)),
         notes_mount("notes", notes()),
     ]);
-    let known = Known {
+    let known = Expectations {
         leaves: vec![
             (uri("file:///alpha/f000"), "text 日本".into()),
             (uri("file:///beta/in/b"), vec![0, 1, 2]),
@@ -123,28 +124,29 @@ async fn mounts_are_listed_by_name_in_pages_that_join() {
 #[tokio::test]
 async fn a_mount_that_fails_is_named_and_the_rest_is_listed() {
     let broken = Arc::new(files(2));
-    broken.fault(Spot::List, Fault::Fails(ErrorKind::Unavailable));
+    broken.inject_fault(FaultPoint::List, Fault::Fails(ErrorKind::Unavailable));
     let catalog =
         Catalog::new(vec![folder("broken", Arc::clone(&broken)), folder("whole", files(1))]);
-    let page = catalog.list(&Context::default(), None, &Ask::first(10)).await.unwrap();
+    let page = catalog.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
     assert_eq!(page.items.len(), 2);
     assert_eq!(page.absent.len(), 1);
-    assert_eq!(page.absent[0].what, "broken");
+    assert_eq!(page.absent[0].name, "broken");
     assert_eq!(page.freshness.ttl, Duration::ZERO, "half a list is stale at once");
-    broken.mend();
-    let page = catalog.list(&Context::default(), None, &Ask::first(10)).await.unwrap();
+    broken.clear_faults();
+    let page = catalog.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
     assert_eq!((page.items.len(), page.absent.len()), (5, 0));
 }
 
 #[tokio::test]
 async fn a_list_without_a_required_mount_is_no_list() {
     let broken = Arc::new(files(2));
-    broken.fault(Spot::List, Fault::Fails(ErrorKind::Unavailable));
+    broken.inject_fault(FaultPoint::List, Fault::Fails(ErrorKind::Unavailable));
     let address = Address::Path { scheme: "file", name: "broken".to_owned() };
-    let required = Mount::new("broken", address, broken, Terms { required: true, ..terms() });
+    let required =
+        Mount::new("broken", address, broken, MountOptions { required: true, ..terms() });
     let catalog = Catalog::new(vec![required, folder("whole", files(1))]);
     let listed: resource::Result<Page<Resource>> =
-        catalog.list(&Context::default(), None, &Ask::first(10)).await;
+        catalog.list(&Context::default(), None, &PageRequest::first(10)).await;
     assert_eq!(listed.unwrap_err().kind, ErrorKind::Unavailable);
 }
 
@@ -152,8 +154,8 @@ async fn a_list_without_a_required_mount_is_no_list() {
 async fn a_walk_goes_on_behind_a_mount_that_has_gone() {
     let three =
         Catalog::new(vec![folder("a", files(1)), folder("b", files(3)), folder("c", files(1))]);
-    let page = three.list(&Context::default(), None, &Ask::first(4)).await.unwrap();
-    let ask = Ask { from: page.next, limit: 10 };
+    let page = three.list(&Context::default(), None, &PageRequest::first(4)).await.unwrap();
+    let ask = PageRequest { cursor: page.next, limit: 10 };
     let two = Catalog::new(vec![folder("a", files(1)), folder("c", files(1))]);
     let rest = two.list(&Context::default(), None, &ask).await.unwrap();
     let uris: Vec<_> = rest.items.iter().map(|item| item.uri.as_str()).collect();
@@ -176,7 +178,8 @@ async fn a_template_is_completed_by_whoever_offers_it() {
     let catalog = Catalog::new(vec![folder("a", files(1)), notes_mount("notes", notes())]);
     let settled = std::collections::BTreeMap::new();
     let ask = async |template: &str| {
-        let question = Question { template, variable: "id", typed: "o", settled: &settled };
+        let question =
+            CompletionRequest { template, variable: "id", typed: "o", resolved: &settled };
         catalog.facets().complete.unwrap().complete(&Context::default(), &question).await
     };
     assert_eq!(ask("file:///a/t/{id}").await.unwrap().values, ["one"]);
@@ -187,7 +190,7 @@ async fn a_template_is_completed_by_whoever_offers_it() {
 
 /// A fallback mount, some of whose URIs belong to other mounts too.
 fn rest(name: &str) -> Mount {
-    let server = Memory::new()
+    let server = MemoryProvider::new()
         .text("file:///a/f000", "not this one")
         .text("file:///z", "z")
         .text("a+x:y", "a plus")
@@ -195,7 +198,7 @@ fn rest(name: &str) -> Mount {
         .text("note://b", "b")
         .template("file:///a/t/{id}", "{id}", &[("id", &["other"])])
         .template("more://{id}", "{id}", &[("id", &["more"])]);
-    Mount::new(name, Address::Rest, server, terms())
+    Mount::new(name, Address::Fallback, server, terms())
 }
 
 #[tokio::test]
@@ -215,21 +218,23 @@ async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
             ("note://b", "b"),
             ("a+x:y", "a plus"),
         ];
-        let known = Known {
+        let known = Expectations {
             leaves: leaves.map(|(leaf, content)| (uri(leaf), content.into())).into(),
             missing: vec![uri("none:x"), uri("file:///a/z")],
-            ..Known::default()
+            ..Expectations::default()
         };
         contract(&catalog, &known).await;
         let missing = catalog.stat(&Context::default(), &uri("none:x")).await.unwrap_err();
         assert_eq!((missing.kind, missing.uri), (ErrorKind::NotFound, Some(uri("none:x"))));
-        let templates = catalog.templates(&Context::default(), &Ask::first(9)).await.unwrap();
+        let templates =
+            catalog.templates(&Context::default(), &PageRequest::first(9)).await.unwrap();
         let mut templates: Vec<_> = templates.items.iter().map(|it| it.uri.as_str()).collect();
         templates.sort_unstable();
         assert_eq!(templates, ["file:///a/t/{id}", "more://{id}", "note://t/{id}"]);
         let settled = std::collections::BTreeMap::new();
         for (template, value) in [("file:///a/t/{id}", "one"), ("more://{id}", "more")] {
-            let question = Question { template, variable: "id", typed: "", settled: &settled };
+            let question =
+                CompletionRequest { template, variable: "id", typed: "", resolved: &settled };
             let complete = catalog.facets().complete.unwrap();
             let told = complete.complete(&Context::default(), &question).await.unwrap();
             assert_eq!(told.values, [value]);
@@ -241,7 +246,7 @@ async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
 async fn cursors_that_make_no_sense_are_refused() {
     let catalog = Catalog::new(vec![folder("a", files(3))]);
     for bytes in [&b"\xff"[..], b"a\0nonsense"] {
-        let ask = Ask { from: Some(Cursor(bytes.to_vec().into())), limit: 2 };
+        let ask = PageRequest { cursor: Some(Cursor(bytes.to_vec().into())), limit: 2 };
         let listed = catalog.list(&Context::default(), None, &ask).await;
         assert_eq!(listed.unwrap_err().kind, ErrorKind::Invalid, "{bytes:?}");
     }
@@ -249,13 +254,13 @@ async fn cursors_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_catalog_is_there_when_all_of_its_mounts_are() {
-    let is_there = |state: State| {
-        let ailing = Memory::new().ailing(Condition::new(state, None));
+    let is_there = |state: HealthState| {
+        let ailing = MemoryProvider::new().with_health(HealthStatus::new(state, None));
         let catalog = Catalog::new(vec![folder("a", files(1)), folder("b", ailing)]);
         let health = catalog.facets().health.unwrap();
-        assert_eq!(health.health().state == State::Ready, health.is_there());
-        health.is_there()
+        assert_eq!(health.health().state == HealthState::Ready, health.is_available());
+        health.is_available()
     };
-    assert!(is_there(State::Ready) && is_there(State::Degraded));
-    assert!(!is_there(State::Starting) && !is_there(State::Failed));
+    assert!(is_there(HealthState::Ready) && is_there(HealthState::Degraded));
+    assert!(!is_there(HealthState::Starting) && !is_there(HealthState::Failed));
 }

@@ -4,34 +4,34 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Address, Catalog, Effect, Mount, Rule, Rules, Terms};
+use catalog::{Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect};
 use futures_util::StreamExt;
 use resource::{Change, Context, ErrorKind, Interest, Provider, Result, Uri};
-use testkit::Memory;
-use testkit::memory::{Fault, Spot};
+use testkit::MemoryProvider;
+use testkit::memory::{Fault, FaultPoint};
 
 fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn terms(rules: Vec<Rule>) -> Terms {
-    Terms {
-        rules: Rules::new(rules).unwrap(),
+fn terms(rules: Vec<MetadataRule>) -> MountOptions {
+    MountOptions {
+        rules: MetadataRules::new(rules).unwrap(),
         max_read: 1000,
         timeout: Duration::from_secs(1),
         required: false,
     }
 }
 
-fn memory() -> Arc<Memory> {
-    let memory = Memory::new()
+fn memory() -> Arc<MemoryProvider> {
+    let memory = MemoryProvider::new()
         .collection("file:///docs", &["file:///docs/a", "file:///docs/secret"])
         .text("file:///docs/a", "")
         .text("file:///docs/secret", "");
-    Arc::new(memory.live())
+    Arc::new(memory.with_watches())
 }
 
-fn folder(name: &str, memory: &Arc<Memory>, rules: Vec<Rule>) -> Mount {
+fn folder(name: &str, memory: &Arc<MemoryProvider>, rules: Vec<MetadataRule>) -> Mount {
     let address = Address::Path { scheme: "file", name: name.to_owned() };
     Mount::new(name, address, Arc::clone(memory), terms(rules))
 }
@@ -67,15 +67,15 @@ async fn a_change_is_told_under_the_uri_it_was_asked_by() {
 #[tokio::test(start_paused = true)]
 async fn all_mounts_are_heard_of_and_one_that_is_silent_keeps_nobody_back() {
     let (one, other, broken) = (memory(), memory(), memory());
-    let deaf = Arc::new(Memory::new().text("note:a", ""));
-    let own = Address::Own { uris: HashSet::from([uri("note:a")]), templates: Vec::new() };
+    let deaf = Arc::new(MemoryProvider::new().text("note:a", ""));
+    let own = Address::Declared { uris: HashSet::from([uri("note:a")]), templates: Vec::new() };
     let catalog = Catalog::new(vec![
         folder("one", &one, Vec::new()),
         folder("two", &other, Vec::new()),
         folder("broken", &broken, Vec::new()),
         Mount::new("deaf", own, deaf, terms(Vec::new())),
     ]);
-    broken.fault(Spot::Watch, Fault::Fails(ErrorKind::Unavailable));
+    broken.inject_fault(FaultPoint::Watch, Fault::Fails(ErrorKind::Unavailable));
     let listening = heard(&catalog, Interest::Everything);
     let (heard, ()) = tokio::join!(listening, async {
         tokio::task::yield_now().await;
@@ -116,7 +116,7 @@ async fn mounts_that_come_and_go_are_heard_of() {
     assert_eq!(lists.next().await, Some(Change::Listing), "and is heard of");
     one.write("file:///docs/a", "new");
     assert_eq!(resource.next().await, Some(Change::Updated(uri.clone())), "the first goes on");
-    assert_eq!(one.watchers(), 2, "and was not asked again");
+    assert_eq!(one.watch_count(), 2, "and was not asked again");
     catalog.replace(vec![second.clone()]);
     assert_eq!(resource.next().await, Some(Change::Removed(uri.clone())));
     let again = Arc::new(folder("one", &one, Vec::new()));
@@ -131,8 +131,8 @@ async fn mounts_that_come_and_go_are_heard_of() {
 #[tokio::test(start_paused = true)]
 async fn what_is_hidden_is_never_told_of() {
     let memory = memory();
-    let hide = Effect { hide: Some(true), ..Effect::default() };
-    let rule = Rule { glob: "secret".to_owned(), effect: hide };
+    let hide = RuleEffect { hide: Some(true), ..RuleEffect::default() };
+    let rule = MetadataRule { glob: "secret".to_owned(), effect: hide };
     let catalog = Catalog::new(vec![folder("one", &memory, vec![rule])]);
     let refused = heard_of(&catalog, "file:///one/docs/secret").await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::NotFound);
@@ -153,8 +153,8 @@ async fn a_mount_that_does_not_answer_keeps_nobody_back_and_is_asked_again() {
         folder("other", &other, Vec::new()),
         folder("third", &third, Vec::new()),
     ]);
-    one.fault(Spot::Watch, Fault::Hangs);
-    third.fault(Spot::Watch, Fault::Fails(ErrorKind::Unavailable));
+    one.inject_fault(FaultPoint::Watch, Fault::Hangs);
+    third.inject_fault(FaultPoint::Watch, Fault::Fails(ErrorKind::Unavailable));
     let refused = heard_of(&catalog, "file:///one/docs").await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::Unavailable);
     let watch = catalog.facets().watch.unwrap();
@@ -163,8 +163,8 @@ async fn a_mount_that_does_not_answer_keeps_nobody_back_and_is_asked_again() {
     assert!(start.elapsed() < Duration::from_secs(3), "the hub waits for five");
     other.write("file:///new", "");
     assert_eq!(lists.next().await, Some(Change::Listing), "the one that is well is heard");
-    one.mend();
-    third.mend();
+    one.clear_faults();
+    third.clear_faults();
     for _ in 0..2 {
         assert_eq!(lists.next().await, Some(Change::Listing), "what was missed is made up for");
     }

@@ -6,17 +6,19 @@ use std::time::Duration;
 use catalog::layers::bounded::Bounded;
 use catalog::layers::ruled::Ruled;
 use catalog::layers::timed::Timed;
-use catalog::{Effect, Rule, Rules};
-use resource::{Ask, Content, Context, ErrorKind, Provider, Question, Role, Uri, Window};
-use testkit::memory::{Fault, Spot};
-use testkit::{Known, Memory, contract};
+use catalog::{MetadataRule, MetadataRules, RuleEffect};
+use resource::{
+    CompletionRequest, Content, Context, ErrorKind, PageRequest, Provider, Role, Uri, Window,
+};
+use testkit::memory::{Fault, FaultPoint};
+use testkit::{Expectations, MemoryProvider, contract};
 
 fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn memory() -> Memory {
-    Memory::new()
+fn memory() -> MemoryProvider {
+    MemoryProvider::new()
         .text("file:///README.md", "# read me")
         .collection("file:///docs", &["file:///docs/a.md", "file:///docs/secret.md"])
         .text("file:///docs/a.md", "a")
@@ -26,29 +28,29 @@ fn memory() -> Memory {
         .template("file:///{+path}", "{path}", &[("path", &["docs/a.md", "private/", "private/x"])])
 }
 
-fn known() -> Known {
-    Known {
+fn known() -> Expectations {
+    Expectations {
         leaves: vec![(uri("file:///README.md"), b"# read me".to_vec())],
         missing: vec![uri("note:none")],
-        ..Known::default()
+        ..Expectations::default()
     }
 }
 
-fn rule(glob: &str, effect: Effect) -> Rule {
-    Rule { glob: glob.to_owned(), effect }
+fn rule(glob: &str, effect: RuleEffect) -> MetadataRule {
+    MetadataRule { glob: glob.to_owned(), effect }
 }
 
-fn rules() -> Rules {
-    let hide = || Effect { hide: Some(true), ..Effect::default() };
-    Rules::new([
-        rule("*.md", Effect { priority: Some(0.2), ..Effect::default() }),
+fn rules() -> MetadataRules {
+    let hide = || RuleEffect { hide: Some(true), ..RuleEffect::default() };
+    MetadataRules::new([
+        rule("*.md", RuleEffect { priority: Some(0.2), ..RuleEffect::default() }),
         rule(
             "docs/**/*.md",
-            Effect {
+            RuleEffect {
                 priority: Some(0.9),
                 audience: Some(vec![Role::User]),
                 title: Some("A page".to_owned()),
-                ..Effect::default()
+                ..RuleEffect::default()
             },
         ),
         rule("private", hide()),
@@ -61,8 +63,11 @@ fn rules() -> Rules {
 async fn layers_keep_the_promises_of_what_they_surround() {
     contract(&Bounded::new(memory(), 1 << 20), &known()).await;
     contract(&Timed::new(memory(), Duration::from_secs(30)), &known()).await;
-    let harmless =
-        Rules::new([rule("*", Effect { priority: Some(0.5), ..Effect::default() })]).unwrap();
+    let harmless = MetadataRules::new([rule(
+        "*",
+        RuleEffect { priority: Some(0.5), ..RuleEffect::default() },
+    )])
+    .unwrap();
     contract(&Ruled::new(memory(), harmless), &known()).await;
 }
 
@@ -72,7 +77,7 @@ async fn a_later_rule_holds_over_an_earlier_one_everywhere() {
     let ctx = Context::default();
     let readme = ruled.stat(&ctx, &uri("file:///README.md")).await.unwrap();
     assert_eq!((readme.annotations.priority, readme.title), (Some(0.2), None));
-    let page = ruled.list(&ctx, Some(&uri("file:///docs")), &Ask::first(9)).await.unwrap();
+    let page = ruled.list(&ctx, Some(&uri("file:///docs")), &PageRequest::first(9)).await.unwrap();
     let listed = &page.items[0];
     assert_eq!((listed.annotations.priority, listed.title.as_deref()), (Some(0.9), Some("A page")));
     let whole = Window::Whole { limit: 100 };
@@ -85,7 +90,7 @@ async fn a_later_rule_holds_over_an_earlier_one_everywhere() {
 async fn what_is_hidden_is_as_if_it_were_not_there() {
     let ruled = Ruled::new(memory(), rules());
     let ctx = Context::default();
-    let top = ruled.list(&ctx, None, &Ask::first(9)).await.unwrap();
+    let top = ruled.list(&ctx, None, &PageRequest::first(9)).await.unwrap();
     let names: Vec<_> = top.items.iter().map(|item| item.name.as_str()).collect();
     assert_eq!(names, ["README.md", "docs"]);
     for text in ["file:///private", "file:///private/x", "file:///docs/secret.md"] {
@@ -94,33 +99,34 @@ async fn what_is_hidden_is_as_if_it_were_not_there() {
         assert_eq!(kind(ruled.stat(&ctx, &uri).await.map(drop)), ErrorKind::NotFound);
         let whole = Window::Whole { limit: 100 };
         assert_eq!(kind(ruled.read(&ctx, &uri, &whole).await.map(drop)), ErrorKind::NotFound);
-        let listed = ruled.list(&ctx, Some(&uri), &Ask::first(9)).await.map(drop);
+        let listed = ruled.list(&ctx, Some(&uri), &PageRequest::first(9)).await.map(drop);
         assert_eq!(kind(listed), ErrorKind::NotFound);
     }
     let settled = std::collections::BTreeMap::new();
     let template = "file:///{+path}";
-    let question = Question { template, variable: "path", typed: "", settled: &settled };
+    let question = CompletionRequest { template, variable: "path", typed: "", resolved: &settled };
     let completion = ruled.facets().complete.unwrap().complete(&ctx, &question).await.unwrap();
     assert_eq!((completion.values, completion.total), (vec!["docs/a.md".to_owned()], 1));
 }
 
 #[tokio::test]
 async fn a_hidden_page_is_passed_over_and_nothing_behind_it_is_lost() {
-    let mut memory = Memory::new();
+    let mut memory = MemoryProvider::new();
     for at in 0..20 {
         memory = memory.text(&format!("file:///hidden{at}"), "");
     }
     let memory = memory.text("file:///seen", "");
-    let hide = Effect { hide: Some(true), ..Effect::default() };
-    let ruled = Ruled::new(memory, Rules::new([rule("hidden*", hide)]).unwrap());
-    let page = ruled.list(&Context::default(), None, &Ask::first(3)).await.unwrap();
+    let hide = RuleEffect { hide: Some(true), ..RuleEffect::default() };
+    let ruled = Ruled::new(memory, MetadataRules::new([rule("hidden*", hide)]).unwrap());
+    let page = ruled.list(&Context::default(), None, &PageRequest::first(3)).await.unwrap();
     assert_eq!((page.items.len(), page.next), (1, None));
 }
 
 #[tokio::test]
 async fn a_pattern_is_tied_to_the_top_as_in_an_ignore_file() {
-    let hide = || Effect { hide: Some(true), ..Effect::default() };
-    let hidden = |glob: &str, path: &str| Rules::new([rule(glob, hide())]).unwrap().hide(path);
+    let hide = || RuleEffect { hide: Some(true), ..RuleEffect::default() };
+    let hidden =
+        |glob: &str, path: &str| MetadataRules::new([rule(glob, hide())]).unwrap().is_hidden(path);
     assert!(hidden("a.md", "a.md") && hidden("a.md", "docs/a.md"));
     assert!(hidden("/a.md", "a.md") && !hidden("/a.md", "docs/a.md"));
     assert!(hidden("docs/", "docs/a.md") && hidden("docs/", "x/docs/a.md"));
@@ -129,12 +135,13 @@ async fn a_pattern_is_tied_to_the_top_as_in_an_ignore_file() {
 
 #[tokio::test]
 async fn hidden_values_of_a_template_are_not_suggested() {
-    let memory = Memory::new().template("note://p/{id}", "{id}", &[("id", &["ada", "grace"])]);
-    let hide = Effect { hide: Some(true), ..Effect::default() };
-    let ruled = Ruled::new(memory, Rules::new([rule("p/ada", hide)]).unwrap());
+    let memory =
+        MemoryProvider::new().template("note://p/{id}", "{id}", &[("id", &["ada", "grace"])]);
+    let hide = RuleEffect { hide: Some(true), ..RuleEffect::default() };
+    let ruled = Ruled::new(memory, MetadataRules::new([rule("p/ada", hide)]).unwrap());
     let settled = std::collections::BTreeMap::new();
     let template = "note://p/{id}";
-    let question = Question { template, variable: "id", typed: "", settled: &settled };
+    let question = CompletionRequest { template, variable: "id", typed: "", resolved: &settled };
     let complete = ruled.facets().complete.unwrap();
     let completion = complete.complete(&Context::default(), &question).await.unwrap();
     assert_eq!(completion.values, ["grace"]);
@@ -142,7 +149,7 @@ async fn hidden_values_of_a_template_are_not_suggested() {
 
 #[tokio::test]
 async fn nothing_over_the_limit_leaves_in_one_piece() {
-    let bounded = Bounded::new(Memory::new().text("a:1", "0123456789"), 4);
+    let bounded = Bounded::new(MemoryProvider::new().text("a:1", "0123456789"), 4);
     let ctx = Context::default();
     let whole = Window::Whole { limit: u64::MAX };
     let refused = bounded.read(&ctx, &uri("a:1"), &whole).await.unwrap_err();
@@ -151,21 +158,21 @@ async fn nothing_over_the_limit_leaves_in_one_piece() {
     let reading = bounded.read(&ctx, &uri("a:1"), &part).await.unwrap();
     let Content::Parts(parts) = reading.content else { panic!("a leaf has parts") };
     let slice = parts[0].slice.as_ref().unwrap();
-    assert_eq!((slice.offset, slice.length, slice.total, slice.next()), (2, 4, 10, Some(6)));
+    assert_eq!((slice.offset, slice.length, slice.total, slice.next_offset()), (2, 4, 10, Some(6)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_hangs_is_given_up_on_and_its_work_dropped() {
     let memory = Arc::new(memory());
-    memory.fault(Spot::List, Fault::Hangs);
-    memory.fault(Spot::Stat(uri("file:///README.md")), Fault::Hangs);
+    memory.inject_fault(FaultPoint::List, Fault::Hangs);
+    memory.inject_fault(FaultPoint::Stat(uri("file:///README.md")), Fault::Hangs);
     let timed = Timed::new(Arc::clone(&memory), Duration::from_secs(5));
     let ctx = Context::default();
-    let listed = timed.list(&ctx, None, &Ask::first(9)).await.map(drop);
+    let listed = timed.list(&ctx, None, &PageRequest::first(9)).await.map(drop);
     let stat = timed.stat(&ctx, &uri("file:///README.md")).await.map(drop);
     for result in [listed, stat] {
         assert_eq!(result.unwrap_err().kind, ErrorKind::Unavailable);
     }
-    assert_eq!(memory.counts().running(), 0);
+    assert_eq!(memory.counts().in_flight(), 0);
     assert!(timed.stat(&ctx, &uri("file:///docs")).await.is_ok());
 }

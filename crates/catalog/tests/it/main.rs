@@ -4,5 +4,5 @@
 
 mod catalog;
 mod changes;
+mod components;
 mod layers;
-mod offers;

@@ -2,11 +2,11 @@
 //!
 //! Parsing is strict: an unknown key is an error with its location and a suggestion.
 
-mod flaw;
-mod hosts;
-mod human;
-mod mounts;
+mod diagnostic;
+mod host_file;
+mod mount;
 mod server;
+mod units;
 mod upstream;
 
 use std::collections::BTreeMap;
@@ -17,60 +17,60 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use crate::args::Source;
-pub(crate) use flaw::Flaw;
-use flaw::Text;
-pub(crate) use mounts::{
-    Files, FormatSource, Icon, Kind, Listing, Mount, Role, RuleSettings, StaticMount,
-    StaticResource, StaticTemplate, Watch,
+use crate::args::SourceArgs;
+pub(crate) use diagnostic::Diagnostic;
+use diagnostic::SettingsText;
+pub(crate) use mount::{
+    FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
+    RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, WatchSetting,
 };
 pub(crate) use server::ServerSettings;
-pub(crate) use upstream::{Command, Secret, UpstreamMount};
+pub(crate) use upstream::{CommandSetting, Secret, UpstreamMount};
 
 /// The default settings file.
-pub(crate) const FILE: &str = "refdesk.toml";
+pub(crate) const DEFAULT_FILE: &str = "refdesk.toml";
 
 /// The parsed settings.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// The source text, if the settings come from a file.
-    pub(crate) text: Option<Text>,
+    pub(crate) text: Option<SettingsText>,
     pub(crate) server: ServerSettings,
-    pub(crate) mounts: BTreeMap<String, Mount>,
+    pub(crate) mounts: BTreeMap<String, MountSettings>,
 }
 
 impl Settings {
     /// Loads the settings that the arguments select.
-    pub(crate) fn find(source: &Source) -> anyhow::Result<Self> {
-        let usual = Path::new(FILE);
+    pub(crate) fn load(source: &SourceArgs) -> anyhow::Result<Self> {
+        let usual = Path::new(DEFAULT_FILE);
         let servers = !(source.mcp_config.is_empty() && source.mount.is_empty());
         let mut settings = match &source.settings {
-            Some(file) => Self::read(file)?,
+            Some(file) => Self::read_file(file)?,
             // With servers or folders as arguments, the default settings file is not used.
-            None if servers || !source.paths.is_empty() => Self::of_folders(&source.paths)?,
-            None if usual.exists() => Self::read(usual)?,
-            None => Self::of_folders(&[PathBuf::from(".")])?,
+            None if servers || !source.paths.is_empty() => Self::for_folders(&source.paths)?,
+            None if usual.exists() => Self::read_file(usual)?,
+            None => Self::for_folders(&[PathBuf::from(".")])?,
         };
         for file in &source.mcp_config {
-            settings.add_hosts_file(file)?;
+            settings.add_host_file(file)?;
         }
         for server in &source.mount {
-            settings.add_spelled(server)?;
+            settings.add_from_argument(server)?;
         }
         Ok(settings)
     }
 
     /// Reads a settings file.
-    pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn read_file(file: &Path) -> anyhow::Result<Self> {
         let content = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read the settings file {}", file.display()))?;
-        let text = Text { file: file.to_owned(), content };
+        let text = SettingsText { file: file.to_owned(), content };
         let (server, mounts) = parse(&text)?;
         Ok(Self { text: Some(text), server, mounts })
     }
 
     /// Settings that serve the given folders, each named after its last path segment.
-    pub(crate) fn of_folders(paths: &[PathBuf]) -> anyhow::Result<Self> {
+    pub(crate) fn for_folders(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let mut settings = Self::default();
         for path in paths {
             let whole = path
@@ -81,33 +81,37 @@ impl Settings {
                 anyhow::bail!("{} is a file, not a folder; {hint}", path.display());
             }
             let stem = whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
-            let name = settings.free(&mounts::name_from(&stem));
-            settings.mounts.insert(name, Mount::folder(whole));
+            let name = settings.unused_name(&mount::to_mount_name(&stem));
+            settings.mounts.insert(name, MountSettings::folder(whole));
         }
         Ok(settings)
     }
 
     /// Adds the servers of a host config file, renamed where a name is taken.
-    pub(crate) fn add_hosts_file(&mut self, file: &Path) -> anyhow::Result<()> {
-        for (name, mount) in hosts::read(file)? {
-            let name = self.free(&name);
+    pub(crate) fn add_host_file(&mut self, file: &Path) -> anyhow::Result<()> {
+        for (name, mount) in host_file::read_host_file(file)? {
+            let name = self.unused_name(&name);
             self.mounts.insert(name, mount);
         }
         Ok(())
     }
 
     /// Adds a server from the command line: `NAME=URL` or `NAME=PROGRAM ARGS`.
-    pub(crate) fn add_spelled(&mut self, text: &str) -> anyhow::Result<()> {
+    pub(crate) fn add_from_argument(&mut self, text: &str) -> anyhow::Result<()> {
         let form = "write a server as notes=\"npx -y server\" or team=https://host/mcp";
         let (name, rest) = text.split_once('=').with_context(|| format!("{text}: {form}"))?;
-        if !mounts::is_name(name) {
-            let better = mounts::name_from(name);
+        if !mount::is_mount_name(name) {
+            let better = mount::to_mount_name(name);
             anyhow::bail!("`{name}` is not a valid mount name; try `{better}`");
         }
-        let upstream =
-            UpstreamMount::spelled(rest).map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
+        let upstream = UpstreamMount::from_argument(rest)
+            .map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
         let said = Some(Secret(text.to_owned()));
-        let mount = Mount { at: 0..0, kind: Kind::Server(Box::new(upstream)), said };
+        let mount = MountSettings {
+            span: 0..0,
+            kind: MountKind::UpstreamServer(Box::new(upstream)),
+            fingerprint: said,
+        };
         if self.mounts.insert(name.to_owned(), mount).is_some() {
             anyhow::bail!("the mount name `{name}` is already in use");
         }
@@ -115,7 +119,7 @@ impl Settings {
     }
 
     /// `stem`, with a number appended if a mount already has that name.
-    fn free(&self, stem: &str) -> String {
+    fn unused_name(&self, stem: &str) -> String {
         let mut name = stem.to_owned();
         for number in 2.. {
             if !self.mounts.contains_key(&name) {
@@ -127,65 +131,74 @@ impl Settings {
     }
 
     /// An error at `span` of the settings file.
-    pub(crate) fn flaw(
+    pub(crate) fn diagnostic(
         &self,
         span: std::ops::Range<usize>,
         message: impl Into<String>,
         hint: Option<String>,
-    ) -> Flaw {
+    ) -> Diagnostic {
         match &self.text {
-            Some(text) => text.flaw(Some(span), message.into(), hint),
-            None => Flaw::of(message.into(), hint),
+            Some(text) => text.diagnostic(Some(span), message.into(), hint),
+            None => Diagnostic::without_location(message.into(), hint),
         }
     }
 
     /// Resolves a path of the settings relative to the settings file.
-    pub(crate) fn path(&self, path: &Path) -> PathBuf {
+    pub(crate) fn resolve_path(&self, path: &Path) -> PathBuf {
         let folder = self.text.as_ref().and_then(|text| text.file.parent());
         folder.map_or_else(|| path.to_owned(), |folder| folder.join(path))
     }
 }
 
-fn parse(text: &Text) -> Result<(ServerSettings, BTreeMap<String, Mount>), Flaw> {
-    let table = DeTable::parse(&text.content).map_err(|error| text.toml(&error))?;
+fn parse(
+    text: &SettingsText,
+) -> Result<(ServerSettings, BTreeMap<String, MountSettings>), Diagnostic> {
+    let table = DeTable::parse(&text.content).map_err(|error| text.toml_diagnostic(&error))?;
     let mut server = ServerSettings::default();
     let mut mounts = BTreeMap::new();
     for (key, value) in table.into_inner() {
         match &**key.get_ref() {
-            "server" => server = text.read(value)?,
+            "server" => server = text.deserialize(value)?,
             "mounts" => mounts = read_mounts(text, value)?,
             other => {
                 let message = format!("unknown table `{other}`");
-                let hint = flaw::nearest(other, ["server", "mounts"]);
-                return Err(text.flaw(Some(key.span()), message, hint));
+                let hint = diagnostic::did_you_mean(other, ["server", "mounts"]);
+                return Err(text.diagnostic(Some(key.span()), message, hint));
             }
         }
     }
     Ok((server, mounts))
 }
 
-fn read_mounts(text: &Text, value: Spanned<DeValue<'_>>) -> Result<BTreeMap<String, Mount>, Flaw> {
+fn read_mounts(
+    text: &SettingsText,
+    value: Spanned<DeValue<'_>>,
+) -> Result<BTreeMap<String, MountSettings>, Diagnostic> {
     let span = value.span();
     let DeValue::Table(table) = value.into_inner() else {
-        return Err(text.flaw(
+        return Err(text.diagnostic(
             Some(span),
             "`mounts` must hold a table for each mount".into(),
             None,
         ));
     };
     let mut mounts = BTreeMap::new();
-    let said: Said = toml::from_str(&text.content).unwrap_or_default();
+    let said: RawMounts = toml::from_str(&text.content).unwrap_or_default();
     let said = said.mounts;
     for (key, value) in table {
         let name = key.get_ref().to_string();
-        if !mounts::is_name(&name) {
+        if !mount::is_mount_name(&name) {
             let message = format!("`{name}` is not a valid mount name");
             let hint = "use lower-case letters, digits, dots and dashes, a letter first";
-            let better = mounts::name_from(&name);
-            return Err(text.flaw(Some(key.span()), message, Some(format!("{hint}: `{better}`"))));
+            let better = mount::to_mount_name(&name);
+            return Err(text.diagnostic(
+                Some(key.span()),
+                message,
+                Some(format!("{hint}: `{better}`")),
+            ));
         }
         let mut mount = read_mount(text, key.span(), value)?;
-        mount.said = said.get(&name).map(|said| Secret(format!("{said:?}")));
+        mount.fingerprint = said.get(&name).map(|said| Secret(format!("{said:?}")));
         mounts.insert(name, mount);
     }
     Ok(mounts)
@@ -193,45 +206,48 @@ fn read_mounts(text: &Text, value: Spanned<DeValue<'_>>) -> Result<BTreeMap<Stri
 
 /// The mounts as plain TOML values, to detect which ones an edit changed.
 #[derive(Default, Deserialize)]
-struct Said {
+struct RawMounts {
     #[serde(default)]
     mounts: BTreeMap<String, toml::Value>,
 }
 
 /// Reads one mount: first its kind, which decides the allowed keys.
 fn read_mount(
-    text: &Text,
+    text: &SettingsText,
     at: std::ops::Range<usize>,
     value: Spanned<DeValue<'_>>,
-) -> Result<Mount, Flaw> {
+) -> Result<MountSettings, Diagnostic> {
     const KINDS: [&str; 3] = ["fs", "static", "upstream"];
     let span = value.span();
     let DeValue::Table(mut table) = value.into_inner() else {
-        return Err(text.flaw(Some(span), "a mount must be a table".into(), None));
+        return Err(text.diagnostic(Some(span), "a mount must be a table".into(), None));
     };
     let Some(kind) = table.remove("kind") else {
         let hint = Some(format!("add kind = \"fs\", or one of: {}", KINDS.join(", ")));
-        return Err(text.flaw(Some(at), "this mount has no `kind`".into(), hint));
+        return Err(text.diagnostic(Some(at), "this mount has no `kind`".into(), hint));
     };
     let rest = Spanned::new(span, DeValue::Table(table));
     let named = kind.get_ref().as_str().unwrap_or_default().to_owned();
     let kind = match named.as_str() {
-        "fs" => Kind::Files(text.read(rest)?),
-        "static" => Kind::Static(text.read(rest)?),
-        "upstream" => Kind::Server(text.read(rest)?),
+        "fs" => MountKind::Folder(text.deserialize(rest)?),
+        "static" => MountKind::Static(text.deserialize(rest)?),
+        "upstream" => MountKind::UpstreamServer(text.deserialize(rest)?),
         other => {
             let message = format!("unknown mount kind `{other}`");
-            let hint = flaw::nearest(other, KINDS)
+            let hint = diagnostic::did_you_mean(other, KINDS)
                 .or_else(|| Some(format!("known kinds: {}", KINDS.join(", "))));
-            return Err(text.flaw(Some(kind.span()), message, hint));
+            return Err(text.diagnostic(Some(kind.span()), message, hint));
         }
     };
-    Ok(Mount { at, kind, said: None })
+    Ok(MountSettings { span: at, kind, fingerprint: None })
 }
 
-impl Text {
-    fn read<'de, T: Deserialize<'de>>(&self, value: Spanned<DeValue<'de>>) -> Result<T, Flaw> {
-        T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.toml(&error))
+impl SettingsText {
+    fn deserialize<'de, T: Deserialize<'de>>(
+        &self,
+        value: Spanned<DeValue<'de>>,
+    ) -> Result<T, Diagnostic> {
+        T::deserialize(ValueDeserializer::from(value)).map_err(|error| self.toml_diagnostic(&error))
     }
 }
 

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use serde::Deserialize;
-use server::{Collections, Limits};
+use server::{CollectionsMode, Limits};
 
-use super::human::{Size, Span};
+use super::units::{ByteSize, TimeSpan};
 
 /// The `[server]` table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -18,25 +18,25 @@ pub(crate) struct ServerSettings {
     pub(crate) sep2093: Sep2093,
     pub(crate) tools: Option<bool>,
     page_size: Option<u16>,
-    max_message: Option<Size>,
-    max_headers: Option<Size>,
+    max_message: Option<ByteSize>,
+    max_headers: Option<ByteSize>,
     max_depth: Option<u16>,
-    max_uri: Option<Size>,
+    max_uri: Option<ByteSize>,
     max_batch: Option<u16>,
     max_in_flight: Option<u16>,
     max_completions: Option<u32>,
     max_sessions: Option<u32>,
-    session_idle: Option<Span>,
+    session_idle: Option<TimeSpan>,
     max_streams: Option<u16>,
     max_subscriptions: Option<u16>,
     max_all_subscriptions: Option<u32>,
     max_listeners: Option<u16>,
-    quiet: Option<Span>,
-    hold: Option<Span>,
+    quiet: Option<TimeSpan>,
+    hold: Option<TimeSpan>,
     max_connections: Option<u32>,
-    arrival: Option<Span>,
-    answer: Option<Span>,
-    farewell: Option<Span>,
+    arrival: Option<TimeSpan>,
+    answer: Option<TimeSpan>,
+    farewell: Option<TimeSpan>,
 }
 
 /// Which clients see the SEP-2093 extension.
@@ -49,7 +49,7 @@ pub(crate) enum Sep2093 {
     Off,
 }
 
-impl From<Sep2093> for Collections {
+impl From<Sep2093> for CollectionsMode {
     fn from(sep: Sep2093) -> Self {
         match sep {
             Sep2093::Always => Self::Always,
@@ -65,7 +65,7 @@ impl ServerSettings {
         let usual = Limits::default();
         let count = |said: Option<u16>, usual| said.map_or(usual, |n| usize::from(n).max(1));
         let wide = |said: Option<u32>, usual| said.map_or(usual, |n| n.max(1) as usize);
-        let bytes = |said: Option<Size>, usual| {
+        let bytes = |said: Option<ByteSize>, usual| {
             said.map_or(usual, |size| usize::try_from(size.0).unwrap_or(usize::MAX))
         };
         Limits {
@@ -76,19 +76,19 @@ impl ServerSettings {
             batch: count(self.max_batch, usual.batch),
             page: count(self.page_size, usual.page),
             in_flight: count(self.max_in_flight, usual.in_flight),
-            completions: self.max_completions.unwrap_or(usual.completions),
+            completions_per_second: self.max_completions.unwrap_or(usual.completions_per_second),
             sessions: wide(self.max_sessions, usual.sessions),
             session_idle: self.session_idle.map_or(usual.session_idle, |span| span.0),
             streams: count(self.max_streams, usual.streams),
             subscriptions: count(self.max_subscriptions, usual.subscriptions),
-            all_subscriptions: wide(self.max_all_subscriptions, usual.all_subscriptions),
+            total_subscriptions: wide(self.max_all_subscriptions, usual.total_subscriptions),
             listeners: count(self.max_listeners, usual.listeners),
-            quiet: self.quiet.map_or(usual.quiet, |span| span.0),
-            hold: self.hold.map_or(usual.hold, |span| span.0),
+            debounce_quiet: self.quiet.map_or(usual.debounce_quiet, |span| span.0),
+            debounce_max: self.hold.map_or(usual.debounce_max, |span| span.0),
             connections: wide(self.max_connections, usual.connections),
-            arrival: self.arrival.map_or(usual.arrival, |span| span.0),
-            answer: self.answer.map_or(usual.answer, |span| span.0),
-            farewell: self.farewell.map_or(usual.farewell, |span| span.0),
+            io_timeout: self.arrival.map_or(usual.io_timeout, |span| span.0),
+            client_answer_timeout: self.answer.map_or(usual.client_answer_timeout, |span| span.0),
+            shutdown_grace: self.farewell.map_or(usual.shutdown_grace, |span| span.0),
         }
     }
 }

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use super::Text;
+use super::SettingsText;
 use super::parse;
 use crate::assemble::assemble;
 use crate::settings::Settings;
 
 /// The error for a settings file with this content, or "in order".
 fn told(content: &str) -> String {
-    let text = Text { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
+    let text = SettingsText { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
     let assembled = parse(&text).and_then(|(server, mounts)| {
         assemble(
             &Settings { text: Some(text.clone()), server, mounts },
             &[],
-            &server::Watchers::new(),
+            &server::WatcherRegistry::new(),
         )
         .map(drop)
     });

@@ -8,24 +8,24 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::human::{Size, Span};
-use super::mounts::RuleSettings;
+use super::mount::RuleSettings;
+use super::units::{ByteSize, TimeSpan};
 
 /// An upstream MCP server: a program to start, or a URL.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct UpstreamMount {
-    pub(crate) command: Option<Spanned<Command>>,
+    pub(crate) command: Option<Spanned<CommandSetting>>,
     pub(crate) args: Vec<Spanned<Secret>>,
     pub(crate) env: BTreeMap<String, Spanned<Secret>>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) url: Option<Spanned<Secret>>,
     pub(crate) headers: BTreeMap<String, Spanned<Secret>>,
-    pub(crate) poll: Option<Span>,
+    pub(crate) poll: Option<TimeSpan>,
     pub(crate) prefix: Option<Spanned<bool>>,
-    pub(crate) listing: Option<Span>,
-    pub(super) max_read: Option<Size>,
-    pub(super) timeout: Option<Span>,
+    pub(crate) listing: Option<TimeSpan>,
+    pub(super) max_read: Option<ByteSize>,
+    pub(super) timeout: Option<TimeSpan>,
     pub(super) required: bool,
     pub(super) rules: Vec<RuleSettings>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct UpstreamMount {
 /// A program as a string, or with its arguments as an array.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Command {
+pub(crate) enum CommandSetting {
     One(Secret),
     Many(Vec<Secret>),
 }
@@ -52,7 +52,7 @@ impl fmt::Debug for Secret {
 impl Secret {
     /// Expands `${env:NAME}`, `${NAME}` and `${NAME:-default}` with the values of `variable`.
     /// The error is the name of a variable that is not set.
-    pub(crate) fn filled(
+    pub(crate) fn expand(
         &self,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<String, String> {
@@ -80,33 +80,33 @@ impl Secret {
 }
 
 impl UpstreamMount {
-    pub(crate) fn timeout(&self) -> Option<Span> {
+    pub(crate) fn timeout(&self) -> Option<TimeSpan> {
         self.timeout
     }
 
     /// The location of `prefix = false`, if the mount sets it.
-    pub(crate) fn unprefixed(&self) -> Option<Range<usize>> {
+    pub(crate) fn unprefixed_span(&self) -> Option<Range<usize>> {
         self.prefix.as_ref().filter(|prefix| !prefix.get_ref()).map(Spanned::span)
     }
 
     /// Parses a server from the command line: a URL, or a program with its arguments.
-    pub(crate) fn spelled(text: &str) -> Result<Self, &'static str> {
+    pub(crate) fn from_argument(text: &str) -> Result<Self, &'static str> {
         let secret = |text: String| Spanned::new(0..0, Secret(text));
         if text.starts_with("http://") || text.starts_with("https://") {
             return Ok(Self { url: Some(secret(text.to_owned())), ..Self::default() });
         }
-        let words = words(text)?;
+        let words = split_words(text)?;
         if words.is_empty() {
             return Err("expected a program or a URL");
         }
         let words = words.into_iter().map(Secret).collect();
-        let command = Some(Spanned::new(0..0, Command::Many(words)));
+        let command = Some(Spanned::new(0..0, CommandSetting::Many(words)));
         Ok(Self { command, ..Self::default() })
     }
 }
 
 /// Splits a line into words with shell quoting; no other shell syntax is supported.
-fn words(line: &str) -> Result<Vec<String>, &'static str> {
+fn split_words(line: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut letters = line.chars();
@@ -133,12 +133,12 @@ fn words(line: &str) -> Result<Vec<String>, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Secret, UpstreamMount, words};
+    use super::{CommandSetting, Secret, UpstreamMount, split_words};
 
     #[test]
     fn variables_are_filled_in_and_missing_ones_named() {
         let variable = |name: &str| (name == "TOKEN").then(|| "t0k".to_owned());
-        let filled = |text: &str| Secret(text.to_owned()).filled(variable);
+        let filled = |text: &str| Secret(text.to_owned()).expand(variable);
         for (text, told) in [
             ("Bearer ${env:TOKEN}", "Bearer t0k"),
             ("${TOKEN}${TOKEN}", "t0kt0k"),
@@ -153,22 +153,23 @@ mod tests {
 
     #[test]
     fn a_line_is_split_into_words() {
-        let split = |line: &str| words(line).unwrap();
+        let split = |line: &str| split_words(line).unwrap();
         assert_eq!(split("npx -y  'a b' c\"d e\"f"), ["npx", "-y", "a b", "cd ef"]);
         assert_eq!(split(r#"a\ b "\"" '' \\"#), ["a b", "\"", "", "\\"]);
         assert_eq!(split("  "), Vec::<String>::new());
-        assert!(words("a 'b").is_err());
+        assert!(split_words("a 'b").is_err());
     }
 
     #[test]
     fn a_server_on_the_command_line_is_an_address_or_a_program() {
-        let address = UpstreamMount::spelled("https://mcp.example.com/mcp").unwrap();
+        let address = UpstreamMount::from_argument("https://mcp.example.com/mcp").unwrap();
         assert!(address.url.is_some() && address.command.is_none());
-        let program = UpstreamMount::spelled("npx -y server").unwrap();
-        let Some(Command::Many(words)) = program.command.map(toml::Spanned::into_inner) else {
+        let program = UpstreamMount::from_argument("npx -y server").unwrap();
+        let Some(CommandSetting::Many(words)) = program.command.map(toml::Spanned::into_inner)
+        else {
             panic!("a program");
         };
         assert_eq!(words.len(), 3);
-        assert!(UpstreamMount::spelled(" ").is_err());
+        assert!(UpstreamMount::from_argument(" ").is_err());
     }
 }

@@ -2,27 +2,27 @@
 
 use serde_json::{Value, json};
 
-use crate::actor::{Actor, Asked, Deed, Era, Way};
-use crate::front::Front;
+use crate::fake_server::{Era, FakeRequest, FakeResponse, FakeServer, TransportKind};
 use crate::program::project;
+use crate::test_client::TestClient;
 
 const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
 
-fn usual(asked: &Asked<'_>) -> Deed {
+fn normal_response(asked: &FakeRequest<'_>) -> FakeResponse {
     match asked.method {
         "tools/list" => {
             let tool = json!({ "name": "echo", "inputSchema": { "type": "object" } });
-            Deed::Give(json!({ "tools": [tool] }))
+            FakeResponse::Result(json!({ "tools": [tool] }))
         }
-        "resources/templates/list" => {
-            Deed::Give(json!({ "resourceTemplates": [{ "uriTemplate": "a://{n}", "name": "n" }] }))
-        }
-        _ => Deed::Refuse(-32601, "no such method"),
+        "resources/templates/list" => FakeResponse::Result(
+            json!({ "resourceTemplates": [{ "uriTemplate": "a://{n}", "name": "n" }] }),
+        ),
+        _ => FakeResponse::Error(-32601, "no such method"),
     }
 }
 
 /// One request of each kind for the upstream server.
-fn questions() -> [(&'static str, Value); 5] {
+fn requests() -> [(&'static str, Value); 5] {
     let reference = json!({ "type": "ref/resource", "uri": "bad+a://{n}" });
     [
         ("resources/read", json!({ "uri": "bad+a://x" })),
@@ -40,16 +40,19 @@ fn questions() -> [(&'static str, Value); 5] {
 #[test]
 fn a_server_that_knows_no_such_list_has_an_empty_one() {
     let folder = project();
-    for (era, way) in [(Era::Legacy, Way::Pipe), (Era::Modern, Way::Pipe), (Era::Modern, Way::Http)]
-    {
-        let actor = Actor::play(era, way, |_| Deed::Refuse(-32601, "no such method"));
+    for (era, way) in [
+        (Era::Legacy, TransportKind::Pipe),
+        (Era::Modern, TransportKind::Pipe),
+        (Era::Modern, TransportKind::Http),
+    ] {
+        let actor = FakeServer::start(era, way, |_| FakeResponse::Error(-32601, "no such method"));
         let settings = actor.mount("bad", "required = true") + OWN;
-        let mut front = Front::piped(folder.path(), &settings);
+        let mut front = TestClient::piped(folder.path(), &settings);
         for (method, member, own) in [
             ("resources/list", "resources", 6),
             ("resources/templates/list", "resourceTemplates", 1),
         ] {
-            let list = front.ask(method, json!({}));
+            let list = front.request(method, json!({}));
             assert_eq!(list["result"][member].as_array().map(Vec::len), Some(own), "{list}");
             assert!(list["result"]["_meta"].get("dev.refdesk/absent").is_none(), "{list}");
             assert_eq!(actor.count(method), 1);
@@ -62,22 +65,25 @@ fn a_server_that_knows_no_such_list_has_an_empty_one() {
 #[test]
 fn errors_about_our_own_requests_are_never_passed_on() {
     let folder = project();
-    for (era, way) in [(Era::Legacy, Way::Http), (Era::Modern, Way::Pipe), (Era::Modern, Way::Http)]
-    {
+    for (era, way) in [
+        (Era::Legacy, TransportKind::Http),
+        (Era::Modern, TransportKind::Pipe),
+        (Era::Modern, TransportKind::Http),
+    ] {
         for code in [-32020, -32021, -32022] {
-            let actor = Actor::play(era, way, move |asked| match asked.method {
+            let actor = FakeServer::start(era, way, move |asked| match asked.method {
                 "resources/read" | "resources/list" | "completion/complete" | "tools/call" => {
-                    Deed::Refuse(code, "at our own")
+                    FakeResponse::Error(code, "at our own")
                 }
-                _ => usual(asked),
+                _ => normal_response(asked),
             });
             let settings = actor.mount("bad", "required = true") + OWN;
-            let mut front = Front::piped(folder.path(), &settings);
-            assert!(front.ask("tools/list", json!({}))["result"].is_object());
+            let mut front = TestClient::piped(folder.path(), &settings);
+            assert!(front.request("tools/list", json!({}))["result"].is_object());
             // -32021 on a tool call is about capabilities that the client sent, not refdesk.
             let ours = |(method, _): &(&str, Value)| code != -32021 || *method != "tools/call";
-            for (method, params) in questions().into_iter().filter(ours) {
-                let answer = front.ask(method, params);
+            for (method, params) in requests().into_iter().filter(ours) {
+                let answer = front.request(method, params);
                 let told = format!("{era:?} {way:?} {code} {method}: {answer}");
                 assert_eq!(answer["error"]["code"], -32603, "{told}");
                 assert!(!told.contains("at our own"), "{told}");
@@ -93,18 +99,18 @@ fn errors_about_our_own_requests_are_never_passed_on() {
 #[test]
 fn time_that_runs_out_is_told_with_the_name_of_the_mount() {
     let folder = project();
-    for way in [Way::Pipe, Way::Http] {
-        let actor = Actor::play(Era::Modern, way, |asked| match asked.method {
+    for way in [TransportKind::Pipe, TransportKind::Http] {
+        let actor = FakeServer::start(Era::Modern, way, |asked| match asked.method {
             "resources/read" | "resources/list" | "completion/complete" | "tools/call" => {
-                Deed::Hang
+                FakeResponse::Hang
             }
-            _ => usual(asked),
+            _ => normal_response(asked),
         });
         let settings = actor.mount("bad", "required = true\ntimeout = \"300ms\"") + OWN;
-        let mut front = Front::piped(folder.path(), &settings);
-        assert!(front.ask("tools/list", json!({}))["result"].is_object());
-        for (method, params) in questions() {
-            let answer = front.ask(method, params);
+        let mut front = TestClient::piped(folder.path(), &settings);
+        assert!(front.request("tools/list", json!({}))["result"].is_object());
+        for (method, params) in requests() {
+            let answer = front.request(method, params);
             let error = &answer["error"];
             assert_eq!(error["code"], -32603, "{way:?} {method}: {answer}");
             assert_eq!(error["data"]["upstream"], "bad", "{way:?} {method}: {answer}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{Listening, Piped, project, refdesk};
+use crate::program::{HttpProgram, StdioProgram, project, refdesk};
 
 /// The settings of a mount that starts refdesk to serve `path`.
 fn child(name: &str, path: &Path) -> String {
@@ -19,9 +19,9 @@ fn child(name: &str, path: &Path) -> String {
 }
 
 /// Starts refdesk with these settings.
-fn desk(folder: &TempDir, settings: &str) -> Piped {
+fn desk(folder: &TempDir, settings: &str) -> StdioProgram {
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
-    Piped::start(refdesk(folder.path(), &["serve", "--stdio"]))
+    StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]))
 }
 
 fn uris(answer: &Value) -> Vec<String> {
@@ -30,11 +30,11 @@ fn uris(answer: &Value) -> Vec<String> {
 }
 
 /// The URIs of all pages of the plain list.
-fn walk(desk: &mut Piped) -> Vec<String> {
+fn walk(desk: &mut StdioProgram) -> Vec<String> {
     let mut all = Vec::new();
     let mut params = json!({});
     loop {
-        let page = desk.ask("resources/list", params);
+        let page = desk.request("resources/list", params);
         all.extend(uris(&page));
         match page["result"].get("nextCursor") {
             Some(cursor) => params = json!({ "cursor": cursor }),
@@ -47,7 +47,7 @@ fn walk(desk: &mut Piped) -> Vec<String> {
 fn servers_over_a_pipe_and_over_http_are_one_server() {
     let folder = project();
     let elsewhere = project();
-    let far = Listening::start(elsewhere.path(), &["project"]);
+    let far = HttpProgram::start(elsewhere.path(), &["project"]);
     let url = far.url();
     let settings = child("near", &folder.path().join("project"))
         + &format!("[mounts.far]\nkind = \"upstream\"\nurl = \"{url}\"\n")
@@ -57,16 +57,16 @@ fn servers_over_a_pipe_and_over_http_are_one_server() {
     assert_eq!(all.len(), 6 + 6 + 1);
     for uri in ["far+file:///project/README.md", "near+file:///project/README.md"] {
         assert!(all.contains(&uri.to_owned()), "{all:?}");
-        let read = desk.ask("resources/read", json!({ "uri": uri }));
+        let read = desk.request("resources/read", json!({ "uri": uri }));
         let first = &read["result"]["contents"][0];
         assert_eq!((&first["uri"], &first["text"]), (&json!(uri), &json!("# Project\n")));
-        let told = desk.ask("resources/metadata", json!({ "uri": uri }));
+        let told = desk.request("resources/metadata", json!({ "uri": uri }));
         assert_eq!(told["result"]["resource"]["uri"], uri);
         assert_eq!(told["result"]["resource"]["mimeType"], "text/markdown");
     }
-    let logo = desk.ask("resources/read", json!({ "uri": "far+file:///project/logo.png" }));
+    let logo = desk.request("resources/read", json!({ "uri": "far+file:///project/logo.png" }));
     assert_eq!(logo["result"]["contents"][0]["blob"], "iVBORw0KGgoAAQL/");
-    let templates = desk.ask("resources/templates/list", json!({}));
+    let templates = desk.request("resources/templates/list", json!({}));
     let patterns: BTreeSet<&str> = templates["result"]["resourceTemplates"]
         .as_array()
         .unwrap()
@@ -78,12 +78,12 @@ fn servers_over_a_pipe_and_over_http_are_one_server() {
         "ref": { "type": "ref/resource", "uri": "far+file:///project/{+path}" },
         "argument": { "name": "path", "value": "src/m" },
     });
-    let completion = desk.ask("completion/complete", question);
+    let completion = desk.request("completion/complete", question);
     assert_eq!(completion["result"]["completion"]["values"][0], "src/main.rs");
-    let missing = desk.ask("resources/read", json!({ "uri": "near+file:///project/none" }));
+    let missing = desk.request("resources/read", json!({ "uri": "near+file:///project/none" }));
     assert_eq!(missing["error"]["code"], -32602);
     assert_eq!(missing["error"]["data"]["uri"], "near+file:///project/none");
-    let src = desk.ask("resources/list", json!({ "uri": "far+file:///project/src" }));
+    let src = desk.request("resources/list", json!({ "uri": "far+file:///project/src" }));
     assert_eq!(uris(&src), ["far+file:///project/src/lib.ts", "far+file:///project/src/main.rs"]);
 }
 
@@ -92,14 +92,14 @@ fn a_change_behind_a_server_is_heard_in_front_of_it() {
     let folder = project();
     let mut desk = desk(&folder, &child("near", &folder.path().join("project")));
     let uri = "near+file:///project/src/main.rs";
-    assert!(desk.ask("resources/read", json!({ "uri": uri }))["result"].is_object());
+    assert!(desk.request("resources/read", json!({ "uri": uri }))["result"].is_object());
     let wishes = json!({ "resourceSubscriptions": [uri], "resourcesListChanged": true });
-    let ack = desk.ask("subscriptions/listen", json!({ "notifications": wishes }));
+    let ack = desk.request("subscriptions/listen", json!({ "notifications": wishes }));
     assert_eq!(ack["params"]["notifications"], wishes);
     fs::write(folder.path().join("project/src/main.rs"), "// new").unwrap();
-    assert_eq!(desk.hear()["params"]["uri"], uri);
+    assert_eq!(desk.receive()["params"]["uri"], uri);
     fs::write(folder.path().join("project/src/more.rs"), "").unwrap();
-    assert_eq!(desk.hear()["method"], "notifications/resources/list_changed");
+    assert_eq!(desk.receive()["method"], "notifications/resources/list_changed");
 }
 
 #[test]
@@ -108,11 +108,11 @@ fn a_server_that_is_not_there_is_named_and_the_rest_is_served() {
     let settings = "[mounts.gone]\nkind = \"upstream\"\ncommand = \"/no/such/program\"\n\
         [mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
     let mut desk = desk(&folder, settings);
-    let list = desk.ask("resources/list", json!({}));
+    let list = desk.request("resources/list", json!({}));
     assert_eq!(uris(&list).len(), 6);
     let absent = &list["result"]["_meta"]["dev.refdesk/absent"];
     assert_eq!(absent[0]["what"], "gone", "{list}");
-    let told = desk.ask("resources/read", json!({ "uri": "refdesk://mounts/gone" }));
+    let told = desk.request("resources/read", json!({ "uri": "refdesk://mounts/gone" }));
     let state: Value =
         serde_json::from_str(told["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!((&state["kind"], &state["state"]), (&json!("upstream"), &json!("failed")));
@@ -121,12 +121,12 @@ fn a_server_that_is_not_there_is_named_and_the_rest_is_served() {
     assert!(state["since"].as_str().unwrap().ends_with('Z'), "{state}");
     assert_eq!((&state["era"], &state["counts"]), (&Value::Null, &Value::Null));
     assert!(!state.to_string().contains("/no/such/program"), "{state}");
-    let read = desk.ask("resources/read", json!({ "uri": "gone+file:///a" }));
+    let read = desk.request("resources/read", json!({ "uri": "gone+file:///a" }));
     assert_eq!(read["error"]["code"], -32603);
     let settings = "[mounts.gone]\nkind = \"upstream\"\ncommand = \"/no/such/program\"\nrequired = true\n\
         [mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
     let mut strict = self::desk(&folder, settings);
-    assert_eq!(strict.ask("resources/list", json!({}))["error"]["code"], -32603);
+    assert_eq!(strict.request("resources/list", json!({}))["error"]["code"], -32603);
 }
 
 /// Three servers of 3,333 resources: a walk sees each once, and two walks in the same order.
@@ -162,14 +162,16 @@ fn the_file_that_a_host_has_is_taken_as_it_is() {
     let mut command =
         refdesk(folder.path(), &["serve", "--stdio", "--mcp-config", ".mcp.json", "project/docs"]);
     command.env("FOLDER", folder.path().join("project"));
-    let mut desk = Piped::start(command);
+    let mut desk = StdioProgram::start(command);
     let all = walk(&mut desk);
     assert_eq!(all.len(), 7, "{all:?}");
     assert!(all.contains(&"my-files+file:///project/README.md".to_owned()));
-    let mount = format!("far={}", Listening::start(folder.path(), &["project"]).url());
-    let mut desk =
-        Piped::start(refdesk(folder.path(), &["serve", "--stdio", "--mount", &mount, "project"]));
-    let absent = desk.ask("resources/list", json!({}));
+    let mount = format!("far={}", HttpProgram::start(folder.path(), &["project"]).url());
+    let mut desk = StdioProgram::start(refdesk(
+        folder.path(),
+        &["serve", "--stdio", "--mount", &mount, "project"],
+    ));
+    let absent = desk.request("resources/list", json!({}));
     assert_eq!(uris(&absent).len(), 6, "that server has stopped");
     let bad = refdesk(folder.path(), &["serve", "--stdio", "--mcp-config", ".mcp.json"]).output();
     let said = String::from_utf8(bad.unwrap().stderr).unwrap();
@@ -182,12 +184,12 @@ fn a_server_without_prompts_offers_none_and_its_tools_stand_alone_if_ours_are_of
     let folder = project();
     let settings = "[server]\ntools = false\n".to_owned();
     let mut desk = desk(&folder, &(settings + &child("near", &folder.path().join("project"))));
-    let found = desk.ask("server/discover", json!({}));
+    let found = desk.request("server/discover", json!({}));
     let told = &found["result"]["capabilities"];
     assert!(told.get("prompts").is_none(), "{told}");
     assert_eq!(told["resources"], json!({ "subscribe": true, "listChanged": true }));
-    assert_eq!(desk.ask("prompts/list", json!({}))["error"]["code"], -32601);
-    let listed = desk.ask("tools/list", json!({}));
+    assert_eq!(desk.request("prompts/list", json!({}))["error"]["code"], -32601);
+    let listed = desk.request("tools/list", json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     assert!(!tools.is_empty());
     for tool in tools {
@@ -195,6 +197,6 @@ fn a_server_without_prompts_offers_none_and_its_tools_stand_alone_if_ours_are_of
     }
     let read = json!({ "name": "near_resources_read", "arguments": {
         "uri": "near+file:///project/README.md" } });
-    let given = desk.ask("tools/call", read);
+    let given = desk.request("tools/call", read);
     assert_eq!(given["result"]["structuredContent"]["parts"][0]["text"], "# Project\n");
 }

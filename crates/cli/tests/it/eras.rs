@@ -5,39 +5,39 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::actor::{Actor, Asked, Deed, Era, Way};
-use crate::front::Front;
+use crate::fake_server::{Era, FakeRequest, FakeResponse, FakeServer, TransportKind};
 use crate::program::project;
+use crate::test_client::TestClient;
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
-const WAYS: [Way; 2] = [Way::Pipe, Way::Http];
+const WAYS: [TransportKind; 2] = [TransportKind::Pipe, TransportKind::Http];
 const UPDATED: &str = "notifications/resources/updated";
 
 /// A server with a text, a blob and a template.
-fn serve(era: Era, version: usize, asked: &Asked<'_>) -> Deed {
+fn serve(era: Era, version: usize, asked: &FakeRequest<'_>) -> FakeResponse {
     let uri = &asked.params["uri"];
     match asked.method {
-        "resources/list" => Deed::Give(json!({ "resources": [
+        "resources/list" => FakeResponse::Result(json!({ "resources": [
             { "uri": "a://text", "name": "text", "mimeType": "text/plain", "x-own": [1.50] },
             { "uri": "a://blob", "name": "blob", "size": 4 },
         ] })),
-        "resources/templates/list" => Deed::Give(json!({ "resourceTemplates": [
+        "resources/templates/list" => FakeResponse::Result(json!({ "resourceTemplates": [
             { "uriTemplate": "a://{name}", "name": "any" },
         ] })),
         "completion/complete" => {
             assert_eq!(asked.params["ref"]["uri"], "a://{name}");
-            Deed::Give(json!({ "completion": { "values": ["text"] } }))
+            FakeResponse::Result(json!({ "completion": { "values": ["text"] } }))
         }
         "resources/read" if uri == "a://text" => {
             let text = format!("version {version}");
-            Deed::Give(json!({ "contents": [{ "uri": uri, "text": text }] }))
+            FakeResponse::Result(json!({ "contents": [{ "uri": uri, "text": text }] }))
         }
         "resources/read" if uri == "a://blob" => {
-            Deed::Give(json!({ "contents": [{ "uri": uri, "blob": "AP/+/Q==" }] }))
+            FakeResponse::Result(json!({ "contents": [{ "uri": uri, "blob": "AP/+/Q==" }] }))
         }
-        "resources/read" if era == Era::Legacy => Deed::Refuse(-32002, "Resource not found"),
-        "resources/read" => Deed::Refuse(-32602, "Resource not found"),
-        _ => Deed::Refuse(-32601, "no such method"),
+        "resources/read" if era == Era::Legacy => FakeResponse::Error(-32002, "Resource not found"),
+        "resources/read" => FakeResponse::Error(-32602, "Resource not found"),
+        _ => FakeResponse::Error(-32601, "no such method"),
     }
 }
 
@@ -52,29 +52,30 @@ fn every_pair_of_eras_gets_along_over_every_pair_of_ways() {
     }
 }
 
-fn play(in_front: (Era, Way), behind: (Era, Way), pair: &str) {
+fn play(in_front: (Era, TransportKind), behind: (Era, TransportKind), pair: &str) {
     let folder = project();
     let version = Arc::new(AtomicUsize::new(1));
     let served = Arc::clone(&version);
-    let actor = Actor::play(behind.0, behind.1, move |asked| {
+    let actor = FakeServer::start(behind.0, behind.1, move |asked| {
         serve(behind.0, served.load(Ordering::SeqCst), asked)
     });
-    let mut front = Front::start(in_front.0, in_front.1, folder.path(), &actor.mount("up", ""));
+    let mut front =
+        TestClient::start(in_front.0, in_front.1, folder.path(), &actor.mount("up", ""));
     lists(&mut front, pair);
-    let read = |front: &mut Front, uri: &str| {
-        let answer = front.ask("resources/read", json!({ "uri": uri }));
+    let read = |front: &mut TestClient, uri: &str| {
+        let answer = front.request("resources/read", json!({ "uri": uri }));
         let first = answer["result"]["contents"][0].clone();
         assert_eq!(first["uri"], uri, "{pair}: {answer}");
         first
     };
     assert_eq!(read(&mut front, "up+a://text")["text"], "version 1", "{pair}");
     assert_eq!(read(&mut front, "up+a://blob")["blob"], "AP/+/Q==", "{pair}");
-    front.watch(&["up+a://text"]);
+    front.subscribe(&["up+a://text"]);
     version.store(2, Ordering::SeqCst);
-    actor.tell(UPDATED, &json!({ "uri": "a://text" }));
-    assert_eq!(front.hear_of(UPDATED)["params"]["uri"], "up+a://text", "{pair}");
+    actor.notify(UPDATED, &json!({ "uri": "a://text" }));
+    assert_eq!(front.wait_notification(UPDATED)["params"]["uri"], "up+a://text", "{pair}");
     assert_eq!(read(&mut front, "up+a://text")["text"], "version 2", "{pair}");
-    let missing = front.ask("resources/read", json!({ "uri": "up+a://none" }));
+    let missing = front.request("resources/read", json!({ "uri": "up+a://none" }));
     let code = if in_front.0 == Era::Legacy { -32002 } else { -32602 };
     assert_eq!(missing["error"]["code"], code, "{pair}: {missing}");
     assert_eq!(missing["error"]["data"]["uri"], "up+a://none", "{pair}: {missing}");
@@ -85,22 +86,22 @@ fn play(in_front: (Era, Way), behind: (Era, Way), pair: &str) {
     }
 }
 
-fn lists(front: &mut Front, pair: &str) {
-    let list = front.ask("resources/list", json!({}));
+fn lists(front: &mut TestClient, pair: &str) {
+    let list = front.request("resources/list", json!({}));
     let resources = &list["result"]["resources"];
     let uris: Vec<&Value> = resources.as_array().unwrap().iter().map(|one| &one["uri"]).collect();
     assert_eq!(uris, ["up+a://text", "up+a://blob"], "{pair}: {list}");
     assert_eq!(resources[0]["x-own"], json!([1.5]), "{pair}");
-    let templates = front.ask("resources/templates/list", json!({}));
+    let templates = front.request("resources/templates/list", json!({}));
     let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
     assert_eq!(template, "up+a://{name}", "{pair}: {templates}");
     let question = json!({
         "ref": { "type": "ref/resource", "uri": "up+a://{name}" },
         "argument": { "name": "name", "value": "t" },
     });
-    let completion = front.ask("completion/complete", question);
+    let completion = front.request("completion/complete", question);
     assert_eq!(completion["result"]["completion"]["values"], json!(["text"]), "{pair}");
-    let told = front.ask("resources/metadata", json!({ "uri": "up+a://text" }));
+    let told = front.request("resources/metadata", json!({ "uri": "up+a://text" }));
     let resource = &told["result"]["resource"];
     assert_eq!(resource["uri"], "up+a://text", "{pair}: {told}");
     assert_eq!(resource["mimeType"], "text/plain", "{pair}: {told}");
@@ -113,21 +114,21 @@ fn two_servers_of_one_uri_are_told_apart() {
     let folder = project();
     for (era, way) in ERAS.into_iter().flat_map(|era| WAYS.map(|way| (era, way))) {
         let server = |text: &'static str| {
-            Actor::play(era, way, move |asked| match asked.method {
-                "resources/list" => {
-                    Deed::Give(json!({ "resources": [{ "uri": "a://same", "name": text }] }))
-                }
+            FakeServer::start(era, way, move |asked| match asked.method {
+                "resources/list" => FakeResponse::Result(
+                    json!({ "resources": [{ "uri": "a://same", "name": text }] }),
+                ),
                 "resources/read" => {
                     let one = json!({ "uri": asked.params["uri"], "text": text });
-                    Deed::Give(json!({ "contents": [one] }))
+                    FakeResponse::Result(json!({ "contents": [one] }))
                 }
-                _ => Deed::Refuse(-32601, "no such method"),
+                _ => FakeResponse::Error(-32601, "no such method"),
             })
         };
         let (one, two) = (server("first"), server("second"));
         let mut front =
-            Front::piped(folder.path(), &(one.mount("one", "") + &two.mount("two", "")));
-        let list = front.ask("resources/list", json!({}));
+            TestClient::piped(folder.path(), &(one.mount("one", "") + &two.mount("two", "")));
+        let list = front.request("resources/list", json!({}));
         let names = |at: usize| {
             let resource = &list["result"]["resources"][at];
             (resource["uri"].as_str().unwrap(), resource["name"].as_str().unwrap())
@@ -135,12 +136,12 @@ fn two_servers_of_one_uri_are_told_apart() {
         assert_eq!((names(0), names(1)), (("one+a://same", "first"), ("two+a://same", "second")));
         assert_eq!(front.text_of("one+a://same"), "first");
         assert_eq!(front.text_of("two+a://same"), "second");
-        front.watch(&["one+a://same", "two+a://same"]);
+        front.subscribe(&["one+a://same", "two+a://same"]);
         // A notification for the wrong server would arrive here instead.
         for (actor, uri) in [(&two, "two+a://same"), (&one, "one+a://same"), (&two, "two+a://same")]
         {
-            actor.tell(UPDATED, &json!({ "uri": "a://same" }));
-            assert_eq!(front.hear_of(UPDATED)["params"]["uri"], uri, "{era:?} {way:?}");
+            actor.notify(UPDATED, &json!({ "uri": "a://same" }));
+            assert_eq!(front.wait_notification(UPDATED)["params"]["uri"], uri, "{era:?} {way:?}");
         }
     }
 }

@@ -8,9 +8,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::actor::{Actor, Deed, Era, Way};
-use crate::front::Front;
-use crate::program::{Piped, project, refdesk};
+use crate::fake_server::{Era, FakeResponse, FakeServer, TransportKind};
+use crate::program::{StdioProgram, project, refdesk};
+use crate::test_client::TestClient;
 
 /// Calls a tool; returns its structured content.
 fn call(ask: &mut impl FnMut(&str, Value) -> Value, tool: &str, arguments: &Value) -> Value {
@@ -21,9 +21,9 @@ fn call(ask: &mut impl FnMut(&str, Value) -> Value, tool: &str, arguments: &Valu
 }
 
 /// Follows the cursors to the end. Returns path and line number of each match, and the skips.
-fn grep(desk: &mut Piped, root: &str, mut arguments: Value) -> (Vec<(String, u64)>, u64) {
+fn grep(desk: &mut StdioProgram, root: &str, mut arguments: Value) -> (Vec<(String, u64)>, u64) {
     let (mut found, mut skipped) = (Vec::new(), 0);
-    let mut ask = |method: &str, params| desk.ask(method, params);
+    let mut ask = |method: &str, params| desk.request(method, params);
     loop {
         let told = call(&mut ask, "resources_grep", &arguments);
         for one in told["matches"].as_array().unwrap() {
@@ -63,7 +63,7 @@ fn the_sources_of_this_program_have_the_lines_that_ripgrep_finds() {
     let home = TempDir::with_prefix("grep").unwrap();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let path = crates.to_str().unwrap();
-    let mut desk = Piped::start(refdesk(home.path(), &["serve", "--stdio", path]));
+    let mut desk = StdioProgram::start(refdesk(home.path(), &["serve", "--stdio", path]));
     for (pattern, ignore_case, most) in [
         ("resources_grep", false, 100),
         (r"fn \w+_of\b", false, 17),
@@ -105,7 +105,7 @@ fn a_folder_that_is_a_tree_is_searched_to_its_leaves() {
     fs::write(root.join("f00/binary"), b"number 7\n\0\xff").unwrap();
     let large = format!("{}number 7", "a line like any other\n".repeat(200_000));
     fs::write(root.join("f00/large.txt"), large).unwrap();
-    let mut desk = Piped::start(refdesk(home.path(), &["serve", "--stdio", "tree"]));
+    let mut desk = StdioProgram::start(refdesk(home.path(), &["serve", "--stdio", "tree"]));
     for (pattern, most) in [("number [1-3]?7$", 50), ("^日本語", 1000)] {
         let arguments = json!({ "pattern": pattern, "max_matches": most });
         let (found, skipped) = grep(&mut desk, "file:///tree/", arguments);
@@ -119,9 +119,9 @@ fn a_folder_that_is_a_tree_is_searched_to_its_leaves() {
 }
 
 /// An upstream server with two resources, one of them only for the assistant.
-fn server() -> Actor {
-    Actor::play(Era::Modern, Way::Http, |asked| match asked.method {
-        "resources/list" => Deed::Give(json!({ "resources": [
+fn server() -> FakeServer {
+    FakeServer::start(Era::Modern, TransportKind::Http, |asked| match asked.method {
+        "resources/list" => FakeResponse::Result(json!({ "resources": [
             { "uri": "a://one.md", "name": "one", "mimeType": "text/markdown", "size": 11,
               "annotations": { "audience": ["assistant"], "priority": 0.7,
                                "lastModified": "2020-02-02T00:00:00Z" } },
@@ -130,9 +130,9 @@ fn server() -> Actor {
         "resources/read" => {
             let uri = asked.params["uri"].as_str().unwrap();
             let text = format!("hello from\n{uri}\n");
-            Deed::Give(json!({ "contents": [{ "uri": uri, "text": text }] }))
+            FakeResponse::Result(json!({ "contents": [{ "uri": uri, "text": text }] }))
         }
-        _ => Deed::Refuse(-32601, "no such method"),
+        _ => FakeResponse::Error(-32601, "no such method"),
     })
 }
 
@@ -161,8 +161,8 @@ fn filters_hold_over_folders_declared_resources_and_servers_behind() {
     let folder = project();
     let actor = server();
     let settings = format!("{NOTES}\n{}", actor.mount("far", ""));
-    let mut front = Front::piped(folder.path(), &settings);
-    let mut ask = |method: &str, params| front.ask(method, params);
+    let mut front = TestClient::piped(folder.path(), &settings);
+    let mut ask = |method: &str, params| front.request(method, params);
     for (arguments, expected) in [
         (json!({ "mount": "far" }), &["far+a://one.md", "far+a://two"][..]),
         (json!({ "mount": "notes" }), &["note://hello"]),

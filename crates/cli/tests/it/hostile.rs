@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use crate::program::{Piped, project, refdesk};
+use crate::program::{StdioProgram, project, refdesk};
 
 const CANARY: &str = "the canary outside";
 
@@ -18,7 +18,7 @@ fn no_disguise_reaches_what_lies_outside() {
     symlink(folder.path(), folder.path().join("project/up")).unwrap();
     symlink(".env", folder.path().join("project/hidden.txt")).unwrap();
     symlink("docs", folder.path().join("project/inside")).unwrap();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
     let long = format!("file:///project/{}", "a/".repeat(32 << 10));
     for uri in [
         "file:///project/../canary.txt",
@@ -46,12 +46,13 @@ fn no_disguise_reaches_what_lies_outside() {
         &long,
     ] {
         for method in ["resources/read", "resources/metadata", "resources/list"] {
-            let answer = desk.ask(method, json!({ "uri": uri }));
+            let answer = desk.request(method, json!({ "uri": uri }));
             assert_eq!(answer["error"]["code"], -32602, "{method} {uri}");
             assert!(!answer.to_string().contains(CANARY));
         }
     }
-    let inside = desk.ask("resources/read", json!({ "uri": "file:///project/inside/guide.md" }));
+    let inside =
+        desk.request("resources/read", json!({ "uri": "file:///project/inside/guide.md" }));
     assert_eq!(
         inside["result"]["contents"][0]["text"], "案内\n",
         "links that stay inside are followed"
@@ -59,9 +60,9 @@ fn no_disguise_reaches_what_lies_outside() {
 }
 
 /// Stops the racing thread on drop, also when the test fails.
-struct Done<'a>(&'a AtomicBool);
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Done<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -77,7 +78,7 @@ fn a_race_with_a_link_reaches_nothing_outside() {
     fs::create_dir_all(root.join("project/inner")).unwrap();
     fs::write(root.join("project/inner/file.txt"), "inside").unwrap();
     symlink("../outside", root.join("project/link")).unwrap();
-    let mut desk = Piped::start(refdesk(root, &["serve", "--stdio", "project"]));
+    let mut desk = StdioProgram::start(refdesk(root, &["serve", "--stdio", "project"]));
     let done = AtomicBool::new(false);
     let (mut inside, mut refused) = (0, 0);
     std::thread::scope(|scope| {
@@ -91,10 +92,10 @@ fn a_race_with_a_link_reaches_nothing_outside() {
                 fs::rename(&spare, &inner).unwrap();
             }
         });
-        let _done = Done(&done);
+        let _done = StopOnDrop(&done);
         for _ in 0..3000 {
             let answer =
-                desk.ask("resources/read", json!({ "uri": "file:///project/inner/file.txt" }));
+                desk.request("resources/read", json!({ "uri": "file:///project/inner/file.txt" }));
             match answer["result"]["contents"][0]["text"].as_str() {
                 Some(text) => {
                     assert_eq!(text, "inside");
@@ -113,15 +114,15 @@ fn a_race_with_a_link_reaches_nothing_outside() {
 #[test]
 fn a_file_that_goes_away_costs_only_itself() {
     let folder = project();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
-    let listed = desk.ask("resources/list", json!({}))["result"]["resources"].take();
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let listed = desk.request("resources/list", json!({}))["result"]["resources"].take();
     fs::remove_file(folder.path().join("project/README.md")).unwrap();
     fs::remove_dir_all(folder.path().join("project/src")).unwrap();
-    let gone = desk.ask("resources/read", json!({ "uri": listed[0]["uri"] }));
+    let gone = desk.request("resources/read", json!({ "uri": listed[0]["uri"] }));
     assert_eq!(gone["error"]["code"], -32602);
-    let folder_gone = desk.ask("resources/list", json!({ "uri": "file:///project/src" }));
+    let folder_gone = desk.request("resources/list", json!({ "uri": "file:///project/src" }));
     assert_eq!(folder_gone["error"]["code"], -32602);
-    let rest = desk.ask("resources/list", json!({}))["result"]["resources"].take();
+    let rest = desk.request("resources/list", json!({}))["result"]["resources"].take();
     assert_eq!(rest.as_array().unwrap().len(), listed.as_array().unwrap().len() - 3);
 }
 
@@ -131,13 +132,14 @@ fn a_mount_whose_folder_is_gone_is_named_and_the_rest_is_served() {
     let other = folder.path().join("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("a.txt"), "a").unwrap();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "other", "project"]));
+    let mut desk =
+        StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "other", "project"]));
     assert_eq!(
-        desk.ask("resources/list", json!({}))["result"]["resources"].as_array().unwrap().len(),
+        desk.request("resources/list", json!({}))["result"]["resources"].as_array().unwrap().len(),
         7
     );
     fs::remove_dir_all(&other).unwrap();
-    let list = desk.ask("resources/list", json!({}));
+    let list = desk.request("resources/list", json!({}));
     assert_eq!(list["result"]["_meta"]["dev.refdesk/absent"][0]["what"], "other");
     assert_eq!(list["result"]["resources"].as_array().unwrap().len(), 6);
 }

@@ -13,26 +13,26 @@ use rustix::net::sockopt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{Listening, Piped, project, refdesk};
+use crate::program::{HttpProgram, StdioProgram, project, refdesk};
 
 /// Test timeout, longer than any step takes on a slow machine.
-const BOUND: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A client that reads a notification stream.
-struct Listener {
+struct StreamClient {
     stream: BufReader<TcpStream>,
 }
 
-impl Listener {
-    fn to(desk: &Listening, notifications: &Value) -> Self {
+impl StreamClient {
+    fn open(desk: &HttpProgram, notifications: &Value) -> Self {
         let params = json!({ "notifications": notifications });
-        let stream = desk.send("subscriptions/listen", params);
-        stream.set_read_timeout(Some(BOUND)).unwrap();
+        let stream = desk.post("subscriptions/listen", params);
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         Self { stream: BufReader::new(stream) }
     }
 
-    fn on(desk: &Listening, uris: &[String]) -> Self {
-        let mut listener = Self::to(desk, &json!({ "resourceSubscriptions": uris }));
+    fn subscribe(desk: &HttpProgram, uris: &[String]) -> Self {
+        let mut listener = Self::open(desk, &json!({ "resourceSubscriptions": uris }));
         let ack = listener.next().unwrap();
         assert_eq!(ack["params"]["notifications"]["resourceSubscriptions"], json!(uris));
         listener
@@ -59,16 +59,18 @@ impl Listener {
     }
 }
 
-fn text_of(desk: &Listening, uri: &str) -> String {
+fn text_of(desk: &HttpProgram, uri: &str) -> String {
     let mut answer = Vec::new();
-    desk.ask("resources/read", json!({ "uri": uri }), |chunk| answer.extend_from_slice(chunk));
+    desk.stream_response("resources/read", json!({ "uri": uri }), |chunk| {
+        answer.extend_from_slice(chunk)
+    });
     let answer = String::from_utf8(answer).unwrap();
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     let answer: Value = serde_json::from_str(body).unwrap();
     answer["result"]["contents"][0]["text"].as_str().unwrap().to_owned()
 }
 
-fn post(desk: &Listening, headers: &str, message: &Value) -> String {
+fn post(desk: &HttpProgram, headers: &str, message: &Value) -> String {
     let body = message.to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).unwrap();
     let length = body.len();
@@ -84,7 +86,7 @@ fn post(desk: &Listening, headers: &str, message: &Value) -> String {
 }
 
 /// Opens a handshake session that subscribes to `uri`; returns its stream.
-fn session(desk: &Listening, uri: &str) -> Listener {
+fn session(desk: &HttpProgram, uri: &str) -> StreamClient {
     let info = json!({ "name": "test", "version": "1" });
     let opening =
         json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
@@ -102,22 +104,22 @@ fn session(desk: &Listening, uri: &str) -> Listener {
         "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n{header}\r\n"
     )
     .unwrap();
-    stream.set_read_timeout(Some(BOUND)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut stream = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         assert_ne!(stream.read_line(&mut head).unwrap(), 0);
     }
-    Listener { stream }
+    StreamClient { stream }
 }
 
 /// S-17: a read after a notification returns the new content, every time, in both eras.
 #[test]
 fn one_change_reaches_both_eras_and_is_read_at_once() {
     let folder = project();
-    let desk = Listening::start(folder.path(), &["project"]);
+    let desk = HttpProgram::start(folder.path(), &["project"]);
     let uri = "file:///project/src/main.rs".to_owned();
-    let mut modern = Listener::on(&desk, std::slice::from_ref(&uri));
+    let mut modern = StreamClient::subscribe(&desk, std::slice::from_ref(&uri));
     let mut legacy = session(&desk, &uri);
     for version in 0..9 {
         let text = format!("// version {version}");
@@ -136,16 +138,16 @@ fn one_change_reaches_both_eras_and_is_read_at_once() {
 }
 
 /// The name of file number `at`, padded to `length`.
-fn file(at: usize, length: usize) -> String {
+fn file_name(at: usize, length: usize) -> String {
     format!("{at:0length$}.txt")
 }
 
 /// Creates `count` files in a folder; returns their URIs.
-fn many(folder: &Path, count: usize, length: usize) -> Vec<String> {
+fn create_files(folder: &Path, count: usize, length: usize) -> Vec<String> {
     for at in 0..count {
-        fs::write(folder.join(file(at, length)), "first").unwrap();
+        fs::write(folder.join(file_name(at, length)), "first").unwrap();
     }
-    (0..count).map(|at| format!("file:///many/{}", file(at, length))).collect()
+    (0..count).map(|at| format!("file:///many/{}", file_name(at, length))).collect()
 }
 
 /// 10,000 changes of 1,000 files, 100 listeners: every listener learns of the last change of each
@@ -158,13 +160,13 @@ fn a_storm_of_changes_is_heard_whole_and_short() {
     let folder = TempDir::with_prefix("storm").unwrap();
     let path = folder.path().join("many");
     fs::create_dir(&path).unwrap();
-    let uris = many(&path, FILES, 4);
-    let desk = Listening::start(folder.path(), &["many"]);
-    let listeners: Vec<(Listener, Vec<String>)> = (0..LISTENERS)
+    let uris = create_files(&path, FILES, 4);
+    let desk = HttpProgram::start(folder.path(), &["many"]);
+    let listeners: Vec<(StreamClient, Vec<String>)> = (0..LISTENERS)
         .map(|at| {
             // Every file has ten listeners, every listener a hundred files.
             let mine: Vec<String> = uris.iter().skip(at % 10).step_by(10).cloned().collect();
-            (Listener::on(&desk, &mine), mine)
+            (StreamClient::subscribe(&desk, &mine), mine)
         })
         .collect();
     let last: Arc<Mutex<BTreeSet<String>>> = Arc::default();
@@ -191,7 +193,7 @@ fn a_storm_of_changes_is_heard_whole_and_short() {
     for round in 0..ROUNDS {
         for (at, uri) in uris.iter().enumerate() {
             let mut last = last.lock().unwrap();
-            fs::write(path.join(file(at, 4)), format!("round {round}")).unwrap();
+            fs::write(path.join(file_name(at, 4)), format!("round {round}")).unwrap();
             if round + 1 == ROUNDS {
                 last.insert(uri.clone());
             }
@@ -221,18 +223,18 @@ fn a_listener_that_does_not_read_holds_nobody_up() {
     let folder = TempDir::with_prefix("slow").unwrap();
     let path = folder.path().join("many");
     fs::create_dir(&path).unwrap();
-    let uris = many(&path, FILES + 1, LENGTH);
+    let uris = create_files(&path, FILES + 1, LENGTH);
     let settings = "[server]\nquiet = \"1ms\"\nhold = \"2ms\"\n[mounts.many]\nkind = \"fs\"\npath = \"many\"\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
-    let desk = Listening::start(folder.path(), &[]);
-    let mut slow = Listener::on(&desk, &uris);
+    let desk = HttpProgram::start(folder.path(), &[]);
+    let mut slow = StreamClient::subscribe(&desk, &uris);
     sockopt::set_socket_recv_buffer_size(slow.stream.get_ref(), 4096).unwrap();
-    let mut quick = Listener::on(&desk, &uris);
+    let mut quick = StreamClient::subscribe(&desk, &uris);
     let mut before = None;
     // About 8 MB of notifications, far more than a connection buffers.
     for round in 0..ROUNDS {
         for at in 0..FILES {
-            fs::write(path.join(file(at, LENGTH)), format!("round {round}")).unwrap();
+            fs::write(path.join(file_name(at, LENGTH)), format!("round {round}")).unwrap();
         }
         let mut waiting: BTreeSet<String> = uris[..FILES].iter().cloned().collect();
         while !waiting.is_empty() {
@@ -245,7 +247,7 @@ fn a_listener_that_does_not_read_holds_nobody_up() {
     let grown = rss(desk.child.id()).saturating_sub(before.unwrap());
     assert!(grown < 8 << 20, "memory grew by {grown} bytes for a client that does not read");
     // This file has not changed before, so its notification comes after all others.
-    fs::write(path.join(file(FILES, LENGTH)), "the last").unwrap();
+    fs::write(path.join(file_name(FILES, LENGTH)), "the last").unwrap();
     while quick.uri() != uris[FILES] {}
     sockopt::set_socket_recv_buffer_size(slow.stream.get_ref(), 1 << 20).unwrap();
     let mut heard = Vec::new();
@@ -259,7 +261,7 @@ fn a_listener_that_does_not_read_holds_nobody_up() {
 }
 
 /// The number of open file descriptors and of inotify watches of a process.
-fn held(process: u32) -> (usize, usize) {
+fn descriptors_and_watches(process: u32) -> (usize, usize) {
     let folder = format!("/proc/{process}");
     let descriptors = fs::read_dir(format!("{folder}/fd")).unwrap().count();
     let watches = fs::read_dir(format!("{folder}/fdinfo")).unwrap().flatten().map(|entry| {
@@ -273,21 +275,21 @@ fn held(process: u32) -> (usize, usize) {
 #[test]
 fn a_thousand_listeners_leave_nothing_behind() {
     let folder = project();
-    let desk = Listening::start(folder.path(), &["project"]);
+    let desk = HttpProgram::start(folder.path(), &["project"]);
     let process = desk.child.id();
     let uri = vec!["file:///project/src/main.rs".to_owned()];
     let round = |count: usize| {
         for _ in 0..count / 10 {
-            let open: Vec<_> = (0..10).map(|_| Listener::on(&desk, &uri)).collect();
+            let open: Vec<_> = (0..10).map(|_| StreamClient::subscribe(&desk, &uri)).collect();
             drop(open);
         }
         // After the last listener is gone, no inotify watch may remain.
-        let end = Instant::now() + BOUND;
-        while held(process).1 > 0 {
-            assert!(Instant::now() < end, "{:?} is still held", held(process));
+        let end = Instant::now() + TIMEOUT;
+        while descriptors_and_watches(process).1 > 0 {
+            assert!(Instant::now() < end, "{:?} is still held", descriptors_and_watches(process));
             thread::yield_now();
         }
-        held(process).0
+        descriptors_and_watches(process).0
     };
     let before = (round(200), rss(process));
     let after = (round(1000), rss(process));
@@ -299,8 +301,8 @@ fn a_thousand_listeners_leave_nothing_behind() {
 #[test]
 fn told_to_stop_the_program_says_good_bye() {
     let folder = project();
-    let mut desk = Listening::start(folder.path(), &["project"]);
-    let mut listener = Listener::on(&desk, &["file:///project/README.md".to_owned()]);
+    let mut desk = HttpProgram::start(folder.path(), &["project"]);
+    let mut listener = StreamClient::subscribe(&desk, &["file:///project/README.md".to_owned()]);
     let process = rustix::process::Pid::from_child(&desk.child);
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     let end = listener.next().expect("an answer to the listener");
@@ -313,14 +315,14 @@ fn told_to_stop_the_program_says_good_bye() {
 #[test]
 fn the_end_of_the_input_is_answered_too() {
     let folder = project();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
     let wishes = json!({ "resourceSubscriptions": ["file:///project/README.md"] });
-    let ack = desk.ask("subscriptions/listen", json!({ "notifications": wishes }));
+    let ack = desk.request("subscriptions/listen", json!({ "notifications": wishes }));
     assert_eq!(ack["params"]["notifications"], wishes);
     fs::write(folder.path().join("project/README.md"), "# Changed").unwrap();
-    let told = desk.hear();
+    let told = desk.receive();
     assert_eq!(told["params"]["uri"], "file:///project/README.md");
-    let (well, rest) = desk.end();
+    let (well, rest) = desk.close();
     let end: Value = serde_json::from_str(&rest).unwrap();
     assert!(well && end["result"]["resultType"] == "complete", "{rest}");
 }
@@ -330,10 +332,10 @@ fn the_end_of_the_input_is_answered_too() {
 fn a_list_is_heard_of_when_it_holds_something_else() {
     let folder = project();
     let root = folder.path().join("project");
-    let desk = Listening::start(folder.path(), &["project"]);
-    let mut listener = Listener::to(&desk, &json!({ "resourcesListChanged": true }));
+    let desk = HttpProgram::start(folder.path(), &["project"]);
+    let mut listener = StreamClient::open(&desk, &json!({ "resourcesListChanged": true }));
     assert_eq!(listener.next().unwrap()["params"]["notifications"]["resourcesListChanged"], true);
-    let method = |listener: &mut Listener| listener.next().unwrap()["method"].clone();
+    let method = |listener: &mut StreamClient| listener.next().unwrap()["method"].clone();
     let changed = "notifications/resources/list_changed";
     fs::write(root.join("src/new.rs"), "").unwrap();
     assert_eq!(method(&mut listener), changed);
@@ -341,7 +343,7 @@ fn a_list_is_heard_of_when_it_holds_something_else() {
     assert_eq!(method(&mut listener), changed);
     fs::write(root.join("target/ignored"), "").unwrap();
     fs::write(root.join("src/main.rs"), "another content").unwrap();
-    let mut resource = Listener::on(&desk, &["file:///project/docs/new.rs".to_owned()]);
+    let mut resource = StreamClient::subscribe(&desk, &["file:///project/docs/new.rs".to_owned()]);
     fs::remove_dir_all(root.join("docs")).unwrap();
     assert_eq!(resource.uri(), "file:///project/docs/new.rs");
     assert_eq!(method(&mut listener), changed, "and no other notification");
@@ -354,15 +356,15 @@ fn where_the_kernel_has_no_watches_left_one_looks_now_and_then() {
     let settings =
         "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nwatches = 1\npoll = \"20ms\"\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
-    let desk = Listening::start(folder.path(), &[]);
-    let state = |desk: &Listening| -> Value {
+    let desk = HttpProgram::start(folder.path(), &[]);
+    let state = |desk: &HttpProgram| -> Value {
         serde_json::from_str(&text_of(desk, "refdesk://mounts/project")).unwrap()
     };
     let before = state(&desk);
     assert_eq!(before["state"], "ready");
     assert_eq!(before["since"], state(&desk)["since"]);
     let uri = "file:///project/src/main.rs".to_owned();
-    let mut listener = Listener::on(&desk, std::slice::from_ref(&uri));
+    let mut listener = StreamClient::subscribe(&desk, std::slice::from_ref(&uri));
     let told = state(&desk);
     assert_eq!(told["state"], "degraded");
     assert!(told["since"].as_str() >= before["since"].as_str(), "{told}");
@@ -383,9 +385,9 @@ fn a_declared_resource_is_heard_of_when_its_file_changes() {
         uri = \"note://readme\"\nname = \"readme\"\nfile = \"project/README.md\"\n\
         [[mounts.notes.resources]]\nuri = \"note://fixed\"\nname = \"fixed\"\ntext = \"x\"\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
-    let desk = Listening::start(folder.path(), &[]);
+    let desk = HttpProgram::start(folder.path(), &[]);
     let wishes = json!({ "resourceSubscriptions": ["note://fixed", "note://readme"] });
-    let mut listener = Listener::to(&desk, &wishes);
+    let mut listener = StreamClient::open(&desk, &wishes);
     let ack = listener.next().unwrap();
     let granted = &ack["params"]["notifications"]["resourceSubscriptions"];
     assert_eq!(*granted, json!(["note://readme"]), "a resource that cannot change is not granted");
@@ -403,11 +405,11 @@ fn edited_settings_are_served_without_dropping_anybody() {
         format!("[mounts.{name}]\nkind = \"fs\"\npath = \"project/{path}\"\n")
     };
     fs::write(&file, mount("docs", "docs")).unwrap();
-    let desk = Listening::start(folder.path(), &[]);
+    let desk = HttpProgram::start(folder.path(), &[]);
     let guide = "file:///docs/guide.md".to_owned();
-    let mut resource = Listener::on(&desk, std::slice::from_ref(&guide));
-    let mut lists = Listener::to(&desk, &json!({ "resourcesListChanged": true }));
-    let method = |listener: &mut Listener| listener.next().unwrap()["method"].clone();
+    let mut resource = StreamClient::subscribe(&desk, std::slice::from_ref(&guide));
+    let mut lists = StreamClient::open(&desk, &json!({ "resourcesListChanged": true }));
+    let method = |listener: &mut StreamClient| listener.next().unwrap()["method"].clone();
     method(&mut lists);
     let changed = "notifications/resources/list_changed";
     fs::write(&file, mount("docs", "docs") + &mount("src", "src")).unwrap();

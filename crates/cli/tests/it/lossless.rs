@@ -8,9 +8,9 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::actor::{Actor, Asked, Deed, Era, Way};
-use crate::front::Front;
+use crate::fake_server::{Era, FakeRequest, FakeResponse, FakeServer, TransportKind};
 use crate::program::project;
+use crate::test_client::TestClient;
 
 type Members = Map<String, Value>;
 
@@ -40,7 +40,7 @@ fn with(mut known: Value, more: &Members) -> Value {
 }
 
 /// Asserts that `came` holds all of `more` unchanged.
-fn holds(came: &Value, more: &Members, where_: &str) {
+fn assert_holds(came: &Value, more: &Members, where_: &str) {
     for (name, value) in more {
         assert_eq!(came.get(name), Some(value), "{where_}: {name} in {came}");
     }
@@ -48,56 +48,56 @@ fn holds(came: &Value, more: &Members, where_: &str) {
 
 /// The unknown members of a server's messages, by place.
 #[derive(Debug, Clone, Default)]
-struct Said {
+struct ExtraMembers {
     beside: Members,
     meta: Members,
     deep: Members,
     blob: Vec<u8>,
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn extra_members() -> impl Strategy<Value = ExtraMembers> {
     let bytes = vec(any::<u8>(), 0..200);
     let parts = (members(), members(), members(), bytes);
-    parts.prop_map(|(beside, meta, deep, blob)| Said { beside, meta, deep, blob })
+    parts.prop_map(|(beside, meta, deep, blob)| ExtraMembers { beside, meta, deep, blob })
 }
 
-fn serve(said: &Said, asked: &Asked<'_>) -> Deed {
-    let Said { beside, meta, deep, blob } = said;
+fn serve(said: &ExtraMembers, asked: &FakeRequest<'_>) -> FakeResponse {
+    let ExtraMembers { beside, meta, deep, blob } = said;
     let (meta, deep) = (&Value::Object(meta.clone()), &Value::Object(deep.clone()));
     match asked.method {
         "resources/list" => {
             let one = json!({ "uri": "a://one", "name": "n", "_meta": meta, "annotations": deep });
-            Deed::Give(json!({ "resources": [with(one, beside)] }))
+            FakeResponse::Result(json!({ "resources": [with(one, beside)] }))
         }
         "resources/templates/list" => {
             let one = json!({ "uriTemplate": "a://{x}", "name": "n", "_meta": meta });
-            Deed::Give(json!({ "resourceTemplates": [with(one, beside)] }))
+            FakeResponse::Result(json!({ "resourceTemplates": [with(one, beside)] }))
         }
         "resources/read" => {
             let blob = base64_simd::STANDARD.encode_to_string(blob);
             let one = json!({ "uri": "a://one", "blob": blob, "_meta": meta });
-            Deed::Give(json!({ "contents": [with(one, beside)] }))
+            FakeResponse::Result(json!({ "contents": [with(one, beside)] }))
         }
         "tools/list" => {
             let schema = with(json!({ "type": "object" }), deep.as_object().unwrap());
             let tool = json!({ "name": "echo", "inputSchema": schema, "_meta": meta });
-            Deed::Give(json!({ "tools": [with(tool, beside)] }))
+            FakeResponse::Result(json!({ "tools": [with(tool, beside)] }))
         }
         "tools/call" => {
             let block = with(json!({ "type": "text", "text": "t", "_meta": meta }), beside);
             let result = json!({ "content": [block], "structuredContent": deep, "_meta": meta });
-            Deed::Give(with(result, beside))
+            FakeResponse::Result(with(result, beside))
         }
-        _ => Deed::Refuse(-32601, "no such method"),
+        _ => FakeResponse::Error(-32601, "no such method"),
     }
 }
 
-fn check(cases: u32, run: impl Fn(&Said)) {
+fn check(cases: u32, run: impl Fn(&ExtraMembers)) {
     // No shrinking: one server process runs through all cases, so they depend on each other.
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 0, ..Config::default() };
     let mut runner = TestRunner::new(config);
-    let done = runner.run(&said(), |said| {
+    let done = runner.run(&extra_members(), |said| {
         run(&said);
         Ok(())
     });
@@ -106,12 +106,13 @@ fn check(cases: u32, run: impl Fn(&Said)) {
 
 #[test]
 fn members_that_nobody_knows_come_out_as_they_were_written() {
-    for (era, way) in [(Era::Legacy, Way::Pipe), (Era::Modern, Way::Http)] {
+    for (era, way) in [(Era::Legacy, TransportKind::Pipe), (Era::Modern, TransportKind::Http)] {
         let folder = project();
-        let now = Arc::new(Mutex::new(Said::default()));
+        let now = Arc::new(Mutex::new(ExtraMembers::default()));
         let played = Arc::clone(&now);
-        let actor = Actor::play(era, way, move |asked| serve(&played.lock().unwrap(), asked));
-        let front = Front::start(era, Way::Pipe, folder.path(), &actor.mount("up", ""));
+        let actor = FakeServer::start(era, way, move |asked| serve(&played.lock().unwrap(), asked));
+        let front =
+            TestClient::start(era, TransportKind::Pipe, folder.path(), &actor.mount("up", ""));
         let front = RefCell::new(front);
         check(48, |said| {
             *now.lock().unwrap() = said.clone();
@@ -120,8 +121,8 @@ fn members_that_nobody_knows_come_out_as_they_were_written() {
     }
 }
 
-fn compare(front: &mut Front, said: &Said) {
-    let mut ask = |method: &str, params: Value| front.ask(method, params)["result"].clone();
+fn compare(front: &mut TestClient, said: &ExtraMembers) {
+    let mut ask = |method: &str, params: Value| front.request(method, params)["result"].clone();
     let one = ask("resources/list", json!({}))["resources"][0].clone();
     let template = ask("resources/templates/list", json!({}))["resourceTemplates"][0].clone();
     let read = ask("resources/read", json!({ "uri": "up+a://one" }))["contents"][0].clone();
@@ -138,15 +139,15 @@ fn compare(front: &mut Front, said: &Said) {
         (&called["content"][0], "a block"),
     ];
     for (came, where_) in places {
-        holds(came, &said.beside, where_);
+        assert_holds(came, &said.beside, where_);
         if !said.meta.is_empty() {
-            holds(&came["_meta"], &said.meta, where_);
+            assert_holds(&came["_meta"], &said.meta, where_);
         }
     }
     if !said.deep.is_empty() {
-        holds(&one["annotations"], &said.deep, "annotations");
+        assert_holds(&one["annotations"], &said.deep, "annotations");
     }
-    holds(&tool["inputSchema"], &said.deep, "a schema");
+    assert_holds(&tool["inputSchema"], &said.deep, "a schema");
     assert_eq!(called["structuredContent"], Value::Object(said.deep.clone()));
     let blob = base64_simd::STANDARD.decode_to_vec(read["blob"].as_str().unwrap());
     assert_eq!(blob.unwrap(), said.blob);
@@ -158,12 +159,13 @@ fn what_a_notice_says_besides_comes_out_as_it_was_written() {
     const CASES: u32 = 12;
     const UPDATED: &str = "notifications/resources/updated";
     const LIST_CHANGED: &str = "notifications/resources/list_changed";
-    for (era, way) in [(Era::Legacy, Way::Http), (Era::Modern, Way::Pipe)] {
+    for (era, way) in [(Era::Legacy, TransportKind::Http), (Era::Modern, TransportKind::Pipe)] {
         let folder = project();
-        let actor = Actor::play(era, way, |asked| serve(&Said::default(), asked));
-        let mut front = Front::start(era, Way::Pipe, folder.path(), &actor.mount("up", ""));
+        let actor = FakeServer::start(era, way, |asked| serve(&ExtraMembers::default(), asked));
+        let mut front =
+            TestClient::start(era, TransportKind::Pipe, folder.path(), &actor.mount("up", ""));
         let uris: Vec<String> = (0..CASES).map(|at| format!("up+a://{at}")).collect();
-        front.watch(&uris.iter().map(String::as_str).collect::<Vec<_>>());
+        front.subscribe(&uris.iter().map(String::as_str).collect::<Vec<_>>());
         let (front, at) = (RefCell::new(front), RefCell::new(0..CASES));
         check(CASES, |said| {
             let (mut front, mut at) = (front.borrow_mut(), at.borrow_mut());
@@ -172,16 +174,16 @@ fn what_a_notice_says_besides_comes_out_as_it_was_written() {
             // Notifications are debounced per resource, so each case has its own.
             if let Some(at) = at.next() {
                 let about = json!({ "uri": format!("a://{at}") });
-                actor.tell(UPDATED, &with(about, params.as_object().unwrap()));
-                let told = front.hear_of(UPDATED);
+                actor.notify(UPDATED, &with(about, params.as_object().unwrap()));
+                let told = front.wait_notification(UPDATED);
                 assert_eq!(told["params"]["uri"], format!("up+a://{at}"));
-                holds(&told["params"], &said.beside, "an update");
-                holds(&told["params"]["_meta"], &said.meta, "an update");
+                assert_holds(&told["params"], &said.beside, "an update");
+                assert_holds(&told["params"]["_meta"], &said.meta, "an update");
             }
-            actor.tell(LIST_CHANGED, &params);
-            let told = front.hear_of(LIST_CHANGED);
-            holds(&told["params"], &said.beside, "a list");
-            holds(&told["params"]["_meta"], &said.meta, "a list");
+            actor.notify(LIST_CHANGED, &params);
+            let told = front.wait_notification(LIST_CHANGED);
+            assert_holds(&told["params"], &said.beside, "a list");
+            assert_holds(&told["params"]["_meta"], &said.meta, "a list");
         });
     }
 }

@@ -2,13 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
-mod actor;
-mod actor_http;
 mod codes;
 mod compositor;
 mod eras;
+mod fake_server;
+mod fake_server_http;
 mod faults;
-mod front;
 mod grep;
 mod hostile;
 mod live;
@@ -20,6 +19,7 @@ mod rmcp;
 mod rmcp_changes;
 mod served;
 mod states;
+mod test_client;
 mod walks;
 mod watching;
 mod windows;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::program::{Listening, project};
+use crate::program::{HttpProgram, project};
 
 /// Peak memory of a process in bytes.
 pub(crate) fn peak(process: u32) -> u64 {
@@ -31,14 +31,14 @@ fn a_large_file_passes_through_in_pieces() {
     }
     let settings = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nmax_read = \"200 MiB\"\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
-    let listening = Listening::start(folder.path(), &[]);
+    let listening = HttpProgram::start(folder.path(), &[]);
     let small = json!({ "uri": "file:///project/README.md" });
-    listening.ask("resources/read", small, |_| {});
+    listening.stream_response("resources/read", small, |_| {});
     let before = peak(listening.child.id());
     for (name, least) in [("large.txt", written), ("large.bin", written * 4 / 3 - (2 << 20))] {
         let mut received = 0;
         let uri = json!({ "uri": format!("file:///project/{name}") });
-        listening.ask("resources/read", uri, |chunk| received += chunk.len());
+        listening.stream_response("resources/read", uri, |chunk| received += chunk.len());
         assert!(received > least, "{name}: {received} of {least} bytes came");
     }
     let grown = peak(listening.child.id()) - before;

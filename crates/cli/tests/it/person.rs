@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::program::{Listening, project, refdesk, run, told};
+use crate::program::{HttpProgram, output_text, project, refdesk, run};
 
 #[test]
 fn help_teaches_by_example() {
@@ -13,7 +13,7 @@ fn help_teaches_by_example() {
     {
         let mut arguments = command.clone();
         arguments.push("--help");
-        let help = told(&run(folder.path(), &arguments));
+        let help = output_text(&run(folder.path(), &arguments));
         let name = command.first().copied().unwrap_or("refdesk");
         insta::assert_snapshot!(format!("help-{name}"), help);
     }
@@ -22,7 +22,7 @@ fn help_teaches_by_example() {
 #[test]
 fn serving_says_what_and_where() {
     let folder = project();
-    let listening = Listening::start(&folder.path().join("project"), &["."]);
+    let listening = HttpProgram::start(&folder.path().join("project"), &["."]);
     let banner = listening.banner.replace(&listening.port.to_string(), "PORT");
     insta::assert_snapshot!("banner", banner);
 }
@@ -30,7 +30,7 @@ fn serving_says_what_and_where() {
 #[test]
 fn serving_for_machines_is_one_line_of_json() {
     let folder = project();
-    let listening = Listening::start(&folder.path().join("project"), &["--json"]);
+    let listening = HttpProgram::start(&folder.path().join("project"), &["--json"]);
     let said: Value = serde_json::from_str(&listening.banner).unwrap();
     assert_eq!(said["url"], listening.url());
     assert_eq!(said["mounts"][0]["name"], "project");
@@ -45,11 +45,11 @@ fn a_settings_file_in_the_folder_is_used_and_checked() {
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let checked = run(folder.path(), &["check"]);
     assert!(checked.status.success());
-    insta::assert_snapshot!("check", told(&checked));
+    insta::assert_snapshot!("check", output_text(&checked));
     let json: Value =
-        serde_json::from_str(&told(&run(folder.path(), &["check", "--json"]))).unwrap();
+        serde_json::from_str(&output_text(&run(folder.path(), &["check", "--json"]))).unwrap();
     assert_eq!(json["mounts"][1]["name"], "notes");
-    let listening = Listening::start(folder.path(), &[]);
+    let listening = HttpProgram::start(folder.path(), &[]);
     assert!(listening.banner.contains("notes"), "{}", listening.banner);
 }
 
@@ -62,7 +62,7 @@ fn a_broken_settings_file_is_refused_with_the_place_and_a_hint() {
         let output = run(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(1));
         assert!(output.stdout.is_empty(), "standard output carries only the protocol");
-        let said = told(&output);
+        let said = output_text(&output);
         assert!(said.contains("refdesk.toml:4:1: unknown key `listng`"), "{said}");
         assert!(said.contains("did you mean `listing`?"), "{said}");
     }
@@ -71,16 +71,20 @@ fn a_broken_settings_file_is_refused_with_the_place_and_a_hint() {
 #[test]
 fn mistakes_are_told_with_what_to_do_next() {
     let folder = project();
-    let missing = told(&run(folder.path(), &["serve", "nowhere"]));
+    let missing = output_text(&run(folder.path(), &["serve", "nowhere"]));
     assert!(missing.contains("cannot serve the folder nowhere"), "{missing}");
-    let file = told(&run(folder.path(), &["serve", "project/README.md"]));
+    let file = output_text(&run(folder.path(), &["serve", "project/README.md"]));
     assert!(file.contains("is a file, not a folder") && file.contains("--settings"), "{file}");
-    let none = told(&run(folder.path(), &["check"]));
+    let none = output_text(&run(folder.path(), &["check"]));
     assert!(none.contains("cannot read the settings file refdesk.toml"), "{none}");
-    let first = Listening::start(folder.path(), &[]);
+    let first = HttpProgram::start(folder.path(), &[]);
     let address = format!("127.0.0.1:{}", first.port);
     let taken = run(folder.path(), &["serve", "--listen", &address]);
-    assert!(told(&taken).contains("choose another with --listen 127.0.0.1:0"), "{}", told(&taken));
+    assert!(
+        output_text(&taken).contains("choose another with --listen 127.0.0.1:0"),
+        "{}",
+        output_text(&taken)
+    );
     let wrong = run(folder.path(), &["serve", "--listen", "nonsense"]);
     assert_eq!(wrong.status.code(), Some(2));
 }
@@ -106,7 +110,7 @@ fn the_json_for_a_host_starts_this_very_program() {
     let output = run(folder.path(), &["host-config", "--stdio"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["mcpServers"]["refdesk"]["args"][2], "--settings", "as serve would choose");
-    let both = told(&run(folder.path(), &["host-config"]));
+    let both = output_text(&run(folder.path(), &["host-config"]));
     assert!(both.contains("The host starts refdesk itself") && both.contains("127.0.0.1:7878"));
 }
 
@@ -114,7 +118,7 @@ fn the_json_for_a_host_starts_this_very_program() {
 fn shells_can_complete() {
     let folder = project();
     for shell in ["bash", "zsh", "fish"] {
-        let script = told(&run(folder.path(), &["completions", shell]));
+        let script = output_text(&run(folder.path(), &["completions", shell]));
         assert!(script.contains("host-config"), "{shell}");
     }
 }
@@ -122,7 +126,7 @@ fn shells_can_complete() {
 #[test]
 fn asking_to_stop_stops_at_once() {
     let folder = project();
-    let mut listening = Listening::start(folder.path(), &[]);
+    let mut listening = HttpProgram::start(folder.path(), &[]);
     let id = listening.child.id().to_string();
     let told = std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap();
     assert!(told.success());

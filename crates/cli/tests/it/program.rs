@@ -1,4 +1,4 @@
-//! Test helpers that start the `refdesk` program, over stdio or HTTP.
+//! Test support: starts the `refdesk` program, over stdio or HTTP.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,7 +22,7 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// Standard output and standard error of the program.
-pub(crate) fn told(output: &Output) -> String {
+pub(crate) fn output_text(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     format!("{}{}", text(&output.stdout), text(&output.stderr))
 }
@@ -55,26 +55,28 @@ pub(crate) fn project() -> TempDir {
 }
 
 /// A running program over stdio.
-pub(crate) struct Piped {
+pub(crate) struct StdioProgram {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
-impl Piped {
+impl StdioProgram {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         Self { input: child.stdin.take(), child, output }
     }
 
-    pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, mut params: Value) -> Value {
         params["_meta"] = meta(&params["_meta"]);
-        self.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
-        self.hear()
+        self.send_message(
+            &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }),
+        );
+        self.receive()
     }
 
-    pub(crate) fn say(&mut self, message: &Value) {
+    pub(crate) fn send_message(&mut self, message: &Value) {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
@@ -84,14 +86,14 @@ impl Piped {
     }
 
     /// Reads the next message.
-    pub(crate) fn hear(&mut self) -> Value {
+    pub(crate) fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
     /// Closes the input. Returns whether the program exits successfully, and its remaining output.
-    pub(crate) fn end(mut self) -> (bool, String) {
+    pub(crate) fn close(mut self) -> (bool, String) {
         self.input.take();
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).unwrap();
@@ -112,20 +114,20 @@ pub(crate) fn meta(more: &Value) -> Value {
 }
 
 /// A running program over HTTP, killed on drop.
-pub(crate) struct Listening {
+pub(crate) struct HttpProgram {
     pub(crate) child: Child,
     pub(crate) banner: String,
     pub(crate) port: u16,
 }
 
-impl Drop for Listening {
+impl Drop for HttpProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-impl Listening {
+impl HttpProgram {
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
         let arguments: Vec<&str> =
             ["serve", "--listen", "127.0.0.1:0"].iter().chain(arguments).copied().collect();
@@ -148,8 +150,8 @@ impl Listening {
     }
 
     /// Sends a request and passes the raw response to `take` chunk by chunk.
-    pub(crate) fn ask(&self, method: &str, params: Value, mut take: impl FnMut(&[u8])) {
-        let mut stream = self.send(method, params);
+    pub(crate) fn stream_response(&self, method: &str, params: Value, mut take: impl FnMut(&[u8])) {
+        let mut stream = self.post(method, params);
         let mut buffer = vec![0; 1 << 16];
         loop {
             match stream.read(&mut buffer).unwrap() {
@@ -160,7 +162,7 @@ impl Listening {
     }
 
     /// Sends a request; the caller reads the response.
-    pub(crate) fn send(&self, method: &str, mut params: Value) -> TcpStream {
+    pub(crate) fn post(&self, method: &str, mut params: Value) -> TcpStream {
         params["_meta"] = meta(&params["_meta"]);
         let body =
             json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();

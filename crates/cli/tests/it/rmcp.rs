@@ -12,7 +12,7 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{Listening, project, refdesk};
+use crate::program::{HttpProgram, project, refdesk};
 
 const PAGES: usize = 250;
 
@@ -41,8 +41,8 @@ async fn rmcp_is_served_over_a_pipe() {
         let command = refdesk(folder.path(), &["serve", "--stdio", "project"]);
         let transport = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
         let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
-        errand(&client, code).await;
-        tools(&client).await;
+        exercise_client(&client, code).await;
+        call_tools(&client).await;
         client.cancel().await.unwrap();
     }
 }
@@ -50,18 +50,18 @@ async fn rmcp_is_served_over_a_pipe() {
 #[tokio::test]
 async fn rmcp_is_served_over_http() {
     let folder = desk();
-    let listening = Listening::start(folder.path(), &["project"]);
+    let listening = HttpProgram::start(folder.path(), &["project"]);
     for (mode, code) in modes() {
         let transport = StreamableHttpClientTransport::from_uri(listening.url());
         let client = ().serve_with_lifecycle(transport, mode).await.unwrap();
-        errand(&client, code).await;
-        tools(&client).await;
+        exercise_client(&client, code).await;
+        call_tools(&client).await;
         client.cancel().await.unwrap();
     }
 }
 
 /// Calls each of our tools.
-async fn tools(client: &RunningService<RoleClient, ()>) {
+async fn call_tools(client: &RunningService<RoleClient, ()>) {
     let listed = client.list_all_tools().await.unwrap();
     let readme = "file:///project/README.md";
     let mut handle = Value::Null;
@@ -96,7 +96,7 @@ async fn tools(client: &RunningService<RoleClient, ()>) {
 }
 
 /// Lists all pages, reads text and blob, completes, expands a template, reads a missing resource.
-async fn errand(client: &RunningService<RoleClient, ()>, missing: i32) {
+async fn exercise_client(client: &RunningService<RoleClient, ()>, missing: i32) {
     let all = client.list_all_resources().await.unwrap();
     let uris: BTreeSet<_> = all.iter().map(|resource| resource.uri.as_str()).collect();
     assert_eq!((uris.len(), all.len()), (PAGES + 6, PAGES + 6));

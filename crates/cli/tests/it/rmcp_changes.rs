@@ -22,10 +22,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::program::{Listening, refdesk};
+use crate::program::{HttpProgram, refdesk};
 use crate::rmcp::modes;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 const LISTS: &str = "lists";
 const ONE: &str = "file:///watched/one.txt";
 const OTHER: &str = "file:///watched/other.txt";
@@ -37,10 +37,12 @@ async fn rmcp_hears_of_its_own_changes_over_a_pipe() {
         let connect = async |mode| {
             let command = refdesk(folder.path(), &["serve", "--stdio", "watched"]);
             let transport = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
-            Ear::new(mode, async |heard, mode| heard.serve_with_lifecycle(transport, mode).await)
-                .await
+            ChangeClient::new(mode, async |heard, mode| {
+                heard.serve_with_lifecycle(transport, mode).await
+            })
+            .await
         };
-        hears_its_own(connect(mode).await, connect(same).await, folder).await;
+        check_notifications(connect(mode).await, connect(same).await, folder).await;
     }
 }
 
@@ -48,20 +50,22 @@ async fn rmcp_hears_of_its_own_changes_over_a_pipe() {
 async fn rmcp_hears_of_its_own_changes_over_http() {
     for ((mode, _), (same, _)) in modes().into_iter().zip(modes()) {
         let folder = Folder::new();
-        let listening = Listening::start(folder.path(), &["watched"]);
+        let listening = HttpProgram::start(folder.path(), &["watched"]);
         let connect = async |mode| {
             let transport = StreamableHttpClientTransport::from_uri(listening.url());
-            Ear::new(mode, async |heard, mode| heard.serve_with_lifecycle(transport, mode).await)
-                .await
+            ChangeClient::new(mode, async |heard, mode| {
+                heard.serve_with_lifecycle(transport, mode).await
+            })
+            .await
         };
-        hears_its_own(connect(mode).await, connect(same).await, folder).await;
+        check_notifications(connect(mode).await, connect(same).await, folder).await;
     }
 }
 
 /// Two clients: each gets every change it subscribed to once, and none after unsubscribing.
-async fn hears_its_own(mut a: Ear, mut b: Ear, mut folder: Folder) {
-    a.attend_to_lists().await;
-    b.attend_to_lists().await;
+async fn check_notifications(mut a: ChangeClient, mut b: ChangeClient, mut folder: Folder) {
+    a.subscribe_to_lists().await;
+    b.subscribe_to_lists().await;
     a.subscribe(ONE).await;
     b.subscribe(OTHER).await;
     folder.change("one.txt");
@@ -85,7 +89,7 @@ async fn hears_its_own(mut a: Ear, mut b: Ear, mut folder: Folder) {
 }
 
 /// One client, with its notifications since the last list change.
-struct Ear {
+struct ChangeClient {
     client: RunningService<RoleClient, Handler>,
     legacy: bool,
     streams: HashMap<String, Stream>,
@@ -117,7 +121,7 @@ impl ClientHandler for Handler {
     }
 }
 
-impl Ear {
+impl ChangeClient {
     async fn new<E: std::fmt::Debug>(
         mode: ClientLifecycleMode,
         connect: impl AsyncFnOnce(
@@ -132,7 +136,7 @@ impl Ear {
     }
 
     /// Subscribes to list changes; a session gets them without asking.
-    async fn attend_to_lists(&mut self) {
+    async fn subscribe_to_lists(&mut self) {
         if !self.legacy {
             let lists = SubscriptionFilter::builder().resources_list_changed().build();
             self.listen(LISTS, lists).await;
@@ -171,7 +175,7 @@ impl Ear {
     /// Waits for `notice`. At a list change it returns everything received until then.
     async fn until(&mut self, notice: &str) -> Vec<String> {
         while !self.heard.iter().any(|heard| heard == notice) {
-            let next = timeout(PATIENCE, self.told.recv()).await;
+            let next = timeout(TIMEOUT, self.told.recv()).await;
             let next = next.unwrap_or_else(|_| panic!("{notice}, but heard {:?}", self.heard));
             self.heard.push(next.unwrap());
         }

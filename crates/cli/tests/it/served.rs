@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::program::{Listening, Piped, project, refdesk};
+use crate::program::{HttpProgram, StdioProgram, project, refdesk};
 
 fn uris(answer: &Value) -> Vec<&str> {
     let resources = answer["result"]["resources"].as_array().unwrap();
@@ -14,8 +14,8 @@ fn uris(answer: &Value) -> Vec<&str> {
 #[test]
 fn a_folder_is_listed_opened_described_and_read() {
     let folder = project();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
-    let list = desk.ask("resources/list", json!({}));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let list = desk.request("resources/list", json!({}));
     assert_eq!(
         uris(&list),
         [
@@ -33,16 +33,16 @@ fn a_folder_is_listed_opened_described_and_read() {
     assert!(readme["annotations"]["lastModified"].as_str().unwrap().ends_with('Z'));
     assert!(readme["_meta"]["dev.refdesk/etag"].is_string());
 
-    let opened = desk.ask("resources/list", json!({ "uri": "file:///project/src" }));
+    let opened = desk.request("resources/list", json!({ "uri": "file:///project/src" }));
     assert_eq!(uris(&opened), ["file:///project/src/lib.ts", "file:///project/src/main.rs"]);
-    let root = desk.ask("resources/directory/read", json!({ "uri": "file:///project" }));
+    let root = desk.request("resources/directory/read", json!({ "uri": "file:///project" }));
     assert!(uris(&root).contains(&"file:///project/docs"));
-    let src = desk.ask("resources/metadata", json!({ "uri": "file:///project/src" }));
+    let src = desk.request("resources/metadata", json!({ "uri": "file:///project/src" }));
     assert_eq!(src["result"]["resource"]["mimeType"], "inode/directory");
     assert_eq!(src["result"]["resource"]["isCollection"], true);
 
-    let read = |desk: &mut Piped, uri: &str| {
-        desk.ask("resources/read", json!({ "uri": uri }))["result"]["contents"].take()
+    let read = |desk: &mut StdioProgram, uri: &str| {
+        desk.request("resources/read", json!({ "uri": uri }))["result"]["contents"].take()
     };
     let script = read(&mut desk, "file:///project/src/lib.ts");
     assert_eq!(
@@ -67,9 +67,9 @@ fn a_folder_is_listed_opened_described_and_read() {
 
     let question = json!({ "ref": { "type": "ref/resource", "uri": "file:///project/{+path}" },
                            "argument": { "name": "path", "value": "src/m" } });
-    let completion = desk.ask("completion/complete", question);
+    let completion = desk.request("completion/complete", question);
     assert_eq!(completion["result"]["completion"]["values"][0], "src/main.rs");
-    assert_eq!(desk.end(), (true, String::new()));
+    assert_eq!(desk.close(), (true, String::new()));
 }
 
 #[test]
@@ -78,11 +78,11 @@ fn windows_join_to_the_whole_and_a_pinned_version_is_kept() {
     let path = folder.path().join("project/ja.md");
     let text = "日本語とEnglishの混ざった文。🎌\r\n".repeat(50);
     fs::write(&path, &text).unwrap();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
-    let window = |desk: &mut Piped, window: Value| {
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let window = |desk: &mut StdioProgram, window: Value| {
         let params =
             json!({ "uri": "file:///project/ja.md", "_meta": { "dev.refdesk/window": window } });
-        desk.ask("resources/read", params)
+        desk.request("resources/read", params)
     };
     let mut joined = String::new();
     let mut next = json!({ "offset": 0, "length": 100 });
@@ -115,10 +115,10 @@ fn what_is_too_large_is_refused_with_the_window_to_ask_for() {
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     fs::write(folder.path().join("project/at.txt"), "x".repeat(1024)).unwrap();
     fs::write(folder.path().join("project/over.txt"), "x".repeat(1025)).unwrap();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio"]));
-    let at = desk.ask("resources/read", json!({ "uri": "file:///project/at.txt" }));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
+    let at = desk.request("resources/read", json!({ "uri": "file:///project/at.txt" }));
     assert!(at["result"].is_object());
-    let over = desk.ask("resources/read", json!({ "uri": "file:///project/over.txt" }));
+    let over = desk.request("resources/read", json!({ "uri": "file:///project/over.txt" }));
     assert_eq!(over["error"]["code"], -32602);
     let words = over["error"]["message"].as_str().unwrap();
     assert!(
@@ -127,7 +127,7 @@ fn what_is_too_large_is_refused_with_the_window_to_ask_for() {
     );
     let meta = json!({ "dev.refdesk/window": {} });
     let part =
-        desk.ask("resources/read", json!({ "uri": "file:///project/over.txt", "_meta": meta }));
+        desk.request("resources/read", json!({ "uri": "file:///project/over.txt", "_meta": meta }));
     assert_eq!(part["result"]["contents"][0]["_meta"]["dev.refdesk/window"]["next"], 1024);
 }
 
@@ -139,8 +139,8 @@ fn rules_of_the_settings_hold_over_the_built_in_ones() {
         [[mounts.project.rules]]\nglob = \"README.md\"\npriority = 0.3\ntitle = \"Start here\"\n\
         [[mounts.project.rules]]\nglob = \"src\"\nhide = true\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio"]));
-    let list = desk.ask("resources/list", json!({}));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
+    let list = desk.request("resources/list", json!({}));
     assert!(!uris(&list).iter().any(|uri| uri.contains("/src")), "{list}");
     let resources = &list["result"]["resources"];
     assert_eq!(
@@ -148,7 +148,7 @@ fn rules_of_the_settings_hold_over_the_built_in_ones() {
         (&json!("Start here"), &json!(0.3))
     );
     assert_eq!(resources[1]["annotations"]["audience"], json!(["user"]));
-    let hidden = desk.ask("resources/read", json!({ "uri": "file:///project/src/main.rs" }));
+    let hidden = desk.request("resources/read", json!({ "uri": "file:///project/src/main.rs" }));
     assert_eq!(hidden["error"]["message"], "Resource not found");
 }
 
@@ -181,8 +181,8 @@ text = '{"id": "{id}"}'
 values = { id = ["ada", "grace"] }
 "##;
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio"]));
-    let list = desk.ask("resources/list", json!({}));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
+    let list = desk.request("resources/list", json!({}));
     assert_eq!(uris(&list), ["note://welcome", "note://report"]);
     // S2093-12, 13, 14, 23, 25.
     let listed = &list["result"]["resources"][1];
@@ -192,7 +192,8 @@ values = { id = ["ada", "grace"] }
         (&json!("application/pdf"), &formats)
     );
     let contents =
-        desk.ask("resources/read", json!({ "uri": "note://report" }))["result"]["contents"].take();
+        desk.request("resources/read", json!({ "uri": "note://report" }))["result"]["contents"]
+            .take();
     assert_eq!((&contents[0]["blob"], &contents[0]["size"]), (&json!("JVBERi0xLjQK"), &json!(9)));
     assert_eq!(
         (&contents[1]["text"], &contents[1]["mimeType"]),
@@ -205,7 +206,7 @@ values = { id = ["ada", "grace"] }
             .iter()
             .all(|part| part["uri"] == "note://report" && part["name"] == "report")
     );
-    let person = desk.ask("resources/read", json!({ "uri": "note://person/a%22b" }));
+    let person = desk.request("resources/read", json!({ "uri": "note://person/a%22b" }));
     let text = person["result"]["contents"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "id": "a\"b" }));
 }
@@ -215,7 +216,7 @@ values = { id = ["ada", "grace"] }
 fn long_work_reports_its_progress() {
     let folder = project();
     // Start before the files exist, so that the banner's count does not warm the caches.
-    let listening = Listening::start(folder.path(), &["project"]);
+    let listening = HttpProgram::start(folder.path(), &["project"]);
     let large = folder.path().join("project/large");
     fs::create_dir(&large).unwrap();
     for at in 0..25_000 {
@@ -223,7 +224,7 @@ fn long_work_reports_its_progress() {
     }
     let params = json!({ "uri": "file:///project/large", "_meta": { "progressToken": "t" } });
     let mut answer = Vec::new();
-    listening.ask("resources/list", params, |chunk| answer.extend_from_slice(chunk));
+    listening.stream_response("resources/list", params, |chunk| answer.extend_from_slice(chunk));
     let answer = String::from_utf8(answer).unwrap();
     assert!(answer.contains("content-type: text/event-stream"), "{answer}");
     let reported = answer.find("\"method\":\"notifications/progress\"").expect("a report");

@@ -4,25 +4,25 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::actor::{Actor, Asked, Deed, Era, Way};
-use crate::front::Front;
+use crate::fake_server::{Era, FakeRequest, FakeResponse, FakeServer, TransportKind};
 use crate::program::project;
+use crate::test_client::TestClient;
 
 const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
 const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
 /// A server with one resource, whose second read fails.
-fn serve(asked: &Asked<'_>) -> Deed {
+fn serve(asked: &FakeRequest<'_>) -> FakeResponse {
     match (asked.method, asked.turn) {
         ("resources/list", _) => {
-            Deed::Give(json!({ "resources": [{ "uri": "a://x", "name": "x" }] }))
+            FakeResponse::Result(json!({ "resources": [{ "uri": "a://x", "name": "x" }] }))
         }
-        ("resources/read", 1) => Deed::Refuse(7, "the quota is used up"),
-        ("resources/read", _) => {
-            Deed::Give(json!({ "contents": [{ "uri": asked.params["uri"], "text": "well" }] }))
-        }
-        _ => Deed::Refuse(-32601, "no such method"),
+        ("resources/read", 1) => FakeResponse::Error(7, "the quota is used up"),
+        ("resources/read", _) => FakeResponse::Result(
+            json!({ "contents": [{ "uri": asked.params["uri"], "text": "well" }] }),
+        ),
+        _ => FakeResponse::Error(-32601, "no such method"),
     }
 }
 
@@ -36,9 +36,9 @@ fn time(value: &Value) -> &str {
 #[test]
 fn a_mount_tells_who_is_behind_it_how_much_there_is_and_what_went_wrong() {
     let folder = project();
-    for (era, way) in [(Era::Legacy, Way::Pipe), (Era::Modern, Way::Http)] {
-        let actor = Actor::play(era, way, serve);
-        let mut front = Front::piped(folder.path(), &actor.mount("up", ""));
+    for (era, way) in [(Era::Legacy, TransportKind::Pipe), (Era::Modern, TransportKind::Http)] {
+        let actor = FakeServer::start(era, way, serve);
+        let mut front = TestClient::piped(folder.path(), &actor.mount("up", ""));
         assert_eq!(front.text_of("up+a://x"), "well");
         let well = front.state_of("up");
         let (name, revision, server) = match era {
@@ -49,13 +49,13 @@ fn a_mount_tells_who_is_behind_it_how_much_there_is_and_what_went_wrong() {
         assert_eq!((&well["revision"], &well["server"]), (&json!(revision), &server), "{well}");
         assert_eq!(well["capabilities"]["resources"]["subscribe"], true, "{well}");
         assert_eq!((&well["counts"], &well["last_error"]), (&Value::Null, &Value::Null), "{well}");
-        front.ask("resources/list", json!({}));
+        front.request("resources/list", json!({}));
         assert_eq!(front.state_of("up")["counts"], json!({ "resources": 1 }));
         assert_eq!(
             (actor.count("resources/list"), actor.count("resources/templates/list")),
             (1, 0)
         );
-        front.ask("resources/read", json!({ "uri": "up+a://x" }));
+        front.request("resources/read", json!({ "uri": "up+a://x" }));
         let ill = front.state_of("up");
         assert_eq!(ill["state"], "degraded", "{ill}");
         let words = "the server behind this mount returned an error: the quota is used up";
@@ -71,13 +71,13 @@ fn a_mount_tells_who_is_behind_it_how_much_there_is_and_what_went_wrong() {
 #[test]
 fn a_server_that_was_lost_is_remembered_and_so_is_its_loss() {
     let folder = project();
-    let actor = Actor::play(Era::Legacy, Way::Pipe, serve);
-    let mut front = Front::piped(folder.path(), &actor.mount("up", ""));
+    let actor = FakeServer::start(Era::Legacy, TransportKind::Pipe, serve);
+    let mut front = TestClient::piped(folder.path(), &actor.mount("up", ""));
     assert_eq!(front.text_of("up+a://x"), "well");
-    front.watch(&["refdesk://mounts/up"]);
+    front.subscribe(&["refdesk://mounts/up"]);
     actor.kill();
     let lost = loop {
-        assert_eq!(front.hear_of(UPDATED)["params"]["uri"], "refdesk://mounts/up");
+        assert_eq!(front.wait_notification(UPDATED)["params"]["uri"], "refdesk://mounts/up");
         let state = front.state_of("up");
         if state["state"] == "failed" {
             break state;
@@ -86,7 +86,7 @@ fn a_server_that_was_lost_is_remembered_and_so_is_its_loss() {
     assert_eq!((&lost["era"], &lost["server"]["name"]), (&json!("legacy"), &json!("old")));
     assert!(time(&lost["last_error"]["at"]) >= time(&lost["since"]), "{lost}");
     actor.open();
-    front.hear_of(LIST_CHANGED);
+    front.wait_notification(LIST_CHANGED);
     let back = front.state_of("up");
     assert_eq!(back["state"], "ready", "{back}");
     let (then, now) = (&lost["last_error"]["at"], &back["last_error"]["at"]);
@@ -96,13 +96,13 @@ fn a_server_that_was_lost_is_remembered_and_so_is_its_loss() {
 #[test]
 fn an_edit_of_the_settings_changes_nothing_of_a_mount_that_goes_on() {
     let folder = project();
-    let mut front = Front::piped(folder.path(), OWN);
-    front.watch(&[]);
+    let mut front = TestClient::piped(folder.path(), OWN);
+    front.subscribe(&[]);
     let before = front.state_of("own");
     assert!(time(&before["since"]).ends_with('Z') && before["state"] == "ready", "{before}");
     let more = OWN.replace("own", "more");
     fs::write(folder.path().join("refdesk.toml"), format!("{OWN}{more}")).unwrap();
-    front.hear_of(LIST_CHANGED);
+    front.wait_notification(LIST_CHANGED);
     assert_eq!(front.state_of("own"), before);
     assert_eq!(front.state_of("more")["state"], "ready");
 }
@@ -111,11 +111,11 @@ fn an_edit_of_the_settings_changes_nothing_of_a_mount_that_goes_on() {
 fn a_list_is_kept_for_descriptions_for_as_long_as_the_settings_say() {
     let folder = project();
     for (listing, asked) in [("0s", 2), ("1h", 1)] {
-        let actor = Actor::play(Era::Modern, Way::Http, serve);
+        let actor = FakeServer::start(Era::Modern, TransportKind::Http, serve);
         let mount = actor.mount("up", &format!("listing = \"{listing}\""));
-        let mut front = Front::piped(folder.path(), &mount);
+        let mut front = TestClient::piped(folder.path(), &mount);
         for _ in 0..2 {
-            let told = front.ask("resources/metadata", json!({ "uri": "up+a://x" }));
+            let told = front.request("resources/metadata", json!({ "uri": "up+a://x" }));
             assert_eq!(told["result"]["resource"]["name"], "x", "{told}");
         }
         assert_eq!(actor.count("resources/list"), asked, "{listing}");
@@ -126,15 +126,16 @@ fn a_list_is_kept_for_descriptions_for_as_long_as_the_settings_say() {
 #[test]
 fn what_is_discovered_stands_when_every_mount_is_there() {
     let folder = project();
-    let actor = Actor::play(Era::Legacy, Way::Pipe, serve);
-    let mut front = Front::piped(folder.path(), &(actor.mount("up", "") + OWN));
-    let ttl =
-        |front: &mut Front| front.ask("server/discover", json!({}))["result"]["ttlMs"].clone();
+    let actor = FakeServer::start(Era::Legacy, TransportKind::Pipe, serve);
+    let mut front = TestClient::piped(folder.path(), &(actor.mount("up", "") + OWN));
+    let ttl = |front: &mut TestClient| {
+        front.request("server/discover", json!({}))["result"]["ttlMs"].clone()
+    };
     assert_eq!(front.text_of("up+a://x"), "well");
     assert_eq!(ttl(&mut front), 300_000);
     let gone = "[mounts.gone]\nkind = \"upstream\"\ncommand = \"/no/such/program\"\n";
-    let mut front = Front::piped(folder.path(), &format!("{gone}{OWN}"));
+    let mut front = TestClient::piped(folder.path(), &format!("{gone}{OWN}"));
     assert_eq!(ttl(&mut front), 0, "whether it is starting or has failed");
-    front.ask("resources/list", json!({}));
+    front.request("resources/list", json!({}));
     assert_eq!((&front.state_of("gone")["state"], ttl(&mut front)), (&json!("failed"), json!(0)));
 }

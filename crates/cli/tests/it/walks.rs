@@ -6,15 +6,15 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::actor::{Actor, Deed, Era, Way};
-use crate::front::Front;
+use crate::fake_server::{Era, FakeResponse, FakeServer, TransportKind};
+use crate::test_client::TestClient;
 
 const RESOURCES: usize = 3_333;
 const PAGE: usize = 250;
 
 /// A server with many resources and its own page size.
-fn paged(way: Way) -> Actor {
-    Actor::play(Era::Modern, way, |asked| match asked.method {
+fn paged(way: TransportKind) -> FakeServer {
+    FakeServer::start(Era::Modern, way, |asked| match asked.method {
         "resources/list" => {
             let start = asked.params["cursor"].as_str().map_or(0, |text| text.parse().unwrap());
             let end = RESOURCES.min(start + PAGE);
@@ -24,25 +24,25 @@ fn paged(way: Way) -> Actor {
             if end < RESOURCES {
                 page["nextCursor"] = json!(end.to_string());
             }
-            Deed::Give(page)
+            FakeResponse::Result(page)
         }
-        _ => Deed::Refuse(-32601, "no such method"),
+        _ => FakeResponse::Error(-32601, "no such method"),
     })
 }
 
 /// A paginated listing in progress.
 #[derive(Default)]
-struct Walk {
+struct PagedWalk {
     seen: Vec<String>,
     absent: BTreeSet<String>,
     cursor: Option<Value>,
 }
 
-impl Walk {
+impl PagedWalk {
     /// Reads one page; returns whether there is another.
-    fn step(&mut self, front: &mut Front) -> bool {
+    fn step(&mut self, front: &mut TestClient) -> bool {
         let params = self.cursor.take().map_or(json!({}), |cursor| json!({ "cursor": cursor }));
-        let answer = front.ask("resources/list", params);
+        let answer = front.request("resources/list", params);
         let page = &answer["result"];
         let items = page["resources"].as_array().unwrap_or_else(|| panic!("{answer}"));
         self.seen.extend(items.iter().map(|item| item["uri"].as_str().unwrap().to_owned()));
@@ -52,13 +52,13 @@ impl Walk {
         self.cursor.is_some()
     }
 
-    fn until(&mut self, front: &mut Front, uri: &str) {
+    fn until(&mut self, front: &mut TestClient, uri: &str) {
         while !self.seen.iter().any(|seen| seen == uri) {
             assert!(self.step(front), "{uri} comes");
         }
     }
 
-    fn rest(mut self, front: &mut Front) -> Self {
+    fn rest(mut self, front: &mut TestClient) -> Self {
         while self.step(front) {}
         let once: BTreeSet<&String> = self.seen.iter().collect();
         assert_eq!(once.len(), self.seen.len(), "nothing is seen twice");
@@ -74,10 +74,11 @@ impl Walk {
 #[test]
 fn pages_of_many_servers_are_walked_once_and_in_the_same_order_twice() {
     let folder = TempDir::with_prefix("walk").unwrap();
-    let actors = [paged(Way::Http), paged(Way::Pipe), paged(Way::Http)];
+    let actors =
+        [paged(TransportKind::Http), paged(TransportKind::Pipe), paged(TransportKind::Http)];
     let mounts = actors.iter().zip(["a", "b", "c"]).map(|(actor, name)| actor.mount(name, ""));
-    let mut front = Front::piped(folder.path(), &mounts.collect::<String>());
-    let first = Walk::default().rest(&mut front);
+    let mut front = TestClient::piped(folder.path(), &mounts.collect::<String>());
+    let first = PagedWalk::default().rest(&mut front);
     assert_eq!((first.seen.len(), first.absent.len()), (3 * RESOURCES, 0));
     for (actor, name) in actors.iter().zip(["a", "b", "c"]) {
         assert_eq!(first.of(name), RESOURCES);
@@ -85,39 +86,44 @@ fn pages_of_many_servers_are_walked_once_and_in_the_same_order_twice() {
         assert!(asked <= RESOURCES.div_ceil(PAGE) + 3, "{name} was asked {asked} times");
     }
     assert!(first.seen.is_sorted(), "by mount, then as the server has it");
-    assert!(first.seen == Walk::default().rest(&mut front).seen, "the same order twice");
+    assert!(first.seen == PagedWalk::default().rest(&mut front).seen, "the same order twice");
 }
 
 #[test]
 fn a_server_that_comes_in_the_middle_of_a_walk_doubles_nothing() {
     let folder = TempDir::with_prefix("walk").unwrap();
-    let (early, one, late, last) =
-        (paged(Way::Http), paged(Way::Http), paged(Way::Http), paged(Way::Http));
+    let (early, one, late, last) = (
+        paged(TransportKind::Http),
+        paged(TransportKind::Http),
+        paged(TransportKind::Http),
+        paged(TransportKind::Http),
+    );
     let settings = one.mount("b", "") + &last.mount("d", "");
-    let mut front = Front::piped(folder.path(), &settings);
-    front.watch(&[]);
-    let mut walk = Walk::default();
+    let mut front = TestClient::piped(folder.path(), &settings);
+    front.subscribe(&[]);
+    let mut walk = PagedWalk::default();
     walk.until(&mut front, "b+a://0999");
     let more = settings + &early.mount("a", "") + &late.mount("c", "");
     fs::write(folder.path().join("refdesk.toml"), more).unwrap();
-    front.hear_of("notifications/resources/list_changed");
+    front.wait_notification("notifications/resources/list_changed");
     let walk = walk.rest(&mut front);
     assert_eq!((walk.of("b"), walk.of("c"), walk.of("d")), (RESOURCES, RESOURCES, RESOURCES));
     assert_eq!((walk.of("a"), walk.absent.len()), (0, 0), "its position is behind the walk");
-    assert_eq!(Walk::default().rest(&mut front).seen.len(), 4 * RESOURCES);
+    assert_eq!(PagedWalk::default().rest(&mut front).seen.len(), 4 * RESOURCES);
 }
 
 #[test]
 fn a_server_that_is_lost_in_the_middle_of_a_walk_is_named() {
     let folder = TempDir::with_prefix("walk").unwrap();
-    let (one, lost, last) = (paged(Way::Http), paged(Way::Pipe), paged(Way::Http));
+    let (one, lost, last) =
+        (paged(TransportKind::Http), paged(TransportKind::Pipe), paged(TransportKind::Http));
     let settings = one.mount("a", "") + &lost.mount("b", "") + &last.mount("c", "");
     for place in ["a+a://0999", "b+a://1234"] {
-        let mut front = Front::piped(folder.path(), &settings);
-        front.watch(&[]);
-        let mut walk = Walk::default();
+        let mut front = TestClient::piped(folder.path(), &settings);
+        front.subscribe(&[]);
+        let mut walk = PagedWalk::default();
         walk.until(&mut front, "b+a://0000");
-        let mut walk = Walk::default();
+        let mut walk = PagedWalk::default();
         walk.until(&mut front, place);
         lost.kill();
         // Requests fail until refdesk notices the loss; later pages must still name the server.
@@ -126,8 +132,8 @@ fn a_server_that_is_lost_in_the_middle_of_a_walk_is_named() {
         assert!(walk.of("b") < RESOURCES, "{place}");
         assert_eq!(walk.absent, BTreeSet::from(["b".to_owned()]), "{place}");
         lost.open();
-        front.hear_of("notifications/resources/list_changed");
-        let whole = Walk::default().rest(&mut front);
+        front.wait_notification("notifications/resources/list_changed");
+        let whole = PagedWalk::default().rest(&mut front);
         assert_eq!((whole.seen.len(), whole.absent.len()), (3 * RESOURCES, 0), "{place}");
     }
 }

@@ -4,27 +4,28 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::program::{Piped, project, refdesk};
+use crate::program::{StdioProgram, project, refdesk};
 
 const MAIN: &str = "file:///project/src/main.rs";
 const OWN: &str = "refdesk://subscriptions";
 
-fn told(desk: &mut Piped, tool: &str, arguments: &Value) -> Value {
-    let answer = desk.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+fn call_tool(desk: &mut StdioProgram, tool: &str, arguments: &Value) -> Value {
+    let answer = desk.request("tools/call", json!({ "name": tool, "arguments": arguments }));
     assert!(answer["result"]["isError"].is_null(), "{answer}");
     answer["result"]["structuredContent"].clone()
 }
 
-fn subscriptions(desk: &mut Piped) -> Value {
-    let answer = desk.ask("resources/read", json!({ "uri": OWN }));
+fn subscriptions(desk: &mut StdioProgram) -> Value {
+    let answer = desk.request("resources/read", json!({ "uri": OWN }));
     serde_json::from_str(answer["result"]["contents"][0]["text"].as_str().unwrap()).unwrap()
 }
 
 #[test]
 fn what_is_written_is_told_by_a_tool() {
     let folder = project();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
-    let watched = told(&mut desk, "resources_watch", &json!({ "uris": [MAIN, "file:///none"] }));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let watched =
+        call_tool(&mut desk, "resources_watch", &json!({ "uris": [MAIN, "file:///none"] }));
     assert_eq!(
         (&watched["watching"], &watched["failed"][0]["uri"]),
         (&json!([MAIN]), &json!("file:///none"))
@@ -33,36 +34,38 @@ fn what_is_written_is_told_by_a_tool() {
     for version in 0..3 {
         fs::write(folder.path().join("project/src/main.rs"), format!("// {version}")).unwrap();
         let wait = json!({ "handle": handle, "wait_ms": 60_000 });
-        assert_eq!(told(&mut desk, "resources_changes", &wait)["changed"], json!([MAIN]));
+        assert_eq!(call_tool(&mut desk, "resources_changes", &wait)["changed"], json!([MAIN]));
     }
     let shown = subscriptions(&mut desk);
     assert_eq!(shown["watchers"][0]["handle"], handle[..8]);
     assert_eq!(shown["watchers"][0]["watching"], json!([{ "uri": MAIN, "active": true }]));
-    told(&mut desk, "resources_unwatch", &json!({ "handle": handle }));
+    call_tool(&mut desk, "resources_unwatch", &json!({ "handle": handle }));
     assert_eq!(subscriptions(&mut desk), json!({ "watchers": [] }));
-    assert!(desk.end().0);
+    assert!(desk.close().0);
 }
 
 #[test]
 fn one_subscription_tells_of_all() {
     let folder = project();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
-    let say = |desk: &mut Piped, id: i64, method: &str, params: Value| {
-        desk.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let say = |desk: &mut StdioProgram, id: i64, method: &str, params: Value| {
+        desk.send_message(
+            &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }),
+        );
     };
     let info = json!({ "name": "test", "version": "1" });
     let opening =
         json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info });
     say(&mut desk, 1, "initialize", opening);
-    assert_eq!(desk.hear()["id"], 1);
+    assert_eq!(desk.receive()["id"], 1);
     say(&mut desk, 2, "resources/subscribe", json!({ "uri": OWN }));
-    assert_eq!(desk.hear()["result"], json!({}));
+    assert_eq!(desk.receive()["result"], json!({}));
     let watch = json!({ "name": "resources_watch", "arguments": { "uris": [MAIN] } });
     say(&mut desk, 3, "tools/call", watch);
     // The response and the notification arrive in either order.
-    let mut heard = [desk.hear(), desk.hear()];
+    let mut heard = [desk.receive(), desk.receive()];
     heard.sort_by_key(|message| message["id"].is_null());
     assert_eq!(heard[0]["result"]["structuredContent"]["watching"], json!([MAIN]));
     assert_eq!(heard[1]["params"], json!({ "uri": OWN }));
-    assert!(desk.end().0);
+    assert!(desk.close().0);
 }

@@ -4,17 +4,17 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::program::{Listening, Piped, project, refdesk};
+use crate::program::{HttpProgram, StdioProgram, project, refdesk};
 
 const KEY: &str = "dev.refdesk/window";
 
-fn read(desk: &mut Piped, name: &str, window: &Value) -> Value {
+fn read(desk: &mut StdioProgram, name: &str, window: &Value) -> Value {
     let uri = format!("file:///project/{name}");
-    desk.ask("resources/read", json!({ "uri": uri, "_meta": { KEY: window } }))
+    desk.request("resources/read", json!({ "uri": uri, "_meta": { KEY: window } }))
 }
 
 /// Reads a whole file window by window, following `next`.
-fn joined(desk: &mut Piped, name: &str, first: &Value) -> String {
+fn joined(desk: &mut StdioProgram, name: &str, first: &Value) -> String {
     let (mut all, mut window) = (String::new(), first.clone());
     loop {
         let answer = read(desk, name, &window);
@@ -52,7 +52,7 @@ fn a_file_is_joined_from_its_windows_in_every_measure() {
     for (name, text) in &texts {
         file(name, text);
     }
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
     for (name, text) in &texts {
         let large = text.len() > 1 << 20;
         let windows = [
@@ -82,7 +82,7 @@ fn a_file_that_changes_between_two_pinned_windows_says_so() {
     let folder = project();
     let path = folder.path().join("project/log.txt");
     fs::write(&path, "one\ntwo\nthree\n").unwrap();
-    let mut desk = Piped::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio", "project"]));
     let first = read(&mut desk, "log.txt", &json!({ "max_lines": 1 }));
     let bounds = &first["result"]["contents"][0]["_meta"][KEY];
     fs::write(&path, "another one\nanother two\nanother three\n").unwrap();
@@ -118,7 +118,7 @@ fn a_window_of_a_huge_file_reads_little_of_it() {
     let text = "a line of a log, one of many\n".repeat(4000);
     fs::write(&path, &text).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_len(SIZE).unwrap();
-    let listening = Listening::start(folder.path(), &["project"]);
+    let listening = HttpProgram::start(folder.path(), &["project"]);
     let windows = [
         json!({ "offset": 4096, "length": 4096 }),
         json!({ "offset": 3_u64 << 30, "length": 4096 }),
@@ -129,7 +129,8 @@ fn a_window_of_a_huge_file_reads_little_of_it() {
         let before = has_read(listening.child.id());
         let params = json!({ "uri": "file:///project/huge.txt", "_meta": { KEY: window } });
         let mut answer = Vec::new();
-        listening.ask("resources/read", params, |chunk| answer.extend_from_slice(chunk));
+        listening
+            .stream_response("resources/read", params, |chunk| answer.extend_from_slice(chunk));
         let answer = String::from_utf8(answer).unwrap();
         assert!(answer.contains(&format!("\"total\":{SIZE},\"eof\":false")), "{answer}");
         let read = has_read(listening.child.id()) - before;

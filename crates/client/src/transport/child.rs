@@ -10,18 +10,18 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time;
 
-use super::board::Board;
-use super::pipe::{Ends, Pipe};
+use super::pending::PendingRequests;
+use super::pipe::{PipeTasks, PipeTransport};
 use crate::error::Error;
 
 /// How much of the end of stderr is kept.
-const KEPT: usize = 4 << 10;
+const STDERR_BYTES: usize = 4 << 10;
 /// How long to drain the output of a program that has exited.
-const ECHO: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The program to start.
 #[derive(Clone, Copy)]
-pub(crate) struct Program<'a> {
+pub(crate) struct ChildCommand<'a> {
     pub(crate) command: &'a str,
     pub(crate) args: &'a [String],
     pub(crate) env: &'a [(String, String)],
@@ -29,12 +29,12 @@ pub(crate) struct Program<'a> {
 }
 
 /// Starts a program in a process group of its own, so that its children end with it.
-pub(crate) fn start(
-    program: Program<'_>,
-    board: Arc<Board>,
+pub(crate) fn spawn(
+    program: ChildCommand<'_>,
+    board: Arc<PendingRequests>,
     most: usize,
     farewell: Duration,
-) -> Result<Pipe, Error> {
+) -> Result<PipeTransport, Error> {
     let mut command = Command::new(program.command);
     command.args(program.args).envs(program.env.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = program.cwd {
@@ -50,41 +50,47 @@ pub(crate) fn start(
         return Err(Error::Unreachable("the program has no pipes".to_owned()));
     };
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-    let complaints = Arc::new(Complaints::default());
-    tokio::spawn(listen(errors, Arc::clone(&complaints)));
-    let (pipe, ends) = Pipe::begin(output, input, Arc::clone(&board), most);
-    let keeper = Keeper { child, group, complaints, board, farewell };
-    let ending = tokio::spawn(keeper.keep(ends));
+    let complaints = Arc::new(StderrTail::default());
+    tokio::spawn(drain_stderr(errors, Arc::clone(&complaints)));
+    let (pipe, ends) = PipeTransport::start(output, input, Arc::clone(&board), most);
+    let keeper = ChildSupervisor {
+        child,
+        group,
+        stderr: complaints,
+        pending: board,
+        exit_timeout: farewell,
+    };
+    let ending = tokio::spawn(keeper.run(ends));
     // Closing its input, SIGTERM and SIGKILL each have their time.
-    Ok(pipe.ending_with(ending, farewell * 4 + ECHO))
+    Ok(pipe.with_end_task(ending, farewell * 4 + DRAIN_TIMEOUT))
 }
 
 /// Supervises a program until it has exited.
-struct Keeper {
+struct ChildSupervisor {
     child: Child,
     group: Option<Pid>,
-    complaints: Arc<Complaints>,
-    board: Arc<Board>,
-    farewell: Duration,
+    stderr: Arc<StderrTail>,
+    pending: Arc<PendingRequests>,
+    exit_timeout: Duration,
 }
 
-impl Keeper {
-    async fn keep(mut self, mut ends: Ends) {
+impl ChildSupervisor {
+    async fn run(mut self, mut ends: PipeTasks) {
         let why = tokio::select! {
             status = self.child.wait() => {
-                let _ = time::timeout(ECHO, &mut ends.reader).await;
-                told(status.ok())
+                let _ = time::timeout(DRAIN_TIMEOUT, &mut ends.reader).await;
+                describe_exit(status.ok())
             }
-            why = &mut ends.reader => self.why(why.unwrap_or_default()).await,
-            why = &mut ends.writer => self.why(why.unwrap_or_default()).await,
+            why = &mut ends.reader => self.exit_reason(why.unwrap_or_default()).await,
+            why = &mut ends.writer => self.exit_reason(why.unwrap_or_default()).await,
             _ = &mut ends.closing => {
-                let _ = time::timeout(self.farewell, &mut ends.writer).await;
+                let _ = time::timeout(self.exit_timeout, &mut ends.writer).await;
                 "closed by the client".to_owned()
             }
         };
-        let complaint = self.complaints.told();
+        let complaint = self.stderr.text();
         let why = if complaint.is_empty() { why } else { format!("{why}; stderr: {complaint}") };
-        self.board.end(&Error::Closed(why));
+        self.pending.end(&Error::Closed(why));
         // Its input closes with the writer; that asks the program to exit.
         ends.writer.abort();
         self.stop().await;
@@ -92,17 +98,17 @@ impl Keeper {
     }
 
     /// Why a pipe ended: the exit status if the program exits too, else the pipe's own reason.
-    async fn why(&mut self, pipe: String) -> String {
-        match time::timeout(ECHO, self.child.wait()).await {
-            Ok(status) => told(status.ok()),
+    async fn exit_reason(&mut self, pipe: String) -> String {
+        match time::timeout(DRAIN_TIMEOUT, self.child.wait()).await {
+            Ok(status) => describe_exit(status.ok()),
             Err(_) => pipe,
         }
     }
 
     async fn stop(mut self) {
-        if time::timeout(self.farewell, self.child.wait()).await.is_err() {
+        if time::timeout(self.exit_timeout, self.child.wait()).await.is_err() {
             self.signal(Signal::TERM);
-            if time::timeout(self.farewell, self.child.wait()).await.is_err() {
+            if time::timeout(self.exit_timeout, self.child.wait()).await.is_err() {
                 self.signal(Signal::KILL);
                 let _ = self.child.wait().await;
             }
@@ -116,7 +122,7 @@ impl Keeper {
     }
 }
 
-fn told(status: Option<ExitStatus>) -> String {
+fn describe_exit(status: Option<ExitStatus>) -> String {
     status.map_or_else(
         || "the program exited".to_owned(),
         |status| format!("the program exited with {status}"),
@@ -125,43 +131,43 @@ fn told(status: Option<ExitStatus>) -> String {
 
 /// The end of a program's stderr.
 #[derive(Default)]
-struct Complaints(Mutex<Vec<u8>>);
+struct StderrTail(Mutex<Vec<u8>>);
 
-impl Complaints {
-    fn add(&self, bytes: &[u8]) {
+impl StderrTail {
+    fn push(&self, bytes: &[u8]) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = &bytes[bytes.len().saturating_sub(KEPT)..];
-        let excess = (kept.len() + fresh.len()).saturating_sub(KEPT);
+        let fresh = &bytes[bytes.len().saturating_sub(STDERR_BYTES)..];
+        let excess = (kept.len() + fresh.len()).saturating_sub(STDERR_BYTES);
         kept.drain(..excess);
         kept.extend_from_slice(fresh);
     }
 
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).trim().to_owned()
     }
 }
 
 /// Drains stderr without limit; otherwise the program would block when the pipe is full.
-async fn listen(mut errors: ChildStderr, complaints: Arc<Complaints>) {
+async fn drain_stderr(mut errors: ChildStderr, complaints: Arc<StderrTail>) {
     let mut buffer = vec![0; 16 << 10];
     while let Ok(read @ 1..) = errors.read(&mut buffer).await {
-        complaints.add(&buffer[..read]);
-        tracing::debug!(said = %String::from_utf8_lossy(&buffer[..read.min(KEPT)]), "stderr");
+        complaints.push(&buffer[..read]);
+        tracing::debug!(said = %String::from_utf8_lossy(&buffer[..read.min(STDERR_BYTES)]), "stderr");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Complaints, KEPT};
+    use super::{STDERR_BYTES, StderrTail};
 
     #[test]
     fn the_last_of_the_complaints_is_kept() {
-        let complaints = Complaints::default();
-        complaints.add(&[b'a'; 10]);
-        complaints.add(&vec![b'b'; KEPT - 5]);
-        assert_eq!(complaints.told(), "a".repeat(5) + &"b".repeat(KEPT - 5));
-        complaints.add(&vec![b'c'; KEPT * 3]);
-        assert_eq!(complaints.told(), "c".repeat(KEPT));
+        let complaints = StderrTail::default();
+        complaints.push(&[b'a'; 10]);
+        complaints.push(&vec![b'b'; STDERR_BYTES - 5]);
+        assert_eq!(complaints.text(), "a".repeat(5) + &"b".repeat(STDERR_BYTES - 5));
+        complaints.push(&vec![b'c'; STDERR_BYTES * 3]);
+        assert_eq!(complaints.text(), "c".repeat(STDERR_BYTES));
     }
 }

@@ -4,42 +4,42 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::answer::{self, Start};
-use protocol::ask;
+use protocol::outbound::request;
+use protocol::outbound::response::{self, MessageStart};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time;
 
-use super::board::Board;
-use super::lines::{Line, Lines};
-use super::{Parcel, Wire};
+use super::line_reader::{InputLine, LineReader};
+use super::pending::PendingRequests;
+use super::{OutboundMessage, Transport};
 use crate::error::Error;
-use crate::options::{Reading, Writing};
+use crate::options::{PipeReader, PipeWriter};
 
 /// Capacity of the queue to a server that does not read.
-const WAITING: usize = 4_096;
+const QUEUE_CAPACITY: usize = 4_096;
 
 /// Minimum free space in the buffer for each read.
-const CHUNK: usize = 16 << 10;
+const READ_CHUNK: usize = 16 << 10;
 /// How long the last messages may take to be written on close.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A transport over pipes.
-pub(crate) struct Pipe {
-    board: Arc<Board>,
+pub(crate) struct PipeTransport {
+    pending: Arc<PendingRequests>,
     queue: mpsc::WeakSender<Vec<u8>>,
     /// Dropping this closes the pipes.
-    open: std::sync::Mutex<Option<Open>>,
-    ending: tokio::sync::Mutex<Option<JoinHandle<()>>>,
-    farewell: Duration,
+    senders: std::sync::Mutex<Option<PipeSenders>>,
+    end_task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+    close_timeout: Duration,
 }
 
 /// The senders that keep the pipes open.
-type Open = (mpsc::Sender<Vec<u8>>, oneshot::Sender<()>);
+type PipeSenders = (mpsc::Sender<Vec<u8>>, oneshot::Sender<()>);
 
 /// The reader and writer tasks; each returns why it ended.
-pub(super) struct Ends {
+pub(super) struct PipeTasks {
     /// Resolves when the client closes the pipes, even if a write is stuck.
     pub(super) closing: oneshot::Receiver<()>,
     pub(super) reader: JoinHandle<String>,
@@ -47,14 +47,18 @@ pub(super) struct Ends {
 }
 
 /// A transport over pipes that are already open.
-pub(crate) fn open(pipes: (Reading, Writing), board: Arc<Board>, most: usize) -> Pipe {
-    let (pipe, mut ends) = Pipe::begin(pipes.0, pipes.1, Arc::clone(&board), most);
+pub(crate) fn connect(
+    pipes: (PipeReader, PipeWriter),
+    board: Arc<PendingRequests>,
+    most: usize,
+) -> PipeTransport {
+    let (pipe, mut ends) = PipeTransport::start(pipes.0, pipes.1, Arc::clone(&board), most);
     let ending = tokio::spawn(async move {
         let why = tokio::select! {
             why = &mut ends.reader => why,
             why = &mut ends.writer => why,
             _ = &mut ends.closing => {
-                let _ = time::timeout(FAREWELL, &mut ends.writer).await;
+                let _ = time::timeout(CLOSE_TIMEOUT, &mut ends.writer).await;
                 Ok("closed by the client".to_owned())
             }
         };
@@ -62,97 +66,106 @@ pub(crate) fn open(pipes: (Reading, Writing), board: Arc<Board>, most: usize) ->
         ends.reader.abort();
         ends.writer.abort();
     });
-    pipe.ending_with(ending, FAREWELL)
+    pipe.with_end_task(ending, CLOSE_TIMEOUT)
 }
 
-impl Pipe {
-    pub(super) fn begin(
+impl PipeTransport {
+    pub(super) fn start(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
-        board: Arc<Board>,
+        board: Arc<PendingRequests>,
         most: usize,
-    ) -> (Self, Ends) {
-        let (sender, messages) = mpsc::channel(WAITING);
+    ) -> (Self, PipeTasks) {
+        let (sender, messages) = mpsc::channel(QUEUE_CAPACITY);
         let queue = sender.downgrade();
         let voice = queue.clone();
-        board.speak(move |message| {
+        board.set_answer_sender(move |message| {
             let _ = voice.upgrade().map(|voice| voice.try_send(message));
         });
-        let reader = tokio::spawn(read(input, Arc::clone(&board), most));
-        let writer = tokio::spawn(write(output, messages));
+        let reader = tokio::spawn(read_lines(input, Arc::clone(&board), most));
+        let writer = tokio::spawn(write_lines(output, messages));
         let (closer, closing) = oneshot::channel();
         let open = std::sync::Mutex::new(Some((sender, closer)));
-        let pipe =
-            Self { board, queue, open, ending: Default::default(), farewell: Duration::ZERO };
-        (pipe, Ends { closing, reader, writer })
+        let pipe = Self {
+            pending: board,
+            queue,
+            senders: open,
+            end_task: Default::default(),
+            close_timeout: Duration::ZERO,
+        };
+        (pipe, PipeTasks { closing, reader, writer })
     }
 
-    pub(super) fn ending_with(mut self, ending: JoinHandle<()>, farewell: Duration) -> Self {
-        self.ending = tokio::sync::Mutex::new(Some(ending));
-        self.farewell = farewell;
+    pub(super) fn with_end_task(mut self, ending: JoinHandle<()>, farewell: Duration) -> Self {
+        self.end_task = tokio::sync::Mutex::new(Some(ending));
+        self.close_timeout = farewell;
         self
     }
 }
 
 #[async_trait]
-impl Wire for Pipe {
-    fn send(&self, parcel: Parcel) {
+impl Transport for PipeTransport {
+    fn send(&self, parcel: OutboundMessage) {
         let sent = self.queue.upgrade().map(|queue| queue.try_send(parcel.body).is_ok());
         if sent != Some(true) {
             let why = "the server does not read its input".to_owned();
-            self.board.fail(parcel.id, Error::Unreachable(why));
+            self.pending.fail(parcel.id, Error::Unreachable(why));
         }
     }
 
     fn cancel(&self, id: u64, reason: &str) {
-        self.send(Parcel::plain(ask::cancelled(id, reason)));
+        self.send(OutboundMessage::plain(request::encode_cancelled(id, reason)));
     }
 
-    async fn finish(&self) {
-        drop(self.open.lock().map(|mut open| open.take()));
-        let ending = self.ending.lock().await.take();
+    async fn shut_down(&self) {
+        drop(self.senders.lock().map(|mut open| open.take()));
+        let ending = self.end_task.lock().await.take();
         if let Some(ending) = ending {
-            let _ = time::timeout(self.farewell, ending).await;
+            let _ = time::timeout(self.close_timeout, ending).await;
         }
     }
 }
 
-async fn read(mut input: impl AsyncRead + Unpin, board: Arc<Board>, most: usize) -> String {
-    let mut lines = Lines::new(most);
+async fn read_lines(
+    mut input: impl AsyncRead + Unpin,
+    board: Arc<PendingRequests>,
+    most: usize,
+) -> String {
+    let mut lines = LineReader::new(most);
     loop {
-        lines.buffer.reserve(CHUNK);
+        lines.buffer.reserve(READ_CHUNK);
         match input.read_buf(&mut lines.buffer).await {
             Ok(0) => return "the server closed its output".to_owned(),
             Ok(_) => {}
             Err(error) => return format!("cannot read its output: {error}"),
         }
         while let Some(line) = lines.next() {
-            hear(&board, &line, most);
+            dispatch_line(&board, &line, most);
         }
     }
 }
 
-fn hear(board: &Arc<Board>, line: &Line, most: usize) {
+fn dispatch_line(board: &Arc<PendingRequests>, line: &InputLine, most: usize) {
     match line {
-        Line::Whole(line) if line.trim_ascii().is_empty() => {}
-        Line::Whole(line) => {
+        InputLine::Complete(line) if line.trim_ascii().is_empty() => {}
+        InputLine::Complete(line) => {
             // Some programs print other text to stdout. It fails no request.
-            if let Err(error) = board.hear(line, None) {
+            if let Err(error) = board.dispatch(line, None) {
                 tracing::debug!(%error, "ignored a line that is not a message");
             }
         }
-        Line::Long(start) => {
+        InputLine::TooLong(start) => {
             tracing::warn!(most, "a message exceeds the size limit");
-            match answer::start(start) {
-                Start::Answer(id) => board.fail_any(Some(id), &Error::TooLarge(most)),
-                Start::Unknown => board.fail_any(None, &Error::TooLarge(most)),
-                Start::Unasked => {}
+            match response::classify_start(start) {
+                MessageStart::Response(id) => board.fail_matching(Some(id), &Error::TooLarge(most)),
+                MessageStart::Unknown => board.fail_matching(None, &Error::TooLarge(most)),
+                MessageStart::Unsolicited => {}
             }
         }
     }
 }
 
-async fn write(
+async fn write_lines(
     mut output: impl AsyncWrite + Unpin,
     mut messages: mpsc::Receiver<Vec<u8>>,
 ) -> String {

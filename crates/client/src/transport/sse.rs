@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 
 /// One event.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct SseEvent {
     /// The `event` field; `None` means `message`.
     pub(super) name: Option<String>,
     /// The `data` lines, joined.
@@ -17,38 +17,46 @@ pub(super) struct Event {
 
 /// One event exceeds the size limit.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(super) struct EventTooLong;
 
 /// Incremental parser. It does not store comments, so they may be of any number and length.
 #[derive(Debug)]
-pub(super) struct Events {
-    most: usize,
+pub(super) struct SseParser {
+    max_bytes: usize,
     line: BytesMut,
     data: BytesMut,
     has_data: bool,
-    event: Event,
+    event: SseEvent,
     /// Whether the last chunk ended with a carriage return, whose line feed may follow.
-    returned: bool,
+    after_carriage_return: bool,
     is_first: bool,
 }
 
-impl Events {
-    pub(super) fn new(most: usize) -> Self {
+impl SseParser {
+    pub(super) fn new(max_bytes: usize) -> Self {
         let (line, data, event) = Default::default();
-        Self { most, line, data, has_data: false, event, returned: false, is_first: true }
+        Self {
+            max_bytes,
+            line,
+            data,
+            has_data: false,
+            event,
+            after_carriage_return: false,
+            is_first: true,
+        }
     }
 
     /// Parses a chunk and returns the events that it completes.
-    pub(super) fn feed(&mut self, mut chunk: &[u8]) -> Result<Vec<Event>, TooLong> {
+    pub(super) fn parse_chunk(&mut self, mut chunk: &[u8]) -> Result<Vec<SseEvent>, EventTooLong> {
         let mut events = Vec::new();
         if chunk.is_empty() {
             return Ok(events);
         }
-        if std::mem::take(&mut self.returned) && chunk.first() == Some(&b'\n') {
+        if std::mem::take(&mut self.after_carriage_return) && chunk.first() == Some(&b'\n') {
             chunk = &chunk[1..];
         }
         while let Some(end) = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.add(&chunk[..end])?;
+            self.append(&chunk[..end])?;
             let line = self.line.split();
             events.extend(self.end_line(&line)?);
             let returned = chunk[end] == b'\r';
@@ -56,27 +64,27 @@ impl Events {
             if returned && chunk.first() == Some(&b'\n') {
                 chunk = &chunk[1..];
             }
-            self.returned = returned && chunk.is_empty();
+            self.after_carriage_return = returned && chunk.is_empty();
         }
-        self.add(chunk)?;
+        self.append(chunk)?;
         Ok(events)
     }
 
-    fn add(&mut self, part: &[u8]) -> Result<(), TooLong> {
+    fn append(&mut self, part: &[u8]) -> Result<(), EventTooLong> {
         // A comment is not stored, so it may be of any length.
         if self.line.first() == Some(&b':') || self.line.is_empty() && part.first() == Some(&b':') {
             self.line.clear();
             self.line.extend_from_slice(b":");
             return Ok(());
         }
-        if self.line.len() + self.data.len() + part.len() > self.most {
-            return Err(TooLong);
+        if self.line.len() + self.data.len() + part.len() > self.max_bytes {
+            return Err(EventTooLong);
         }
         self.line.extend_from_slice(part);
         Ok(())
     }
 
-    fn end_line(&mut self, line: &[u8]) -> Result<Option<Event>, TooLong> {
+    fn end_line(&mut self, line: &[u8]) -> Result<Option<SseEvent>, EventTooLong> {
         let bom = "\u{feff}".as_bytes();
         let first = std::mem::take(&mut self.is_first);
         let line = if first { line.strip_prefix(bom).unwrap_or(line) } else { line };
@@ -94,8 +102,8 @@ impl Events {
                     self.data.extend_from_slice(b"\n");
                 }
                 self.data.extend_from_slice(value);
-                if self.data.len() > self.most {
-                    return Err(TooLong);
+                if self.data.len() > self.max_bytes {
+                    return Err(EventTooLong);
                 }
             }
             b"event" => self.event.name = Some(text()),
@@ -107,10 +115,10 @@ impl Events {
     }
 
     /// Completes an event. One without data counts only if it has `id` or `retry`.
-    fn end_event(&mut self) -> Option<Event> {
+    fn end_event(&mut self) -> Option<SseEvent> {
         let data = self.data.split().freeze();
         self.has_data = false;
-        let event = Event { data, ..std::mem::take(&mut self.event) };
+        let event = SseEvent { data, ..std::mem::take(&mut self.event) };
         let says = !event.data.is_empty() || event.id.is_some() || event.retry.is_some();
         says.then_some(event)
     }
@@ -120,15 +128,15 @@ impl Events {
 mod tests {
     use proptest::{collection::vec, proptest};
 
-    use super::{Event, Events, TooLong};
+    use super::{EventTooLong, SseEvent, SseParser};
 
-    fn events(chunks: &[&[u8]]) -> Vec<Event> {
-        let mut events = Events::new(64);
-        chunks.iter().flat_map(|chunk| events.feed(chunk).unwrap()).collect()
+    fn events(chunks: &[&[u8]]) -> Vec<SseEvent> {
+        let mut events = SseParser::new(64);
+        chunks.iter().flat_map(|chunk| events.parse_chunk(chunk).unwrap()).collect()
     }
 
-    fn event(name: Option<&str>, data: &'static str) -> Event {
-        Event { name: name.map(str::to_owned), data: data.into(), ..Event::default() }
+    fn event(name: Option<&str>, data: &'static str) -> SseEvent {
+        SseEvent { name: name.map(str::to_owned), data: data.into(), ..SseEvent::default() }
     }
 
     #[test]
@@ -144,21 +152,21 @@ mod tests {
     #[test]
     fn an_event_without_data_still_tells_of_the_stream() {
         let found = events(&[b"id: 7\nretry: 50\ndata:\n\nid: a\0b\n\n"]);
-        let told = Event { id: Some("7".to_owned()), retry: Some(50), ..Event::default() };
+        let told = SseEvent { id: Some("7".to_owned()), retry: Some(50), ..SseEvent::default() };
         assert_eq!(found, [told]);
     }
 
     #[test]
     fn comments_may_be_endless_and_events_may_not() {
-        let mut events = Events::new(8);
+        let mut events = SseParser::new(8);
         for _ in 0..1_000 {
-            assert_eq!(events.feed(b":comment\n\n:: and a long one"), Ok(vec![]));
-            assert_eq!(events.feed(b" that goes on\n"), Ok(vec![]));
+            assert_eq!(events.parse_chunk(b":comment\n\n:: and a long one"), Ok(vec![]));
+            assert_eq!(events.parse_chunk(b" that goes on\n"), Ok(vec![]));
         }
-        assert_eq!(events.feed(b"data:abc"), Ok(vec![]));
-        assert_eq!(events.feed(b"d"), Err(TooLong));
-        let mut events = Events::new(8);
-        assert_eq!(events.feed(b"data:a\ndata:b\ndata:cccccccc\n"), Err(TooLong));
+        assert_eq!(events.parse_chunk(b"data:abc"), Ok(vec![]));
+        assert_eq!(events.parse_chunk(b"d"), Err(EventTooLong));
+        let mut events = SseParser::new(8);
+        assert_eq!(events.parse_chunk(b"data:a\ndata:b\ndata:cccccccc\n"), Err(EventTooLong));
     }
 
     proptest! {

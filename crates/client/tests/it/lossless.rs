@@ -6,8 +6,8 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 use tokio::runtime::Builder;
 
-use crate::site::{Reply, Site};
-use crate::stage::{Era, Stage, hasty, soon};
+use crate::scripted_http::{Reply, ScriptedHttpServer};
+use crate::scripted_pipe::{Era, ScriptedPipeServer, fast_options, in_time};
 
 /// JSON that would not survive parsing and printing: odd spaces, numbers and escapes.
 fn json() -> impl Strategy<Value = String> {
@@ -59,21 +59,23 @@ fn any_result_over_a_pipe_arrives_byte_for_byte() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let wanted = Arc::new(Mutex::new(String::new()));
     let played = Arc::clone(&wanted);
-    let (client, _heard) = Stage::client(hasty(), move |mut talk, _| {
+    let (client, _heard) = ScriptedPipeServer::client(fast_options(), move |mut talk, _| {
         let played = Arc::clone(&played);
         async move {
-            let mut next = talk.opened(Era::Legacy).await;
+            let mut next = talk.complete_opening(Era::Legacy).await;
             while let Some(message) = next {
                 let (id, result) = (&message["id"], played.lock().unwrap().clone());
-                talk.say(&format!(r#"{{"x":[],"result":{result},"id":{id},"jsonrpc":"2.0"}}"#))
-                    .await;
-                next = talk.hear().await;
+                talk.send_line(&format!(
+                    r#"{{"x":[],"result":{result},"id":{id},"jsonrpc":"2.0"}}"#
+                ))
+                .await;
+                next = talk.receive().await;
             }
         }
     });
     check(|result| {
         result.clone_into(&mut wanted.lock().unwrap());
-        let answer = runtime.block_on(soon(client.request("resources/list", None)));
+        let answer = runtime.block_on(in_time(client.request("resources/list", None)));
         answer.unwrap().result.get().to_owned()
     });
 }
@@ -83,10 +85,10 @@ fn any_result_over_http_arrives_byte_for_byte_as_json_and_as_an_event() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let wanted = Arc::new(Mutex::new((String::new(), false)));
     let played = Arc::clone(&wanted);
-    let site = runtime.block_on(Site::open(move |request, _| {
+    let site = runtime.block_on(ScriptedHttpServer::open(move |request, _| {
         let (result, as_event) = played.lock().unwrap().clone();
         if request.method() == "server/discover" {
-            return Reply::result(&request, &crate::stage::discovered().to_string());
+            return Reply::result(&request, &crate::scripted_pipe::discover_result().to_string());
         }
         let body = format!(r#"{{"result":{result},"id":{},"jsonrpc":"2.0"}}"#, request.id());
         if as_event {
@@ -95,11 +97,11 @@ fn any_result_over_http_arrives_byte_for_byte_as_json_and_as_an_event() {
             Reply::json(200, &body)
         }
     }));
-    let client = site.client(hasty());
+    let client = site.client(fast_options());
     check(|result| {
         let ask = |as_event| {
             *wanted.lock().unwrap() = (result.to_owned(), as_event);
-            let answer = runtime.block_on(soon(client.request("resources/list", None)));
+            let answer = runtime.block_on(in_time(client.request("resources/list", None)));
             answer.unwrap().result.get().to_owned()
         };
         assert_eq!(ask(false), result);

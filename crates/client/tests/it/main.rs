@@ -2,18 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
-mod asking;
 mod children;
-mod eras_http;
-mod eras_pipes;
 mod http;
+mod http_sse;
 mod lossless;
-mod older;
+mod negotiation_http;
+mod negotiation_pipes;
 mod pages;
 mod refdesk;
+mod requests;
 mod rmcp;
-mod site;
-mod stage;
-mod standing;
-mod watching;
-mod watching_http;
+mod scripted_http;
+mod scripted_pipe;
+mod status;
+mod subscriptions;
+mod subscriptions_http;

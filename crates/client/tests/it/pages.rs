@@ -3,17 +3,18 @@
 use client::{Error, Request};
 use serde_json::{Value, json};
 
-use crate::stage::{Era, Stage, hasty, raw, soon};
+use crate::scripted_pipe::{Era, ScriptedPipeServer, fast_options, in_time, raw};
 
 /// A server whose list results come from `next`, by the request's parameters.
 fn client(next: impl Fn(&Value) -> Value + Send + Sync + Copy + 'static) -> client::Client {
-    let (client, heard) = Stage::client(hasty(), move |mut talk, _| async move {
-        let mut message = talk.opened(Era::Legacy).await;
-        while let Some(request) = message {
-            talk.answer(&request, next(&request["params"])).await;
-            message = talk.hear().await;
-        }
-    });
+    let (client, heard) =
+        ScriptedPipeServer::client(fast_options(), move |mut talk, _| async move {
+            let mut message = talk.complete_opening(Era::Legacy).await;
+            while let Some(request) = message {
+                talk.answer(&request, next(&request["params"])).await;
+                message = talk.receive().await;
+            }
+        });
     drop(heard);
     client
 }
@@ -34,7 +35,7 @@ async fn all_pages_are_walked_and_an_empty_cursor_is_not_the_end() {
             Some(_) => json!({ "page": "wrong" }),
         }
     });
-    let pages = soon(client.pages(list(), 10).all()).await.unwrap();
+    let pages = in_time(client.pages(list(), 10).all()).await.unwrap();
     let pages: Vec<Value> =
         pages.iter().map(|page| serde_json::from_str(page.result.get()).unwrap()).collect();
     let numbers: Vec<&Value> = pages.iter().map(|page| &page["page"]).collect();
@@ -44,13 +45,13 @@ async fn all_pages_are_walked_and_an_empty_cursor_is_not_the_end() {
 #[tokio::test]
 async fn a_list_that_goes_in_circles_is_left() {
     let same = client(|_| json!({ "nextCursor": "again" }));
-    let error = soon(same.pages(list(), 1_000).all()).await.unwrap_err();
+    let error = in_time(same.pages(list(), 1_000).all()).await.unwrap_err();
     assert!(matches!(&error, Error::Malformed(why) if why.contains("repeats a cursor")), "{error}");
     let round = client(|params| match params["cursor"].as_str() {
         Some("a") => json!({ "nextCursor": "b" }),
         _ => json!({ "nextCursor": "a" }),
     });
-    let error = soon(round.pages(list(), 1_000).all()).await.unwrap_err();
+    let error = in_time(round.pages(list(), 1_000).all()).await.unwrap_err();
     assert!(matches!(&error, Error::Malformed(why) if why.contains("repeats a cursor")), "{error}");
 }
 
@@ -62,14 +63,14 @@ async fn a_list_without_end_is_left_after_so_many_pages() {
     });
     let mut pages = endless.pages(list(), 5);
     for _ in 0..5 {
-        assert!(soon(pages.next()).await.unwrap().is_some());
+        assert!(in_time(pages.next()).await.unwrap().is_some());
     }
-    assert!(matches!(soon(pages.next()).await, Err(Error::Malformed(_))));
-    assert!(soon(pages.next()).await.unwrap().is_none());
+    assert!(matches!(in_time(pages.next()).await, Err(Error::Malformed(_))));
+    assert!(in_time(pages.next()).await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn a_cursor_that_is_no_string_is_malformed() {
     let client = client(|_| json!({ "nextCursor": 5 }));
-    assert!(matches!(soon(client.pages(list(), 5).all()).await, Err(Error::Malformed(_))));
+    assert!(matches!(in_time(client.pages(list(), 5).all()).await, Err(Error::Malformed(_))));
 }

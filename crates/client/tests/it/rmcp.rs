@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
-use client::{About, Client, Pipes, Reading, Request, Target, Writing};
+use client::{Client, NotificationKind, PipeOpener, PipeReader, PipeWriter, Request, ServerTarget};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -20,16 +20,16 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{duplex, split};
 use tokio::net::TcpListener;
 
-use crate::stage::{hasty, soon};
+use crate::scripted_pipe::{fast_options, in_time};
 
 #[derive(Clone, Copy)]
-struct Stranger {
+struct RmcpResourceServer {
     versions: &'static [ProtocolVersion],
 }
 
 const OLD: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25];
 
-impl ServerHandler for Stranger {
+impl ServerHandler for RmcpResourceServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_resources()
@@ -67,8 +67,8 @@ impl ServerHandler for Stranger {
     }
 }
 
-impl Pipes for Stranger {
-    fn open(&self) -> io::Result<(Reading, Writing)> {
+impl PipeOpener for RmcpResourceServer {
+    fn open(&self) -> io::Result<(PipeReader, PipeWriter)> {
         let (ours, theirs) = duplex(1 << 16);
         let stranger = *self;
         tokio::spawn(async move {
@@ -80,7 +80,7 @@ impl Pipes for Stranger {
     }
 }
 
-async fn served(stranger: Stranger) -> Target {
+async fn served(stranger: RmcpResourceServer) -> ServerTarget {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let sessions = Arc::new(LocalSessionManager::default());
@@ -99,47 +99,47 @@ async fn served(stranger: Stranger) -> Target {
             tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
         }
     });
-    Target::Http { url: format!("http://127.0.0.1:{port}/mcp"), headers: Vec::new() }
+    ServerTarget::Http { url: format!("http://127.0.0.1:{port}/mcp"), headers: Vec::new() }
 }
 
-async fn check(target: Target, has_handshake: bool) {
-    let client = Client::new(target, hasty());
-    let mut notices = client.notices();
-    let peer = soon(client.peer()).await.unwrap();
+async fn check(target: ServerTarget, has_handshake: bool) {
+    let client = Client::new(target, fast_options());
+    let mut notices = client.notifications();
+    let peer = in_time(client.peer()).await.unwrap();
     assert_eq!(peer.revision.has_handshake(), has_handshake);
     assert!(peer.has_subscribe() && peer.has_list_changed());
-    let pages = soon(client.pages(Request::new("resources/list"), 10).all()).await.unwrap();
+    let pages = in_time(client.pages(Request::new("resources/list"), 10).all()).await.unwrap();
     assert!(pages[0].result.get().contains("str:anger"));
     let read = Request::new("resources/read");
-    let answer = soon(client.ask(&read.clone().about("str:anger"))).await.unwrap();
+    let answer = in_time(client.send_request(&read.clone().uri("str:anger"))).await.unwrap();
     assert!(answer.result.get().contains("hello"));
-    let missing = soon(client.ask(&read.about("str:anger/no"))).await.unwrap_err();
-    assert!(missing.is_about_missing(), "{missing}");
+    let missing = in_time(client.send_request(&read.uri("str:anger/no"))).await.unwrap_err();
+    assert!(missing.is_resource_not_found(), "{missing}");
     if has_handshake {
-        let notice = soon(notices.next()).await.unwrap();
-        assert_eq!(notice.about, About::ListChanged);
+        let notice = in_time(notices.next()).await.unwrap();
+        assert_eq!(notice.kind, NotificationKind::ListChanged);
     }
-    soon(client.close()).await;
+    in_time(client.close()).await;
 }
 
 #[tokio::test]
 async fn an_old_one_is_spoken_with_over_pipes() {
-    check(Target::Pipes(Arc::new(Stranger { versions: OLD })), true).await;
+    check(ServerTarget::Pipes(Arc::new(RmcpResourceServer { versions: OLD })), true).await;
 }
 
 #[tokio::test]
 async fn an_old_one_is_spoken_with_over_http() {
-    check(served(Stranger { versions: OLD }).await, true).await;
+    check(served(RmcpResourceServer { versions: OLD }).await, true).await;
 }
 
 #[tokio::test]
 async fn a_new_one_is_spoken_with_over_pipes() {
     let versions = ProtocolVersion::KNOWN_VERSIONS;
-    check(Target::Pipes(Arc::new(Stranger { versions })), false).await;
+    check(ServerTarget::Pipes(Arc::new(RmcpResourceServer { versions })), false).await;
 }
 
 #[tokio::test]
 async fn a_new_one_is_spoken_with_over_http() {
     let versions = ProtocolVersion::KNOWN_VERSIONS;
-    check(served(Stranger { versions }).await, false).await;
+    check(served(RmcpResourceServer { versions }).await, false).await;
 }

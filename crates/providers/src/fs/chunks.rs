@@ -10,64 +10,64 @@ use std::sync::Arc;
 use bytes::Bytes;
 use encoding_rs::{Decoder, Encoding};
 use futures_util::stream;
-use resource::{Error, Result, Source};
+use resource::{ByteSource, Error, Result};
 use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread};
 
-use super::fault::translate;
-use super::text::whole_characters;
+use super::error::to_resource_error;
+use super::text::complete_utf8_len;
 
 /// Bytes read per chunk. A multiple of three, so that each chunk is base64-encoded by itself.
 pub(super) const CHUNK: u64 = 192 * 1024;
 
 /// Bytes read per chunk of a file that is decoded; one byte can decode to three.
-const CODED_CHUNK: u64 = 64 * 1024;
+const ENCODED_CHUNK: u64 = 64 * 1024;
 
 /// A byte range of a file, read chunk by chunk. The reader ignores bytes that are appended after it
 /// starts, and ends early if the file shrinks.
-pub(super) enum Chunks {
+pub(super) enum FileChunks {
     /// Bytes as they are.
-    Raw(Raw),
+    Raw(RawReader),
     /// UTF-8 text. No chunk splits a character; bytes that are no longer UTF-8 become U+FFFD.
-    Text(Raw, Vec<u8>),
+    Text(RawReader, Vec<u8>),
     /// Decoded text. The range counts decoded bytes.
-    Coded(Box<Decoding>, Range<u64>),
+    Decoded(Box<DecodingReader>, Range<u64>),
 }
 
 /// Reader of a byte range of a file.
-pub(super) struct Raw {
+pub(super) struct RawReader {
     file: Arc<File>,
-    left: Range<u64>,
+    remaining: Range<u64>,
 }
 
 /// Reader that decodes a file to UTF-8.
-pub(super) struct Decoding {
-    raw: Raw,
+pub(super) struct DecodingReader {
+    raw: RawReader,
     decoder: Decoder,
-    given: u64,
-    over: bool,
+    decoded_bytes: u64,
+    is_done: bool,
     /// True once the decoder has replaced a malformed sequence.
-    pub(super) flawed: bool,
+    pub(super) had_errors: bool,
 }
 
-impl Chunks {
+impl FileChunks {
     pub(super) fn raw(file: &Arc<File>, range: Range<u64>) -> Self {
-        Self::Raw(Raw { file: file.clone(), left: range })
+        Self::Raw(RawReader { file: file.clone(), remaining: range })
     }
 
     pub(super) fn text(file: &Arc<File>, range: Range<u64>) -> Self {
-        Self::Text(Raw { file: file.clone(), left: range }, Vec::new())
+        Self::Text(RawReader { file: file.clone(), remaining: range }, Vec::new())
     }
 
-    pub(super) fn coded(decoding: Decoding, range: Range<u64>) -> Self {
-        Self::Coded(Box::new(decoding), range)
+    pub(super) fn decoded(decoding: DecodingReader, range: Range<u64>) -> Self {
+        Self::Decoded(Box::new(decoding), range)
     }
 
     /// Returns the next chunk, or `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
-            let room = self.room();
-            match self.next_in(room)? {
+            let room = self.alloc_buffer();
+            match self.read_once(room)? {
                 Some(piece) if piece.is_empty() => {}
                 piece => return Ok(piece),
             }
@@ -75,28 +75,28 @@ impl Chunks {
     }
 
     /// Allocates the buffer for the next chunk.
-    fn room(&self) -> Vec<u8> {
+    fn alloc_buffer(&self) -> Vec<u8> {
         match self {
-            Self::Raw(raw) => Vec::with_capacity(raw.room()),
-            Self::Text(raw, carry) => Vec::with_capacity(carry.len() + raw.room()),
-            Self::Coded(..) => Vec::new(),
+            Self::Raw(raw) => Vec::with_capacity(raw.next_len()),
+            Self::Text(raw, carry) => Vec::with_capacity(carry.len() + raw.next_len()),
+            Self::Decoded(..) => Vec::new(),
         }
     }
 
     /// Reads once. Returns an empty chunk if the read completed no character or skipped all it
     /// read.
-    fn next_in(&mut self, room: Vec<u8>) -> io::Result<Option<Bytes>> {
+    fn read_once(&mut self, room: Vec<u8>) -> io::Result<Option<Bytes>> {
         match self {
             Self::Raw(raw) => Ok(raw.next(CHUNK, room)?.map(Bytes::from)),
             Self::Text(raw, carry) => next_text(raw, carry, room),
-            Self::Coded(decoding, wanted) => next_coded(decoding, wanted),
+            Self::Decoded(decoding, wanted) => next_decoded(decoding, wanted),
         }
     }
 
     /// Reads all chunks into one.
     pub(super) fn collect(mut self) -> io::Result<Bytes> {
         if let Self::Raw(raw) = &mut self {
-            let most = raw.left.end.saturating_sub(raw.left.start);
+            let most = raw.remaining.end.saturating_sub(raw.remaining.start);
             return Ok(raw.next(most, Vec::new())?.map(Bytes::from).unwrap_or_default());
         }
         let first = self.next()?.unwrap_or_default();
@@ -110,11 +110,11 @@ impl Chunks {
     }
 
     /// Streams the chunks, each read on a blocking thread when the consumer asks for it.
-    pub(super) fn stream(self) -> Source {
-        Source::Stream(Box::pin(stream::unfold(Some(self), |chunks| async {
+    pub(super) fn into_stream(self) -> ByteSource {
+        ByteSource::Stream(Box::pin(stream::unfold(Some(self), |chunks| async {
             let mut chunks = chunks?;
             loop {
-                let (piece, rest) = chunks.step().await;
+                let (piece, rest) = chunks.read_once_blocking().await;
                 match piece {
                     Ok(Some(piece)) if piece.is_empty() => chunks = rest?,
                     Ok(piece) => return Some((Ok(piece?), rest)),
@@ -125,57 +125,57 @@ impl Chunks {
     }
 
     /// Reads once on a blocking thread; returns the chunk and the reader.
-    async fn step(mut self) -> (Result<Option<Bytes>>, Option<Self>) {
+    async fn read_once_blocking(mut self) -> (Result<Option<Bytes>>, Option<Self>) {
         // Allocated here, not on the blocking thread: allocators keep a cache for each thread.
-        let room = self.room();
-        let work = tokio::task::spawn_blocking(move || (self.next_in(room), self));
+        let room = self.alloc_buffer();
+        let work = tokio::task::spawn_blocking(move || (self.read_once(room), self));
         match work.await {
-            Ok((piece, rest)) => (piece.map_err(translate), Some(rest)),
+            Ok((piece, rest)) => (piece.map_err(to_resource_error), Some(rest)),
             Err(error) => (Err(Error::internal("file read task failed").caused_by(error)), None),
         }
     }
 }
 
-impl Raw {
+impl RawReader {
     /// Appends up to `most` bytes to `into`; returns `None` at the end.
     fn next(&mut self, most: u64, mut into: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
-        let want = most.min(self.left.end.saturating_sub(self.left.start));
+        let want = most.min(self.remaining.end.saturating_sub(self.remaining.start));
         let had = into.len();
-        read_at(&self.file, self.left.start, want, &mut into)?;
+        read_at(&self.file, self.remaining.start, want, &mut into)?;
         let read = (into.len() - had) as u64;
-        self.left.start += read;
+        self.remaining.start += read;
         if read < want {
-            self.left.end = self.left.start;
+            self.remaining.end = self.remaining.start;
         }
         Ok((read > 0).then_some(into))
     }
 
-    fn room(&self) -> usize {
-        CHUNK.min(self.left.end.saturating_sub(self.left.start)) as usize
+    fn next_len(&self) -> usize {
+        CHUNK.min(self.remaining.end.saturating_sub(self.remaining.start)) as usize
     }
 
     fn is_over(&self) -> bool {
-        self.left.is_empty()
+        self.remaining.is_empty()
     }
 }
 
-impl Decoding {
+impl DecodingReader {
     pub(super) fn new(file: &Arc<File>, size: u64, charset: &'static Encoding) -> Self {
-        let raw = Raw { file: file.clone(), left: 0..size };
+        let raw = RawReader { file: file.clone(), remaining: 0..size };
         let decoder = charset.new_decoder_with_bom_removal();
-        Self { raw, decoder, given: 0, over: false, flawed: false }
+        Self { raw, decoder, decoded_bytes: 0, is_done: false, had_errors: false }
     }
 
     /// Returns the next decoded text, or `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<String>> {
-        while !self.over {
-            let raw = self.raw.next(CODED_CHUNK, Vec::new())?.unwrap_or_default();
-            self.over = self.raw.is_over();
+        while !self.is_done {
+            let raw = self.raw.next(ENCODED_CHUNK, Vec::new())?.unwrap_or_default();
+            self.is_done = self.raw.is_over();
             let room = self.decoder.max_utf8_buffer_length(raw.len()).unwrap_or(raw.len());
             let mut text = String::with_capacity(room);
-            let (_, _, flawed) = self.decoder.decode_to_string(&raw, &mut text, self.over);
-            self.flawed |= flawed;
-            self.given += text.len() as u64;
+            let (_, _, flawed) = self.decoder.decode_to_string(&raw, &mut text, self.is_done);
+            self.had_errors |= flawed;
+            self.decoded_bytes += text.len() as u64;
             if !text.is_empty() {
                 return Ok(Some(text));
             }
@@ -203,7 +203,11 @@ pub(super) fn read_at(file: &File, offset: u64, most: u64, into: &mut Vec<u8>) -
     Ok(())
 }
 
-fn next_text(raw: &mut Raw, carry: &mut Vec<u8>, mut room: Vec<u8>) -> io::Result<Option<Bytes>> {
+fn next_text(
+    raw: &mut RawReader,
+    carry: &mut Vec<u8>,
+    mut room: Vec<u8>,
+) -> io::Result<Option<Bytes>> {
     let had = !carry.is_empty();
     room.append(carry);
     let mut chunk = match raw.next(CHUNK, room)? {
@@ -212,7 +216,7 @@ fn next_text(raw: &mut Raw, carry: &mut Vec<u8>, mut room: Vec<u8>) -> io::Resul
         None => return Ok(None),
     };
     if !raw.is_over() {
-        *carry = chunk.split_off(whole_characters(&chunk));
+        *carry = chunk.split_off(complete_utf8_len(&chunk));
     }
     let text = match simdutf8::basic::from_utf8(&chunk) {
         Ok(_) => chunk,
@@ -221,15 +225,15 @@ fn next_text(raw: &mut Raw, carry: &mut Vec<u8>, mut room: Vec<u8>) -> io::Resul
     Ok(Some(Bytes::from(text)))
 }
 
-fn next_coded(decoding: &mut Decoding, wanted: &Range<u64>) -> io::Result<Option<Bytes>> {
-    let start = decoding.given;
+fn next_decoded(decoding: &mut DecodingReader, wanted: &Range<u64>) -> io::Result<Option<Bytes>> {
+    let start = decoding.decoded_bytes;
     if start >= wanted.end {
         return Ok(None);
     }
     let Some(text) = decoding.next()? else { return Ok(None) };
     let inside = |at: u64| text.floor_char_boundary((at - start) as usize);
-    let from = inside(wanted.start.clamp(start, decoding.given));
-    let to = inside(wanted.end.clamp(start, decoding.given));
+    let from = inside(wanted.start.clamp(start, decoding.decoded_bytes));
+    let to = inside(wanted.end.clamp(start, decoding.decoded_bytes));
     // Text before the range yields an empty chunk, so a dropped stream stops after one read.
     Ok(Some(Bytes::from(text).slice(from..to)))
 }

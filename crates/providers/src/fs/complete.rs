@@ -3,77 +3,81 @@
 use std::io;
 use std::sync::Arc;
 
-use resource::{Completion, Error, Question, Result};
+use resource::{Completion, CompletionRequest, Error, Result};
 
-use super::effort::Effort;
-use super::fault::{Fault, is_missing};
-use super::folder::{Extent, Names};
-use super::locate::{Folder, Found};
-use super::path::Local;
-use super::site::Site;
-use super::stamp::Kind;
-use super::{TEMPLATE, VARIABLE};
+use super::budget::WorkBudget;
+use super::error::{FsError, is_not_found};
+use super::folder_names::{FolderNames, ScanExtent};
+use super::locate::{Folder, PathEntry};
+use super::path::LocalPath;
+use super::root::FsRoot;
+use super::stamp::FileKind;
+use super::{TEMPLATE, TEMPLATE_VARIABLE};
 
 /// Longest input accepted, in bytes.
-const LONGEST: usize = 4 * 1024;
+const MAX_INPUT_BYTES: usize = 4 * 1024;
 
 /// A folder with more names than this is searched on a blocking thread.
-const BRIEF: usize = 4_096;
+const MAX_INLINE_NAMES: usize = 4_096;
 
 /// Refuses a request for another template or variable, or with too long an input.
-pub(super) fn check(question: &Question<'_>) -> Result<()> {
-    if question.template != TEMPLATE || question.variable != VARIABLE {
+pub(super) fn check_completion(question: &CompletionRequest<'_>) -> Result<()> {
+    if question.template != TEMPLATE || question.variable != TEMPLATE_VARIABLE {
         return Err(Error::invalid("only `path` of the files template can be completed"));
     }
-    if question.typed.len() > LONGEST {
+    if question.typed.len() > MAX_INPUT_BYTES {
         return Err(Error::invalid("the value to complete is too long for a path"));
     }
     Ok(())
 }
 
-impl Site {
+impl FsRoot {
     /// Completes `typed` by one path segment, best match first.
-    pub(super) fn complete(&self, typed: &str, effort: &Effort) -> Result<Completion, Fault> {
+    pub(super) fn complete_path(
+        &self,
+        typed: &str,
+        effort: &WorkBudget,
+    ) -> Result<Completion, FsError> {
         let (folder, stem) =
             typed.rsplit_once('/').map_or(("", typed), |(folder, stem)| (folder, stem));
-        let path = match Local::from_bytes(folder.as_bytes()) {
+        let path = match LocalPath::from_bytes(folder.as_bytes()) {
             Some(path) if !typed.starts_with('/') => path,
             _ => return Ok(Completion::default()),
         };
         let folder = match self.find(&path) {
-            Ok(Found::Folder(folder)) => folder,
-            Ok(Found::File(_)) => return Ok(Completion::default()),
-            Err(error) if is_missing(&error) => return Ok(Completion::default()),
+            Ok(PathEntry::Folder(folder)) => folder,
+            Ok(PathEntry::File(_)) => return Ok(Completion::default()),
+            Err(error) if is_not_found(&error) => return Ok(Completion::default()),
             Err(error) => return Err(error.into()),
         };
-        let names = self.names(&folder, Extent::All, effort)?;
-        if names.len() > BRIEF {
-            effort.must_be_long()?;
+        let names = self.folder_names(&folder, ScanExtent::All, effort)?;
+        if names.len() > MAX_INLINE_NAMES {
+            effort.require_unlimited()?;
         }
-        let is_seen = |name: &[u8]| !self.conceals(&folder, &path, name);
-        let ranked = ranked(&names, stem, is_seen, effort)?;
+        let is_seen = |name: &[u8]| !self.is_hidden(&folder, &path, name);
+        let ranked = rank_matches(&names, stem, is_seen, effort)?;
         let prefix = &typed[..typed.len() - stem.len()];
-        Ok(self.values(&folder, &names, prefix, &ranked))
+        Ok(self.completion_values(&folder, &names, prefix, &ranked))
     }
 
-    fn values(
+    fn completion_values(
         &self,
         folder: &Arc<Folder>,
-        names: &Names,
+        names: &FolderNames,
         prefix: &str,
         ranked: &[usize],
     ) -> Completion {
         let mut completion = Completion { values: Vec::new(), total: ranked.len() };
         for index in ranked {
-            if completion.values.len() == Completion::MOST {
+            if completion.values.len() == Completion::MAX_VALUES {
                 break;
             }
             let Some((name, kind)) = names.get(*index) else { continue };
             let is_folder = match kind {
-                Kind::Link => {
-                    self.look(folder, name).map(|found| matches!(found, Found::Folder(_)))
+                FileKind::Symlink => {
+                    self.find_child(folder, name).map(|found| matches!(found, PathEntry::Folder(_)))
                 }
-                kind => Ok(kind == Kind::Folder),
+                kind => Ok(kind == FileKind::Folder),
             };
             match (is_folder, std::str::from_utf8(name)) {
                 (Ok(true), Ok(name)) => completion.values.push(format!("{prefix}{name}/")),
@@ -87,16 +91,16 @@ impl Site {
 
 /// Returns the indices of the visible names that match `stem`: first those that start with it, then
 /// those that start with it in another case, then those that contain it.
-fn ranked(
-    names: &Names,
+fn rank_matches(
+    names: &FolderNames,
     stem: &str,
     is_seen: impl Fn(&[u8]) -> bool,
-    effort: &Effort,
+    effort: &WorkBudget,
 ) -> io::Result<Vec<usize>> {
     let small = stem.to_lowercase();
     let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..names.len() {
-        effort.attended()?;
+        effort.check_cancelled()?;
         let Some((name, _)) = names.get(index).filter(|(name, _)| is_seen(name)) else { continue };
         let Ok(name) = std::str::from_utf8(name) else { continue };
         if name.starts_with(stem) {

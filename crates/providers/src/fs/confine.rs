@@ -13,85 +13,89 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, readlinkat, statat};
 
-use super::fault::{is_passing, missing};
-use super::path::Local;
-use super::stamp::{Kind, Stamp};
-use crate::vigil::is_local;
+use super::error::{is_transient, not_found};
+use super::path::LocalPath;
+use super::stamp::{FileKind, FileStamp};
+use crate::file_watch::is_local;
 
 /// Most symlinks followed for one path; the kernel's own limit.
-const MOST_LINKS: usize = 40;
+const MAX_SYMLINKS: usize = 40;
 
 /// The root folder, open. Nothing outside it is reachable.
-pub(super) struct Root {
-    top: Handle,
+pub(super) struct RootDir {
+    handle: DirHandle,
     /// Absolute path of the root. Absolute links that start with it lead inside.
-    home: Vec<u8>,
+    absolute_path: Vec<u8>,
     /// Stamp of the root when it was opened.
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
     /// True if the root is on a local disk, so that short work runs without a blocking thread.
     ///
     /// Decided for the root only, not for file systems mounted below it.
-    pub(super) local: bool,
+    pub(super) on_local_disk: bool,
     /// Decides whether a folder is on a local disk. Tests replace it.
-    pub(super) judge: fn(BorrowedFd<'_>) -> io::Result<bool>,
+    pub(super) locality_check: fn(BorrowedFd<'_>) -> io::Result<bool>,
 }
 
 /// File descriptor of an open folder.
 #[derive(Clone)]
-pub(super) struct Handle(Arc<OwnedFd>);
+pub(super) struct DirHandle(Arc<OwnedFd>);
 
 /// One step of path resolution: a name looked up in a folder.
-pub(super) struct Lookup {
-    pub(super) folder: Local,
-    pub(super) handle: Handle,
+pub(super) struct PathLookup {
+    pub(super) folder: LocalPath,
+    pub(super) handle: DirHandle,
     pub(super) name: Vec<u8>,
 }
 
-impl Root {
+impl RootDir {
     /// Opens the folder at `path`. No other function uses an absolute path.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let home = path.canonicalize()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let top = openat(CWD, &home, flags, Mode::empty())?;
         let local = is_local(&top)?;
-        let stamp = Stamp::of(&fstat(&top)?);
+        let stamp = FileStamp::of(&fstat(&top)?);
         let home = home.into_os_string().into_vec();
         Ok(Self {
-            top: Handle(Arc::new(top)),
-            home,
+            handle: DirHandle(Arc::new(top)),
+            absolute_path: home,
             stamp,
-            local,
-            judge: |folder| is_local(folder),
+            on_local_disk: local,
+            locality_check: |folder| is_local(folder),
         })
     }
 
     /// Returns the handle of the root.
-    pub(super) fn top(&self) -> Handle {
-        self.top.clone()
+    pub(super) fn handle(&self) -> DirHandle {
+        self.handle.clone()
     }
 
     /// True if `folder` is on a local disk; false if that cannot be determined.
-    pub(super) fn is_local(&self, folder: &Handle) -> bool {
-        (self.judge)(folder.as_fd()).unwrap_or(false)
+    pub(super) fn is_local(&self, folder: &DirHandle) -> bool {
+        (self.locality_check)(folder.as_fd()).unwrap_or(false)
     }
 
     /// Follows every link in `path` and returns the path without links; an error if it leaves the
     /// root.
-    pub(super) fn real(&self, path: &Local) -> io::Result<Local> {
+    pub(super) fn without_links(&self, path: &LocalPath) -> io::Result<LocalPath> {
         self.resolve(path, |_, _, _| {})
     }
 
     /// Returns every lookup made while `path` is resolved, up to the first that fails; an error if
     /// the failure is transient.
-    pub(super) fn trail(&self, path: &Local) -> io::Result<Vec<Lookup>> {
+    pub(super) fn lookups(&self, path: &LocalPath) -> io::Result<Vec<PathLookup>> {
         let mut trail = Vec::new();
         let real = self.resolve(path, |folder, way, name| {
-            if let Ok(path) = joined(way, None) {
-                trail.push(Lookup { folder: path, handle: folder.clone(), name: name.to_vec() });
+            if let Ok(path) = join_names(way, None) {
+                trail.push(PathLookup {
+                    folder: path,
+                    handle: folder.clone(),
+                    name: name.to_vec(),
+                });
             }
         });
         match real {
-            Err(error) if is_passing(&error) => Err(error),
+            Err(error) if is_transient(&error) => Err(error),
             // Resolution that fails for good still has lookups worth watching.
             Ok(_) | Err(_) => Ok(trail),
         }
@@ -99,60 +103,60 @@ impl Root {
 
     fn resolve(
         &self,
-        path: &Local,
-        mut visit: impl FnMut(&Handle, &[(Handle, Vec<u8>)], &[u8]),
-    ) -> io::Result<Local> {
-        let mut trail: Vec<(Handle, Vec<u8>)> = Vec::new();
-        let mut ahead = reversed(path.as_bytes());
+        path: &LocalPath,
+        mut visit: impl FnMut(&DirHandle, &[(DirHandle, Vec<u8>)], &[u8]),
+    ) -> io::Result<LocalPath> {
+        let mut trail: Vec<(DirHandle, Vec<u8>)> = Vec::new();
+        let mut ahead = reversed_names(path.as_bytes());
         let mut links = 0;
         while let Some(name) = ahead.pop() {
             if name == b".." {
-                trail.pop().ok_or_else(missing)?;
+                trail.pop().ok_or_else(not_found)?;
             }
             if matches!(&name[..], b"" | b"." | b"..") {
                 continue;
             }
-            let folder = trail.last().map_or(&self.top, |(folder, _)| folder);
+            let folder = trail.last().map_or(&self.handle, |(folder, _)| folder);
             visit(folder, &trail, &name);
-            match folder.stamp_of(&name)?.kind {
-                Kind::Folder => trail.push((folder.folder(&name)?, name)),
-                Kind::Link if links < MOST_LINKS => {
+            match folder.stat_child(&name)?.kind {
+                FileKind::Folder => trail.push((folder.open_folder(&name)?, name)),
+                FileKind::Symlink if links < MAX_SYMLINKS => {
                     links += 1;
-                    let target = folder.target(&name)?;
+                    let target = folder.read_link(&name)?;
                     if target.starts_with(b"/") {
                         trail.clear();
-                        ahead.append(&mut self.inside(&target).ok_or_else(missing)?);
+                        ahead.append(&mut self.strip_root(&target).ok_or_else(not_found)?);
                     } else {
-                        ahead.append(&mut reversed(&target));
+                        ahead.append(&mut reversed_names(&target));
                     }
                 }
-                Kind::File if ahead.is_empty() => return joined(&trail, Some(&name)),
-                Kind::File | Kind::Link | Kind::Other => return Err(missing()),
+                FileKind::File if ahead.is_empty() => return join_names(&trail, Some(&name)),
+                FileKind::File | FileKind::Symlink | FileKind::Other => return Err(not_found()),
             }
         }
-        joined(&trail, None)
+        join_names(&trail, None)
     }
 
     /// Reads the small file at `path`, following links; an error if it is larger than `most` bytes.
-    pub(super) fn small(&self, path: &Local, most: u64) -> io::Result<Vec<u8>> {
-        let real = self.real(path)?;
-        let mut folder = self.top();
+    pub(super) fn read_small_file(&self, path: &LocalPath, most: u64) -> io::Result<Vec<u8>> {
+        let real = self.without_links(path)?;
+        let mut folder = self.handle();
         let mut names = real.names().peekable();
         while let Some(name) = names.next() {
             if names.peek().is_none() {
-                return small(folder.file(name)?.0, most);
+                return read_limited(folder.open_file(name)?.0, most);
             }
-            folder = folder.folder(name)?;
+            folder = folder.open_folder(name)?;
         }
-        Err(missing())
+        Err(not_found())
     }
 
     /// Strips the root from `target`, an absolute path, and returns the names that remain, last
     /// name first; `None` if `target` is outside the root.
-    fn inside(&self, target: &[u8]) -> Option<Vec<Vec<u8>>> {
+    fn strip_root(&self, target: &[u8]) -> Option<Vec<Vec<u8>>> {
         let is_name = |name: &&[u8]| !matches!(*name, b"" | b".");
         let mut names = target.split(|byte| *byte == b'/');
-        for name in self.home.split(|byte| *byte == b'/').filter(is_name) {
+        for name in self.absolute_path.split(|byte| *byte == b'/').filter(is_name) {
             if names.find(is_name)? != name {
                 return None;
             }
@@ -162,16 +166,16 @@ impl Root {
 }
 
 /// Splits `path` into names, last name first.
-fn reversed(path: &[u8]) -> Vec<Vec<u8>> {
+fn reversed_names(path: &[u8]) -> Vec<Vec<u8>> {
     path.split(|byte| *byte == b'/').rev().map(<[u8]>::to_vec).collect()
 }
 
-fn joined(trail: &[(Handle, Vec<u8>)], last: Option<&[u8]>) -> io::Result<Local> {
+fn join_names(trail: &[(DirHandle, Vec<u8>)], last: Option<&[u8]>) -> io::Result<LocalPath> {
     let names: Vec<&[u8]> = trail.iter().map(|(_, name)| &name[..]).chain(last).collect();
-    Local::from_bytes(&names.join(&b'/')).ok_or_else(missing)
+    LocalPath::from_bytes(&names.join(&b'/')).ok_or_else(not_found)
 }
 
-fn small(file: File, most: u64) -> io::Result<Vec<u8>> {
+fn read_limited(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     file.take(most + 1).read_to_end(&mut content)?;
     if content.len() as u64 > most {
@@ -180,51 +184,51 @@ fn small(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-impl Handle {
+impl DirHandle {
     /// Opens the folder `name`; an error if it is a link.
-    pub(super) fn folder(&self, name: &[u8]) -> io::Result<Self> {
+    pub(super) fn open_folder(&self, name: &[u8]) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
         Ok(Self(Arc::new(handle)))
     }
 
     /// Opens the regular file `name`; an error if it is a link or anything else.
-    pub(super) fn file(&self, name: &[u8]) -> io::Result<(File, Stamp)> {
+    pub(super) fn open_file(&self, name: &[u8]) -> io::Result<(File, FileStamp)> {
         // Without NONBLOCK, opening a pipe that replaced the file would block for ever.
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
-        let stamp = Stamp::of(&fstat(&file)?);
-        if stamp.kind != Kind::File {
-            return Err(missing());
+        let stamp = FileStamp::of(&fstat(&file)?);
+        if stamp.kind != FileKind::File {
+            return Err(not_found());
         }
         Ok((file.into(), stamp))
     }
 
     /// Reads the target of the link `name`.
-    fn target(&self, name: &[u8]) -> io::Result<Vec<u8>> {
+    fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
         Ok(readlinkat(self.0.as_fd(), OsStr::from_bytes(name), Vec::new())?.into_bytes())
     }
 
     /// Opens this folder for reading its names.
-    pub(super) fn names(&self) -> io::Result<OwnedFd> {
+    pub(super) fn open_for_scan(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(openat(self.0.as_fd(), c".", flags, Mode::empty())?)
     }
 
     /// Stats `name` without following a link.
-    pub(super) fn stamp_of(&self, name: &[u8]) -> io::Result<Stamp> {
+    pub(super) fn stat_child(&self, name: &[u8]) -> io::Result<FileStamp> {
         let stat = statat(self.0.as_fd(), OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(Stamp::of(&stat))
+        Ok(FileStamp::of(&stat))
     }
 
     /// Stats this folder.
-    pub(super) fn stamp(&self) -> io::Result<Stamp> {
-        Ok(Stamp::of(&fstat(self.0.as_fd())?))
+    pub(super) fn stat(&self) -> io::Result<FileStamp> {
+        Ok(FileStamp::of(&fstat(self.0.as_fd())?))
     }
 }
 
-impl AsFd for Handle {
+impl AsFd for DirHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

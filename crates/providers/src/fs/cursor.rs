@@ -6,11 +6,11 @@
 use bytes::Bytes;
 use resource::{Cursor, Error, Result};
 
-use super::path::Local;
+use super::path::LocalPath;
 
 /// What a listing walks through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum WalkMode {
     /// The direct children of one folder.
     Tree,
     /// Every file, depth first.
@@ -19,20 +19,20 @@ pub(super) enum Mode {
 
 /// A position in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) mode: Mode,
+pub(super) struct FsCursor {
+    pub(super) mode: WalkMode,
     /// The last entry seen.
-    pub(super) path: Local,
+    pub(super) path: LocalPath,
     /// True if `path` is a folder of which no entry was seen yet.
     pub(super) at_start: bool,
 }
 
-impl Place {
+impl FsCursor {
     /// Encodes this position.
     pub(super) fn encode(&self) -> Cursor {
         let mode = match self.mode {
-            Mode::Tree => b't',
-            Mode::Flat => b'f',
+            WalkMode::Tree => b't',
+            WalkMode::Flat => b'f',
         };
         let mut text = vec![mode];
         text.extend_from_slice(self.path.as_bytes());
@@ -45,16 +45,16 @@ impl Place {
     /// Decodes `cursor`; an error if its form is wrong.
     pub(super) fn decode(cursor: &Cursor) -> Result<Self> {
         let (mode, path) = match &cursor.0[..] {
-            [b't', path @ ..] => (Mode::Tree, path),
-            [b'f', path @ ..] => (Mode::Flat, path),
+            [b't', path @ ..] => (WalkMode::Tree, path),
+            [b'f', path @ ..] => (WalkMode::Flat, path),
             _ => return Err(Error::bad_cursor()),
         };
         let (path, at_start) = match path {
             [path @ .., b'/'] => (path, true),
             path => (path, false),
         };
-        match Local::from_bytes(path) {
-            Some(path) if path.last().is_some() && !(at_start && mode == Mode::Tree) => {
+        match LocalPath::from_bytes(path) {
+            Some(path) if path.name().is_some() && !(at_start && mode == WalkMode::Tree) => {
                 Ok(Self { mode, path, at_start })
             }
             _ => Err(Error::bad_cursor()),
@@ -68,8 +68,8 @@ mod tests {
     use proptest::prelude::{any, proptest};
     use resource::{Cursor, ErrorKind};
 
-    use super::{Mode, Place};
-    use crate::fs::path::Local;
+    use super::{FsCursor, WalkMode};
+    use crate::fs::path::LocalPath;
 
     #[test]
     fn a_malformed_cursor_is_refused() {
@@ -78,25 +78,25 @@ mod tests {
             b"fa\0",
         ];
         for bytes in bad {
-            let error = Place::decode(&Cursor(Bytes::from_static(bytes))).unwrap_err();
+            let error = FsCursor::decode(&Cursor(Bytes::from_static(bytes))).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Invalid, "{bytes:?}");
         }
-        assert!(Place::decode(&Cursor(Bytes::from(vec![b'f'; 100_000]))).is_err());
+        assert!(FsCursor::decode(&Cursor(Bytes::from(vec![b'f'; 100_000]))).is_err());
     }
 
     proptest! {
         #[test]
         fn decoding_undoes_encoding(bytes in any::<Vec<u8>>(), at_start in any::<bool>()) {
-            if let Some(path) = Local::from_bytes(&bytes).filter(|path| path.last().is_some()) {
-                let place = Place { mode: Mode::Flat, path, at_start };
-                assert_eq!(Place::decode(&place.encode()).unwrap(), place);
+            if let Some(path) = LocalPath::from_bytes(&bytes).filter(|path| path.name().is_some()) {
+                let place = FsCursor { mode: WalkMode::Flat, path, at_start };
+                assert_eq!(FsCursor::decode(&place.encode()).unwrap(), place);
             }
         }
 
         #[test]
         fn whatever_is_taken_is_given_back(bytes in any::<Vec<u8>>()) {
             let cursor = Cursor(Bytes::from(bytes));
-            if let Ok(place) = Place::decode(&cursor) {
+            if let Ok(place) = FsCursor::decode(&cursor) {
                 assert_eq!(place.encode(), cursor);
             }
         }

@@ -3,17 +3,22 @@
 use resource::{Annotations, Resource, Truth, Uri};
 
 use super::mime;
-use super::stamp::{Kind, Stamp};
+use super::stamp::{FileKind, FileStamp};
 
 /// MIME type of folders.
-const FOLDER: &str = "inode/directory";
+const FOLDER_MIME: &str = "inode/directory";
 
 /// Describes the file or folder `name` as listings show it. The root has no name.
-pub(super) fn describe(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: Truth) -> Resource {
-    let mut resource = outline(uri, name, stamp, watchable);
-    if stamp.kind == Kind::Folder {
+pub(super) fn describe(
+    uri: Uri,
+    name: Option<&[u8]>,
+    stamp: &FileStamp,
+    watchable: Truth,
+) -> Resource {
+    let mut resource = describe_without_mime(uri, name, stamp, watchable);
+    if stamp.kind == FileKind::Folder {
         resource.listable = Truth::Yes;
-        resource.mime = Some(FOLDER.to_owned());
+        resource.mime = Some(FOLDER_MIME.to_owned());
     } else {
         resource.mime = mime::by_name(&resource.name).map(str::to_owned);
     }
@@ -21,12 +26,17 @@ pub(super) fn describe(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: 
 }
 
 /// Describes it without MIME type and without marking a folder as listable.
-pub(super) fn outline(uri: Uri, name: Option<&[u8]>, stamp: &Stamp, watchable: Truth) -> Resource {
+pub(super) fn describe_without_mime(
+    uri: Uri,
+    name: Option<&[u8]>,
+    stamp: &FileStamp,
+    watchable: Truth,
+) -> Resource {
     let mut resource = Resource::new(uri, String::from_utf8_lossy(name.unwrap_or(b"/")));
     resource.annotations =
         Annotations { modified: Some(stamp.modified()), ..Annotations::default() };
     resource.etag = Some(stamp.etag());
     resource.watchable = watchable;
-    resource.size = (stamp.kind == Kind::File).then_some(stamp.size);
+    resource.size = (stamp.kind == FileKind::File).then_some(stamp.size);
     resource
 }

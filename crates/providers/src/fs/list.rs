@@ -3,170 +3,183 @@
 use std::io;
 use std::sync::Arc;
 
-use resource::{Ask, Error, Page, Resource, Result};
+use resource::{Error, Page, PageRequest, Resource, Result};
 
-use super::cursor::{Mode, Place};
-use super::effort::Effort;
-use super::entries::Series;
-use super::fault::{Fault, missing};
-use super::folder::Extent;
-use super::locate::{Folder, Found};
-use super::options::{Count, Listing};
-use super::path::{Asked, Local};
-use super::site::Site;
-use super::stamp::{Kind, Stamp};
-use super::walk::{Step, Walk};
-use crate::vigil::Trust;
+use super::budget::WorkBudget;
+use super::cursor::{FsCursor, WalkMode};
+use super::description_cache::FolderDescriptions;
+use super::error::{FsError, not_found};
+use super::folder_names::ScanExtent;
+use super::locate::{Folder, PathEntry};
+use super::options::{FileCount, ListingMode};
+use super::path::{LocalPath, UriPath};
+use super::root::FsRoot;
+use super::stamp::{FileKind, FileStamp};
+use super::walk::{TreeWalk, WalkStep};
+use crate::file_watch::Validity;
 
 /// In auto mode, a list without parent is flat up to this many files and folders.
-const SMALL: usize = 1_000;
+const MAX_FLAT_ENTRIES: usize = 1_000;
 
 /// Entries that one page may skip before it is cut short.
-const PASSED: usize = 10_000;
+const MAX_SKIPPED_PER_PAGE: usize = 10_000;
 
 /// Folders that one page may enter before it is cut short.
-const OPENED: usize = 1_000;
+const MAX_FOLDERS_PER_PAGE: usize = 1_000;
 
-impl Site {
+impl FsRoot {
     /// Returns one page of the children of `parent`, or of the list without parent.
-    pub(super) fn list(
+    pub(super) fn list_page(
         &self,
-        parent: Option<&Asked>,
-        ask: &Ask,
-        effort: &Effort,
-    ) -> Result<Page<Resource>, Fault> {
-        let place = ask.from.as_ref().map(Place::decode).transpose()?;
+        parent: Option<&UriPath>,
+        ask: &PageRequest,
+        effort: &WorkBudget,
+    ) -> Result<Page<Resource>, FsError> {
+        let place = ask.cursor.as_ref().map(FsCursor::decode).transpose()?;
         let limit = ask.limit.max(1);
         if let Some(asked) = parent {
             return match self.find(&asked.path)? {
-                Found::Folder(folder) => {
-                    self.children(&folder, &asked.path, (place, limit), effort)
+                PathEntry::Folder(folder) => {
+                    self.list_folder(&folder, &asked.path, (place, limit), effort)
                 }
-                Found::File(_) if asked.folder => Err(missing().into()),
-                Found::File(_) => Err(Error::invalid("not a collection").into()),
+                PathEntry::File(_) if asked.requires_folder => Err(not_found().into()),
+                PathEntry::File(_) => Err(Error::invalid("not a collection").into()),
             };
         }
-        let top = self.top()?;
+        let top = self.root_folder()?;
         let mode = match &place {
             Some(place) => place.mode,
-            None => self.mode(&top, effort)?,
+            None => self.listing_mode(&top, effort)?,
         };
         match mode {
-            Mode::Flat => {
-                self.heed_all(effort)?;
-                Ok(self.leaves(top, place.as_ref(), limit, effort)?)
+            WalkMode::Flat => {
+                self.track_all_listed(effort)?;
+                Ok(self.list_files(top, place.as_ref(), limit, effort)?)
             }
-            Mode::Tree => self.children(&top, &Local::default(), (place, limit), effort),
+            WalkMode::Tree => self.list_folder(&top, &LocalPath::default(), (place, limit), effort),
         }
     }
 
     /// Counts the files, stopping after `most` files and folders.
-    pub(super) fn survey(&self, most: usize, effort: &Effort) -> io::Result<Count> {
-        let mut walk = Walk::new(self, self.top()?, Extent::Upto(most), effort)?;
+    pub(super) fn count_files(&self, most: usize, effort: &WorkBudget) -> io::Result<FileCount> {
+        let mut walk = TreeWalk::new(self, self.root_folder()?, ScanExtent::UpTo(most), effort)?;
         let (mut leaves, mut folders) = (0, 0);
-        let mut all = walk.sees_all();
+        let mut all = walk.is_scan_complete();
         while all && leaves + folders <= most {
-            effort.attended()?;
-            match walk.step()? {
-                None => return Ok(Count { leaves, all }),
-                Some(Step::Leaf(..)) => leaves += 1,
-                Some(Step::Folder) => {
+            effort.check_cancelled()?;
+            match walk.next_step()? {
+                None => return Ok(FileCount { files: leaves, is_complete: all }),
+                Some(WalkStep::File(..)) => leaves += 1,
+                Some(WalkStep::Folder) => {
                     folders += 1;
-                    all = walk.sees_all();
+                    all = walk.is_scan_complete();
                 }
-                Some(Step::Nothing) => effort.spend(1)?,
+                Some(WalkStep::Skipped) => effort.spend(1)?,
             }
         }
-        Ok(Count { leaves, all: false })
+        Ok(FileCount { files: leaves, is_complete: false })
     }
 
     /// Decides what the list without parent shows.
-    pub(super) fn mode(&self, top: &Arc<Folder>, effort: &Effort) -> io::Result<Mode> {
+    pub(super) fn listing_mode(
+        &self,
+        top: &Arc<Folder>,
+        effort: &WorkBudget,
+    ) -> io::Result<WalkMode> {
         Ok(match self.listing {
-            Listing::Flat => Mode::Flat,
-            Listing::Tree => Mode::Tree,
-            Listing::Auto => {
-                let names = self.names(top, Extent::Upto(SMALL), effort)?;
-                let is_small = names.plain <= SMALL && self.survey(SMALL, effort)?.all;
-                if is_small { Mode::Flat } else { Mode::Tree }
+            ListingMode::Flat => WalkMode::Flat,
+            ListingMode::Tree => WalkMode::Tree,
+            ListingMode::Auto => {
+                let names = self.folder_names(top, ScanExtent::UpTo(MAX_FLAT_ENTRIES), effort)?;
+                let is_small = names.non_link_count <= MAX_FLAT_ENTRIES
+                    && self.count_files(MAX_FLAT_ENTRIES, effort)?.is_complete;
+                if is_small { WalkMode::Flat } else { WalkMode::Tree }
             }
         })
     }
 
-    fn children(
+    fn list_folder(
         &self,
         folder: &Arc<Folder>,
-        shown: &Local,
-        (place, limit): (Option<Place>, usize),
-        effort: &Effort,
-    ) -> Result<Page<Resource>, Fault> {
-        self.heed(folder, effort)?;
-        let names = self.names(folder, Extent::All, effort)?;
-        let trust = self.trust(folder, &names);
+        shown: &LocalPath,
+        (place, limit): (Option<FsCursor>, usize),
+        effort: &WorkBudget,
+    ) -> Result<Page<Resource>, FsError> {
+        self.track_listed(folder, effort)?;
+        let names = self.folder_names(folder, ScanExtent::All, effort)?;
+        let trust = self.cache_validity(folder, &names);
         let mut next = match &place {
             None => 0,
-            Some(Place { mode: Mode::Tree, path, .. }) => match path.last() {
-                Some(name) if shown.join(name) == *path => names.after(name),
+            Some(FsCursor { mode: WalkMode::Tree, path, .. }) => match path.name() {
+                Some(name) if shown.join(name) == *path => names.upper_bound(name),
                 _ => return Err(Error::bad_cursor().into()),
             },
             Some(_) => return Err(Error::bad_cursor().into()),
         };
-        let mut series = self.entries.series(shown);
+        let mut series = self.description_cache.for_folder(shown);
         let mut page = Page { freshness: self.freshness, ..Page::empty() };
-        let end = next.saturating_add(limit).saturating_add(PASSED);
+        let end = next.saturating_add(limit).saturating_add(MAX_SKIPPED_PER_PAGE);
         if let Some(trust) = &trust {
             let known = (shown, &names);
-            page.items = self.stretches.from(known, (next, limit), &series, trust);
+            page.items = self.page_cache.get_or_build(known, (next, limit), &series, trust);
             next += page.items.len();
         }
         page.items.reserve_exact((limit - page.items.len()).min(names.len().saturating_sub(next)));
         while page.items.len() < limit && next < end {
             let Some((name, kind)) = names.get(next) else { return Ok(page) };
             next += 1;
-            effort.attended()?;
-            if self.conceals(folder, shown, name) {
+            effort.check_cancelled()?;
+            if self.is_hidden(folder, shown, name) {
                 continue;
             }
-            page.items.extend(self.entry(folder, (name, kind), &mut series, trust.as_ref()));
+            page.items.extend(self.describe_child(
+                folder,
+                (name, kind),
+                &mut series,
+                trust.as_ref(),
+            ));
         }
         if next < names.len()
             && let Some((last, _)) = names.get(next - 1)
         {
-            let place = Place { mode: Mode::Tree, path: shown.join(last), at_start: false };
+            let place = FsCursor { mode: WalkMode::Tree, path: shown.join(last), at_start: false };
             page.next = Some(place.encode());
         }
         Ok(page)
     }
 
-    fn leaves(
+    fn list_files(
         &self,
         top: Arc<Folder>,
-        place: Option<&Place>,
+        place: Option<&FsCursor>,
         limit: usize,
-        effort: &Effort,
+        effort: &WorkBudget,
     ) -> io::Result<Page<Resource>> {
-        let mut walk = Walk::new(self, top, Extent::All, effort)?;
+        let mut walk = TreeWalk::new(self, top, ScanExtent::All, effort)?;
         if let Some(place) = place {
             walk.resume(place)?;
         }
         let mut page = Page { freshness: self.freshness, ..Page::empty() };
         let (mut passed, mut opened) = (0, 0);
-        while page.items.len() < limit && passed < PASSED && opened < OPENED {
-            effort.attended()?;
-            page.items.append(&mut walk.stretch(limit - page.items.len()));
+        while page.items.len() < limit
+            && passed < MAX_SKIPPED_PER_PAGE
+            && opened < MAX_FOLDERS_PER_PAGE
+        {
+            effort.check_cancelled()?;
+            page.items.append(&mut walk.take_cached_page(limit - page.items.len()));
             if page.items.len() >= limit {
                 break;
             }
-            match walk.step()? {
+            match walk.next_step()? {
                 None => break,
-                Some(Step::Nothing) => passed += 1,
-                Some(Step::Folder) => opened += 1,
-                Some(Step::Leaf(stamp)) => {
+                Some(WalkStep::Skipped) => passed += 1,
+                Some(WalkStep::Folder) => opened += 1,
+                Some(WalkStep::File(stamp)) => {
                     passed += 1;
-                    let Some((folder, name, series, trust)) = walk.here() else { break };
+                    let Some((folder, name, series, trust)) = walk.position() else { break };
                     let entry = match stamp {
-                        Some(stamp) => Some(series.entry(name, &stamp, None)),
-                        None => self.entry(folder, (name, Kind::File), series, trust),
+                        Some(stamp) => Some(series.get_or_describe(name, &stamp, None)),
+                        None => self.describe_child(folder, (name, FileKind::File), series, trust),
                     };
                     passed -= usize::from(entry.is_some());
                     page.items.extend(entry);
@@ -174,36 +187,41 @@ impl Site {
             }
         }
         if !walk.is_over() {
-            page.next = walk.place().map(|place| place.encode());
+            page.next = walk.cursor().map(|place| place.encode());
         }
         page.absent = walk.absent;
         Ok(page)
     }
 
     /// Describes `name` in `folder`, without a stat call if `trust` covers the cached description.
-    fn entry(
+    fn describe_child(
         &self,
         folder: &Arc<Folder>,
-        (name, kind): (&[u8], Kind),
-        series: &mut Series<'_>,
-        trust: Option<&Trust>,
+        (name, kind): (&[u8], FileKind),
+        series: &mut FolderDescriptions<'_>,
+        trust: Option<&Validity>,
     ) -> Option<Arc<Resource>> {
-        let trust = trust.filter(|_| kind == Kind::File);
-        if let Some((resource, _)) = trust.and_then(|trust| series.trusted(name, trust)) {
+        let trust = trust.filter(|_| kind == FileKind::File);
+        if let Some((resource, _)) = trust.and_then(|trust| series.get_if_valid(name, trust)) {
             return Some(resource);
         }
         #[cfg(test)]
-        self.looked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let stamp = self.member(folder, name, kind)?;
-        Some(series.entry(name, &stamp, trust))
+        self.stat_count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let stamp = self.stat_member(folder, name, kind)?;
+        Some(series.get_or_describe(name, &stamp, trust))
     }
 
     /// Stats `name` in `folder`, following links. `None` if it is gone or its kind has changed,
     /// because other ignore rules may apply to the new kind.
-    pub(super) fn member(&self, folder: &Arc<Folder>, name: &[u8], kind: Kind) -> Option<Stamp> {
-        if kind == Kind::Link {
-            return self.look(folder, name).ok().map(|found| *found.stamp());
+    pub(super) fn stat_member(
+        &self,
+        folder: &Arc<Folder>,
+        name: &[u8],
+        kind: FileKind,
+    ) -> Option<FileStamp> {
+        if kind == FileKind::Symlink {
+            return self.find_child(folder, name).ok().map(|found| *found.stamp());
         }
-        folder.handle.stamp_of(name).ok().filter(|stamp| stamp.kind == kind)
+        folder.handle.stat_child(name).ok().filter(|stamp| stamp.kind == kind)
     }
 }

@@ -5,54 +5,54 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::confine::Handle;
-use super::fault::missing;
-use super::path::Local;
-use super::site::Site;
-use super::stamp::{Kind, Stamp};
-use super::visible::{Rules, Sight};
+use super::confine::DirHandle;
+use super::error::not_found;
+use super::ignore_rules::{IgnoreRules, Visibility};
+use super::path::LocalPath;
+use super::root::FsRoot;
+use super::stamp::{FileKind, FileStamp};
 
 /// Most links to folders that one path may lead through.
-const MOST_LINKS: usize = 16;
+const MAX_FOLDER_LINKS: usize = 16;
 
 /// Most file names remembered for one folder.
-const MOST_KNOWN: usize = 1_024;
+const MAX_KNOWN_FILES: usize = 1_024;
 
 /// A visible folder, open.
 #[derive(Clone)]
 pub(super) struct Folder {
-    pub(super) handle: Handle,
+    pub(super) handle: DirHandle,
     /// Its path without links.
-    pub(super) path: Local,
-    pub(super) stamp: Stamp,
-    pub(super) sight: Sight,
+    pub(super) path: LocalPath,
+    pub(super) stamp: FileStamp,
+    pub(super) visibility: Visibility,
     /// The rules of its own ignore files.
-    rules: Arc<Rules>,
+    own_rules: Arc<IgnoreRules>,
     /// Names known to be visible files in it.
-    known: Arc<Mutex<HashSet<Vec<u8>>>>,
+    known_files: Arc<Mutex<HashSet<Vec<u8>>>>,
     /// The folder that contains it.
-    outer: Option<Arc<Self>>,
+    parent: Option<Arc<Self>>,
     /// The folders that contain the links followed to get here.
-    links: Vec<Local>,
+    link_folders: Vec<LocalPath>,
 }
 
 /// The file or folder at a path.
-pub(super) enum Found {
+pub(super) enum PathEntry {
     Folder(Arc<Folder>),
-    File(Leaf),
+    File(VisibleFile),
 }
 
 /// A visible file.
-pub(super) struct Leaf {
+pub(super) struct VisibleFile {
     pub(super) folder: Arc<Folder>,
     pub(super) name: Vec<u8>,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
     /// The open file, if the caller asked to open it.
     pub(super) file: Option<File>,
 }
 
-impl Found {
-    pub(super) fn stamp(&self) -> &Stamp {
+impl PathEntry {
+    pub(super) fn stamp(&self) -> &FileStamp {
         match self {
             Self::Folder(folder) => &folder.stamp,
             Self::File(leaf) => &leaf.stamp,
@@ -60,10 +60,10 @@ impl Found {
     }
 
     /// True if `path` leads here without links.
-    fn is_at(&self, path: &Local) -> bool {
+    fn is_at(&self, path: &LocalPath) -> bool {
         match self {
             Self::Folder(folder) => folder.path == *path,
-            Self::File(leaf) => path.is_in(&leaf.folder.path, &leaf.name),
+            Self::File(leaf) => path.is_child_of(&leaf.folder.path, &leaf.name),
         }
     }
 }
@@ -71,150 +71,176 @@ impl Found {
 impl Folder {
     /// True if neither the folder, whose current stamp is `stamp`, nor its ignore files have
     /// changed.
-    fn still_holds(&self, stamp: &Stamp) -> bool {
-        self.stamp == *stamp && self.rules.still_hold(&self.handle, stamp)
+    fn is_current(&self, stamp: &FileStamp) -> bool {
+        self.stamp == *stamp && self.own_rules.is_current(&self.handle, stamp)
     }
 
     /// True if the path that led here contains a link.
-    pub(super) fn came_by_links(&self) -> bool {
-        !self.links.is_empty()
+    pub(super) fn is_behind_link(&self) -> bool {
+        !self.link_folders.is_empty()
     }
 
     /// True if `name` is known to be a visible file.
     ///
     /// A name cannot start to mean something else without changing the folder's stamp, and then
     /// this folder is no longer used.
-    fn knows(&self, name: &[u8]) -> bool {
-        self.known().contains(name)
+    fn has_known_file(&self, name: &[u8]) -> bool {
+        self.lock_known_files().contains(name)
     }
 
-    fn learn(&self, name: &[u8]) {
-        let mut known = self.known();
-        if self.rules.are_settled() && known.len() < MOST_KNOWN {
+    fn remember_file(&self, name: &[u8]) {
+        let mut known = self.lock_known_files();
+        if self.own_rules.is_settled() && known.len() < MAX_KNOWN_FILES {
             known.insert(name.to_vec());
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_known_files(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
+        self.known_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_outside_of(&self, inner: &Self) -> bool {
-        inner.outer.as_deref().is_some_and(|outer| std::ptr::eq(outer, self))
+    fn is_parent_of(&self, inner: &Self) -> bool {
+        inner.parent.as_deref().is_some_and(|outer| std::ptr::eq(outer, self))
     }
 }
 
-impl Site {
+impl FsRoot {
     /// Returns the root folder.
-    pub(super) fn top(&self) -> io::Result<Arc<Folder>> {
-        let handle = self.root.top();
-        let stamp = handle.stamp()?;
-        if let Some(top) = self.folders.get(&b""[..])
-            && top.still_holds(&stamp)
+    pub(super) fn root_folder(&self) -> io::Result<Arc<Folder>> {
+        let handle = self.dir.handle();
+        let stamp = handle.stat()?;
+        if let Some(top) = self.folder_cache.get(&b""[..])
+            && top.is_current(&stamp)
         {
             return Ok(top);
         }
-        let path = Local::default();
-        let rules = self.rules.rules(&self.root, (&handle, &path, &stamp))?;
-        let sight = Sight::new(self.hidden, self.hide.clone()).within(&path, &rules);
+        let path = LocalPath::default();
+        let rules = self.ignore_rules.rules_of(&self.dir, (&handle, &path, &stamp))?;
+        let sight = Visibility::new(self.hidden, self.hide.clone()).for_subfolder(&path, &rules);
         let (known, outer, links) = (Arc::default(), None, Vec::new());
-        Ok(self.keep(Folder { handle, path, stamp, sight, rules, known, outer, links }))
+        Ok(self.cache_folder(Folder {
+            handle,
+            path,
+            stamp,
+            visibility: sight,
+            own_rules: rules,
+            known_files: known,
+            parent: outer,
+            link_folders: links,
+        }))
     }
 
     /// Finds what is at `path`, following links that stay inside the root.
-    pub(super) fn find(&self, path: &Local) -> io::Result<Found> {
-        self.judged(path, self.go(path, Self::look))
+    pub(super) fn find(&self, path: &LocalPath) -> io::Result<PathEntry> {
+        self.check_hidden(path, self.walk_path(path, Self::find_child))
     }
 
     /// Finds what is at `path` and opens it if it is a file.
-    pub(super) fn find_open(&self, path: &Local) -> io::Result<Found> {
-        self.judged(path, self.go(path, Self::look_inside))
+    pub(super) fn find_and_open(&self, path: &LocalPath) -> io::Result<PathEntry> {
+        self.check_hidden(path, self.walk_path(path, Self::open_child))
     }
 
     /// Returns `found`, unless the hide filter hides `path`.
-    fn judged(&self, path: &Local, found: io::Result<Found>) -> io::Result<Found> {
+    fn check_hidden(
+        &self,
+        path: &LocalPath,
+        found: io::Result<PathEntry>,
+    ) -> io::Result<PathEntry> {
         // Lookups without links have already been filtered, and the root is never hidden.
         let is_judged = found.as_ref().is_ok_and(|found| found.is_at(path));
-        if !is_judged && path.last().is_some() && self.hides(path.as_bytes()) {
-            return Err(missing());
+        if !is_judged && path.name().is_some() && self.hide_filter_matches(path.as_bytes()) {
+            return Err(not_found());
         }
         found
     }
 
-    fn go(
+    fn walk_path(
         &self,
-        path: &Local,
-        last: impl Fn(&Self, &Arc<Folder>, &[u8]) -> io::Result<Found>,
-    ) -> io::Result<Found> {
-        let mut folder = self.top()?;
+        path: &LocalPath,
+        last: impl Fn(&Self, &Arc<Folder>, &[u8]) -> io::Result<PathEntry>,
+    ) -> io::Result<PathEntry> {
+        let mut folder = self.root_folder()?;
         let mut names = path.names().peekable();
         while let Some(name) = names.next() {
             if names.peek().is_none() {
                 return last(self, &folder, name);
             }
             // Tries a folder first where only a folder can follow: that saves a stat call.
-            folder = match self.enter(&folder, name) {
+            folder = match self.enter_folder(&folder, name) {
                 Ok(folder) => folder,
-                Err(_) => match self.look(&folder, name)? {
-                    Found::Folder(folder) => folder,
-                    Found::File(_) => return Err(missing()),
+                Err(_) => match self.find_child(&folder, name)? {
+                    PathEntry::Folder(folder) => folder,
+                    PathEntry::File(_) => return Err(not_found()),
                 },
             };
         }
-        Ok(Found::Folder(folder))
+        Ok(PathEntry::Folder(folder))
     }
 
     /// Resolves `name` in `folder`, following links, and opens it if it is a file.
-    fn look_inside(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
+    fn open_child(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<PathEntry> {
         // Opens only what is known to be a file: the other end of a pipe would notice the open.
-        if folder.knows(name)
-            && let Ok((file, stamp)) = folder.handle.file(name)
+        if folder.has_known_file(name)
+            && let Ok((file, stamp)) = folder.handle.open_file(name)
         {
             let (folder, name, file) = (folder.clone(), name.to_vec(), Some(file));
-            return Ok(Found::File(Leaf { folder, name, stamp, file }));
+            return Ok(PathEntry::File(VisibleFile { folder, name, stamp, file }));
         }
-        let mut found = self.look(folder, name)?;
-        if let Found::File(leaf) = &mut found {
-            let (file, stamp) = leaf.folder.handle.file(&leaf.name)?;
+        let mut found = self.find_child(folder, name)?;
+        if let PathEntry::File(leaf) = &mut found {
+            let (file, stamp) = leaf.folder.handle.open_file(&leaf.name)?;
             (leaf.file, leaf.stamp) = (Some(file), stamp);
-            leaf.folder.learn(&leaf.name);
+            leaf.folder.remember_file(&leaf.name);
         }
         Ok(found)
     }
 
     /// Resolves `name` in `folder`, following links.
-    pub(super) fn look(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
-        match folder.handle.stamp_of(name)? {
-            stamp if stamp.kind == Kind::Link => self.follow(folder, name),
-            stamp => self.plain(folder, name, stamp),
+    pub(super) fn find_child(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<PathEntry> {
+        match folder.handle.stat_child(name)? {
+            stamp if stamp.kind == FileKind::Symlink => self.follow_link(folder, name),
+            stamp => self.find_plain_child(folder, name, stamp),
         }
     }
 
     /// Opens the folder `name` in `folder`; an error if it is a link.
     ///
     /// Reuses a cached open folder while the name still refers to it and nothing has changed.
-    pub(super) fn enter(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Arc<Folder>> {
+    pub(super) fn enter_folder(
+        &self,
+        folder: &Arc<Folder>,
+        name: &[u8],
+    ) -> io::Result<Arc<Folder>> {
         let path = folder.path.join(name);
-        if let Some(kept) = self.folders.get(path.as_bytes())
-            && folder.is_outside_of(&kept)
-            && kept.still_holds(&folder.handle.stamp_of(name)?)
+        if let Some(kept) = self.folder_cache.get(path.as_bytes())
+            && folder.is_parent_of(&kept)
+            && kept.is_current(&folder.handle.stat_child(name)?)
         {
             return Ok(kept);
         }
-        if !folder.sight.admits(path.as_bytes(), true) {
-            return Err(missing());
+        if !folder.visibility.is_visible(path.as_bytes(), true) {
+            return Err(not_found());
         }
-        let handle = folder.handle.folder(name)?;
-        let stamp = handle.stamp()?;
-        let rules = self.rules.rules(&self.root, (&handle, &path, &stamp))?;
-        let sight = folder.sight.within(&path, &rules);
-        let (outer, links) = (Some(folder.clone()), folder.links.clone());
+        let handle = folder.handle.open_folder(name)?;
+        let stamp = handle.stat()?;
+        let rules = self.ignore_rules.rules_of(&self.dir, (&handle, &path, &stamp))?;
+        let sight = folder.visibility.for_subfolder(&path, &rules);
+        let (outer, links) = (Some(folder.clone()), folder.link_folders.clone());
         let known = Arc::default();
-        Ok(self.keep(Folder { handle, path, stamp, sight, rules, known, outer, links }))
+        Ok(self.cache_folder(Folder {
+            handle,
+            path,
+            stamp,
+            visibility: sight,
+            own_rules: rules,
+            known_files: known,
+            parent: outer,
+            link_folders: links,
+        }))
     }
 
     /// True if the hide filter hides `path`.
-    pub(super) fn hides(&self, path: &[u8]) -> bool {
+    pub(super) fn hide_filter_matches(&self, path: &[u8]) -> bool {
         self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path)))
     }
 
@@ -222,64 +248,75 @@ impl Site {
     /// `folder` through links.
     ///
     /// Names at their real path were filtered when the folder was scanned.
-    pub(super) fn conceals(&self, folder: &Folder, shown: &Local, name: &[u8]) -> bool {
-        self.conceals_at(folder.path.as_bytes(), shown, name)
+    pub(super) fn is_hidden(&self, folder: &Folder, shown: &LocalPath, name: &[u8]) -> bool {
+        self.is_hidden_at(folder.path.as_bytes(), shown, name)
     }
 
     /// The same for a `folder` that may be gone, given its real path.
-    pub(super) fn conceals_at(&self, folder: &[u8], shown: &Local, name: &[u8]) -> bool {
+    pub(super) fn is_hidden_at(&self, folder: &[u8], shown: &LocalPath, name: &[u8]) -> bool {
         let came_by_links = folder != shown.as_bytes();
-        self.hide.is_some() && came_by_links && self.hides(shown.join(name).as_bytes())
+        self.hide.is_some()
+            && came_by_links
+            && self.hide_filter_matches(shown.join(name).as_bytes())
     }
 
     /// Caches `folder`, unless links led to it or its rules could change without notice.
-    fn keep(&self, folder: Folder) -> Arc<Folder> {
+    fn cache_folder(&self, folder: Folder) -> Arc<Folder> {
         let folder = Arc::new(folder);
-        if folder.links.is_empty() && folder.rules.are_settled() {
-            self.folders.keep(folder.path.as_bytes(), folder.clone(), 1);
+        if folder.link_folders.is_empty() && folder.own_rules.is_settled() {
+            self.folder_cache.insert(folder.path.as_bytes(), folder.clone(), 1);
         }
         folder
     }
 
-    fn plain(&self, folder: &Arc<Folder>, name: &[u8], stamp: Stamp) -> io::Result<Found> {
+    fn find_plain_child(
+        &self,
+        folder: &Arc<Folder>,
+        name: &[u8],
+        stamp: FileStamp,
+    ) -> io::Result<PathEntry> {
         match stamp.kind {
-            Kind::Folder => Ok(Found::Folder(self.enter(folder, name)?)),
-            Kind::File if folder.sight.admits(folder.path.join(name).as_bytes(), false) => {
+            FileKind::Folder => Ok(PathEntry::Folder(self.enter_folder(folder, name)?)),
+            FileKind::File
+                if folder.visibility.is_visible(folder.path.join(name).as_bytes(), false) =>
+            {
                 let (folder, name) = (folder.clone(), name.to_vec());
-                Ok(Found::File(Leaf { folder, name, stamp, file: None }))
+                Ok(PathEntry::File(VisibleFile { folder, name, stamp, file: None }))
             }
-            Kind::File | Kind::Link | Kind::Other => Err(missing()),
+            FileKind::File | FileKind::Symlink | FileKind::Other => Err(not_found()),
         }
     }
 
     /// Follows the link `name` in `folder`. The target must be visible at its real path.
     ///
     /// A link to a folder that contains it leads nowhere; otherwise walks would not end.
-    fn follow(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<Found> {
+    fn follow_link(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<PathEntry> {
         let link = folder.path.join(name);
         // Do not resolve a hidden link.
-        if folder.links.len() >= MOST_LINKS || !folder.sight.admits(link.as_bytes(), false) {
-            return Err(missing());
+        if folder.link_folders.len() >= MAX_FOLDER_LINKS
+            || !folder.visibility.is_visible(link.as_bytes(), false)
+        {
+            return Err(not_found());
         }
-        let target = match self.reach(&self.root.real(&link)?)? {
-            Found::Folder(target) => target,
-            file @ Found::File(_) => return Ok(file),
+        let target = match self.find_linkless(&self.dir.without_links(&link)?)? {
+            PathEntry::Folder(target) => target,
+            file @ PathEntry::File(_) => return Ok(file),
         };
-        let mut links = folder.links.clone();
+        let mut links = folder.link_folders.clone();
         links.push(folder.path.clone());
         let loops = links.iter().any(|path| path.is_within(&target.path));
-        if loops || !folder.sight.admits(link.as_bytes(), true) {
-            return Err(missing());
+        if loops || !folder.visibility.is_visible(link.as_bytes(), true) {
+            return Err(not_found());
         }
-        Ok(Found::Folder(Arc::new(Folder { links, ..Folder::clone(&target) })))
+        Ok(PathEntry::Folder(Arc::new(Folder { link_folders: links, ..Folder::clone(&target) })))
     }
 
     /// Finds what is at `real`, a path without links.
-    fn reach(&self, real: &Local) -> io::Result<Found> {
-        let mut found = Found::Folder(self.top()?);
+    fn find_linkless(&self, real: &LocalPath) -> io::Result<PathEntry> {
+        let mut found = PathEntry::Folder(self.root_folder()?);
         for name in real.names() {
-            let Found::Folder(folder) = &found else { return Err(missing()) };
-            found = self.plain(folder, name, folder.handle.stamp_of(name)?)?;
+            let PathEntry::Folder(folder) = &found else { return Err(not_found()) };
+            found = self.find_plain_child(folder, name, folder.handle.stat_child(name)?)?;
         }
         Ok(found)
     }

@@ -1,22 +1,22 @@
 //! MIME type detection, by file name and by the first bytes.
 
 /// MIME type of unknown binary content.
-pub(super) const BYTES: &str = "application/octet-stream";
+pub(super) const OCTET_STREAM: &str = "application/octet-stream";
 
 /// MIME type of unknown text.
-pub(super) const TEXT: &str = "text/plain";
+pub(super) const PLAIN_TEXT: &str = "text/plain";
 
 /// Returns the MIME type for `name`, by whole name, then by extension.
 pub(super) fn by_name(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
-    if let Some(mime) = find(&NAMES, &name) {
+    if let Some(mime) = find_in_table(&NAMES, &name) {
         return Some(mime);
     }
     let (stem, extension) = name.rsplit_once('.')?;
     if stem.is_empty() {
         return None;
     }
-    find(&EXTENSIONS, extension).or_else(|| mime_guess::from_ext(extension).first_raw())
+    find_in_table(&EXTENSIONS, extension).or_else(|| mime_guess::from_ext(extension).first_raw())
 }
 
 /// Returns the MIME type by signature, unless it is a text type.
@@ -28,13 +28,13 @@ pub(super) fn by_magic(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Chooses the MIME type of content detected as text; a binary type from the name is ignored.
-pub(super) fn of_text(named: Option<&'static str>) -> &'static str {
-    named.filter(|mime| !is_binary(mime)).unwrap_or(TEXT)
+pub(super) fn for_text(named: Option<&'static str>) -> &'static str {
+    named.filter(|mime| !is_binary(mime)).unwrap_or(PLAIN_TEXT)
 }
 
 /// Chooses the MIME type of content detected as binary; a text type from the name is ignored.
-pub(super) fn of_blob(named: Option<&'static str>, head: &[u8]) -> &'static str {
-    named.filter(|mime| !is_textual(mime)).or_else(|| by_magic(head)).unwrap_or(BYTES)
+pub(super) fn for_blob(named: Option<&'static str>, head: &[u8]) -> &'static str {
+    named.filter(|mime| !is_textual(mime)).or_else(|| by_magic(head)).unwrap_or(OCTET_STREAM)
 }
 
 fn is_textual(mime: &str) -> bool {
@@ -53,46 +53,46 @@ fn is_binary(mime: &str) -> bool {
     media || family == "application" && packed.contains(&format)
 }
 
-fn find(table: &[(&str, &'static str)], key: &str) -> Option<&'static str> {
+fn find_in_table(table: &[(&str, &'static str)], key: &str) -> Option<&'static str> {
     table.binary_search_by(|(name, _)| (*name).cmp(key)).ok().map(|index| table[index].1)
 }
 
 /// Whole file names, lower case, sorted.
 const NAMES: [(&str, &str); 27] = [
     (".bashrc", "application/x-sh"),
-    (".dockerignore", TEXT),
-    (".editorconfig", TEXT),
-    (".env", TEXT),
-    (".gitattributes", TEXT),
-    (".gitignore", TEXT),
-    (".ignore", TEXT),
-    (".refdeskignore", TEXT),
-    ("authors", TEXT),
+    (".dockerignore", PLAIN_TEXT),
+    (".editorconfig", PLAIN_TEXT),
+    (".env", PLAIN_TEXT),
+    (".gitattributes", PLAIN_TEXT),
+    (".gitignore", PLAIN_TEXT),
+    (".ignore", PLAIN_TEXT),
+    (".refdeskignore", PLAIN_TEXT),
+    ("authors", PLAIN_TEXT),
     ("cargo.lock", "application/toml"),
-    ("changelog", TEXT),
+    ("changelog", PLAIN_TEXT),
     ("cmakelists.txt", "text/x-cmake"),
-    ("codeowners", TEXT),
+    ("codeowners", PLAIN_TEXT),
     ("containerfile", "text/x-dockerfile"),
-    ("contributing", TEXT),
-    ("copying", TEXT),
+    ("contributing", PLAIN_TEXT),
+    ("copying", PLAIN_TEXT),
     ("dockerfile", "text/x-dockerfile"),
     ("gemfile", "text/x-ruby"),
-    ("go.mod", TEXT),
-    ("go.sum", TEXT),
+    ("go.mod", PLAIN_TEXT),
+    ("go.sum", PLAIN_TEXT),
     ("jenkinsfile", "text/x-groovy"),
-    ("justfile", TEXT),
-    ("license", TEXT),
+    ("justfile", PLAIN_TEXT),
+    ("license", PLAIN_TEXT),
     ("makefile", "text/x-makefile"),
-    ("notice", TEXT),
+    ("notice", PLAIN_TEXT),
     ("rakefile", "text/x-ruby"),
-    ("readme", TEXT),
+    ("readme", PLAIN_TEXT),
 ];
 
 /// File extensions, lower case, sorted: those that `mime_guess` lacks or maps to another format.
 const EXTENSIONS: [(&str, &str); 132] = [
     ("adoc", "text/asciidoc"),
     ("asm", "text/x-asm"),
-    ("astro", TEXT),
+    ("astro", PLAIN_TEXT),
     ("avsc", "application/json"),
     ("awk", "text/x-awk"),
     ("bash", "application/x-sh"),
@@ -102,13 +102,13 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("bzl", "text/x-starlark"),
     ("c", "text/x-c"),
     ("cc", "text/x-c++"),
-    ("cfg", TEXT),
+    ("cfg", PLAIN_TEXT),
     ("cjs", "text/javascript"),
     ("clj", "text/x-clojure"),
     ("cljs", "text/x-clojure"),
     ("cmake", "text/x-cmake"),
     ("cmd", "text/x-bat"),
-    ("conf", TEXT),
+    ("conf", PLAIN_TEXT),
     ("cpp", "text/x-c++"),
     ("cs", "text/x-csharp"),
     ("csproj", "application/xml"),
@@ -116,7 +116,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("csv", "text/csv"),
     ("cts", "text/typescript"),
     ("cu", "text/x-cuda"),
-    ("cue", TEXT),
+    ("cue", PLAIN_TEXT),
     ("cxx", "text/x-c++"),
     ("d", "text/x-d"),
     ("dart", "text/x-dart"),
@@ -124,7 +124,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("dockerfile", "text/x-dockerfile"),
     ("el", "text/x-emacs-lisp"),
     ("elm", "text/x-elm"),
-    ("env", TEXT),
+    ("env", PLAIN_TEXT),
     ("erl", "text/x-erlang"),
     ("ex", "text/x-elixir"),
     ("exs", "text/x-elixir"),
@@ -147,7 +147,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("htm", "text/html"),
     ("html", "text/html"),
     ("hxx", "text/x-c++"),
-    ("ini", TEXT),
+    ("ini", PLAIN_TEXT),
     ("ipynb", "application/x-ipynb+json"),
     ("java", "text/x-java"),
     ("jl", "text/x-julia"),
@@ -161,8 +161,8 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("kts", "text/x-kotlin"),
     ("less", "text/x-less"),
     ("lisp", "text/x-lisp"),
-    ("lock", TEXT),
-    ("log", TEXT),
+    ("lock", PLAIN_TEXT),
+    ("log", PLAIN_TEXT),
     ("lua", "text/x-lua"),
     ("m", "text/x-objective-c"),
     ("mak", "text/x-makefile"),
@@ -174,7 +174,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("ml", "text/x-ocaml"),
     ("mli", "text/x-ocaml"),
     ("mm", "text/x-objective-c++"),
-    ("mod", TEXT),
+    ("mod", PLAIN_TEXT),
     ("mts", "text/typescript"),
     ("ndjson", "application/x-ndjson"),
     ("nim", "text/x-nim"),
@@ -185,7 +185,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("php", "text/x-php"),
     ("pl", "text/x-perl"),
     ("pm", "text/x-perl"),
-    ("properties", TEXT),
+    ("properties", PLAIN_TEXT),
     ("proto", "text/x-protobuf"),
     ("ps1", "text/x-powershell"),
     ("py", "text/x-python"),
@@ -201,7 +201,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("sh", "application/x-sh"),
     ("sol", "text/x-solidity"),
     ("sql", "application/sql"),
-    ("sum", TEXT),
+    ("sum", PLAIN_TEXT),
     ("svelte", "text/x-svelte"),
     ("swift", "text/x-swift"),
     ("tcl", "text/x-tcl"),
@@ -211,7 +211,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
     ("ts", "text/typescript"),
     ("tsv", "text/tab-separated-values"),
     ("tsx", "text/tsx"),
-    ("txt", TEXT),
+    ("txt", PLAIN_TEXT),
     ("v", "text/x-verilog"),
     ("vb", "text/x-vb"),
     ("vhd", "text/x-vhdl"),
@@ -226,7 +226,7 @@ const EXTENSIONS: [(&str, &str); 132] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{EXTENSIONS, NAMES, by_magic, by_name, of_blob, of_text};
+    use super::{EXTENSIONS, NAMES, by_magic, by_name, for_blob, for_text};
 
     #[test]
     fn the_tables_are_in_order() {
@@ -268,11 +268,11 @@ mod tests {
     fn content_outweighs_a_name_that_cannot_be_right() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
         assert_eq!(by_magic(png), Some("image/png"));
-        assert_eq!(of_blob(by_name("a.md"), png), "image/png");
-        assert_eq!(of_blob(by_name("a.md"), b"\0\x01"), "application/octet-stream");
-        assert_eq!(of_blob(by_name("a.docx"), b"PK\x03\x04"), by_name("a.docx").unwrap());
-        assert_eq!(of_text(by_name("a.png")), "text/plain");
-        assert_eq!(of_text(by_name("a.svg")), "image/svg+xml");
+        assert_eq!(for_blob(by_name("a.md"), png), "image/png");
+        assert_eq!(for_blob(by_name("a.md"), b"\0\x01"), "application/octet-stream");
+        assert_eq!(for_blob(by_name("a.docx"), b"PK\x03\x04"), by_name("a.docx").unwrap());
+        assert_eq!(for_text(by_name("a.png")), "text/plain");
+        assert_eq!(for_text(by_name("a.svg")), "image/svg+xml");
         assert_eq!(by_magic(b"#!/bin/sh\n"), None);
         assert_eq!(by_magic(b"<!DOCTYPE html>"), None);
     }

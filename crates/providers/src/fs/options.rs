@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use crate::vigil::{POLL, WATCHES, Watching};
+pub use crate::file_watch::{DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, WatchMode};
 
 /// Options for serving one folder.
 #[derive(Clone)]
@@ -13,15 +13,15 @@ pub struct Options {
     /// The folder to serve.
     pub root: PathBuf,
     /// What a list without parent shows.
-    pub listing: Listing,
+    pub listing: ListingMode,
     /// True to show names that start with a dot.
     pub hidden: bool,
     /// How long clients may cache a result.
     pub ttl: Duration,
     /// Hides paths, in addition to the ignore files.
-    pub hide: Option<Hide>,
+    pub hide: Option<HideFilter>,
     /// How changes are detected.
-    pub watch: Watching,
+    pub watch: WatchMode,
     /// Polling interval where inotify does not work.
     pub poll: Duration,
     /// Most folders watched with inotify.
@@ -33,13 +33,13 @@ impl Options {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
-            listing: Listing::default(),
+            listing: ListingMode::default(),
             hidden: false,
             ttl: Duration::ZERO,
             hide: None,
-            watch: Watching::default(),
-            poll: POLL,
-            watches: WATCHES,
+            watch: WatchMode::default(),
+            poll: DEFAULT_POLL_INTERVAL,
+            watches: DEFAULT_MAX_WATCHES,
         }
     }
 }
@@ -49,7 +49,7 @@ impl Options {
 ///
 /// The filter must check a path's parent folders itself and must be deterministic. A path that is
 /// not UTF-8 is passed with U+FFFD in place of invalid bytes.
-pub type Hide = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+pub type HideFilter = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,7 +69,7 @@ impl fmt::Debug for Options {
 
 /// What a list without parent shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Listing {
+pub enum ListingMode {
     /// Every file of a small tree, the top level of a large one.
     #[default]
     Auto,
@@ -81,9 +81,9 @@ pub enum Listing {
 
 /// Number of files, as far as a bounded walk counted them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count {
+pub struct FileCount {
     /// Files; folders are not counted.
-    pub leaves: usize,
+    pub files: usize,
     /// True if the walk reached the end.
-    pub all: bool,
+    pub is_complete: bool,
 }

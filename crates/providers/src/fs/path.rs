@@ -1,30 +1,30 @@
 //! Paths below the root, and their conversion from and to `file:` URIs.
 
 use resource::Uri;
-use resource::uri::{decode, encode_segment};
+use resource::uri::{encode_segment, percent_decode};
 
 /// Longest path, in bytes: Linux `PATH_MAX` without the final NUL.
-const LONGEST: usize = 4095;
+const MAX_PATH_BYTES: usize = 4095;
 
 /// URI of the root and prefix of all others.
-pub(super) const ROOT: &str = "file:///";
+pub(super) const ROOT_URI: &str = "file:///";
 
 /// A path below the root: names joined by `/`, none of them empty, `.` or `..`.
 ///
 /// Names are bytes, as on disk. The root is the empty path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Local(Vec<u8>);
+pub(super) struct LocalPath(Vec<u8>);
 
 /// The path that a URI names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct UriPath {
     /// The path.
-    pub(super) path: Local,
+    pub(super) path: LocalPath,
     /// True if the URI ends in a slash, so that only a folder matches.
-    pub(super) folder: bool,
+    pub(super) requires_folder: bool,
 }
 
-impl Asked {
+impl UriPath {
     /// Parses `uri`; `None` if it cannot name a path below the root.
     pub(super) fn parse(uri: &Uri) -> Option<Self> {
         let at_home = matches!(uri.authority(), Some(host) if host.is_empty()
@@ -37,29 +37,29 @@ impl Asked {
         }
         let rest = uri.path().strip_prefix('/')?;
         if rest.is_empty() {
-            return Some(Self { path: Local::default(), folder: true });
+            return Some(Self { path: LocalPath::default(), requires_folder: true });
         }
         let (rest, folder) = rest.strip_suffix('/').map_or((rest, false), |rest| (rest, true));
-        let mut path = Local(Vec::with_capacity(rest.len()));
+        let mut path = LocalPath(Vec::with_capacity(rest.len()));
         for segment in rest.split('/') {
-            let name = decode(segment);
-            if !is_name(&name) {
+            let name = percent_decode(segment);
+            if !is_valid_name(&name) {
                 return None;
             }
             path.push(&name);
-            if path.0.len() > LONGEST {
+            if path.0.len() > MAX_PATH_BYTES {
                 return None;
             }
         }
-        Some(Self { path, folder })
+        Some(Self { path, requires_folder: folder })
     }
 }
 
-impl Local {
+impl LocalPath {
     /// Parses `bytes`; `None` if they are too long or a name is invalid.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let fits = bytes.len() <= LONGEST
-            && (bytes.is_empty() || bytes.split(|byte| *byte == b'/').all(is_name));
+        let fits = bytes.len() <= MAX_PATH_BYTES
+            && (bytes.is_empty() || bytes.split(|byte| *byte == b'/').all(is_valid_name));
         fits.then(|| Self(bytes.to_vec()))
     }
 
@@ -74,7 +74,7 @@ impl Local {
     }
 
     /// Returns the last name; `None` for the root.
-    pub(super) fn last(&self) -> Option<&[u8]> {
+    pub(super) fn name(&self) -> Option<&[u8]> {
         self.names().last()
     }
 
@@ -95,8 +95,8 @@ impl Local {
     }
 
     /// True if this is the path of `name` in `folder`.
-    pub(super) fn is_in(&self, folder: &Self, name: &[u8]) -> bool {
-        let prefix = folder.prefix();
+    pub(super) fn is_child_of(&self, folder: &Self, name: &[u8]) -> bool {
+        let prefix = folder.child_name_offset();
         self.0.len() == prefix + name.len()
             && self.0.ends_with(name)
             && self.0.starts_with(&folder.0)
@@ -104,7 +104,7 @@ impl Local {
     }
 
     /// Number of bytes before the name in the path of a child of this folder.
-    pub(super) fn prefix(&self) -> usize {
+    pub(super) fn child_name_offset(&self) -> usize {
         if self.0.is_empty() { 0 } else { self.0.len() + 1 }
     }
 
@@ -116,7 +116,7 @@ impl Local {
 
     /// Splits into parent folder and name; `None` for the root.
     pub(super) fn split(&self) -> Option<(Self, &[u8])> {
-        let name = self.last()?;
+        let name = self.name()?;
         let folder = self.0.len().saturating_sub(name.len() + 1);
         Some((Self(self.0[..folder].to_vec()), name))
     }
@@ -124,14 +124,14 @@ impl Local {
     /// Returns the URI that listings show.
     pub(super) fn uri(&self) -> Uri {
         match self.split() {
-            Some((folder, name)) => uri_in(&folder.uri_prefix(), name),
-            None => Uri::parse(ROOT).expect("the root has a URI"),
+            Some((folder, name)) => child_uri(&folder.uri_prefix(), name),
+            None => Uri::parse(ROOT_URI).expect("the root has a URI"),
         }
     }
 
     /// Returns the common prefix of the URIs of this folder's children.
     pub(super) fn uri_prefix(&self) -> String {
-        let mut text = String::from(ROOT);
+        let mut text = String::from(ROOT_URI);
         for name in self.names() {
             encode_segment(name, &mut text);
             text.push('/');
@@ -141,7 +141,7 @@ impl Local {
 }
 
 /// Returns the URI of `name` in the folder with the URI prefix `prefix`.
-pub(super) fn uri_in(prefix: &str, name: &[u8]) -> Uri {
+pub(super) fn child_uri(prefix: &str, name: &[u8]) -> Uri {
     let mut text = String::with_capacity(prefix.len() + name.len() + 8);
     text.push_str(prefix);
     encode_segment(name, &mut text);
@@ -149,7 +149,7 @@ pub(super) fn uri_in(prefix: &str, name: &[u8]) -> Uri {
 }
 
 /// True if `name` is valid as the name of one file.
-fn is_name(name: &[u8]) -> bool {
+fn is_valid_name(name: &[u8]) -> bool {
     !name.is_empty() && name != b"." && name != b".." && !name.iter().any(|b| matches!(b, 0 | b'/'))
 }
 
@@ -158,10 +158,10 @@ mod tests {
     use proptest::prelude::{any, proptest};
     use resource::Uri;
 
-    use super::{Asked, Local, is_name, uri_in};
+    use super::{LocalPath, UriPath, child_uri, is_valid_name};
 
-    fn asked(uri: &str) -> Option<Asked> {
-        Asked::parse(&Uri::parse(uri).unwrap())
+    fn asked(uri: &str) -> Option<UriPath> {
+        UriPath::parse(&Uri::parse(uri).unwrap())
     }
 
     #[test]
@@ -204,13 +204,21 @@ mod tests {
 
     #[test]
     fn a_path_lies_within_its_ancestors_only() {
-        let path = |text: &str| Local::from_bytes(text.as_bytes()).unwrap();
+        let path = |text: &str| LocalPath::from_bytes(text.as_bytes()).unwrap();
         assert!(path("a/b").is_within(&path("a")) && path("a/b").is_within(&path("")));
         assert!(path("a").is_within(&path("a")));
         assert!(!path("ab").is_within(&path("a")) && !path("a").is_within(&path("a/b")));
-        assert!(path("a/b").is_in(&path("a"), b"b") && path("a").is_in(&path(""), b"a"));
-        assert!(!path("a/b").is_in(&path("a"), b"c") && !path("a/b").is_in(&path("b"), b"b"));
-        assert!(!path("a/bc").is_in(&path("a"), b"c") && !path("abc").is_in(&path("a"), b"c"));
+        assert!(
+            path("a/b").is_child_of(&path("a"), b"b") && path("a").is_child_of(&path(""), b"a")
+        );
+        assert!(
+            !path("a/b").is_child_of(&path("a"), b"c")
+                && !path("a/b").is_child_of(&path("b"), b"b")
+        );
+        assert!(
+            !path("a/bc").is_child_of(&path("a"), b"c")
+                && !path("abc").is_child_of(&path("a"), b"c")
+        );
     }
 
     proptest! {
@@ -218,10 +226,10 @@ mod tests {
         fn the_uri_of_a_path_names_that_path(
             folder in any::<Vec<u8>>(), name in any::<Vec<u8>>(),
         ) {
-            if is_name(&folder) && is_name(&name) {
-                let folder = Local::default().join(&folder);
-                let uri = uri_in(&folder.uri_prefix(), &name);
-                assert_eq!(Asked::parse(&uri).unwrap().path, folder.join(&name));
+            if is_valid_name(&folder) && is_valid_name(&name) {
+                let folder = LocalPath::default().join(&folder);
+                let uri = child_uri(&folder.uri_prefix(), &name);
+                assert_eq!(UriPath::parse(&uri).unwrap().path, folder.join(&name));
             }
         }
     }

@@ -6,68 +6,70 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use encoding_rs::{Encoding, ISO_2022_JP};
-use resource::{Body, Content, Error, Part, Resource, Slice, Source, Uri, Window};
+use resource::{Body, ByteSource, Content, Error, Part, Resource, Slice, Uri, Window};
 
-use super::chunks::{CHUNK, Chunks, Decoding, read_at};
-use super::describe::{describe, outline};
-use super::effort::Effort;
-use super::fault::{Fault, missing};
-use super::locate::Found;
+use super::budget::WorkBudget;
+use super::chunks::{CHUNK, DecodingReader, FileChunks, read_at};
+use super::describe::{describe, describe_without_mime};
+use super::error::{FsError, not_found};
+use super::locate::PathEntry;
 use super::mime;
-use super::path::Asked;
-use super::site::Site;
-use super::stamp::Stamp;
+use super::path::UriPath;
+use super::root::FsRoot;
+use super::stamp::FileStamp;
 use super::text::{
-    Form, Share, Signs, guess, has_escapes, is_clean, is_utf8, recognise, whole_characters,
+    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form, guess_charset,
+    has_iso_2022_jp_escapes, has_only_text_characters, is_utf8,
 };
 
 /// Up to this many bytes are held in memory; more are streamed.
-pub(super) const AT_HAND: u64 = 1024 * 1024;
+pub(super) const MAX_IN_MEMORY: u64 = 1024 * 1024;
 
 /// Bytes of a large file used for the first detection.
-const HEAD: u64 = 64 * 1024;
+const SNIFF_BYTES: u64 = 64 * 1024;
 
 /// An open file.
-pub(super) struct Opened {
+pub(super) struct OpenFile {
     pub(super) file: Arc<File>,
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileStamp,
     pub(super) resource: Resource,
 }
 
-impl Site {
+impl FsRoot {
     /// Reads the file at `asked`, or the `window` of it. A folder yields its description.
-    pub(super) fn read(
+    pub(super) fn read_content(
         &self,
         uri: &Uri,
-        asked: &Asked,
+        asked: &UriPath,
         window: &Window,
-        effort: &Effort,
-    ) -> Result<Content, Fault> {
-        let leaf = match self.find_open(&asked.path)? {
-            Found::Folder(folder) => {
-                let (name, stamp) = (asked.path.last(), &folder.stamp);
+        effort: &WorkBudget,
+    ) -> Result<Content, FsError> {
+        let leaf = match self.find_and_open(&asked.path)? {
+            PathEntry::Folder(folder) => {
+                let (name, stamp) = (asked.path.name(), &folder.stamp);
                 let resource = describe(uri.clone(), name, stamp, self.watchable);
                 return Ok(Content::Collection(Arc::new(resource)));
             }
-            Found::File(_) if asked.folder => return Err(missing().into()),
-            Found::File(leaf) => leaf,
+            PathEntry::File(_) if asked.requires_folder => return Err(not_found().into()),
+            PathEntry::File(leaf) => leaf,
         };
-        let resource = outline(uri.clone(), asked.path.last(), &leaf.stamp, self.watchable);
-        let file = leaf.file.ok_or_else(missing)?;
-        let opened = Opened { file: Arc::new(file), stamp: leaf.stamp, resource };
+        let resource =
+            describe_without_mime(uri.clone(), asked.path.name(), &leaf.stamp, self.watchable);
+        let file = leaf.file.ok_or_else(not_found)?;
+        let opened = OpenFile { file: Arc::new(file), stamp: leaf.stamp, resource };
         let part = match window {
-            Window::Whole { limit } => opened.whole(*limit, effort)?,
+            Window::Whole { limit } => opened.read_whole(*limit, effort)?,
             Window::Part { offset, length, etag } => {
-                opened.check(etag.as_deref())?;
-                opened.part(*offset, *length, effort)?
+                opened.check_etag(etag.as_deref())?;
+                opened.read_part(*offset, *length, effort)?
             }
         };
         Ok(Content::Parts(vec![part]))
     }
 }
 
-impl Opened {
-    fn check(&self, etag: Option<&str>) -> Result<(), Error> {
+impl OpenFile {
+    fn check_etag(&self, etag: Option<&str>) -> Result<(), Error> {
         let now = self.stamp.etag();
         if etag.is_none_or(|etag| etag == now) {
             return Ok(());
@@ -75,145 +77,153 @@ impl Opened {
         Err(Error::changed(now))
     }
 
-    fn whole(self, limit: u64, effort: &Effort) -> Result<Part, Fault> {
+    fn read_whole(self, limit: u64, effort: &WorkBudget) -> Result<Part, FsError> {
         let size = self.stamp.size;
         if size > limit {
             return Err(Error::too_large(size, limit).into());
         }
         let mut head = Vec::new();
-        if size <= AT_HAND {
+        if size <= MAX_IN_MEMORY {
             read_at(&self.file, 0, size, &mut head)?;
-            return Ok(self.at_hand(head));
+            return Ok(self.in_memory_part(head));
         }
-        read_at(&self.file, 0, HEAD, &mut head)?;
-        let form = examine(&self.file, size, &head, effort)?;
+        read_at(&self.file, 0, SNIFF_BYTES, &mut head)?;
+        let form = detect_large_file(&self.file, size, &head, effort)?;
         let source = match form {
-            Form::Utf8 => Chunks::text(&self.file, 0..size),
-            Form::Blob => Chunks::raw(&self.file, 0..size),
-            Form::Coded(charset) => {
-                Chunks::coded(Decoding::new(&self.file, size, charset), 0..u64::MAX)
+            ContentForm::Utf8 => FileChunks::text(&self.file, 0..size),
+            ContentForm::Blob => FileChunks::raw(&self.file, 0..size),
+            ContentForm::Charset(charset) => {
+                FileChunks::decoded(DecodingReader::new(&self.file, size, charset), 0..u64::MAX)
             }
         };
-        Ok(self.give(form, source.stream(), &head, None))
+        Ok(self.into_part(form, source.into_stream(), &head, None))
     }
 
-    fn at_hand(self, bytes: Vec<u8>) -> Part {
+    fn in_memory_part(self, bytes: Vec<u8>) -> Part {
         let bytes = Bytes::from(bytes);
-        let form = recognise(&bytes, Share::Whole);
+        let form = detect_form(&bytes, SampleExtent::Whole);
         let content = match form {
-            Form::Coded(charset) => {
+            ContentForm::Charset(charset) => {
                 Bytes::from(charset.decode_with_bom_removal(&bytes).0.into_owned())
             }
-            Form::Utf8 | Form::Blob => bytes.clone(),
+            ContentForm::Utf8 | ContentForm::Blob => bytes.clone(),
         };
-        self.give(form, Source::Bytes(content), &bytes, None)
+        self.into_part(form, ByteSource::Bytes(content), &bytes, None)
     }
 
     /// Builds the part for `source` and completes its description with MIME type and charset.
-    pub(super) fn give(
+    pub(super) fn into_part(
         mut self,
-        form: Form,
-        source: Source,
+        form: ContentForm,
+        source: ByteSource,
         head: &[u8],
         slice: Option<Slice>,
     ) -> Part {
         let named = mime::by_name(&self.resource.name);
         let (mime, body) = match form {
-            Form::Blob => (mime::of_blob(named, head), Body::Blob(source)),
-            Form::Utf8 | Form::Coded(_) => (mime::of_text(named), Body::Text(source)),
+            ContentForm::Blob => (mime::for_blob(named, head), Body::Blob(source)),
+            ContentForm::Utf8 | ContentForm::Charset(_) => {
+                (mime::for_text(named), Body::Text(source))
+            }
         };
         self.resource.mime = Some(mime.to_owned());
         self.resource.charset = match form {
-            Form::Coded(charset) => Some(charset.name()),
-            Form::Utf8 | Form::Blob => None,
+            ContentForm::Charset(charset) => Some(charset.name()),
+            ContentForm::Utf8 | ContentForm::Blob => None,
         };
         Part { resource: Arc::new(self.resource), body, slice }
     }
 }
 
 /// Detects what a large file is. Reads all of it, unless its head shows that it is binary.
-fn examine(file: &Arc<File>, size: u64, head: &[u8], effort: &Effort) -> io::Result<Form> {
-    let form = recognise(head, Share::Head);
-    if form == Form::Blob {
+fn detect_large_file(
+    file: &Arc<File>,
+    size: u64,
+    head: &[u8],
+    effort: &WorkBudget,
+) -> io::Result<ContentForm> {
+    let form = detect_form(head, SampleExtent::Head);
+    if form == ContentForm::Blob {
         return Ok(form);
     }
-    effort.must_be_long()?;
+    effort.require_unlimited()?;
     let coded = match form {
-        Form::Coded(charset) => Some(charset),
-        Form::Utf8 | Form::Blob => None,
+        ContentForm::Charset(charset) => Some(charset),
+        ContentForm::Utf8 | ContentForm::Blob => None,
     };
     if let Some(charset) = coded {
-        if decodes(file, size, charset, effort)? {
+        if file_decodes(file, size, charset, effort)? {
             return Ok(form);
         }
         // Escape sequences that are not Japanese may still be a log in colour.
         if charset != ISO_2022_JP {
-            return Ok(Form::Blob);
+            return Ok(ContentForm::Blob);
         }
     }
-    let maybe = match examine_utf8(file, size, effort)? {
-        Verdict::Utf8 { escapes } if escapes && coded.is_none() => ISO_2022_JP,
-        Verdict::Utf8 { .. } => return Ok(Form::Utf8),
-        Verdict::Maybe(charset) => charset,
-        Verdict::Blob => return Ok(Form::Blob),
+    let maybe = match check_utf8(file, size, effort)? {
+        Utf8Check::Utf8 { escapes } if escapes && coded.is_none() => ISO_2022_JP,
+        Utf8Check::Utf8 { .. } => return Ok(ContentForm::Utf8),
+        Utf8Check::MaybeCharset(charset) => charset,
+        Utf8Check::Blob => return Ok(ContentForm::Blob),
     };
-    Ok(match decodes(file, size, maybe, effort)? {
-        true => Form::Coded(maybe),
-        false if maybe == ISO_2022_JP => Form::Utf8,
-        false => Form::Blob,
+    Ok(match file_decodes(file, size, maybe, effort)? {
+        true => ContentForm::Charset(maybe),
+        false if maybe == ISO_2022_JP => ContentForm::Utf8,
+        false => ContentForm::Blob,
     })
 }
 
-enum Verdict {
+enum Utf8Check {
     /// UTF-8, perhaps with the escape sequences of ISO-2022-JP.
     Utf8 {
         escapes: bool,
     },
     /// Not UTF-8, but perhaps in this charset.
-    Maybe(&'static Encoding),
+    MaybeCharset(&'static Encoding),
     Blob,
 }
 
-fn examine_utf8(file: &Arc<File>, size: u64, effort: &Effort) -> io::Result<Verdict> {
+fn check_utf8(file: &Arc<File>, size: u64, effort: &WorkBudget) -> io::Result<Utf8Check> {
     let mut chunk = Vec::new();
     let mut at = 0;
     let mut escapes = false;
     while at < size {
-        effort.attended()?;
+        effort.check_cancelled()?;
         let carry = chunk.len();
         read_at(file, at, CHUNK.min(size - at), &mut chunk)?;
         let read = (chunk.len() - carry) as u64;
         at += read;
         let is_last = read == 0 || at >= size;
-        let whole = if is_last { chunk.len() } else { whole_characters(&chunk) };
-        let signs = Signs::of(&chunk);
-        if signs.has(Signs::ZERO) {
-            return Ok(Verdict::Blob);
+        let whole = if is_last { chunk.len() } else { complete_utf8_len(&chunk) };
+        let signs = ByteClasses::of(&chunk);
+        if signs.has(ByteClasses::NUL) {
+            return Ok(Utf8Check::Blob);
         }
-        if !is_utf8(&chunk[..whole], Share::Whole) {
-            return Ok(guess(&chunk, Share::Head).map_or(Verdict::Blob, Verdict::Maybe));
+        if !is_utf8(&chunk[..whole], SampleExtent::Whole) {
+            return Ok(guess_charset(&chunk, SampleExtent::Head)
+                .map_or(Utf8Check::Blob, Utf8Check::MaybeCharset));
         }
         if read == 0 {
             break;
         }
-        escapes |= signs.has(Signs::ESCAPE) && has_escapes(&chunk);
+        escapes |= signs.has(ByteClasses::ESCAPE) && has_iso_2022_jp_escapes(&chunk);
         chunk.drain(..whole);
     }
-    Ok(Verdict::Utf8 { escapes })
+    Ok(Utf8Check::Utf8 { escapes })
 }
 
-fn decodes(
+fn file_decodes(
     file: &Arc<File>,
     size: u64,
     charset: &'static Encoding,
-    effort: &Effort,
+    effort: &WorkBudget,
 ) -> io::Result<bool> {
-    let mut decoding = Decoding::new(file, size, charset);
+    let mut decoding = DecodingReader::new(file, size, charset);
     while let Some(text) = decoding.next()? {
-        effort.attended()?;
-        if decoding.flawed || !is_clean(&text) {
+        effort.check_cancelled()?;
+        if decoding.had_errors || !has_only_text_characters(&text) {
             return Ok(false);
         }
     }
-    Ok(!decoding.flawed)
+    Ok(!decoding.had_errors)
 }

@@ -6,20 +6,20 @@ use rustix::fs::{FileType, Stat};
 
 /// Type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     File,
     Folder,
-    Link,
+    Symlink,
     /// Pipes, sockets, devices: never served.
     Other,
 }
 
-impl Kind {
+impl FileKind {
     pub(super) fn of(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Folder,
-            FileType::Symlink => Self::Link,
+            FileType::Symlink => Self::Symlink,
             _ => Self::Other,
         }
     }
@@ -27,22 +27,22 @@ impl Kind {
 
 /// Metadata of one file or folder at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
-    pub(super) kind: Kind,
+pub(super) struct FileStamp {
+    pub(super) kind: FileKind,
     pub(super) size: u64,
     device: u64,
     inode: u64,
-    modified: Moment,
-    changed: Moment,
+    modified: UnixTime,
+    changed: UnixTime,
 }
 
 /// Seconds since 1970, and nanoseconds.
-type Moment = (i64, u32);
+type UnixTime = (i64, u32);
 
-impl Stamp {
+impl FileStamp {
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
-            kind: Kind::of(FileType::from_raw_mode(stat.st_mode)),
+            kind: FileKind::of(FileType::from_raw_mode(stat.st_mode)),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             device: stat.st_dev,
             inode: stat.st_ino,
@@ -53,7 +53,7 @@ impl Stamp {
 
     /// Returns the modification time.
     pub(super) fn modified(&self) -> SystemTime {
-        time(self.modified)
+        system_time(self.modified)
     }
 
     /// True if any later change is certain to change the stamp.
@@ -61,11 +61,11 @@ impl Stamp {
     /// File system clocks are coarse: the second of two changes within one tick leaves no trace. A
     /// stamp with a recent change time is therefore not reliable, as in git's index.
     pub(super) fn is_settled(&self, now: SystemTime, margin: Duration) -> bool {
-        now.duration_since(time(self.changed)).is_ok_and(|age| age > margin)
+        now.duration_since(system_time(self.changed)).is_ok_and(|age| age > margin)
     }
 
     /// True if this and `other` are on the same file system.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
+    pub(super) fn is_on_same_device(&self, other: &Self) -> bool {
         self.device == other.device
     }
 
@@ -81,13 +81,13 @@ impl Stamp {
     /// of the clock, and a write through a memory map that is not flushed yet. It also changes when
     /// only permissions or the link count change.
     pub(super) fn etag(&self) -> String {
-        format!("{:016x}", self.mark())
+        format!("{:016x}", self.fingerprint())
     }
 
     /// The ETag as a number.
-    pub(super) fn mark(&self) -> u64 {
+    pub(super) fn fingerprint(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let nanos = |moment: Moment| (moment.0 as u64).rotate_left(30) ^ u64::from(moment.1);
+        let nanos = |moment: UnixTime| (moment.0 as u64).rotate_left(30) ^ u64::from(moment.1);
         for word in [nanos(self.modified), nanos(self.changed), self.size, self.inode] {
             hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             hash ^= hash >> 29;
@@ -96,7 +96,7 @@ impl Stamp {
     }
 }
 
-fn time((seconds, nanos): Moment) -> SystemTime {
+fn system_time((seconds, nanos): UnixTime) -> SystemTime {
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let base =
         if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
@@ -110,14 +110,14 @@ mod tests {
 
     use rustix::fs::fstat;
 
-    use super::{Stamp, time};
+    use super::{FileStamp, system_time};
 
     #[test]
     fn what_changed_just_now_is_not_trusted() {
         let file = tempfile::tempfile().unwrap();
-        let stamp = Stamp::of(&fstat(&file).unwrap());
+        let stamp = FileStamp::of(&fstat(&file).unwrap());
         let margin = Duration::from_millis(50);
-        let changed = time(stamp.changed);
+        let changed = system_time(stamp.changed);
         for (age, settled) in [(0, false), (50, false), (51, true), (5_000, true)] {
             let now = changed + Duration::from_millis(age);
             assert_eq!(stamp.is_settled(now, margin), settled, "{age} ms old");
@@ -127,14 +127,14 @@ mod tests {
 
     #[test]
     fn the_etag_sees_every_part_of_a_version() {
-        let stamp = Stamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
+        let stamp = FileStamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
         let (seconds, nanos) = stamp.modified;
         for other in [
-            Stamp { size: stamp.size + 1, ..stamp },
-            Stamp { inode: stamp.inode + 1, ..stamp },
-            Stamp { modified: (seconds, nanos ^ 1), ..stamp },
-            Stamp { modified: (seconds + 1, nanos), ..stamp },
-            Stamp { changed: (seconds + 2, nanos), ..stamp },
+            FileStamp { size: stamp.size + 1, ..stamp },
+            FileStamp { inode: stamp.inode + 1, ..stamp },
+            FileStamp { modified: (seconds, nanos ^ 1), ..stamp },
+            FileStamp { modified: (seconds + 1, nanos), ..stamp },
+            FileStamp { changed: (seconds + 2, nanos), ..stamp },
         ] {
             assert_ne!(other.etag(), stamp.etag());
         }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn dates_before_1970_are_dates_too() {
-        let half = time((-1, 500_000_000));
+        let half = system_time((-1, 500_000_000));
         assert_eq!(std::time::UNIX_EPOCH.duration_since(half).unwrap(), Duration::from_millis(500));
     }
 }

@@ -8,60 +8,60 @@ use encoding_rs::{
 use super::mime;
 
 /// Bytes used to guess the charset, from the first non-ASCII character on.
-const TELLING: usize = 256 * 1024;
+const CHARSET_SAMPLE_BYTES: usize = 256 * 1024;
 
 /// What the content of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ContentForm {
     /// UTF-8 text, returned as it is.
     Utf8,
     /// Text in another charset, decoded before it is returned.
-    Coded(&'static Encoding),
+    Charset(&'static Encoding),
     /// Binary.
     Blob,
 }
 
 /// Whether bytes are a whole file or only its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Share {
+pub(super) enum SampleExtent {
     Whole,
     /// The head, which may end inside a character.
     Head,
 }
 
 /// Detects what `bytes` are.
-pub(super) fn recognise(bytes: &[u8], share: Share) -> Form {
-    let signs = Signs::of(bytes);
-    if let Some(form) = by_mark(bytes, share, signs) {
+pub(super) fn detect_form(bytes: &[u8], share: SampleExtent) -> ContentForm {
+    let signs = ByteClasses::of(bytes);
+    if let Some(form) = detect_by_bom(bytes, share, signs) {
         return form;
     }
-    if signs.has(Signs::ZERO) {
-        return Form::Blob;
+    if signs.has(ByteClasses::NUL) {
+        return ContentForm::Blob;
     }
-    if !signs.has(Signs::HIGH) || is_utf8(bytes, share) {
-        return if is_packed(bytes, signs) { Form::Blob } else { Form::Utf8 };
+    if !signs.has(ByteClasses::NON_ASCII) || is_utf8(bytes, share) {
+        return if is_binary_format(bytes, signs) { ContentForm::Blob } else { ContentForm::Utf8 };
     }
     if mime::by_magic(bytes).is_some() {
-        return Form::Blob;
+        return ContentForm::Blob;
     }
-    guess(bytes, share)
-        .filter(|charset| decodes(charset, bytes, share))
-        .map_or(Form::Blob, Form::Coded)
+    guess_charset(bytes, share)
+        .filter(|charset| bytes_decode(charset, bytes, share))
+        .map_or(ContentForm::Blob, ContentForm::Charset)
 }
 
 /// The classes of bytes that occur in a buffer, found in one pass.
 #[derive(Clone, Copy)]
-pub(super) struct Signs(u8);
+pub(super) struct ByteClasses(u8);
 
-impl Signs {
+impl ByteClasses {
     /// NUL, which no text contains.
-    pub(super) const ZERO: u8 = 1;
+    pub(super) const NUL: u8 = 1;
     /// ESC, the first byte of escape sequences.
     pub(super) const ESCAPE: u8 = 2;
     /// Control characters that do not occur in text.
-    const ODD: u8 = 4;
+    const CONTROL: u8 = 4;
     /// Bytes that are not ASCII.
-    const HIGH: u8 = 0x80;
+    const NON_ASCII: u8 = 0x80;
 
     pub(super) fn of(bytes: &[u8]) -> Self {
         // Without branches, so that the compiler vectorises the loop.
@@ -70,9 +70,12 @@ impl Signs {
             any |= byte;
             is_rare |= (*byte < 0x9) | (byte.wrapping_sub(0xe) < 0x12);
         }
-        let controls =
-            if is_rare { bytes.iter().fold(0, |signs, byte| signs | sign(*byte)) } else { 0 };
-        Self(any & Self::HIGH | controls)
+        let controls = if is_rare {
+            bytes.iter().fold(0, |signs, byte| signs | control_class(*byte))
+        } else {
+            0
+        };
+        Self(any & Self::NON_ASCII | controls)
     }
 
     pub(super) fn has(self, sign: u8) -> bool {
@@ -81,25 +84,25 @@ impl Signs {
 }
 
 /// Returns the class of a control character.
-fn sign(byte: u8) -> u8 {
+fn control_class(byte: u8) -> u8 {
     match byte {
-        0 => Signs::ZERO | Signs::ODD,
-        0x1b => Signs::ESCAPE,
+        0 => ByteClasses::NUL | ByteClasses::CONTROL,
+        0x1b => ByteClasses::ESCAPE,
         0x8..=0xd | 0x1a | 0x20.. => 0,
-        _ => Signs::ODD,
+        _ => ByteClasses::CONTROL,
     }
 }
 
 /// Guesses the charset of `bytes`, which are not UTF-8; `None` if it is not a supported one.
-pub(super) fn guess(bytes: &[u8], share: Share) -> Option<&'static Encoding> {
+pub(super) fn guess_charset(bytes: &[u8], share: SampleExtent) -> Option<&'static Encoding> {
     // Include the letters just before: an accent is likelier inside a word.
     let start = bytes.iter().position(|byte| !byte.is_ascii())?.saturating_sub(16);
-    let telling = &bytes[start..bytes.len().min(start + TELLING)];
-    if let Some(charset) = half_width(telling) {
+    let telling = &bytes[start..bytes.len().min(start + CHARSET_SAMPLE_BYTES)];
+    if let Some(charset) = detect_half_width_kana(telling) {
         return Some(charset);
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(telling, share == Share::Whole && start + telling.len() == bytes.len());
+    detector.feed(telling, share == SampleExtent::Whole && start + telling.len() == bytes.len());
     let charset = detector.guess(None, Utf8Detection::Deny);
     [SHIFT_JIS, EUC_JP, WINDOWS_1252].contains(&charset).then_some(charset)
 }
@@ -108,7 +111,7 @@ pub(super) fn guess(bytes: &[u8], share: Share) -> Option<&'static Encoding> {
 ///
 /// The detector takes them for western letters or for rare kanji. As western letters they would be
 /// long runs of capitals and symbols; as kanji, all from one corner of the table.
-fn half_width(bytes: &[u8]) -> Option<&'static Encoding> {
+fn detect_half_width_kana(bytes: &[u8]) -> Option<&'static Encoding> {
     let (mut run, mut longest, mut high, mut signs, mut shifts) = (0, 0, 0, 0, 0);
     let mut last = 0;
     for byte in bytes {
@@ -135,7 +138,7 @@ fn half_width(bytes: &[u8]) -> Option<&'static Encoding> {
 /// True if `bytes` contain an escape sequence by which ISO-2022-JP switches to Japanese.
 ///
 /// ISO-2022-JP is pure ASCII and would otherwise pass for UTF-8.
-pub(super) fn has_escapes(bytes: &[u8]) -> bool {
+pub(super) fn has_iso_2022_jp_escapes(bytes: &[u8]) -> bool {
     let sequences: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
     let mut rest = bytes;
     while let Some(escape) = rest.iter().position(|byte| *byte == 0x1b) {
@@ -148,10 +151,10 @@ pub(super) fn has_escapes(bytes: &[u8]) -> bool {
 }
 
 /// True if `bytes` are UTF-8.
-pub(super) fn is_utf8(bytes: &[u8], share: Share) -> bool {
+pub(super) fn is_utf8(bytes: &[u8], share: SampleExtent) -> bool {
     match share {
-        Share::Whole => simdutf8::basic::from_utf8(bytes).is_ok(),
-        Share::Head => match simdutf8::compat::from_utf8(bytes) {
+        SampleExtent::Whole => simdutf8::basic::from_utf8(bytes).is_ok(),
+        SampleExtent::Head => match simdutf8::compat::from_utf8(bytes) {
             Ok(_) => true,
             Err(error) => error.error_len().is_none(),
         },
@@ -159,12 +162,12 @@ pub(super) fn is_utf8(bytes: &[u8], share: Share) -> bool {
 }
 
 /// True if decoded `text` contains no control characters that do not occur in text.
-pub(super) fn is_clean(text: &str) -> bool {
+pub(super) fn has_only_text_characters(text: &str) -> bool {
     !text.chars().any(|c| c.is_control() && !matches!(c, '\u{8}'..='\r' | '\u{1a}' | '\u{1b}'))
 }
 
 /// Length of `bytes` without an incomplete UTF-8 character at the end.
-pub(super) fn whole_characters(bytes: &[u8]) -> usize {
+pub(super) fn complete_utf8_len(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let byte = bytes[bytes.len() - back];
         let width = match byte {
@@ -180,33 +183,33 @@ pub(super) fn whole_characters(bytes: &[u8]) -> usize {
 }
 
 /// Detects by byte order mark or ISO-2022-JP escape sequence.
-fn by_mark(bytes: &[u8], share: Share, signs: Signs) -> Option<Form> {
-    let may_switch = signs.has(Signs::ESCAPE) && !signs.has(Signs::HIGH);
+fn detect_by_bom(bytes: &[u8], share: SampleExtent, signs: ByteClasses) -> Option<ContentForm> {
+    let may_switch = signs.has(ByteClasses::ESCAPE) && !signs.has(ByteClasses::NON_ASCII);
     let charset = match bytes {
         [0xff, 0xfe, ..] => UTF_16LE,
         [0xfe, 0xff, ..] => UTF_16BE,
-        _ if may_switch && has_escapes(bytes) => ISO_2022_JP,
+        _ if may_switch && has_iso_2022_jp_escapes(bytes) => ISO_2022_JP,
         _ => return None,
     };
-    match decodes(charset, bytes, share) {
-        true => Some(Form::Coded(charset)),
+    match bytes_decode(charset, bytes, share) {
+        true => Some(ContentForm::Charset(charset)),
         false if charset == ISO_2022_JP => None,
-        false => Some(Form::Blob),
+        false => Some(ContentForm::Blob),
     }
 }
 
-fn decodes(charset: &'static Encoding, bytes: &[u8], share: Share) -> bool {
+fn bytes_decode(charset: &'static Encoding, bytes: &[u8], share: SampleExtent) -> bool {
     let mut decoder = charset.new_decoder_with_bom_removal();
     let mut text = String::with_capacity(4 * 1024);
     let mut rest = bytes;
     loop {
         text.clear();
-        let last = share == Share::Whole;
+        let last = share == SampleExtent::Whole;
         let (result, read) = decoder.decode_to_string_without_replacement(rest, &mut text, last);
         rest = &rest[read..];
         match result {
             DecoderResult::Malformed(..) => return false,
-            _ if !is_clean(&text) => return false,
+            _ if !has_only_text_characters(&text) => return false,
             DecoderResult::InputEmpty => return true,
             DecoderResult::OutputFull => {}
         }
@@ -217,8 +220,9 @@ fn decodes(charset: &'static Encoding, bytes: &[u8], share: Share) -> bool {
 ///
 /// Many signatures are two letters that may begin a sentence, so they count only if control
 /// characters occur too. A PDF may consist of letters only, but its signature is long enough.
-fn is_packed(bytes: &[u8], signs: Signs) -> bool {
-    bytes.starts_with(b"%PDF-") || signs.has(Signs::ODD) && mime::by_magic(bytes).is_some()
+fn is_binary_format(bytes: &[u8], signs: ByteClasses) -> bool {
+    bytes.starts_with(b"%PDF-")
+        || signs.has(ByteClasses::CONTROL) && mime::by_magic(bytes).is_some()
 }
 
 #[cfg(test)]
@@ -226,7 +230,7 @@ mod tests {
     use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
     use proptest::prelude::{any, proptest};
 
-    use super::{Form, Share, Signs, recognise, whole_characters};
+    use super::{ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form};
 
     const SENTENCES: [&str; 4] = [
         "日本語の文章。",
@@ -235,18 +239,23 @@ mod tests {
         "第一章 はじめに\n\tこの文書は、資源の一覧と読み出しについて述べる。\n",
     ];
 
-    fn form(bytes: &[u8]) -> Form {
-        recognise(bytes, Share::Whole)
+    fn form(bytes: &[u8]) -> ContentForm {
+        detect_form(bytes, SampleExtent::Whole)
     }
 
     #[test]
     fn japanese_is_recognised_in_every_charset_it_is_kept_in() {
         for text in SENTENCES.into_iter().chain(["設定ファイル", "こんにちは。"]) {
-            assert_eq!(form(text.as_bytes()), Form::Utf8);
+            assert_eq!(form(text.as_bytes()), ContentForm::Utf8);
             for charset in [SHIFT_JIS, EUC_JP, ISO_2022_JP] {
                 let (bytes, _, lossy) = charset.encode(text);
                 assert!(!lossy);
-                assert_eq!(form(&bytes), Form::Coded(charset), "{text} in {}", charset.name());
+                assert_eq!(
+                    form(&bytes),
+                    ContentForm::Charset(charset),
+                    "{text} in {}",
+                    charset.name()
+                );
             }
         }
     }
@@ -255,10 +264,15 @@ mod tests {
     fn half_width_kana_are_recognised() {
         let text = "ﾊﾝｶｸｶﾅﾉﾌﾞﾝｼｮｳﾃﾞｽ｡";
         for charset in [SHIFT_JIS, EUC_JP] {
-            assert_eq!(form(&charset.encode(text).0), Form::Coded(charset), "{}", charset.name());
+            assert_eq!(
+                form(&charset.encode(text).0),
+                ContentForm::Charset(charset),
+                "{}",
+                charset.name()
+            );
         }
         // ESC ( I switches to 7-bit half-width kana.
-        assert_eq!(form(b"\x1b(I6@6E\x1b(B"), Form::Coded(ISO_2022_JP));
+        assert_eq!(form(b"\x1b(I6@6E\x1b(B"), ContentForm::Charset(ISO_2022_JP));
     }
 
     #[test]
@@ -268,24 +282,24 @@ mod tests {
         };
         for text in SENTENCES {
             let text = format!("\u{feff}{text}😀");
-            assert_eq!(form(&wide(&text, u16::to_le_bytes)), Form::Coded(UTF_16LE));
-            assert_eq!(form(&wide(&text, u16::to_be_bytes)), Form::Coded(UTF_16BE));
+            assert_eq!(form(&wide(&text, u16::to_le_bytes)), ContentForm::Charset(UTF_16LE));
+            assert_eq!(form(&wide(&text, u16::to_be_bytes)), ContentForm::Charset(UTF_16BE));
         }
-        assert_eq!(form(&wide("abc", u16::to_le_bytes)), Form::Blob);
-        assert_eq!(form(b"\xff\xfe\x00\x00a\x00\x00\x00"), Form::Blob);
+        assert_eq!(form(&wide("abc", u16::to_le_bytes)), ContentForm::Blob);
+        assert_eq!(form(b"\xff\xfe\x00\x00a\x00\x00\x00"), ContentForm::Blob);
     }
 
     #[test]
     fn western_text_is_recognised() {
         let text = "Der Bär läuft über die Straße, «très élégant», 50 € kostet es.";
-        assert_eq!(form(&WINDOWS_1252.encode(text).0), Form::Coded(WINDOWS_1252));
-        assert_eq!(form(text.as_bytes()), Form::Utf8);
+        assert_eq!(form(&WINDOWS_1252.encode(text).0), ContentForm::Charset(WINDOWS_1252));
+        assert_eq!(form(text.as_bytes()), ContentForm::Utf8);
     }
 
     #[test]
     fn utf_8_is_text_with_or_without_a_mark_whatever_it_begins_with() {
         for text in ["", "a", "\u{feff}a", "BM25 ranks", "MZ", "\x1b[31mred\x1b[0m", "😀"] {
-            assert_eq!(form(text.as_bytes()), Form::Utf8, "{text:?}");
+            assert_eq!(form(text.as_bytes()), ContentForm::Utf8, "{text:?}");
         }
     }
 
@@ -302,19 +316,22 @@ mod tests {
             b"BM\x01\x02\x03\x04\x05\x06\x07\x02\x03\x04\x05\x06\x07",
         ];
         for bytes in bad {
-            assert_eq!(form(bytes), Form::Blob, "{bytes:?}");
+            assert_eq!(form(bytes), ContentForm::Blob, "{bytes:?}");
         }
     }
 
     #[test]
     fn a_head_may_end_inside_a_character() {
         let utf8 = "日本語".as_bytes();
-        assert_eq!(recognise(&utf8[..utf8.len() - 1], Share::Head), Form::Utf8);
-        assert_ne!(recognise(&utf8[..utf8.len() - 1], Share::Whole), Form::Utf8);
+        assert_eq!(detect_form(&utf8[..utf8.len() - 1], SampleExtent::Head), ContentForm::Utf8);
+        assert_ne!(detect_form(&utf8[..utf8.len() - 1], SampleExtent::Whole), ContentForm::Utf8);
         let long: String = SENTENCES.concat().repeat(20);
         let bytes = SHIFT_JIS.encode(&long).0;
         for cut in 1_000..1_010 {
-            assert_eq!(recognise(&bytes[..cut], Share::Head), Form::Coded(SHIFT_JIS));
+            assert_eq!(
+                detect_form(&bytes[..cut], SampleExtent::Head),
+                ContentForm::Charset(SHIFT_JIS)
+            );
         }
     }
 
@@ -322,7 +339,7 @@ mod tests {
     fn charsets_beyond_ours_are_blobs() {
         let text = "Все счастливые семьи похожи друг на друга";
         let cyrillic = Encoding::for_label(b"windows-1251").unwrap();
-        assert_eq!(form(&cyrillic.encode(text).0), Form::Blob);
+        assert_eq!(form(&cyrillic.encode(text).0), ContentForm::Blob);
     }
 
     #[test]
@@ -330,12 +347,12 @@ mod tests {
         for byte in 0..=255_u8 {
             let mut bytes = [b'a'; 67];
             bytes[usize::from(byte) % 67] = byte;
-            let signs = Signs::of(&bytes);
+            let signs = ByteClasses::of(&bytes);
             let is_odd = byte < 0x20 && !matches!(byte, 0x8..=0xd | 0x1a | 0x1b);
-            assert_eq!(signs.has(Signs::ZERO), byte == 0);
-            assert_eq!(signs.has(Signs::ESCAPE), byte == 0x1b);
-            assert_eq!(signs.has(Signs::ODD), is_odd, "{byte}");
-            assert_eq!(signs.has(Signs::HIGH), byte >= 0x80);
+            assert_eq!(signs.has(ByteClasses::NUL), byte == 0);
+            assert_eq!(signs.has(ByteClasses::ESCAPE), byte == 0x1b);
+            assert_eq!(signs.has(ByteClasses::CONTROL), is_odd, "{byte}");
+            assert_eq!(signs.has(ByteClasses::NON_ASCII), byte >= 0x80);
         }
     }
 
@@ -343,14 +360,14 @@ mod tests {
         #[test]
         fn no_bytes_make_it_panic(bytes in any::<Vec<u8>>()) {
             form(&bytes);
-            recognise(&bytes, Share::Head);
-            assert!(whole_characters(&bytes) <= bytes.len());
+            detect_form(&bytes, SampleExtent::Head);
+            assert!(complete_utf8_len(&bytes) <= bytes.len());
         }
 
         #[test]
         fn whole_characters_leave_less_than_one(text in "\\PC{0,12}", cut in 0..48_usize) {
             let bytes = &text.as_bytes()[..cut.min(text.len())];
-            let whole = whole_characters(bytes);
+            let whole = complete_utf8_len(bytes);
             assert!(std::str::from_utf8(&bytes[..whole]).is_ok() && bytes.len() - whole < 4);
         }
     }

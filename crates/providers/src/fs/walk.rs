@@ -8,77 +8,79 @@ use std::sync::Arc;
 
 use resource::{Absence, Resource};
 
-use super::cursor::{Mode, Place};
-use super::effort::Effort;
-use super::entries::Series;
-use super::fault::{is_missing, is_ours};
-use super::folder::{Extent, Names};
-use super::locate::{Folder, Found};
-use super::path::Local;
-use super::site::Site;
-use super::stamp::{Kind, Stamp};
-use crate::vigil::Trust;
+use super::budget::WorkBudget;
+use super::cursor::{FsCursor, WalkMode};
+use super::description_cache::FolderDescriptions;
+use super::error::{is_control_flow, is_not_found};
+use super::folder_names::{FolderNames, ScanExtent};
+use super::locate::{Folder, PathEntry};
+use super::path::LocalPath;
+use super::root::FsRoot;
+use super::stamp::{FileKind, FileStamp};
+use crate::file_watch::Validity;
 
 /// Deepest level of a walk; each level costs an open folder.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Cost of opening a folder, in names read.
 const FOLDER_COST: usize = 16;
 
 /// A walk through all files below the root.
-pub(super) struct Walk<'a> {
-    site: &'a Site,
-    effort: &'a Effort,
-    extent: Extent,
-    levels: Vec<Level<'a>>,
+pub(super) struct TreeWalk<'a> {
+    root: &'a FsRoot,
+    budget: &'a WorkBudget,
+    extent: ScanExtent,
+    levels: Vec<WalkLevel<'a>>,
     /// Folders that could not be read.
     pub(super) absent: Vec<Absence>,
 }
 
 /// One folder on the current path of the walk.
-struct Level<'a> {
+struct WalkLevel<'a> {
     folder: Arc<Folder>,
-    names: Arc<Names>,
+    names: Arc<FolderNames>,
     next: usize,
     /// Path by which the client reaches it, with links.
-    shown: Local,
-    series: Series<'a>,
-    trust: Option<Trust>,
+    shown: LocalPath,
+    descriptions: FolderDescriptions<'a>,
+    validity: Option<Validity>,
     /// True until the page cache was tried for this folder.
-    fresh: bool,
+    is_page_cache_untried: bool,
 }
 
 /// Current position: folder, name, descriptions of the folder's files, and their validity.
-type Here<'w, 'a> = (&'w Arc<Folder>, &'w [u8], &'w mut Series<'a>, Option<&'w Trust>);
+type WalkPosition<'w, 'a> =
+    (&'w Arc<Folder>, &'w [u8], &'w mut FolderDescriptions<'a>, Option<&'w Validity>);
 
 /// Result of one step.
-pub(super) enum Step {
+pub(super) enum WalkStep {
     /// A file, with its stamp if the step already read it.
-    Leaf(Option<Stamp>),
+    File(Option<FileStamp>),
     /// A folder, which the walk has entered.
     Folder,
     /// An entry that the walk skips.
-    Nothing,
+    Skipped,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TreeWalk<'a> {
     /// Starts a walk at `top`.
     pub(super) fn new(
-        site: &'a Site,
+        site: &'a FsRoot,
         top: Arc<Folder>,
-        extent: Extent,
-        effort: &'a Effort,
+        extent: ScanExtent,
+        effort: &'a WorkBudget,
     ) -> io::Result<Self> {
-        let mut walk = Self { site, effort, extent, levels: Vec::new(), absent: Vec::new() };
-        walk.open(top, Local::default())?;
+        let mut walk =
+            Self { root: site, budget: effort, extent, levels: Vec::new(), absent: Vec::new() };
+        walk.push_level(top, LocalPath::default())?;
         Ok(walk)
     }
 
     /// Continues after `place`. If the entry at `place` is gone, continues with the next one.
-    pub(super) fn resume(&mut self, place: &Place) -> io::Result<()> {
+    pub(super) fn resume(&mut self, place: &FsCursor) -> io::Result<()> {
         for name in place.path.names() {
             let Some(level) = self.levels.last_mut() else { break };
-            let index = level.names.from(name);
+            let index = level.names.lower_bound(name);
             let kind = match level.names.get(index) {
                 Some((found, kind)) if found == name => kind,
                 _ => {
@@ -88,7 +90,7 @@ impl<'a> Walk<'a> {
             };
             level.next = index + 1;
             let is_last = level.shown.join(name) == place.path;
-            if is_last && !place.at_start || kind == Kind::File || !self.descend(name, kind)? {
+            if is_last && !place.at_start || kind == FileKind::File || !self.descend(name, kind)? {
                 return Ok(());
             }
         }
@@ -97,35 +99,37 @@ impl<'a> Walk<'a> {
 
     /// Returns up to `most` files that follow in the folder just entered, as far as their cached
     /// descriptions are valid.
-    pub(super) fn stretch(&mut self, most: usize) -> Vec<Arc<Resource>> {
+    pub(super) fn take_cached_page(&mut self, most: usize) -> Vec<Arc<Resource>> {
         let Some(level) = self.levels.last_mut() else { return Vec::new() };
         // Folders reached through links have no validity, so nothing here is hidden by its path.
-        let Some(trust) = level.trust.as_ref().filter(|_| level.fresh) else { return Vec::new() };
+        let Some(trust) = level.validity.as_ref().filter(|_| level.is_page_cache_untried) else {
+            return Vec::new();
+        };
         let known = (&level.shown, &level.names);
         let place = (level.next, most);
-        let items = self.site.stretches.from(known, place, &level.series, trust);
-        level.fresh = false;
+        let items = self.root.page_cache.get_or_build(known, place, &level.descriptions, trust);
+        level.is_page_cache_untried = false;
         level.next += items.len();
         items
     }
 
     /// Takes the next step; `None` at the end.
-    pub(super) fn step(&mut self) -> io::Result<Option<Step>> {
+    pub(super) fn next_step(&mut self) -> io::Result<Option<WalkStep>> {
         let Some(kind) = self.peek() else { return Ok(None) };
         let Some(level) = self.levels.last_mut() else { return Ok(None) };
         level.next += 1;
-        if kind == Kind::File {
-            return Ok(Some(Step::Leaf(None)));
+        if kind == FileKind::File {
+            return Ok(Some(WalkStep::File(None)));
         }
         let names = level.names.clone();
         let Some((name, _)) = names.get(level.next - 1) else { return Ok(None) };
-        if kind == Kind::Folder {
-            return Ok(Some(self.descend_or_nothing(name, kind)?));
+        if kind == FileKind::Folder {
+            return Ok(Some(self.descend_or_skip(name, kind)?));
         }
-        match self.site.look(&level.folder, name) {
-            Ok(Found::File(leaf)) => Ok(Some(Step::Leaf(Some(leaf.stamp)))),
-            Ok(Found::Folder(_)) => Ok(Some(self.descend_or_nothing(name, kind)?)),
-            Err(error) => self.refused(name, error).map(|()| Some(Step::Nothing)),
+        match self.root.find_child(&level.folder, name) {
+            Ok(PathEntry::File(leaf)) => Ok(Some(WalkStep::File(Some(leaf.stamp)))),
+            Ok(PathEntry::Folder(_)) => Ok(Some(self.descend_or_skip(name, kind)?)),
+            Err(error) => self.skip_failed(name, error).map(|()| Some(WalkStep::Skipped)),
         }
     }
 
@@ -135,9 +139,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the cursor of the current position. The walk must not be over.
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn cursor(&self) -> Option<FsCursor> {
         let level = self.levels.last()?;
-        let place = |path, at_start| Some(Place { mode: Mode::Flat, path, at_start });
+        let place = |path, at_start| Some(FsCursor { mode: WalkMode::Flat, path, at_start });
         match level.next.checked_sub(1).and_then(|last| level.names.get(last)) {
             Some((name, _)) => place(level.shown.join(name), false),
             None => place(level.shown.clone(), true),
@@ -145,18 +149,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the current position.
-    pub(super) fn here(&mut self) -> Option<Here<'_, 'a>> {
+    pub(super) fn position(&mut self) -> Option<WalkPosition<'_, 'a>> {
         let level = self.levels.last_mut()?;
         let (name, _) = level.names.get(level.next.checked_sub(1)?)?;
-        Some((&level.folder, name, &mut level.series, level.trust.as_ref()))
+        Some((&level.folder, name, &mut level.descriptions, level.validity.as_ref()))
     }
 
     /// Returns the kind of the next entry.
-    fn peek(&mut self) -> Option<Kind> {
+    fn peek(&mut self) -> Option<FileKind> {
         loop {
             let level = self.levels.last_mut()?;
             match level.names.get(level.next) {
-                Some((name, _)) if self.site.conceals(&level.folder, &level.shown, name) => {
+                Some((name, _)) if self.root.is_hidden(&level.folder, &level.shown, name) => {
                     level.next += 1;
                 }
                 Some((_, kind)) => return Some(kind),
@@ -165,55 +169,63 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn descend_or_nothing(&mut self, name: &[u8], kind: Kind) -> io::Result<Step> {
-        Ok(if self.descend(name, kind)? { Step::Folder } else { Step::Nothing })
+    fn descend_or_skip(&mut self, name: &[u8], kind: FileKind) -> io::Result<WalkStep> {
+        Ok(if self.descend(name, kind)? { WalkStep::Folder } else { WalkStep::Skipped })
     }
 
     /// Enters the folder `name`; false if it cannot be entered.
-    fn descend(&mut self, name: &[u8], kind: Kind) -> io::Result<bool> {
-        self.effort.spend(FOLDER_COST)?;
+    fn descend(&mut self, name: &[u8], kind: FileKind) -> io::Result<bool> {
+        self.budget.spend(FOLDER_COST)?;
         let Some(level) = self.levels.last() else { return Ok(false) };
-        if self.site.conceals(&level.folder, &level.shown, name) {
+        if self.root.is_hidden(&level.folder, &level.shown, name) {
             return Ok(false);
         }
         let shown = level.shown.join(name);
-        if self.levels.len() >= DEEPEST {
+        if self.levels.len() >= MAX_DEPTH {
             self.absent.push(absence(&shown, "nested too deeply"));
             return Ok(false);
         }
         let entered = match kind {
-            Kind::Folder => self.site.enter(&level.folder, name),
-            _ => match self.site.look(&level.folder, name) {
-                Ok(Found::Folder(folder)) => Ok(folder),
-                Ok(Found::File(_)) => return Ok(false),
+            FileKind::Folder => self.root.enter_folder(&level.folder, name),
+            _ => match self.root.find_child(&level.folder, name) {
+                Ok(PathEntry::Folder(folder)) => Ok(folder),
+                Ok(PathEntry::File(_)) => return Ok(false),
                 Err(error) => Err(error),
             },
         };
-        match entered.and_then(|folder| self.open(folder, shown)) {
+        match entered.and_then(|folder| self.push_level(folder, shown)) {
             Ok(()) => Ok(true),
-            Err(error) => self.refused(name, error).map(|()| false),
+            Err(error) => self.skip_failed(name, error).map(|()| false),
         }
     }
 
-    fn open(&mut self, folder: Arc<Folder>, shown: Local) -> io::Result<()> {
-        let names = self.site.names(&folder, self.extent, self.effort)?;
-        let series = self.site.entries.series(&shown);
-        let trust = self.site.trust(&folder, &names);
-        self.levels.push(Level { folder, names, next: 0, shown, series, trust, fresh: true });
+    fn push_level(&mut self, folder: Arc<Folder>, shown: LocalPath) -> io::Result<()> {
+        let names = self.root.folder_names(&folder, self.extent, self.budget)?;
+        let series = self.root.description_cache.for_folder(&shown);
+        let trust = self.root.cache_validity(&folder, &names);
+        self.levels.push(WalkLevel {
+            folder,
+            names,
+            next: 0,
+            shown,
+            descriptions: series,
+            validity: trust,
+            is_page_cache_untried: true,
+        });
         Ok(())
     }
 
     /// True if the scan of the current folder is complete.
-    pub(super) fn sees_all(&self) -> bool {
-        self.levels.last().is_none_or(|level| level.names.all)
+    pub(super) fn is_scan_complete(&self) -> bool {
+        self.levels.last().is_none_or(|level| level.names.is_complete)
     }
 
     /// Skips `name` after `error`, unless the error stops the whole walk.
-    fn refused(&mut self, name: &[u8], error: io::Error) -> io::Result<()> {
-        if is_ours(&error) {
+    fn skip_failed(&mut self, name: &[u8], error: io::Error) -> io::Result<()> {
+        if is_control_flow(&error) {
             return Err(error);
         }
-        if !is_missing(&error)
+        if !is_not_found(&error)
             && let Some(level) = self.levels.last()
         {
             tracing::debug!(%error, "cannot read folder");
@@ -223,6 +235,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn absence(path: &Local, why: &str) -> Absence {
-    Absence { what: String::from_utf8_lossy(path.as_bytes()).into_owned(), why: why.to_owned() }
+fn absence(path: &LocalPath, why: &str) -> Absence {
+    Absence { name: String::from_utf8_lossy(path.as_bytes()).into_owned(), reason: why.to_owned() }
 }

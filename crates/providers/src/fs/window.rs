@@ -8,113 +8,127 @@ use std::io;
 use std::ops::Range;
 
 use encoding_rs::Encoding;
-use resource::{Part, Slice, Source};
+use resource::{ByteSource, Part, Slice};
 
-use super::chunks::{Chunks, Decoding, read_at};
-use super::effort::Effort;
-use super::read::{AT_HAND, Opened};
-use super::text::{Form, Share, Signs, is_utf8, recognise, whole_characters};
+use super::budget::WorkBudget;
+use super::chunks::{DecodingReader, FileChunks, read_at};
+use super::read::{MAX_IN_MEMORY, OpenFile};
+use super::text::{
+    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form, is_utf8,
+};
 
 /// Files up to this size are read in full to detect what they are.
-const SMALL: u64 = 64 * 1024;
+const MAX_FULL_SNIFF: u64 = 64 * 1024;
 
 /// Bytes of a larger file used for detection.
-const HEAD: u64 = 8 * 1024;
+const SNIFF_BYTES: u64 = 8 * 1024;
 
-impl Opened {
+impl OpenFile {
     /// Reads `length` bytes at `offset`, aligned to characters.
-    pub(super) fn part(self, offset: u64, length: u64, effort: &Effort) -> io::Result<Part> {
+    pub(super) fn read_part(
+        self,
+        offset: u64,
+        length: u64,
+        effort: &WorkBudget,
+    ) -> io::Result<Part> {
         let size = self.stamp.size;
         let mut head = Vec::new();
-        read_at(&self.file, 0, if size <= SMALL { size } else { HEAD }, &mut head)?;
-        let share = if size <= SMALL { Share::Whole } else { Share::Head };
-        let form = recognise(&head, share);
+        read_at(&self.file, 0, if size <= MAX_FULL_SNIFF { size } else { SNIFF_BYTES }, &mut head)?;
+        let share = if size <= MAX_FULL_SNIFF { SampleExtent::Whole } else { SampleExtent::Head };
+        let form = detect_form(&head, share);
         // Windows of length zero would make no progress.
         let length = length.max(1);
         match form {
-            Form::Blob => self.blob(offset, length, &head),
-            Form::Utf8 => self.utf8(offset, length, &head, effort),
-            Form::Coded(charset) => {
-                self.coded(charset, offset..offset.saturating_add(length), effort)
+            ContentForm::Blob => self.blob_part(offset, length, &head),
+            ContentForm::Utf8 => self.utf8_part(offset, length, &head, effort),
+            ContentForm::Charset(charset) => {
+                self.decoded_part(charset, offset..offset.saturating_add(length), effort)
             }
         }
     }
 
-    fn blob(self, offset: u64, length: u64, head: &[u8]) -> io::Result<Part> {
+    fn blob_part(self, offset: u64, length: u64, head: &[u8]) -> io::Result<Part> {
         let size = self.stamp.size;
         let start = offset.min(size);
         let range = start..start.saturating_add(length).min(size);
-        let chunks = Chunks::raw(&self.file, range.clone());
-        let (source, range) = settle(chunks, range)?;
-        Ok(self.give(Form::Blob, source, head, Some(slice(&range, size))))
+        let chunks = FileChunks::raw(&self.file, range.clone());
+        let (source, range) = load_or_stream(chunks, range)?;
+        Ok(self.into_part(ContentForm::Blob, source, head, Some(slice(&range, size))))
     }
 
-    fn utf8(self, offset: u64, length: u64, head: &[u8], effort: &Effort) -> io::Result<Part> {
+    fn utf8_part(
+        self,
+        offset: u64,
+        length: u64,
+        head: &[u8],
+        effort: &WorkBudget,
+    ) -> io::Result<Part> {
         let size = self.stamp.size;
-        let range = characters(&self.file, offset, length, size)?;
+        let range = align_to_characters(&self.file, offset, length, size)?;
         let slice = Some(slice(&range, size));
-        if range.end - range.start > AT_HAND {
-            effort.must_be_long()?;
-            if !is_text(Chunks::raw(&self.file, range.clone()), effort)? {
-                return self.blob(offset, length, head);
+        if range.end - range.start > MAX_IN_MEMORY {
+            effort.require_unlimited()?;
+            if !is_text(FileChunks::raw(&self.file, range.clone()), effort)? {
+                return self.blob_part(offset, length, head);
             }
-            let source = Chunks::text(&self.file, range).stream();
-            return Ok(self.give(Form::Utf8, source, head, slice));
+            let source = FileChunks::text(&self.file, range).into_stream();
+            return Ok(self.into_part(ContentForm::Utf8, source, head, slice));
         }
-        let bytes = Chunks::raw(&self.file, range).collect()?;
-        if Signs::of(&bytes).has(Signs::ZERO) || !is_utf8(&bytes, Share::Whole) {
-            return self.blob(offset, length, head);
+        let bytes = FileChunks::raw(&self.file, range).collect()?;
+        if ByteClasses::of(&bytes).has(ByteClasses::NUL) || !is_utf8(&bytes, SampleExtent::Whole) {
+            return self.blob_part(offset, length, head);
         }
-        Ok(self.give(Form::Utf8, Source::Bytes(bytes), head, slice))
+        Ok(self.into_part(ContentForm::Utf8, ByteSource::Bytes(bytes), head, slice))
     }
 
-    fn coded(
+    fn decoded_part(
         self,
         charset: &'static Encoding,
         wanted: Range<u64>,
-        effort: &Effort,
+        effort: &WorkBudget,
     ) -> io::Result<Part> {
         let size = self.stamp.size;
-        if size > SMALL {
-            effort.must_be_long()?;
+        if size > MAX_FULL_SNIFF {
+            effort.require_unlimited()?;
         }
-        let mut cut = Cut::new(wanted);
-        let mut decoding = Decoding::new(&self.file, size, charset);
+        let mut cut = WindowAligner::new(wanted);
+        let mut decoding = DecodingReader::new(&self.file, size, charset);
         while let Some(text) = decoding.next()? {
-            effort.attended()?;
-            cut.pass(&text);
+            effort.check_cancelled()?;
+            cut.feed(&text);
         }
-        let (range, total) = cut.end();
-        let chunks = Chunks::coded(Decoding::new(&self.file, size, charset), range.clone());
-        let (source, range) = settle(chunks, range)?;
-        Ok(self.give(Form::Coded(charset), source, &[], Some(slice(&range, total))))
+        let (range, total) = cut.finish();
+        let chunks =
+            FileChunks::decoded(DecodingReader::new(&self.file, size, charset), range.clone());
+        let (source, range) = load_or_stream(chunks, range)?;
+        Ok(self.into_part(ContentForm::Charset(charset), source, &[], Some(slice(&range, total))))
     }
 }
 
 /// Finds the character-aligned bounds of a window while decoded text streams past.
-struct Cut {
+struct WindowAligner {
     wanted: Range<u64>,
     start: Option<u64>,
     end: Option<u64>,
-    passed: u64,
+    bytes_seen: u64,
 }
 
-impl Cut {
+impl WindowAligner {
     fn new(wanted: Range<u64>) -> Self {
-        Self { wanted, start: None, end: None, passed: 0 }
+        Self { wanted, start: None, end: None, bytes_seen: 0 }
     }
 
-    fn pass(&mut self, text: &str) {
-        let base = self.passed;
-        self.passed += text.len() as u64;
+    fn feed(&mut self, text: &str) {
+        let base = self.bytes_seen;
+        self.bytes_seen += text.len() as u64;
         let inside = |at: u64| (at - base) as usize;
-        if self.start.is_none() && self.wanted.start < self.passed {
+        if self.start.is_none() && self.wanted.start < self.bytes_seen {
             let start = base + text.ceil_char_boundary(inside(self.wanted.start)) as u64;
             self.start = Some(start);
             self.wanted.end = start.saturating_add(self.wanted.end - self.wanted.start);
         }
-        let Some(start) = self.start.filter(|start| *start < self.passed) else { return };
-        if self.end.is_none() && self.wanted.end < self.passed {
+        let Some(start) = self.start.filter(|start| *start < self.bytes_seen) else { return };
+        if self.end.is_none() && self.wanted.end < self.bytes_seen {
             let end = base + text.floor_char_boundary(inside(self.wanted.end.max(base))) as u64;
             let least =
                 || start + text[inside(start)..].chars().next().map_or(0, char::len_utf8) as u64;
@@ -123,50 +137,53 @@ impl Cut {
     }
 
     /// Returns the aligned range, and the length of the text.
-    fn end(self) -> (Range<u64>, u64) {
-        let start = self.start.unwrap_or(self.passed);
-        (start..self.end.unwrap_or(self.passed), self.passed)
+    fn finish(self) -> (Range<u64>, u64) {
+        let start = self.start.unwrap_or(self.bytes_seen);
+        (start..self.end.unwrap_or(self.bytes_seen), self.bytes_seen)
     }
 }
 
 /// Aligns the range of `length` bytes at `offset` to the characters of a UTF-8 file.
-fn characters(file: &File, offset: u64, length: u64, size: u64) -> io::Result<Range<u64>> {
+fn align_to_characters(file: &File, offset: u64, length: u64, size: u64) -> io::Result<Range<u64>> {
     if offset >= size {
         return Ok(size..size);
     }
     let mut around = Vec::new();
     read_at(file, offset, 8.min(size - offset), &mut around)?;
-    let inside = around.iter().take(3).take_while(|byte| is_inside(**byte)).count();
+    let inside = around.iter().take(3).take_while(|byte| is_continuation_byte(**byte)).count();
     let start = offset + inside as u64;
     let end = start.saturating_add(length);
     if end >= size {
         return Ok(start..size);
     }
     let first = around.get(inside + 1..).unwrap_or_default();
-    let width = 1 + first.iter().take(3).take_while(|byte| is_inside(**byte)).count() as u64;
+    let width =
+        1 + first.iter().take(3).take_while(|byte| is_continuation_byte(**byte)).count() as u64;
     if length <= width {
         return Ok(start..start + width);
     }
     let mut tail = Vec::new();
     let back = length.min(4);
     read_at(file, end - back, back, &mut tail)?;
-    let missing = tail.len() - whole_characters(&tail);
+    let missing = tail.len() - complete_utf8_len(&tail);
     Ok(start..end - missing as u64)
 }
 
 /// True if `byte` is a UTF-8 continuation byte.
-fn is_inside(byte: u8) -> bool {
+fn is_continuation_byte(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
 /// True if all `chunks` are UTF-8 text.
-fn is_text(mut chunks: Chunks, effort: &Effort) -> io::Result<bool> {
+fn is_text(mut chunks: FileChunks, effort: &WorkBudget) -> io::Result<bool> {
     let mut carry = Vec::new();
     while let Some(chunk) = chunks.next()? {
-        effort.attended()?;
+        effort.check_cancelled()?;
         carry.extend_from_slice(&chunk);
-        let whole = whole_characters(&carry);
-        if Signs::of(&carry).has(Signs::ZERO) || !is_utf8(&carry[..whole], Share::Whole) {
+        let whole = complete_utf8_len(&carry);
+        if ByteClasses::of(&carry).has(ByteClasses::NUL)
+            || !is_utf8(&carry[..whole], SampleExtent::Whole)
+        {
             return Ok(false);
         }
         carry.drain(..whole);
@@ -175,13 +192,13 @@ fn is_text(mut chunks: Chunks, effort: &Effort) -> io::Result<bool> {
 }
 
 /// Returns the source for `chunks` of `range`, and the range that remains if the file shrank.
-fn settle(chunks: Chunks, range: Range<u64>) -> io::Result<(Source, Range<u64>)> {
-    if range.end - range.start > AT_HAND {
-        return Ok((chunks.stream(), range));
+fn load_or_stream(chunks: FileChunks, range: Range<u64>) -> io::Result<(ByteSource, Range<u64>)> {
+    if range.end - range.start > MAX_IN_MEMORY {
+        return Ok((chunks.into_stream(), range));
     }
     let bytes = chunks.collect()?;
     let end = range.start + bytes.len() as u64;
-    Ok((Source::Bytes(bytes), range.start..end))
+    Ok((ByteSource::Bytes(bytes), range.start..end))
 }
 
 fn slice(range: &Range<u64>, total: u64) -> Slice {

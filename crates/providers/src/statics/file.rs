@@ -13,50 +13,50 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::stream;
-use resource::{Body, Error, Result, Slice, Source, Window};
+use resource::{Body, ByteSource, Error, Result, Slice, Window};
 use simdutf8::compat::from_utf8;
 
-use super::window::{begins_character, cut, stretch};
+use super::window::{align_to_characters, cut_window, is_char_start};
 
 /// Files up to this size are read into memory at once.
-pub(super) const AT_ONCE: u64 = 1024 * 1024;
+pub(super) const MAX_BUFFERED_SIZE: u64 = 1024 * 1024;
 
 /// Chunk size for larger files. A multiple of three, so that base64 needs no padding between
 /// chunks.
-const CHUNK: u64 = 192 * 1024;
+const CHUNK_SIZE: u64 = 192 * 1024;
 
 /// A file, opened at every read.
 #[derive(Debug)]
-pub(super) struct OnDisk {
+pub(super) struct DeclaredFile {
     path: PathBuf,
     may_be_text: bool,
     /// The fingerprint of the version whose UTF-8 was last checked, and the result.
-    judged: Mutex<Option<(String, bool)>>,
+    utf8_check: Mutex<Option<(String, bool)>>,
 }
 
 /// Facts about content that are known before it is read.
 #[derive(Debug, Clone)]
-pub(super) struct Facts {
+pub(super) struct ContentFacts {
     pub(super) size: u64,
     /// Fingerprint for the etag: the hash of inline content, or of a file's times, size and inode.
-    pub(super) mark: String,
+    pub(super) fingerprint: String,
     pub(super) modified: Option<SystemTime>,
 }
 
 /// An open file. Its facts come from the open handle.
-pub(super) struct Opened {
-    pub(super) facts: Facts,
-    content: Content,
+pub(super) struct OpenDeclaredFile {
+    pub(super) facts: ContentFacts,
+    content: DeclaredFileContent,
 }
 
-enum Content {
+enum DeclaredFileContent {
     InMemory { bytes: Bytes, is_text: bool },
     Large { file: Arc<File>, is_text: bool, size: u64 },
 }
 
-impl OnDisk {
+impl DeclaredFile {
     pub(super) fn new(path: PathBuf, may_be_text: bool) -> Self {
-        Self { path, may_be_text, judged: Mutex::new(None) }
+        Self { path, may_be_text, utf8_check: Mutex::new(None) }
     }
 
     /// The path of the file.
@@ -65,62 +65,68 @@ impl OnDisk {
     }
 
     /// The current facts of the file.
-    pub(super) fn facts(&self) -> Result<Facts> {
+    pub(super) fn current_facts(&self) -> Result<ContentFacts> {
         std::fs::metadata(&self.path)
-            .and_then(|metadata| facts(&metadata))
+            .and_then(|metadata| facts_from_metadata(&metadata))
             .map_err(|error| unavailable(&self.path, &error))
     }
 
     /// Opens the file, and reads it into memory if it is small.
-    pub(super) fn open(&self) -> Result<Opened> {
+    pub(super) fn open(&self) -> Result<OpenDeclaredFile> {
         // Opening a named pipe would block until a writer comes, so check the file type first.
-        self.facts()?;
+        self.current_facts()?;
         self.try_open().map_err(|error| unavailable(&self.path, &error))
     }
 
-    fn try_open(&self) -> io::Result<Opened> {
+    fn try_open(&self) -> io::Result<OpenDeclaredFile> {
         let file = File::open(&self.path)?;
-        let facts = facts(&file.metadata()?)?;
-        let content = if facts.size <= AT_ONCE {
+        let facts = facts_from_metadata(&file.metadata()?)?;
+        let content = if facts.size <= MAX_BUFFERED_SIZE {
             let bytes = read_at(&file, 0, facts.size)?;
             let is_text = self.may_be_text && from_utf8(&bytes).is_ok();
-            Content::InMemory { bytes, is_text }
+            DeclaredFileContent::InMemory { bytes, is_text }
         } else {
-            let is_text = self.may_be_text && self.judge(&file, &facts)?;
-            Content::Large { file: Arc::new(file), is_text, size: facts.size }
+            let is_text = self.may_be_text && self.check_utf8(&file, &facts)?;
+            DeclaredFileContent::Large { file: Arc::new(file), is_text, size: facts.size }
         };
-        Ok(Opened { facts, content })
+        Ok(OpenDeclaredFile { facts, content })
     }
 
     /// True if a large file is UTF-8 throughout. Scans each version once and remembers the result.
-    fn judge(&self, file: &File, facts: &Facts) -> io::Result<bool> {
-        let judged = || self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+    fn check_utf8(&self, file: &File, facts: &ContentFacts) -> io::Result<bool> {
+        let judged = || self.utf8_check.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((mark, is_text)) = &*judged()
-            && *mark == facts.mark
+            && *mark == facts.fingerprint
         {
             return Ok(*is_text);
         }
         let is_text = is_utf8(file, facts.size)?;
-        *judged() = Some((facts.mark.clone(), is_text));
+        *judged() = Some((facts.fingerprint.clone(), is_text));
         Ok(is_text)
     }
 }
 
-impl Opened {
+impl OpenDeclaredFile {
     /// The body of the content, or of the requested window.
-    pub(super) fn give(self, window: &Window) -> Result<(Body, Option<Slice>)> {
+    pub(super) fn into_windowed_body(self, window: &Window) -> Result<(Body, Option<Slice>)> {
         let (source, is_text, slice) = match self.content {
-            Content::InMemory { bytes, is_text } => {
-                let (bytes, slice) = cut(&bytes, is_text, window);
-                (Source::Bytes(bytes), is_text, slice)
+            DeclaredFileContent::InMemory { bytes, is_text } => {
+                let (bytes, slice) = cut_window(&bytes, is_text, window);
+                (ByteSource::Bytes(bytes), is_text, slice)
             }
-            Content::Large { file, is_text, size } => {
-                let slice = large_slice(&file, is_text, size, window).map_err(|e| torn(&e))?;
+            DeclaredFileContent::Large { file, is_text, size } => {
+                let slice = large_slice(&file, is_text, size, window)
+                    .map_err(|e| changed_during_read(&e))?;
                 let span = slice.as_ref().map_or((0, size), |s| (s.offset, s.offset + s.length));
-                let source = if span.1 - span.0 <= CHUNK {
-                    Source::Bytes(chunk(&file, room(span.1 - span.0)?, span, is_text)?)
+                let source = if span.1 - span.0 <= CHUNK_SIZE {
+                    ByteSource::Bytes(read_chunk(
+                        &file,
+                        zeroed_buffer(span.1 - span.0)?,
+                        span,
+                        is_text,
+                    )?)
                 } else {
-                    Source::Stream(chunks(file, span, is_text))
+                    ByteSource::Stream(stream_chunks(file, span, is_text))
                 };
                 (source, is_text, slice)
             }
@@ -138,13 +144,13 @@ fn large_slice(
     let Window::Part { offset, length, .. } = window else { return Ok(None) };
     let begins = |at: u64| {
         let byte = if is_text { read_at(file, at, 1)?.first().copied() } else { None };
-        Ok(byte.is_none_or(begins_character))
+        Ok(byte.is_none_or(is_char_start))
     };
-    stretch(size, *offset, *length, begins).map(Some)
+    align_to_characters(size, *offset, *length, begins).map(Some)
 }
 
 /// Streams the span of a file between two offsets, one chunk at a time.
-fn chunks(
+fn stream_chunks(
     file: Arc<File>,
     span: (u64, u64),
     is_text: bool,
@@ -156,8 +162,8 @@ fn chunks(
                 return Ok(None);
             }
             // Allocate here: short-lived blocking threads would each retain memory.
-            let room = room(CHUNK.min(end - at))?;
-            let bytes = blocking(move || chunk(&file, room, (at, end), is_text)).await?;
+            let room = zeroed_buffer(CHUNK_SIZE.min(end - at))?;
+            let bytes = run_blocking(move || read_chunk(&file, room, (at, end), is_text)).await?;
             let next = at + bytes.len() as u64;
             Ok(Some((bytes, (next, end))))
         }
@@ -165,13 +171,18 @@ fn chunks(
 }
 
 /// A zeroed buffer of `length` bytes.
-fn room(length: u64) -> Result<Vec<u8>> {
-    Ok(vec![0; usize::try_from(length).map_err(|error| torn(&error))?])
+fn zeroed_buffer(length: u64) -> Result<Vec<u8>> {
+    Ok(vec![0; usize::try_from(length).map_err(|error| changed_during_read(&error))?])
 }
 
 /// Reads the first bytes of a span into `room`. Text is cut at a character boundary.
-fn chunk(file: &File, mut room: Vec<u8>, (at, end): (u64, u64), is_text: bool) -> Result<Bytes> {
-    file.read_exact_at(&mut room, at).map_err(|error| torn(&error))?;
+fn read_chunk(
+    file: &File,
+    mut room: Vec<u8>,
+    (at, end): (u64, u64),
+    is_text: bool,
+) -> Result<Bytes> {
+    file.read_exact_at(&mut room, at).map_err(|error| changed_during_read(&error))?;
     let bytes = Bytes::from(room);
     let is_last = at + bytes.len() as u64 == end;
     if !is_text {
@@ -182,14 +193,14 @@ fn chunk(file: &File, mut room: Vec<u8>, (at, end): (u64, u64), is_text: bool) -
         Err(error) if !is_last && error.error_len().is_none() && error.valid_up_to() > 0 => {
             Ok(bytes.slice(..error.valid_up_to()))
         }
-        Err(error) => Err(torn(&error)),
+        Err(error) => Err(changed_during_read(&error)),
     }
 }
 
 fn is_utf8(file: &File, size: u64) -> io::Result<bool> {
     let mut at = 0;
     while at < size {
-        let bytes = read_at(file, at, CHUNK.min(size - at))?;
+        let bytes = read_at(file, at, CHUNK_SIZE.min(size - at))?;
         let is_last = at + bytes.len() as u64 == size;
         match from_utf8(&bytes) {
             Ok(_) => at += bytes.len() as u64,
@@ -208,7 +219,7 @@ fn read_at(file: &File, at: u64, length: u64) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-fn facts(metadata: &Metadata) -> io::Result<Facts> {
+fn facts_from_metadata(metadata: &Metadata) -> io::Result<ContentFacts> {
     if !metadata.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
@@ -218,21 +229,25 @@ fn facts(metadata: &Metadata) -> io::Result<Facts> {
         hasher.update(&number.to_le_bytes());
     }
     hasher.update(&metadata.size().to_le_bytes()).update(&metadata.ino().to_le_bytes());
-    let mark = short(&hasher.finalize());
-    Ok(Facts { size: metadata.size(), mark, modified: metadata.modified().ok() })
+    let mark = short_hex(&hasher.finalize());
+    Ok(ContentFacts {
+        size: metadata.size(),
+        fingerprint: mark,
+        modified: metadata.modified().ok(),
+    })
 }
 
 /// The fingerprint of content in memory.
-pub(super) fn mark(content: &[u8]) -> String {
-    short(&blake3::hash(content))
+pub(super) fn content_fingerprint(content: &[u8]) -> String {
+    short_hex(&blake3::hash(content))
 }
 
-fn short(hash: &blake3::Hash) -> String {
+fn short_hex(hash: &blake3::Hash) -> String {
     hash.to_hex()[..16].to_owned()
 }
 
 /// Runs `work` on a blocking thread, so that disk waits do not block the runtime.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let broken = |error| Error::internal("reading a file failed unexpectedly").caused_by(error);
@@ -244,6 +259,6 @@ fn unavailable(path: &Path, error: &io::Error) -> Error {
         .caused_by(format!("{}: {error}", path.display()))
 }
 
-fn torn(error: &dyn std::error::Error) -> Error {
+fn changed_during_read(error: &dyn std::error::Error) -> Error {
     Error::unavailable("the file changed during the read; try again").caused_by(error.to_string())
 }

@@ -2,12 +2,12 @@
 //!
 //! It serves the declared URIs unchanged, without a prefix.
 
+mod declared_resource;
+mod declared_template;
 mod file;
-mod fill;
-mod item;
 mod options;
-mod pattern;
-mod shelf;
+mod resource_list;
+mod text_template;
 mod watch;
 mod window;
 
@@ -15,45 +15,52 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Ask, Complete, Completion, Content, Context, Error, Facets, Freshness, Page, Provider,
-    Question, Reading, Resource, Result, Scope, Template, Uri, UriTemplate, Window,
+    CacheScope, Complete, Completion, CompletionRequest, Content, Context, Error, Facets,
+    Freshness, Page, PageRequest, Provider, Reading, Resource, Result, Template, Uri, UriTemplate,
+    Window,
 };
 
-pub use options::{Entry, Form, Options, Origin, Pattern};
-use pattern::Patterns;
-use shelf::Shelf;
-use watch::Station;
+use declared_template::DeclaredTemplates;
+pub use options::{
+    ContentOrigin, FormatDeclaration, Options, ResourceDeclaration, TemplateDeclaration,
+};
+use resource_list::DeclaredResources;
+use watch::DeclaredFileWatcher;
 
-use crate::vigil::{POLL, WATCHES};
+use crate::file_watch::{DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL};
 
 /// Provider for declared resources and templates.
 ///
 /// Reading a resource with several formats returns one part per format, the primary first. A
 /// window applies to the primary format and returns only that one.
 pub struct Statics {
-    shelf: Shelf,
-    patterns: Patterns,
+    resources: DeclaredResources,
+    templates: DeclaredTemplates,
     freshness: Freshness,
-    station: Arc<Station>,
+    watcher: Arc<DeclaredFileWatcher>,
 }
 
 impl Statics {
     /// Builds the provider. Of several resources with the same URI it keeps the first, likewise
     /// of templates.
     pub fn new(options: Options) -> Self {
-        let shelf = Shelf::new(options.resources);
-        let station = Arc::new(Station::new(shelf.files(), POLL, WATCHES));
+        let resources = DeclaredResources::new(options.resources);
+        let watcher = Arc::new(DeclaredFileWatcher::new(
+            resources.files(),
+            DEFAULT_POLL_INTERVAL,
+            DEFAULT_MAX_WATCHES,
+        ));
         Self {
-            shelf,
-            station,
-            patterns: Patterns::new(options.templates),
-            freshness: Freshness { ttl: options.ttl, scope: Scope::Public },
+            resources,
+            watcher,
+            templates: DeclaredTemplates::new(options.templates),
+            freshness: Freshness { ttl: options.ttl, scope: CacheScope::Public },
         }
     }
 
     /// Number of declared resources, without templates.
     pub fn len(&self) -> usize {
-        self.shelf.len()
+        self.resources.len()
     }
 
     /// True if no resource is declared.
@@ -62,44 +69,51 @@ impl Statics {
     }
 
     /// All declared URIs and URI templates.
-    pub fn claims(&self) -> (Vec<Uri>, Vec<UriTemplate>) {
-        (self.shelf.claims(), self.patterns.claims())
+    pub fn declared_uris(&self) -> (Vec<Uri>, Vec<UriTemplate>) {
+        (self.resources.uris(), self.templates.uri_templates())
     }
 
-    fn has(&self, uri: &Uri) -> bool {
-        self.shelf.find(uri).is_some() || self.patterns.find(uri).is_some()
+    fn contains(&self, uri: &Uri) -> bool {
+        self.resources.find(uri).is_some() || self.templates.expand(uri).is_some()
     }
 }
 
 #[async_trait]
 impl Provider for Statics {
-    async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
+    async fn list(
+        &self,
+        _: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
         match parent {
-            None => self.shelf.page(ask, self.freshness).await,
-            Some(uri) if self.has(uri) => Err(Error::invalid("not a collection").about(uri)),
+            None => self.resources.list_page(ask, self.freshness).await,
+            Some(uri) if self.contains(uri) => Err(Error::invalid("not a collection").about(uri)),
             Some(uri) => Err(Error::not_found(uri)),
         }
     }
 
-    async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
-        self.patterns.page(ask, self.freshness)
+    async fn templates(&self, _: &Context, ask: &PageRequest) -> Result<Page<Template>> {
+        self.templates.list_page(ask, self.freshness)
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
-        match self.shelf.find(uri) {
+        match self.resources.find(uri) {
             Some(item) => Ok(item.describe().await?.as_ref().clone()),
-            None => Ok(self.patterns.find(uri).ok_or_else(|| Error::not_found(uri))?.describe()),
+            None => {
+                Ok(self.templates.expand(uri).ok_or_else(|| Error::not_found(uri))?.into_resource())
+            }
         }
     }
 
     async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let parts = match self.shelf.find(uri) {
-            Some(item) => item.read(window).await,
+        let parts = match self.resources.find(uri) {
+            Some(item) => item.read_parts(window).await,
             None => self
-                .patterns
-                .find(uri)
+                .templates
+                .expand(uri)
                 .ok_or_else(|| Error::not_found(uri))?
-                .read(window)
+                .into_part(window)
                 .map(|part| vec![part]),
         };
         let parts = parts.map_err(|error| error.about(uri))?;
@@ -107,8 +121,8 @@ impl Provider for Statics {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let completes = self.patterns.have_values();
-        let watches = self.station.has_files();
+        let completes = self.templates.has_values();
+        let watches = self.watcher.has_files();
         Facets {
             watch: watches.then_some(self as _),
             complete: completes.then_some(self as _),
@@ -121,12 +135,12 @@ impl Provider for Statics {
 
 #[async_trait]
 impl Complete for Statics {
-    async fn complete(&self, _: &Context, question: &Question<'_>) -> Result<Completion> {
-        if let Some(completion) = self.patterns.complete(question) {
+    async fn complete(&self, _: &Context, question: &CompletionRequest<'_>) -> Result<Completion> {
+        if let Some(completion) = self.templates.complete_variable(question) {
             return completion;
         }
         match Uri::parse(question.template) {
-            Ok(uri) if self.has(&uri) => Ok(Completion::default()),
+            Ok(uri) if self.contains(&uri) => Ok(Completion::default()),
             _ => Err(Error::invalid("no such template or resource")),
         }
     }

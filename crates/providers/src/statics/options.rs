@@ -10,34 +10,34 @@ use resource::{Resource, Template};
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The resources, in listing order.
-    pub resources: Vec<Entry>,
+    pub resources: Vec<ResourceDeclaration>,
     /// The templates, in listing order. The first template that matches a URI serves it.
-    pub templates: Vec<Pattern>,
+    pub templates: Vec<TemplateDeclaration>,
     /// How long clients may cache a response.
     pub ttl: Duration,
 }
 
 /// One declared resource.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ResourceDeclaration {
     /// Its description. The provider fills in MIME type, size and etag from the content.
     pub resource: Resource,
     /// Its formats, the primary first. The provider skips an entry without formats.
-    pub formats: Vec<Form>,
+    pub formats: Vec<FormatDeclaration>,
 }
 
 /// The content in one format.
 #[derive(Debug, Clone)]
-pub struct Form {
+pub struct FormatDeclaration {
     /// The MIME type.
     pub mime: Option<String>,
     /// The content.
-    pub origin: Origin,
+    pub origin: ContentOrigin,
 }
 
 /// Where the content comes from.
 #[derive(Debug, Clone)]
-pub enum Origin {
+pub enum ContentOrigin {
     /// Text in the settings, always served as text.
     Text(String),
     /// Bytes in the settings, always served as a blob.
@@ -48,7 +48,7 @@ pub enum Origin {
 
 /// A template whose resources are all generated from one text.
 #[derive(Debug, Clone)]
-pub struct Pattern {
+pub struct TemplateDeclaration {
     /// Its description, which the generated resources inherit.
     pub template: Template,
     /// The content. `{name}` is a placeholder for the value of that variable.

@@ -1,4 +1,4 @@
-//! Tests of the static provider: the provider contract, and helpers for the other tests.
+//! Tests of the static provider: the provider contract, and support for the other tests.
 
 mod files;
 mod formats;
@@ -11,12 +11,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use resource::{
-    Annotations, Body, Content, Context, Error, Extra, Part, Provider, Resource, Template, Uri,
-    UriTemplate, Window,
+    Annotations, Body, Content, Context, Error, Part, Provider, Resource, Template, UnknownMembers,
+    Uri, UriTemplate, Window,
 };
-use testkit::contract::{Known, bytes_of, contract};
+use testkit::contract::{Expectations, bytes_of, contract};
 
-use super::{Entry, Form, Options, Origin, Pattern, Statics};
+use super::{
+    ContentOrigin, FormatDeclaration, Options, ResourceDeclaration, Statics, TemplateDeclaration,
+};
 
 const WHOLE: Window = Window::Whole { limit: 1 << 40 };
 
@@ -24,23 +26,23 @@ fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn form(mime: &str, origin: Origin) -> Form {
-    Form { mime: Some(mime.to_owned()), origin }
+fn form(mime: &str, origin: ContentOrigin) -> FormatDeclaration {
+    FormatDeclaration { mime: Some(mime.to_owned()), origin }
 }
 
-fn entry(at: &str, formats: Vec<Form>) -> Entry {
-    Entry { resource: Resource::new(uri(at), "name"), formats }
+fn entry(at: &str, formats: Vec<FormatDeclaration>) -> ResourceDeclaration {
+    ResourceDeclaration { resource: Resource::new(uri(at), "name"), formats }
 }
 
-fn text(at: &str, text: &str) -> Entry {
-    entry(at, vec![form("text/plain", Origin::Text(text.to_owned()))])
+fn text(at: &str, text: &str) -> ResourceDeclaration {
+    entry(at, vec![form("text/plain", ContentOrigin::Text(text.to_owned()))])
 }
 
-fn file(at: &str, mime: &str, path: &Path) -> Entry {
-    entry(at, vec![form(mime, Origin::File(path.to_owned()))])
+fn file(at: &str, mime: &str, path: &Path) -> ResourceDeclaration {
+    entry(at, vec![form(mime, ContentOrigin::File(path.to_owned()))])
 }
 
-fn pattern(at: &str, mime: &str, text: &str, values: &[(&str, &[&str])]) -> Pattern {
+fn pattern(at: &str, mime: &str, text: &str, values: &[(&str, &[&str])]) -> TemplateDeclaration {
     let template = Template {
         uri: UriTemplate::parse(at).unwrap(),
         name: "person".to_owned(),
@@ -49,7 +51,7 @@ fn pattern(at: &str, mime: &str, text: &str, values: &[(&str, &[&str])]) -> Patt
         mime: Some(mime.to_owned()),
         icons: Vec::new(),
         annotations: Annotations { priority: Some(0.5), ..Annotations::default() },
-        extra: Extra::default(),
+        extra: UnknownMembers::default(),
     };
     let values: BTreeMap<String, Vec<String>> = values
         .iter()
@@ -57,17 +59,17 @@ fn pattern(at: &str, mime: &str, text: &str, values: &[(&str, &[&str])]) -> Patt
             ((*name).to_owned(), values.iter().copied().map(str::to_owned).collect())
         })
         .collect();
-    Pattern { template, text: text.to_owned(), values }
+    TemplateDeclaration { template, text: text.to_owned(), values }
 }
 
-fn statics(resources: Vec<Entry>, templates: Vec<Pattern>) -> Statics {
+fn statics(resources: Vec<ResourceDeclaration>, templates: Vec<TemplateDeclaration>) -> Statics {
     Statics::new(Options { resources, templates, ttl: Duration::from_secs(5) })
 }
 
 async fn try_read(statics: &Statics, at: &str, window: &Window) -> Result<Vec<Part>, Error> {
     match statics.read(&Context::default(), &uri(at), window).await?.content {
         Content::Parts(parts) => Ok(parts),
-        Content::Collection(_) | Content::Question(_) => panic!("{at} is no collection"),
+        Content::Collection(_) | Content::InputRequired(_) => panic!("{at} is no collection"),
     }
 }
 
@@ -81,16 +83,16 @@ fn is_text(part: &Part) -> bool {
 }
 
 /// A text, a blob, an empty text, a resource with two formats, and small and large files.
-fn one_of_each(paths: &[PathBuf; 3]) -> Vec<Entry> {
+fn one_of_each(paths: &[PathBuf; 3]) -> Vec<ResourceDeclaration> {
     vec![
         text("note://welcome", "# Willkommen, 日本語 🦀"),
-        entry("note://picture", vec![form("image/png", Origin::Bytes(vec![0x89, 0, 0xff]))]),
+        entry("note://picture", vec![form("image/png", ContentOrigin::Bytes(vec![0x89, 0, 0xff]))]),
         text("note://empty", ""),
         entry(
             "note://report",
             vec![
-                form("application/pdf", Origin::Bytes(vec![1, 2, 3, 4, 5])),
-                form("text/plain", Origin::Text("five".to_owned())),
+                form("application/pdf", ContentOrigin::Bytes(vec![1, 2, 3, 4, 5])),
+                form("text/plain", ContentOrigin::Text("five".to_owned())),
             ],
         ),
         file("disk:///small", "text/markdown", &paths[0]),
@@ -117,7 +119,7 @@ async fn statics_keep_the_contract() {
         pattern("note://plain/{name}", "text/plain", "{name}", &[]),
         pattern("note://third/{+path}", "text/plain", "{path}", &[]),
     ];
-    let known = Known {
+    let known = Expectations {
         leaves: vec![
             (uri("note://picture"), vec![0x89, 0, 0xff]),
             (uri("note://report"), vec![1, 2, 3, 4, 5]),

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use resource::{Error, Result, Slice, Window};
 
 /// Fails if the pinned etag differs, or if a whole read exceeds its limit.
-pub(super) fn check(window: &Window, etag: Option<&str>, total: u64) -> Result<()> {
+pub(super) fn check_window(window: &Window, etag: Option<&str>, total: u64) -> Result<()> {
     match window {
         Window::Part { etag: Some(pinned), .. } if Some(pinned.as_str()) != etag => {
             Err(Error::changed(etag.unwrap_or_default()))
@@ -17,29 +17,29 @@ pub(super) fn check(window: &Window, etag: Option<&str>, total: u64) -> Result<(
 }
 
 /// The requested window of `bytes`, without copying.
-pub(super) fn cut(bytes: &Bytes, is_text: bool, window: &Window) -> (Bytes, Option<Slice>) {
+pub(super) fn cut_window(bytes: &Bytes, is_text: bool, window: &Window) -> (Bytes, Option<Slice>) {
     let Window::Part { offset, length, .. } = window else {
         return (bytes.clone(), None);
     };
     let begins_character = |at: u64| {
         let byte = usize::try_from(at).ok().and_then(|at| bytes.get(at));
-        Ok::<_, Infallible>(!is_text || byte.is_none_or(|byte| begins_character(*byte)))
+        Ok::<_, Infallible>(!is_text || byte.is_none_or(|byte| is_char_start(*byte)))
     };
     let total = bytes.len() as u64;
-    let Ok(slice) = stretch(total, *offset, *length, begins_character);
+    let Ok(slice) = align_to_characters(total, *offset, *length, begins_character);
     let start = slice.offset as usize;
     (bytes.slice(start..start + slice.length as usize), Some(slice))
 }
 
 /// True if `byte` can start a UTF-8 character.
-pub(super) fn begins_character(byte: u8) -> bool {
+pub(super) fn is_char_start(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }
 
 /// The window aligned to characters: it starts at `offset` or at the next character start, ends
 /// at a character boundary, and holds at least one character. `begins` tells whether a character
 /// starts at an offset; it is called only for offsets inside the content.
-pub(super) fn stretch<E>(
+pub(super) fn align_to_characters<E>(
     total: u64,
     offset: u64,
     length: u64,

@@ -11,7 +11,7 @@ pub(super) const PAGES: u32 = 1_000;
 
 /// A place in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Place {
+pub(super) struct UpstreamCursor {
     /// The server's cursor of the page; none for the first. An empty one is a cursor.
     pub(super) cursor: Option<String>,
     /// The key of the last entry returned from that page.
@@ -22,17 +22,17 @@ pub(super) struct Place {
     tortoise: u64,
 }
 
-impl Place {
+impl UpstreamCursor {
     /// The position after `last` on the same page.
-    pub(super) fn behind(&self, last: &str) -> Self {
+    pub(super) fn after(&self, last: &str) -> Self {
         Self { last: Some(last.to_owned()), ..self.clone() }
     }
 
     /// The start of the next page, which the server calls `cursor`. Fails on a cycle, and beyond
     /// [`PAGES`] pages.
-    pub(super) fn turn(&self, cursor: String) -> Result<Self> {
+    pub(super) fn next_page(&self, cursor: String) -> Result<Self> {
         let depth = self.depth + 1;
-        let mark = mark(&cursor);
+        let mark = cursor_hash(&cursor);
         if self.cursor.as_ref() == Some(&cursor) || (self.depth > 0 && mark == self.tortoise) {
             return Err(Error::unavailable("the list of the server behind this mount repeats"));
         }
@@ -44,7 +44,7 @@ impl Place {
         Ok(Self { cursor: Some(cursor), last: None, depth, tortoise })
     }
 
-    pub(super) fn write(&self) -> Cursor {
+    pub(super) fn encode(&self) -> Cursor {
         let mut bytes = Vec::new();
         bytes.extend(self.depth.to_be_bytes());
         bytes.extend(self.tortoise.to_be_bytes());
@@ -57,22 +57,22 @@ impl Place {
     }
 
     /// Decodes one of our cursors; without one, the start of the list.
-    pub(super) fn read(cursor: Option<&Cursor>) -> Result<Self> {
+    pub(super) fn decode(cursor: Option<&Cursor>) -> Result<Self> {
         match cursor {
             None => Ok(Self::default()),
-            Some(Cursor(bytes)) => parse(bytes).ok_or_else(Error::bad_cursor),
+            Some(Cursor(bytes)) => decode_bytes(bytes).ok_or_else(Error::bad_cursor),
         }
     }
 }
 
-fn parse(bytes: &Bytes) -> Option<Place> {
+fn decode_bytes(bytes: &Bytes) -> Option<UpstreamCursor> {
     let mut rest: &[u8] = bytes;
     let depth = u32::from_be_bytes(take(&mut rest)?);
     let tortoise = u64::from_be_bytes(take(&mut rest)?);
-    let cursor = text(&mut rest)?;
-    let last = text(&mut rest)?;
+    let cursor = take_text(&mut rest)?;
+    let last = take_text(&mut rest)?;
     let is_first = cursor.is_none() == (depth == 0);
-    (rest.is_empty() && is_first && depth < PAGES).then_some(Place {
+    (rest.is_empty() && is_first && depth < PAGES).then_some(UpstreamCursor {
         cursor,
         last,
         depth,
@@ -86,7 +86,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*first)
 }
 
-fn text(rest: &mut &[u8]) -> Option<Option<String>> {
+fn take_text(rest: &mut &[u8]) -> Option<Option<String>> {
     let length = u32::from_be_bytes(take(rest)?);
     if length == u32::MAX {
         return Some(None);
@@ -96,7 +96,7 @@ fn text(rest: &mut &[u8]) -> Option<Option<String>> {
     Some(Some(String::from_utf8(text.to_vec()).ok()?))
 }
 
-fn mark(cursor: &str) -> u64 {
+fn cursor_hash(cursor: &str) -> u64 {
     let hash = blake3::hash(cursor.as_bytes());
     hash.as_bytes().first_chunk().copied().map_or(0, u64::from_le_bytes)
 }
@@ -105,17 +105,18 @@ fn mark(cursor: &str) -> u64 {
 mod tests {
     use proptest::prelude::{any, prop_assert_eq, proptest};
 
-    use super::{PAGES, Place};
+    use super::{PAGES, UpstreamCursor};
 
     #[test]
     fn a_circle_of_any_length_is_noticed_without_being_remembered() {
         for (lead, length) in [(0, 1), (0, 2), (3, 1), (5, 7), (40, 100)] {
-            let mut place = Place::default();
+            let mut place = UpstreamCursor::default();
             let mut at = 0;
             let steps = (0..PAGES).take_while(|_| {
-                let next = place.turn(at.to_string());
+                let next = place.next_page(at.to_string());
                 at = if at + 1 < lead + length { at + 1 } else { lead };
-                next.map(|next| place = Place::read(Some(&next.write())).unwrap()).is_ok()
+                next.map(|next| place = UpstreamCursor::decode(Some(&next.encode())).unwrap())
+                    .is_ok()
             });
             let steps = steps.count();
             assert!(steps <= 4 * (lead + length) + 4, "{lead} {length}: {steps}");
@@ -124,8 +125,8 @@ mod tests {
 
     #[test]
     fn a_list_without_end_ends() {
-        let mut place = Place::default();
-        let turns = (0..).take_while(|at: &u32| match place.turn(at.to_string()) {
+        let mut place = UpstreamCursor::default();
+        let turns = (0..).take_while(|at: &u32| match place.next_page(at.to_string()) {
             Ok(next) => {
                 place = next;
                 true
@@ -139,17 +140,17 @@ mod tests {
         #[test]
         fn a_place_is_read_as_it_was_written(cursors in proptest::collection::vec(".{0,9}", 0..5),
                                              last in any::<Option<String>>()) {
-            let mut place = Place::default();
+            let mut place = UpstreamCursor::default();
             for cursor in cursors {
-                place = place.turn(cursor).unwrap_or(place);
+                place = place.next_page(cursor).unwrap_or(place);
             }
-            let place = Place { last, ..place };
-            prop_assert_eq!(Place::read(Some(&place.write())).unwrap(), place);
+            let place = UpstreamCursor { last, ..place };
+            prop_assert_eq!(UpstreamCursor::decode(Some(&place.encode())).unwrap(), place);
         }
 
         #[test]
         fn what_was_not_written_here_is_refused_or_harmless(bytes: Vec<u8>) {
-            let _ = Place::read(Some(&resource::Cursor(bytes.into())));
+            let _ = UpstreamCursor::decode(Some(&resource::Cursor(bytes.into())));
         }
     }
 }

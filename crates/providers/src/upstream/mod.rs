@@ -3,56 +3,56 @@
 //! URIs here are the server's own, and its descriptions pass through unchanged, members that
 //! refdesk does not know included.
 
-mod abilities;
+mod capabilities;
 mod cursor;
-mod fault;
-mod flight;
+mod error_mapping;
+mod full_listing;
 mod health;
-mod keep;
 mod options;
-mod pages;
+mod page_cache;
 mod poll;
 mod read;
 pub mod relay;
-mod seats;
+mod shared_subscription;
+mod single_flight;
 mod stat;
+mod ttl_cache;
 mod watch;
-mod whole;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{Client, Error as Failure, List, Listed, Peer, Standing, State};
+use client::{Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, Peer, State};
 use resource::{
-    Ask, Complete, Completion, Context, Error, Facets, Freshness, Page, Provider, Question,
-    Reading, Resource, Result, Template, Uri, Window,
+    Complete, Completion, CompletionRequest, Context, Error, Facets, Freshness, Page, PageRequest,
+    Provider, Reading, Resource, Result, Template, Uri, Window,
 };
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-use abilities::Abilities;
-use fault::fault;
-use flight::Flights;
-use health::{Dates, Trouble};
-use keep::{Keep, Need};
+use capabilities::UpstreamCapabilities;
+use error_mapping::public_error;
+use full_listing::FullListing;
+use health::{FailureLog, WallClockTimes};
 pub use options::Options;
-use pages::{Key, Leaf, Pages, Stop};
-use read::{Came, Copy};
-use relay::Relayed;
-use seats::Seats;
-use watch::Roster;
-use whole::Whole;
+use page_cache::{ListFailure, UpstreamPage, UpstreamPageKey, UpstreamPages};
+use read::{UpstreamContent, UpstreamReadOutcome};
+use relay::UpstreamRelay;
+use shared_subscription::SharedSubscriptions;
+use single_flight::SingleFlightMap;
+use ttl_cache::{RequiredFreshness, TtlCache};
+use watch::ChangeSubscribers;
 
 /// Bounds of the read cache: entries and bytes.
-const READS: usize = 512;
-const READ_BYTES: usize = 64 << 20;
+const MAX_CACHED_READS: usize = 512;
+const MAX_READ_CACHE_BYTES: usize = 64 << 20;
 /// Bounds of the description cache: entries and bytes. The full listing has the same byte limit.
-const STATS: usize = 4_096;
-const STAT_BYTES: usize = 128 << 20;
+const MAX_CACHED_DESCRIPTIONS: usize = 4_096;
+const MAX_DESCRIPTION_CACHE_BYTES: usize = 128 << 20;
 /// How many polled resources are read at the same time.
-const LOOKS: usize = 4;
+const MAX_CONCURRENT_POLLS: usize = 4;
 
 /// Another MCP server as a provider.
 ///
@@ -66,66 +66,67 @@ pub struct Upstream {
 /// to the server, so responses with scope `private` never cross identities (K-03).
 struct Inner {
     client: Client,
-    relayed: Relayed,
-    listing: Duration,
-    poll: Option<Duration>,
+    relay: UpstreamRelay,
+    listing_ttl: Duration,
+    poll_interval: Option<Duration>,
     reads_to_describe: bool,
-    standing: tokio::sync::watch::Receiver<Standing>,
-    known: Mutex<Option<(Arc<Peer>, Abilities)>>,
-    resources: Arc<Pages<Resource>>,
-    patterns: Arc<Pages<Template>>,
-    whole: Keep<(), Whole>,
-    walks: Flights<(), Arc<Whole>>,
-    stats: Keep<Uri, Resource>,
-    asked: Flights<Uri, Arc<Resource>>,
-    reads: Keep<Uri, Copy>,
-    opening: Flights<Uri, Came>,
-    roster: Roster,
-    seats: Seats,
-    listening: OnceLock<AbortHandle>,
-    looking: Semaphore,
-    trouble: Trouble,
-    dates: Dates,
-    has_complained: AtomicBool,
+    connection_status: tokio::sync::watch::Receiver<ConnectionStatus>,
+    last_peer: Mutex<Option<(Arc<Peer>, UpstreamCapabilities)>>,
+    resource_pages: Arc<UpstreamPages<Resource>>,
+    template_pages: Arc<UpstreamPages<Template>>,
+    full_listing_cache: TtlCache<(), FullListing>,
+    full_listing_flight: SingleFlightMap<(), Arc<FullListing>>,
+    metadata_cache: TtlCache<Uri, Resource>,
+    metadata_flight: SingleFlightMap<Uri, Arc<Resource>>,
+    read_cache: TtlCache<Uri, UpstreamContent>,
+    read_flight: SingleFlightMap<Uri, UpstreamReadOutcome>,
+    subscribers: ChangeSubscribers,
+    subscriptions: SharedSubscriptions,
+    listen_task: OnceLock<AbortHandle>,
+    poll_permits: Semaphore,
+    failure_log: FailureLog,
+    wall_clock_times: WallClockTimes,
+    has_warned: AtomicBool,
 }
 
 impl Upstream {
     /// A provider that is not connected yet.
     pub fn new(options: Options) -> Self {
-        let Options { client, listing, poll, reads_to_describe } = options;
-        let standing = client.state();
-        let relayed = Relayed::new(client.clone());
+        let Options { client, listing_ttl: listing, poll_interval: poll, reads_to_describe } =
+            options;
+        let standing = client.status();
+        let relayed = UpstreamRelay::new(client.clone());
         let inner = Inner {
             client,
-            relayed,
-            listing,
-            poll,
+            relay: relayed,
+            listing_ttl: listing,
+            poll_interval: poll,
             reads_to_describe,
-            standing,
-            known: Mutex::default(),
-            resources: Pages::new(),
-            patterns: Pages::new(),
-            whole: Keep::new(1, STAT_BYTES),
-            walks: Flights::default(),
-            stats: Keep::new(STATS, STAT_BYTES),
-            asked: Flights::default(),
-            reads: Keep::new(READS, READ_BYTES),
-            opening: Flights::default(),
-            roster: Roster::default(),
-            seats: Seats::default(),
-            listening: OnceLock::new(),
-            looking: Semaphore::new(LOOKS),
-            trouble: Trouble::default(),
-            dates: Dates::default(),
-            has_complained: AtomicBool::new(false),
+            connection_status: standing,
+            last_peer: Mutex::default(),
+            resource_pages: UpstreamPages::new(),
+            template_pages: UpstreamPages::new(),
+            full_listing_cache: TtlCache::new(1, MAX_DESCRIPTION_CACHE_BYTES),
+            full_listing_flight: SingleFlightMap::default(),
+            metadata_cache: TtlCache::new(MAX_CACHED_DESCRIPTIONS, MAX_DESCRIPTION_CACHE_BYTES),
+            metadata_flight: SingleFlightMap::default(),
+            read_cache: TtlCache::new(MAX_CACHED_READS, MAX_READ_CACHE_BYTES),
+            read_flight: SingleFlightMap::default(),
+            subscribers: ChangeSubscribers::default(),
+            subscriptions: SharedSubscriptions::default(),
+            listen_task: OnceLock::new(),
+            poll_permits: Semaphore::new(MAX_CONCURRENT_POLLS),
+            failure_log: FailureLog::default(),
+            wall_clock_times: WallClockTimes::default(),
+            has_warned: AtomicBool::new(false),
         };
         Self { inner: Arc::new(inner) }
     }
 
     /// Connects to the server, so that its capabilities are known.
-    pub async fn reach(&self) -> Result<()> {
-        self.inner.listen();
-        self.inner.greeted().await.map(drop).map_err(fault)
+    pub async fn connect(&self) -> Result<()> {
+        self.inner.start_listener();
+        self.inner.capabilities().await.map(drop).map_err(public_error)
     }
 
     /// Closes the connection: ends the HTTP session, or the child process.
@@ -136,7 +137,7 @@ impl Upstream {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some(task) = self.listening.get() {
+        if let Some(task) = self.listen_task.get() {
             task.abort();
         }
     }
@@ -144,110 +145,124 @@ impl Drop for Inner {
 
 impl Inner {
     /// The last known capabilities; `None` if the server never connected.
-    fn known(&self) -> Option<Abilities> {
-        self.acquaintance().map(|(_, abilities)| abilities)
+    fn known_capabilities(&self) -> Option<UpstreamCapabilities> {
+        self.refresh_known_peer().map(|(_, abilities)| abilities)
     }
 
     /// The server's last introduction; `None` if the server never connected.
-    fn peer(&self) -> Option<Arc<Peer>> {
-        self.acquaintance().map(|(peer, _)| peer)
+    fn known_peer(&self) -> Option<Arc<Peer>> {
+        self.refresh_known_peer().map(|(peer, _)| peer)
     }
 
-    fn acquaintance(&self) -> Option<(Arc<Peer>, Abilities)> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Ready(peer) = &self.standing.borrow().state
+    fn refresh_known_peer(&self) -> Option<(Arc<Peer>, UpstreamCapabilities)> {
+        let mut known = self.last_peer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Ready(peer) = &self.connection_status.borrow().state
             && known.as_ref().is_none_or(|(old, _)| !Arc::ptr_eq(old, peer))
         {
-            *known = Some((Arc::clone(peer), Abilities::of(peer)));
+            *known = Some((Arc::clone(peer), UpstreamCapabilities::from_peer(peer)));
         }
         known.clone()
     }
 
     /// The last known capabilities, or none if the server never connected.
-    fn abilities(&self) -> Abilities {
-        self.known().unwrap_or_default()
+    fn capabilities_or_none(&self) -> UpstreamCapabilities {
+        self.known_capabilities().unwrap_or_default()
     }
 
     /// The server's capabilities. Connects if they are not known yet.
-    async fn greeted(&self) -> Result<Abilities, Failure> {
-        match self.known() {
+    async fn capabilities(&self) -> Result<UpstreamCapabilities, Failure> {
+        match self.known_capabilities() {
             Some(abilities) => Ok(abilities),
-            None => Ok(Abilities::of(self.client.peer().await?.as_ref())),
+            None => Ok(UpstreamCapabilities::from_peer(self.client.peer().await?.as_ref())),
         }
     }
 
-    fn temper(&self, resource: &mut Resource) {
-        self.abilities().temper(resource, self.poll.is_some());
+    fn apply_capabilities(&self, resource: &mut Resource) {
+        self.capabilities_or_none().apply_to(resource, self.poll_interval.is_some());
     }
 
     /// Requests one page of resources from the server.
-    fn ask_page(
+    fn fetch_page(
         self: &Arc<Self>,
-        (list, cursor): Key,
-    ) -> impl Future<Output = Result<Listed<Resource>, Failure>> + Send + 'static {
+        (list, cursor): UpstreamPageKey,
+    ) -> impl Future<Output = Result<DecodedPage<Resource>, Failure>> + Send + 'static {
         let inner = Arc::clone(self);
         async move {
             let mut listed = inner.client.list(&list, cursor.as_deref()).await?;
-            inner.trouble.is_over();
-            inner.complain(listed.left_out, listed.contradictory);
-            listed.items.iter_mut().for_each(|resource| inner.temper(resource));
+            inner.failure_log.record_success();
+            inner.warn_once(listed.skipped, listed.contradictory);
+            listed.items.iter_mut().for_each(|resource| inner.apply_capabilities(resource));
             Ok(listed)
         }
     }
 
     /// One page as the server cuts its list, from the cache or from the server.
-    async fn leaf(
+    async fn upstream_page(
         self: &Arc<Self>,
-        list: List,
+        list: ListScope,
         cursor: Option<String>,
-    ) -> Result<(Arc<Leaf<Resource>>, Freshness), Failure> {
-        self.resources.leaf((list, cursor), Need::Fresh, |key| self.ask_page(key)).await
+    ) -> Result<(Arc<UpstreamPage<Resource>>, Freshness), Failure> {
+        self.resource_pages
+            .cached_page((list, cursor), RequiredFreshness::Fresh, |key| self.fetch_page(key))
+            .await
     }
 
-    async fn list(self: &Arc<Self>, ask: &Ask) -> Result<Page<Resource>> {
-        let page = self.resources.page(&List::All, ask, |key| self.ask_page(key)).await;
-        page.or_else(Stop::or_nothing)
+    async fn list_resources(self: &Arc<Self>, ask: &PageRequest) -> Result<Page<Resource>> {
+        let page =
+            self.resource_pages.list_page(&ListScope::All, ask, |key| self.fetch_page(key)).await;
+        page.or_else(ListFailure::or_empty)
     }
 
-    async fn templates(self: &Arc<Self>, ask: &Ask) -> Result<Page<Template>> {
-        let ask_page = |(_, cursor): Key| {
+    async fn list_templates(self: &Arc<Self>, ask: &PageRequest) -> Result<Page<Template>> {
+        let ask_page = |(_, cursor): UpstreamPageKey| {
             let inner = Arc::clone(self);
             async move {
                 let listed = inner.client.templates(cursor.as_deref()).await?;
-                inner.trouble.is_over();
-                inner.complain(listed.left_out, listed.contradictory);
+                inner.failure_log.record_success();
+                inner.warn_once(listed.skipped, listed.contradictory);
                 Ok(listed)
             }
         };
-        self.patterns.page(&List::All, ask, ask_page).await.or_else(Stop::or_nothing)
+        self.template_pages
+            .list_page(&ListScope::All, ask, ask_page)
+            .await
+            .or_else(ListFailure::or_empty)
     }
 
     /// One page of the children of `parent`.
-    async fn children(self: &Arc<Self>, parent: &Uri, ask: &Ask) -> Result<Page<Resource>> {
-        let abilities = self.greeted().await.map_err(fault)?;
-        let Some(list) = abilities.list_in(parent) else { return self.emulate(parent, ask).await };
-        match self.resources.page(&list, ask, |key| self.ask_page(key)).await {
+    async fn list_children(
+        self: &Arc<Self>,
+        parent: &Uri,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        let abilities = self.capabilities().await.map_err(public_error)?;
+        let Some(list) = abilities.child_list_request(parent) else {
+            return self.list_children_by_path(parent, ask).await;
+        };
+        match self.resource_pages.list_page(&list, ask, |key| self.fetch_page(key)).await {
             Ok(page) => Ok(page),
-            Err(Stop::Unbegun(failure)) => Err(self.why_closed(parent, failure).await),
-            Err(Stop::Error(error)) => Err(error),
+            Err(ListFailure::FirstPage(failure)) => {
+                Err(self.explain_list_failure(parent, failure).await)
+            }
+            Err(ListFailure::Other(error)) => Err(error),
         }
     }
 
     /// The error for a listing of `parent` that failed. Servers use the same error for a missing
     /// resource and for one that is no collection, so this checks whether `parent` exists.
-    async fn why_closed(self: &Arc<Self>, parent: &Uri, failure: Failure) -> Error {
-        if !failure.is_about_missing() && !failure.is_about_method() {
-            return fault(failure).about(parent);
+    async fn explain_list_failure(self: &Arc<Self>, parent: &Uri, failure: Failure) -> Error {
+        if !failure.is_resource_not_found() && !failure.is_method_not_found() {
+            return public_error(failure).about(parent);
         }
-        match self.stat(parent).await {
+        match self.describe(parent).await {
             Ok(_) => Error::invalid("not a collection").about(parent).caused_by(failure),
             Err(error) => error,
         }
     }
 
     /// Logs once that the server sends invalid list entries.
-    fn complain(&self, left_out: usize, contradictory: usize) {
-        if left_out + contradictory > 0 && !self.has_complained.swap(true, Ordering::Relaxed) {
+    fn warn_once(&self, left_out: usize, contradictory: usize) {
+        if left_out + contradictory > 0 && !self.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(left_out, contradictory, "a server lists invalid entries");
         }
     }
@@ -255,42 +270,47 @@ impl Inner {
 
 #[async_trait]
 impl Provider for Upstream {
-    async fn list(&self, _: &Context, parent: Option<&Uri>, ask: &Ask) -> Result<Page<Resource>> {
-        self.inner.listen();
+    async fn list(
+        &self,
+        _: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        self.inner.start_listener();
         let listed = match parent {
-            None => self.inner.list(ask).await,
-            Some(parent) => self.inner.children(parent, ask).await,
+            None => self.inner.list_resources(ask).await,
+            Some(parent) => self.inner.list_children(parent, ask).await,
         };
-        listed.inspect_err(|error| self.failed(error))
+        listed.inspect_err(|error| self.record_error(error))
     }
 
-    async fn templates(&self, _: &Context, ask: &Ask) -> Result<Page<Template>> {
-        self.inner.listen();
-        let listed = self.inner.templates(ask).await;
-        listed.inspect_err(|error| self.failed(error))
+    async fn templates(&self, _: &Context, ask: &PageRequest) -> Result<Page<Template>> {
+        self.inner.start_listener();
+        let listed = self.inner.list_templates(ask).await;
+        listed.inspect_err(|error| self.record_error(error))
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
-        self.inner.listen();
-        let described = self.inner.stat(uri).await;
-        described.inspect_err(|error| self.failed(error))
+        self.inner.start_listener();
+        let described = self.inner.describe(uri).await;
+        described.inspect_err(|error| self.record_error(error))
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        self.inner.listen();
-        let opened = self.inner.read(ctx, uri, window).await;
-        opened.inspect_err(|error| self.failed(error))
+        self.inner.start_listener();
+        let opened = self.inner.read_window(ctx, uri, window).await;
+        opened.inspect_err(|error| self.record_error(error))
     }
 
     fn facets(&self) -> Facets<'_> {
-        let abilities = self.inner.abilities();
-        let is_polled = self.inner.poll.is_some();
-        let watches = abilities.subscribes || abilities.tells_of_lists || is_polled;
+        let abilities = self.inner.capabilities_or_none();
+        let is_polled = self.inner.poll_interval.is_some();
+        let watches = abilities.has_subscribe || abilities.has_list_changed || is_polled;
         Facets {
             watch: watches.then_some(self as _),
-            complete: abilities.completes.then_some(self as _),
+            complete: abilities.has_completions.then_some(self as _),
             health: Some(self),
-            relay: Some(&self.inner.relayed),
+            relay: Some(&self.inner.relay),
             mounts: None,
         }
     }
@@ -298,17 +318,17 @@ impl Provider for Upstream {
 
 #[async_trait]
 impl Complete for Upstream {
-    async fn complete(&self, _: &Context, question: &Question<'_>) -> Result<Completion> {
-        self.inner.listen();
+    async fn complete(&self, _: &Context, question: &CompletionRequest<'_>) -> Result<Completion> {
+        self.inner.start_listener();
         match self.inner.client.complete(question).await {
             Ok(completion) => Ok(completion),
             // Revision 2024-11-05 has no capability for completions.
-            Err(failure) if failure.is_about_method() => Ok(Completion::default()),
-            Err(failure) if failure.is_about_missing() => {
+            Err(failure) if failure.is_method_not_found() => Ok(Completion::default()),
+            Err(failure) if failure.is_resource_not_found() => {
                 let words = "the server behind this mount has no such template or variable";
                 Err(Error::invalid(words).caused_by(failure))
             }
-            Err(failure) => Err(fault(failure)),
+            Err(failure) => Err(public_error(failure)),
         }
     }
 }

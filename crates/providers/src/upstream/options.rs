@@ -11,10 +11,10 @@ pub struct Options {
     pub client: Client,
     /// TTL of the cached full listing, used for descriptions and children, if the server sends no
     /// TTL. A change notification invalidates it earlier.
-    pub listing: Duration,
+    pub listing_ttl: Duration,
     /// Polling interval for watched resources that the server sends no notifications for. `None`
     /// disables polling.
-    pub poll: Option<Duration>,
+    pub poll_interval: Option<Duration>,
     /// Allows reading a resource only to describe it.
     pub reads_to_describe: bool,
 }
@@ -22,6 +22,11 @@ pub struct Options {
 impl Options {
     /// The default options for a server.
     pub fn new(client: Client) -> Self {
-        Self { client, listing: Duration::from_secs(10), poll: None, reads_to_describe: true }
+        Self {
+            client,
+            listing_ttl: Duration::from_secs(10),
+            poll_interval: None,
+            reads_to_describe: true,
+        }
     }
 }

@@ -11,78 +11,87 @@ use tokio::task::AbortHandle;
 use tokio::time;
 
 use super::Inner;
-use super::fault::fault_of;
+use super::error_mapping::resource_error;
 
 /// Failures double the wait at most this many times.
-const DOUBLED: u32 = 5;
+const MAX_DOUBLINGS: u32 = 5;
 
 /// The hash of the current content; `None` if the resource does not exist.
-type Mark = Option<blake3::Hash>;
+type PolledHash = Option<blake3::Hash>;
 
 /// Reads the resource once, then starts a task that polls it about every `every`.
-pub(super) async fn begin(inner: &Arc<Inner>, uri: &Uri, every: Duration) -> Result<AbortHandle> {
-    inner.stat(uri).await?;
-    let mark = look(inner, uri).await?;
-    let watch = Watched { inner: Arc::downgrade(inner), uri: uri.clone(), every, mark };
-    Ok(tokio::spawn(watch.watch()).abort_handle())
+pub(super) async fn start_polling(
+    inner: &Arc<Inner>,
+    uri: &Uri,
+    every: Duration,
+) -> Result<AbortHandle> {
+    inner.describe(uri).await?;
+    let mark = current_hash(inner, uri).await?;
+    let watch = PolledResource {
+        inner: Arc::downgrade(inner),
+        uri: uri.clone(),
+        interval: every,
+        last_hash: mark,
+    };
+    Ok(tokio::spawn(watch.run()).abort_handle())
 }
 
-struct Watched {
+struct PolledResource {
     inner: Weak<Inner>,
     uri: Uri,
-    every: Duration,
-    mark: Mark,
+    interval: Duration,
+    last_hash: PolledHash,
 }
 
-impl Watched {
-    async fn watch(mut self) {
+impl PolledResource {
+    async fn run(mut self) {
         let mut failures = 0;
         loop {
-            time::sleep(jittered(self.every.saturating_mul(1 << failures))).await;
+            time::sleep(with_jitter(self.interval.saturating_mul(1 << failures))).await;
             let Some(inner) = self.inner.upgrade() else { return };
-            let Ok(_turn) = inner.looking.acquire().await else { return };
-            let mark = match look(&inner, &self.uri).await {
+            let Ok(_turn) = inner.poll_permits.acquire().await else { return };
+            let mark = match current_hash(&inner, &self.uri).await {
                 Ok(mark) => mark,
                 Err(error) => {
                     tracing::debug!(cause = ?error, "polling a resource failed");
-                    failures = (failures + 1).min(DOUBLED);
+                    failures = (failures + 1).min(MAX_DOUBLINGS);
                     continue;
                 }
             };
             failures = 0;
-            if mark != self.mark {
-                self.mark = mark;
+            if mark != self.last_hash {
+                self.last_hash = mark;
                 let uri = self.uri.clone();
                 let gone = mark.is_none();
-                inner.changed(&if gone { Change::Removed(uri) } else { Change::Updated(uri) });
+                inner.apply_change(&if gone { Change::Removed(uri) } else { Change::Updated(uri) });
             }
         }
     }
 }
 
 /// The hash of the current content of `uri`, bypassing the caches.
-async fn look(inner: &Arc<Inner>, uri: &Uri) -> Result<Mark> {
-    if inner.abilities().describes {
+async fn current_hash(inner: &Arc<Inner>, uri: &Uri) -> Result<PolledHash> {
+    if inner.capabilities_or_none().has_metadata {
         match inner.client.metadata(uri).await {
             // A description without an etag does not show whether the content changed.
             Ok((resource, _)) if resource.etag.is_some() => {
                 return Ok(resource.etag.map(|etag| blake3::hash(etag.as_bytes())));
             }
             Ok(_) => {}
-            Err(failure) if failure.is_about_method() => {}
-            Err(failure) if failure.is_about_missing() => return Ok(None),
-            Err(failure) => return Err(fault_of(failure, uri)),
+            Err(failure) if failure.is_method_not_found() => {}
+            Err(failure) if failure.is_resource_not_found() => return Ok(None),
+            Err(failure) => return Err(resource_error(failure, uri)),
         }
     }
-    match inner.reopen(uri).await {
-        Ok(copy) => Ok(Some(copy.mark())),
+    match inner.fetch_content(uri).await {
+        Ok(copy) => Ok(Some(copy.content_hash())),
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// Adds jitter: between 75 % and 125 % of `wait`.
-fn jittered(wait: Duration) -> Duration {
+fn with_jitter(wait: Duration) -> Duration {
     let luck = RandomState::new().hash_one(0) % 1024;
     wait.mul_f64(0.75 + luck as f64 / 2048.0)
 }

@@ -1,6 +1,6 @@
 //! Proxy for the tools and prompts of an upstream server: lists, calls, completion, changes.
 
-pub(super) mod party;
+pub(super) mod server_requests;
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -8,48 +8,54 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use client::{About, Client, Level, Mirrors, Notice, Peer, Raw, Request, State, relay};
+use client::{
+    Client, LogLevel, NotificationKind, ParamHeaders, Peer, RawJson, Request, ServerNotification,
+    State, components,
+};
 use futures_core::Stream;
 use futures_util::stream;
 use resource::{
-    Ask, Blank, Caller, Calling, Change, Completion, Context, Cursor, Error, Json, Names, Offer,
-    Offered, Page, Relay, Result, Step,
+    Caller, Change, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error,
+    Json, Page, PageRequest, ProgressStep, PromptCompletionRequest, Relay, Result, UriRewrite,
 };
 
-use super::watch::words;
+use super::watch::notice_extra;
 
-pub use party::Nobody;
+pub use server_requests::NoClientHandler;
 
 /// Caller number of calls without a caller. No real caller has it.
-const NOBODY: u64 = u64::MAX;
+const NO_CALLER: u64 = u64::MAX;
 /// How many tools with parameter headers are remembered, and how many pages of which size of the
 /// tool list are read to find them.
-const MIRRORS: usize = 4096;
-const PAGES: usize = 64;
-const PAGE: usize = 1000;
+const MAX_MIRRORED_TOOLS: usize = 4096;
+const MAX_LIST_PAGES: usize = 64;
+const LIST_PAGE_SIZE: usize = 1000;
 
 /// The tools and prompts of one server.
-pub struct Relayed {
+pub struct UpstreamRelay {
     client: Client,
     /// The log level that was last set, and the connection it was set on.
-    level: Mutex<Option<(Weak<Peer>, Level)>>,
+    log_level: Mutex<Option<(Weak<Peer>, LogLevel)>>,
     /// By listed tool: the arguments that the server wants repeated as HTTP headers.
-    mirrors: Mutex<HashMap<String, Arc<Mirrors>>>,
+    param_headers: Mutex<HashMap<String, Arc<ParamHeaders>>>,
 }
 
-impl Relayed {
+impl UpstreamRelay {
     /// Relays the tools and prompts of the server behind `client`.
     pub fn new(client: Client) -> Self {
-        Self { client, level: Mutex::default(), mirrors: Mutex::default() }
+        Self { client, log_level: Mutex::default(), param_headers: Mutex::default() }
     }
 
     /// A stream of changes of the tool list or the prompt list.
-    pub fn changes(&self, offer: Offer) -> Pin<Box<dyn Stream<Item = Change> + Send>> {
-        Box::pin(stream::unfold(self.client.notices(), move |mut notices| async move {
+    pub fn changes(&self, offer: ComponentKind) -> Pin<Box<dyn Stream<Item = Change> + Send>> {
+        Box::pin(stream::unfold(self.client.notifications(), move |mut notices| async move {
             loop {
                 let notice = notices.next().await?;
-                if touches(&notice, offer) {
-                    return Some((Change::Offers(offer).worded(words(&notice)), notices));
+                if may_affect(&notice, offer) {
+                    return Some((
+                        Change::Components(offer).with_extra(notice_extra(&notice)),
+                        notices,
+                    ));
                 }
             }
         }))
@@ -58,163 +64,180 @@ impl Relayed {
 
 /// True if the list of `offer` may have changed. A notice that the client made up after a
 /// disconnect may concern any list.
-fn touches(notice: &Notice, offer: Offer) -> bool {
-    notice.about == About::ListChanged
-        && (!notice.is_heard || relay::changed(&notice.method) == Some(offer))
+fn may_affect(notice: &ServerNotification, offer: ComponentKind) -> bool {
+    notice.kind == NotificationKind::ListChanged
+        && (!notice.from_server || components::changed_component(&notice.method) == Some(offer))
 }
 
 #[async_trait]
-impl Relay for Relayed {
-    fn has(&self, offer: Offer) -> bool {
-        match &self.client.state().borrow().state {
-            State::Ready(peer) => says(peer, offer),
+impl Relay for UpstreamRelay {
+    fn may_have(&self, offer: ComponentKind) -> bool {
+        match &self.client.status().borrow().state {
+            State::Ready(peer) => declares(peer, offer),
             // Unknown until it connects.
             State::Starting | State::Failed(_) => true,
         }
     }
 
-    fn logs(&self) -> bool {
-        match &self.client.state().borrow().state {
+    fn emits_logs(&self) -> bool {
+        match &self.client.status().borrow().state {
             State::Ready(peer) => peer.has_logging(),
             State::Starting | State::Failed(_) => false,
         }
     }
 
-    async fn offers(
+    async fn list_components(
         &self,
         _ctx: &Context,
-        offer: Offer,
-        names: &dyn Names,
-        ask: &Ask,
-    ) -> Result<Page<Offered>> {
-        let place = ask.from.as_ref().map_or(Ok(Place::default()), Place::read)?;
-        let mut request = Request::new(relay::listing(offer));
-        if let Some(params) = relay::from(place.page.as_deref()).map_err(odd)? {
+        offer: ComponentKind,
+        names: &dyn UriRewrite,
+        ask: &PageRequest,
+    ) -> Result<Page<Component>> {
+        let place = ask.cursor.as_ref().map_or(Ok(RelayCursor::default()), RelayCursor::decode)?;
+        let mut request = Request::new(components::list_method(offer));
+        if let Some(params) =
+            components::list_params(place.page.as_deref()).map_err(malformed_error)?
+        {
             request = request.params(params);
         }
-        let answer = match self.client.ask(&request).await {
+        let answer = match self.client.send_request(&request).await {
             Ok(answer) => answer,
-            Err(error) if error.is_about_method() => return Ok(Page::empty()),
-            Err(error) if place.page.is_some() && error.is_about_missing() => {
+            Err(error) if error.is_method_not_found() => return Ok(Page::empty()),
+            Err(error) if place.page.is_some() && error.is_resource_not_found() => {
                 return Err(Error::bad_cursor());
             }
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(public_error(error)),
         };
-        let mut shelf = relay::shelf(&answer.result, offer, names).map_err(odd)?;
-        if offer == Offer::Tool {
-            self.reflect(&shelf.offered);
+        let mut shelf =
+            components::decode_page(&answer.result, offer, names).map_err(malformed_error)?;
+        if offer == ComponentKind::Tool {
+            self.remember_param_headers(&shelf.components);
         }
         if let Some(last) = &place.after {
-            let at = shelf.offered.iter().position(|offered| offered.name == *last);
-            shelf.offered.drain(..=at.ok_or_else(Error::bad_cursor)?);
+            let at = shelf.components.iter().position(|offered| offered.name == *last);
+            shelf.components.drain(..=at.ok_or_else(Error::bad_cursor)?);
         }
         // The server's page may be longer than the requested one.
-        let is_cut = shelf.offered.len() > ask.limit;
-        shelf.offered.truncate(ask.limit);
-        let next = match shelf.offered.last().filter(|_| is_cut) {
-            Some(last) => Some(Place { after: Some(last.name.clone()), ..place }),
-            None => shelf.next.map(|page| Place { page: Some(page), after: None }),
+        let is_cut = shelf.components.len() > ask.limit;
+        shelf.components.truncate(ask.limit);
+        let next = match shelf.components.last().filter(|_| is_cut) {
+            Some(last) => Some(RelayCursor { after: Some(last.name.clone()), ..place }),
+            None => shelf.next.map(|page| RelayCursor { page: Some(page), after: None }),
         };
-        let items = shelf.offered.into_iter().map(Arc::new).collect();
-        let next = next.map(|place| place.write());
+        let items = shelf.components.into_iter().map(Arc::new).collect();
+        let next = next.map(|place| place.encode());
         Ok(Page { items, next, absent: Vec::new(), freshness: shelf.freshness })
     }
 
-    async fn call(&self, ctx: &Context, calling: &Calling<'_>) -> Result<Json> {
+    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
         let caller = ctx.caller().map(AsRef::as_ref);
-        let params = relay::params(calling.params, calling.name, calling.names, caller)
-            .map_err(|flaw| Error::invalid(flaw.to_string()))?;
-        if let Some(level) = caller.and_then(Caller::level) {
-            self.listen_for(level).await;
+        let params =
+            components::call_params(calling.params, calling.name, calling.uri_rewrite, caller)
+                .map_err(|flaw| Error::invalid(flaw.to_string()))?;
+        if let Some(level) = caller.and_then(Caller::log_level) {
+            self.raise_log_level(level).await;
         }
-        party::rounds(caller, params, |params| self.reflected(ctx, calling, params)).await
+        server_requests::call_until_final(caller, params, |params| {
+            self.call_with_header_retry(ctx, calling, params)
+        })
+        .await
     }
 
-    async fn suggest(&self, _ctx: &Context, blank: &Blank<'_>) -> Result<Completion> {
-        let request = Request::new(client::verb::COMPLETE).params(relay::suggesting(blank));
-        match self.client.ask(&request).await {
-            Ok(answer) => relay::suggested(&answer.result).map_err(odd),
-            Err(error) if error.is_about_method() => Ok(Completion::default()),
-            Err(error) if error.is_about_missing() => {
+    async fn complete_prompt(
+        &self,
+        _ctx: &Context,
+        blank: &PromptCompletionRequest<'_>,
+    ) -> Result<Completion> {
+        let request = Request::new(client::methods::COMPLETE)
+            .params(components::prompt_completion_params(blank));
+        match self.client.send_request(&request).await {
+            Ok(answer) => components::decode_completion(&answer.result).map_err(malformed_error),
+            Err(error) if error.is_method_not_found() => Ok(Completion::default()),
+            Err(error) if error.is_resource_not_found() => {
                 Err(Error::invalid("no such prompt, or no such argument of it").caused_by(error))
             }
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(public_error(error)),
         }
     }
 }
 
-impl Relayed {
+impl UpstreamRelay {
     /// Sends the call once, relaying the server's requests, logs and progress meanwhile. `None` if
     /// the server rejects the parameter headers.
-    async fn once(
+    async fn send_call(
         &self,
         ctx: &Context,
-        calling: &Calling<'_>,
-        params: Box<Raw>,
+        calling: &ComponentCall<'_>,
+        params: Box<RawJson>,
     ) -> Result<Option<Json>> {
-        let mut request = Request::new(relay::calling(calling.offer)).params(params.clone());
+        let mut request =
+            Request::new(components::call_method(calling.kind)).params(params.clone());
         let known = |name| {
-            let mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
+            let mirrors = self.param_headers.lock().unwrap_or_else(PoisonError::into_inner);
             mirrors.get(name).cloned()
         };
-        if let Some(mirrors) = known(calling.name).filter(|_| calling.offer == Offer::Tool) {
-            request = request.mirroring(mirrors.headers(&params));
+        if let Some(mirrors) = known(calling.name).filter(|_| calling.kind == ComponentKind::Tool) {
+            request = request.param_headers(mirrors.for_call(&params));
         }
-        if let Some(listener) = ctx.listener().cloned() {
+        if let Some(listener) = ctx.progress_sink().cloned() {
             request = request.progress(move |told| {
                 let (done, total, message) = (told.done, told.total, told.message);
-                listener.report(Step { done, total, message });
+                listener.report(ProgressStep { done, total, message });
             });
         }
         let answer = match ctx.caller() {
             Some(caller) => {
-                let (handler, asked) = party::line(caller);
-                request = request.answered_by(caller.number(), handler);
-                let work = self.client.ask(&request);
-                party::attend(work, asked, &**caller, calling.names).await
+                let (handler, asked) = server_requests::caller_handler(caller);
+                request = request.with_handler(caller.id(), handler);
+                let work = self.client.send_request(&request);
+                server_requests::run_with_requests(work, asked, &**caller, calling.uri_rewrite)
+                    .await
             }
             None => {
                 // Register this call too, so that its requests never go to another caller.
-                let request = request.answered_by(NOBODY, Arc::new(Nobody));
-                self.client.ask(&request).await
+                let request = request.with_handler(NO_CALLER, Arc::new(NoClientHandler));
+                self.client.send_request(&request).await
             }
         };
         match answer {
-            Ok(answer) => Ok(Some(relay::result(&answer.result, calling.names))),
+            Ok(answer) => Ok(Some(components::public_result(&answer.result, calling.uri_rewrite))),
             // It may need parameter headers, which only the tool list declares.
-            Err(error) if error.is_about_headers() && calling.offer == Offer::Tool => Ok(None),
-            Err(error) => Err(refused(error, calling.names)),
+            Err(error) if error.is_header_mismatch() && calling.kind == ComponentKind::Tool => {
+                Ok(None)
+            }
+            Err(error) => Err(call_error(error, calling.uri_rewrite)),
         }
     }
 
     /// Sends the call; if the server rejects the headers, reads the tool list and sends it again.
-    async fn reflected(
+    async fn call_with_header_retry(
         &self,
         ctx: &Context,
-        calling: &Calling<'_>,
-        params: Box<Raw>,
+        calling: &ComponentCall<'_>,
+        params: Box<RawJson>,
     ) -> Result<Json> {
-        if let Some(given) = self.once(ctx, calling, params.clone()).await? {
+        if let Some(given) = self.send_call(ctx, calling, params.clone()).await? {
             return Ok(given);
         }
-        let mut ask = Ask::first(PAGE);
-        for _ in 0..PAGES {
-            let page = self.offers(ctx, Offer::Tool, calling.names, &ask).await?;
+        let mut ask = PageRequest::first(LIST_PAGE_SIZE);
+        for _ in 0..MAX_LIST_PAGES {
+            let page =
+                self.list_components(ctx, ComponentKind::Tool, calling.uri_rewrite, &ask).await?;
             let Some(next) = page.next else { break };
-            ask.from = Some(next);
+            ask.cursor = Some(next);
         }
-        let given = self.once(ctx, calling, params).await?;
+        let given = self.send_call(ctx, calling, params).await?;
         given.ok_or_else(|| Error::unavailable("the server behind this mount refused the request"))
     }
 
     /// Remembers which arguments each tool wants repeated as headers.
-    fn reflect(&self, offered: &[Offered]) {
-        let mut mirrors = self.mirrors.lock().unwrap_or_else(PoisonError::into_inner);
+    fn remember_param_headers(&self, offered: &[Component]) {
+        let mut mirrors = self.param_headers.lock().unwrap_or_else(PoisonError::into_inner);
         for one in offered {
-            let found = Mirrors::of(&one.json);
+            let found = ParamHeaders::from_tool(&one.json);
             if found.is_empty() {
                 mirrors.remove(&one.name);
-            } else if mirrors.len() < MIRRORS || mirrors.contains_key(&one.name) {
+            } else if mirrors.len() < MAX_MIRRORED_TOOLS || mirrors.contains_key(&one.name) {
                 mirrors.insert(one.name.clone(), Arc::new(found));
             }
         }
@@ -222,52 +245,53 @@ impl Relayed {
 
     /// Lowers the server's log threshold to `level`, if it is higher. Only for revisions with one
     /// level per connection; each caller's own level filters the messages later.
-    async fn listen_for(&self, level: &'static str) {
-        let (Some(level), Ok(peer)) = (Level::named(level), self.client.peer().await) else {
+    async fn raise_log_level(&self, level: &'static str) {
+        let (Some(level), Ok(peer)) = (LogLevel::from_name(level), self.client.peer().await) else {
             return;
         };
         if !peer.revision.has_handshake() || !peer.has_logging() {
             return;
         }
         {
-            let mut told = self.level.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
             let same = told.as_ref().filter(|(server, _)| server.as_ptr() == Arc::as_ptr(&peer));
             if same.is_some_and(|(_, told)| *told <= level) {
                 return;
             }
             *told = Some((Arc::downgrade(&peer), level));
         }
-        let request = Request::new(client::verb::LEVEL).params(relay::level(level));
-        if let Err(error) = self.client.ask(&request).await {
+        let request = Request::new(client::methods::SET_LOG_LEVEL)
+            .params(components::log_level_params(level));
+        if let Err(error) = self.client.send_request(&request).await {
             tracing::debug!(%error, "setting the log level of a server failed");
         }
     }
 }
 
 /// True if the server declares the capability. A server that declares none may have any.
-fn says(peer: &Peer, offer: Offer) -> bool {
+fn declares(peer: &Peer, offer: ComponentKind) -> bool {
     let silent = peer.capabilities.get() == "{}";
     silent
         || match offer {
-            Offer::Tool => peer.has_tools(),
-            Offer::Prompt => peer.has_prompts(),
+            ComponentKind::Tool => peer.has_tools(),
+            ComponentKind::Prompt => peer.has_prompts(),
         }
 }
 
 /// The error of a failed call: the server's own error, if it is about the call.
-fn refused(error: client::Error, names: &dyn Names) -> Error {
-    let client::Error::Refused(denial) = &error else { return failed(error) };
-    if denial.is_about_method() {
+fn call_error(error: client::Error, names: &dyn UriRewrite) -> Error {
+    let client::Error::Refused(denial) = &error else { return public_error(error) };
+    if denial.is_method_not_found() {
         return Error::invalid("no tool or prompt has this name").caused_by(error);
     }
-    match relay::said(denial, names) {
-        Some(said) => Error::said(said),
-        None => failed(error),
+    match components::public_error(denial, names) {
+        Some(said) => Error::from_upstream(said),
+        None => public_error(error),
     }
 }
 
 /// A public error for a failed request, without details about the server.
-fn failed(error: client::Error) -> Error {
+fn public_error(error: client::Error) -> Error {
     let words = match &error {
         client::Error::TimedOut => "the server behind this mount did not answer in time",
         client::Error::Unreachable(_) | client::Error::Closed(_) => {
@@ -280,19 +304,19 @@ fn failed(error: client::Error) -> Error {
     Error::unavailable(words).caused_by(error)
 }
 
-fn odd(flaw: impl Into<client::Error>) -> Error {
-    failed(flaw.into())
+fn malformed_error(flaw: impl Into<client::Error>) -> Error {
+    public_error(flaw.into())
 }
 
 /// Cursor in the list: the server's page, and the last name returned from that page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Place {
+struct RelayCursor {
     page: Option<String>,
     after: Option<String>,
 }
 
-impl Place {
-    fn write(&self) -> Cursor {
+impl RelayCursor {
+    fn encode(&self) -> Cursor {
         let mut bytes = Vec::new();
         for part in [&self.page, &self.after] {
             // The flag distinguishes a missing text from an empty one: an empty cursor is valid.
@@ -304,12 +328,13 @@ impl Place {
         Cursor(bytes.into())
     }
 
-    fn read(cursor: &Cursor) -> Result<Self> {
+    fn decode(cursor: &Cursor) -> Result<Self> {
         let mut bytes = cursor.0.clone();
         let mut part = || {
-            let is_some = take(&mut bytes, 1)?.first() == Some(&1);
-            let length = take(&mut bytes, 8)?.as_ref().try_into().map(u64::from_le_bytes).ok()?;
-            let text = take(&mut bytes, usize::try_from(length).ok()?)?;
+            let is_some = split_prefix(&mut bytes, 1)?.first() == Some(&1);
+            let length =
+                split_prefix(&mut bytes, 8)?.as_ref().try_into().map(u64::from_le_bytes).ok()?;
+            let text = split_prefix(&mut bytes, usize::try_from(length).ok()?)?;
             let text = String::from_utf8(text.to_vec()).ok()?;
             Some(is_some.then_some(text))
         };
@@ -318,7 +343,7 @@ impl Place {
     }
 }
 
-fn take(bytes: &mut Bytes, length: usize) -> Option<Bytes> {
+fn split_prefix(bytes: &mut Bytes, length: usize) -> Option<Bytes> {
     (bytes.len() >= length).then(|| bytes.split_to(length))
 }
 

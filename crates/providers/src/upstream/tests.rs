@@ -1,20 +1,22 @@
-//! Tests of the upstream provider, and helpers for them.
+//! Tests of the upstream provider, and support for them.
 
-mod asking;
-mod desk;
-mod keeping;
+mod caching;
+mod failures;
+mod health;
+mod input_required;
 mod paging;
-mod refusing;
-mod stage;
-mod stranger;
-mod telling;
+mod plain_server;
+mod refdesk_server;
+mod scripted_server;
 mod watching;
 
 use std::future::Future;
 use std::time::Duration;
 
-use client::{Backoff, Client, Target};
-use resource::{Ask, Content, Context, Cursor, Error, Part, Provider, Resource, Uri, Window};
+use client::{Backoff, Client, ServerTarget};
+use resource::{
+    Content, Context, Cursor, Error, PageRequest, Part, Provider, Resource, Uri, Window,
+};
 use testkit::contract::bytes_of;
 use tokio::time::timeout;
 
@@ -27,16 +29,16 @@ fn uri(text: &str) -> Uri {
 }
 
 /// Waits for `event`, with a timeout.
-async fn soon<T>(event: impl Future<Output = T>) -> T {
+async fn within_timeout<T>(event: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(600), event).await.expect("timed out")
 }
 
-fn client(target: Target) -> Client {
+fn client(target: ServerTarget) -> Client {
     let moment = Duration::from_millis(1);
     let options = client::Options {
-        backoff: Backoff { first: moment, most: moment },
+        backoff: Backoff { first: moment, max: moment },
         timeout: Duration::from_secs(20),
-        reading: Duration::from_secs(20),
+        resource_timeout: Duration::from_secs(20),
         ..client::Options::default()
     };
     Client::new(target, options)
@@ -47,7 +49,7 @@ async fn page(
     from: Option<Cursor>,
     limit: usize,
 ) -> Result<resource::Page<Resource>, Error> {
-    upstream.list(&Context::default(), None, &Ask { from, limit }).await
+    upstream.list(&Context::default(), None, &PageRequest { cursor: from, limit }).await
 }
 
 async fn stat(upstream: &Upstream, at: &str) -> Result<Resource, Error> {
@@ -57,7 +59,7 @@ async fn stat(upstream: &Upstream, at: &str) -> Result<Resource, Error> {
 async fn parts(upstream: &Upstream, at: &str, window: &Window) -> Result<Vec<Part>, Error> {
     match upstream.read(&Context::default(), &uri(at), window).await?.content {
         Content::Parts(parts) => Ok(parts),
-        Content::Collection(_) | Content::Question(_) => {
+        Content::Collection(_) | Content::InputRequired(_) => {
             panic!("{at} is given as the server gave it")
         }
     }

@@ -9,42 +9,44 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{About, Notice, Notices, Standing, State, verb};
+use client::{
+    ConnectionStatus, NotificationKind, NotificationReceiver, ServerNotification, State, methods,
+};
 use futures_core::Stream;
-use resource::{Change, Context, Error, ErrorKind, Extra, Interest, Result, Uri, Watch};
+use resource::{Change, Context, Error, ErrorKind, Interest, Result, UnknownMembers, Uri, Watch};
 use tokio::sync::Notify;
 use tokio::sync::watch::Receiver;
 use tokio::time;
 
-use super::seats::Seat;
-use super::whole::is_within;
+use super::full_listing::is_within;
+use super::shared_subscription::UpstreamSubscription;
 use super::{Inner, Upstream};
-use crate::feed::Feed;
+use crate::change_channel::ChangeSender;
 
 /// Delay between reconnects, doubling from the first value up to the second. The first attempt
 /// comes at once.
-const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+const RETRY_DELAYS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Notifications with larger params lose their extra fields.
-const WORDS: usize = 16 << 10;
+const MAX_EXTRA_BYTES: usize = 16 << 10;
 
 /// All subscribers with their interests.
 #[derive(Default)]
-pub(super) struct Roster {
-    arrived: Arc<Notify>,
-    feeds: Mutex<Vec<(u64, Interest, Feed)>>,
-    ids: AtomicU64,
+pub(super) struct ChangeSubscribers {
+    subscriber_added: Arc<Notify>,
+    senders: Mutex<Vec<(u64, Interest, ChangeSender)>>,
+    next_id: AtomicU64,
 }
 
-impl Roster {
-    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Interest, Feed)>> {
-        self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+impl ChangeSubscribers {
+    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Interest, ChangeSender)>> {
+        self.senders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn tell(&self, change: &Change) {
+    pub(super) fn broadcast(&self, change: &Change) {
         for (_, interest, feed) in self.lock().iter() {
-            if touches(change, interest) {
-                feed.tell(change.clone());
+            if matches_interest(change, interest) {
+                feed.send(change.clone());
             }
         }
     }
@@ -57,137 +59,141 @@ impl Roster {
 
 /// True if `change` concerns `interest`. A change below a resource is a change of that resource
 /// (`updated` may name either).
-fn touches(change: &Change, interest: &Interest) -> bool {
-    match (interest, change.plain()) {
+fn matches_interest(change: &Change, interest: &Interest) -> bool {
+    match (interest, change.without_extra()) {
         (Interest::Everything, _) | (Interest::Listing, Change::Listing) => true,
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             is_within(uri, wanted)
         }
         // Subscribers to tools and prompts get their changes from the relay.
-        (Interest::Listing | Interest::Resource(_) | Interest::Offers(_), _) => false,
+        (Interest::Listing | Interest::Resource(_) | Interest::Components(_), _) => false,
     }
 }
 
 impl Inner {
     /// Starts the listening task on the first request.
-    pub(super) fn listen(self: &Arc<Self>) {
-        self.listening.get_or_init(|| {
-            let ear = Ear {
-                notices: self.client.notices(),
-                standing: self.standing.clone(),
-                arrived: Arc::clone(&self.roster.arrived),
+    pub(super) fn start_listener(self: &Arc<Self>) {
+        self.listen_task.get_or_init(|| {
+            let ear = NotificationListener {
+                notices: self.client.notifications(),
+                connection_status: self.connection_status.clone(),
+                subscriber_added: Arc::clone(&self.subscribers.subscriber_added),
                 inner: Arc::downgrade(self),
-                wait: Duration::ZERO,
+                retry_delay: Duration::ZERO,
             };
-            tokio::spawn(ear.listen()).abort_handle()
+            tokio::spawn(ear.run()).abort_handle()
         });
     }
 
     /// Invalidates the caches and informs the subscribers, as the notification demands.
-    fn heard(&self, notice: &Notice) {
-        match &notice.about {
-            About::Updated(text) => {
+    fn handle_notice(&self, notice: &ServerNotification) {
+        match &notice.kind {
+            NotificationKind::Updated(text) => {
                 let Ok(uri) = Uri::parse(text) else { return };
-                self.changed(&Change::Updated(uri).worded(words(notice)));
+                self.apply_change(&Change::Updated(uri).with_extra(notice_extra(notice)));
             }
-            About::ListChanged if notice.method == verb::LIST_CHANGED => {
-                if !notice.is_heard {
+            NotificationKind::ListChanged if notice.method == methods::RESOURCE_LIST_CHANGED => {
+                if !notice.from_server {
                     // Anything may have changed during the disconnect.
-                    self.reads.forget(|_| true);
-                    self.stats.forget(|_| true);
-                    self.opening.part();
-                    self.asked.part();
+                    self.read_cache.invalidate(|_| true);
+                    self.metadata_cache.invalidate(|_| true);
+                    self.read_flight.forget_all();
+                    self.metadata_flight.forget_all();
                 }
-                self.changed(&Change::Listing.worded(words(notice)));
+                self.apply_change(&Change::Listing.with_extra(notice_extra(notice)));
             }
-            About::ListChanged | About::Other => {}
+            NotificationKind::ListChanged | NotificationKind::Other => {}
         }
     }
 
     /// Invalidates what `change` affects, then sends it to the subscribers.
-    pub(super) fn changed(&self, change: &Change) {
-        match change.plain() {
+    pub(super) fn apply_change(&self, change: &Change) {
+        match change.without_extra() {
             Change::Updated(uri) | Change::Removed(uri) => {
                 // A read of a collection may contain its children.
-                self.reads.forget(|kept| is_within(uri, kept));
-                self.stats.forget(|kept| is_within(uri, kept));
-                self.opening.part();
-                self.asked.part();
+                self.read_cache.invalidate(|kept| is_within(uri, kept));
+                self.metadata_cache.invalidate(|kept| is_within(uri, kept));
+                self.read_flight.forget_all();
+                self.metadata_flight.forget_all();
             }
             Change::Listing => {
-                self.resources.forget();
-                self.patterns.forget();
-                self.stats.forget(|_| true);
+                self.resource_pages.invalidate();
+                self.template_pages.invalidate();
+                self.metadata_cache.invalidate(|_| true);
             }
-            Change::Offers(_) | Change::Worded(..) => return,
+            Change::Components(_) | Change::WithExtra(..) => return,
         }
-        self.whole.forget(|()| true);
-        self.walks.part();
-        self.roster.tell(change);
+        self.full_listing_cache.invalidate(|()| true);
+        self.full_listing_flight.forget_all();
+        self.subscribers.broadcast(change);
     }
 
     /// Adds a subscriber. The stream holds all matching changes from now on.
-    fn enter(self: &Arc<Self>, interest: Interest, seat: Arc<Mutex<Option<Seat>>>) -> Changes {
-        let id = self.roster.ids.fetch_add(1, Ordering::Relaxed);
+    fn add_subscriber(
+        self: &Arc<Self>,
+        interest: Interest,
+        seat: Arc<Mutex<Option<UpstreamSubscription>>>,
+    ) -> UpstreamChangeStream {
+        let id = self.subscribers.next_id.fetch_add(1, Ordering::Relaxed);
         let inner = Arc::downgrade(self);
-        let (feed, stories) = Feed::new(move || {
+        let (feed, stories) = ChangeSender::channel(move || {
             if let Some(inner) = inner.upgrade() {
-                inner.roster.lock().retain(|(known, ..)| *known != id);
+                inner.subscribers.lock().retain(|(known, ..)| *known != id);
             }
             drop(seat);
         });
-        self.roster.lock().push((id, interest, feed));
-        self.roster.arrived.notify_one();
+        self.subscribers.lock().push((id, interest, feed));
+        self.subscribers.subscriber_added.notify_one();
         Box::pin(stories)
     }
 }
 
-type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
+type UpstreamChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
 /// The listening task of one server.
-struct Ear {
-    notices: Notices,
-    standing: Receiver<Standing>,
-    arrived: Arc<Notify>,
+struct NotificationListener {
+    notices: NotificationReceiver,
+    connection_status: Receiver<ConnectionStatus>,
+    subscriber_added: Arc<Notify>,
     inner: Weak<Inner>,
     /// Delay before the next reconnect.
-    wait: Duration,
+    retry_delay: Duration,
 }
 
-impl Ear {
-    async fn listen(mut self) {
+impl NotificationListener {
+    async fn run(mut self) {
         loop {
-            let Some(is_missed) = self.is_missed() else { return };
+            let Some(is_missed) = self.needs_reconnect() else { return };
             tokio::select! {
                 notice = self.notices.next() => {
                     let (Some(notice), Some(inner)) = (notice, self.inner.upgrade()) else { return };
-                    inner.heard(&notice);
+                    inner.handle_notice(&notice);
                 }
-                changed = self.standing.changed() => {
+                changed = self.connection_status.changed() => {
                     if changed.is_err() {
                         return;
                     }
                 }
-                () = self.arrived.notified() => {}
-                () = time::sleep(self.wait), if is_missed => self.reach().await,
+                () = self.subscriber_added.notified() => {}
+                () = time::sleep(self.retry_delay), if is_missed => self.reconnect().await,
             }
         }
     }
 
     /// True if the server is disconnected and there are subscribers; `None` once the provider is
     /// dropped.
-    fn is_missed(&mut self) -> Option<bool> {
+    fn needs_reconnect(&mut self) -> Option<bool> {
         let inner = self.inner.upgrade()?;
-        let is_there = matches!(self.standing.borrow_and_update().state, State::Ready(_));
+        let is_there = matches!(self.connection_status.borrow_and_update().state, State::Ready(_));
         if is_there {
-            self.wait = Duration::ZERO;
+            self.retry_delay = Duration::ZERO;
         }
-        Some(!is_there && !inner.roster.lock().is_empty())
+        Some(!is_there && !inner.subscribers.lock().is_empty())
     }
 
     /// Reconnects. The client reconnects by itself only for subscriptions to single resources.
-    async fn reach(&mut self) {
-        self.wait = (self.wait * 2).clamp(RETRY.0, RETRY.1);
+    async fn reconnect(&mut self) {
+        self.retry_delay = (self.retry_delay * 2).clamp(RETRY_DELAYS.0, RETRY_DELAYS.1);
         let Some(client) = self.inner.upgrade().map(|inner| inner.client.clone()) else { return };
         if let Err(error) = client.peer().await {
             tracing::debug!(%error, "reconnecting to a watched server failed");
@@ -197,16 +203,16 @@ impl Ear {
 
 #[async_trait]
 impl Watch for Upstream {
-    async fn watch(&self, _: &Context, interest: Interest) -> Result<Changes> {
+    async fn watch(&self, _: &Context, interest: Interest) -> Result<UpstreamChangeStream> {
         let inner = &self.inner;
-        inner.listen();
-        if let Interest::Offers(offer) = interest {
-            return Ok(inner.relayed.changes(offer));
+        inner.start_listener();
+        if let Interest::Components(offer) = interest {
+            return Ok(inner.relay.changes(offer));
         }
         let place = Arc::new(Mutex::new(None));
-        let stories = inner.enter(interest.clone(), Arc::clone(&place));
+        let stories = inner.add_subscriber(interest.clone(), Arc::clone(&place));
         if let Interest::Resource(uri) = &interest {
-            let seat = inner.sit(uri).await?;
+            let seat = inner.subscribe(uri).await?;
             *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(seat);
         }
         Ok(stories)
@@ -214,13 +220,13 @@ impl Watch for Upstream {
 }
 
 /// The extra fields of a notification, unless its params are too large.
-pub(super) fn words(notice: &Notice) -> Option<Arc<Extra>> {
+pub(super) fn notice_extra(notice: &ServerNotification) -> Option<Arc<UnknownMembers>> {
     let length = notice.params.as_ref().map_or(0, |raw| raw.get().len());
-    (length <= WORDS).then(|| Arc::new(notice.extra()))
+    (length <= MAX_EXTRA_BYTES).then(|| Arc::new(notice.unknown_members()))
 }
 
 /// The error for a resource without notifications and without polling.
-pub(super) fn silent(uri: &Uri) -> Error {
+pub(super) fn not_watchable(uri: &Uri) -> Error {
     let words = "the server behind this mount does not support subscriptions to this resource";
     Error::new(ErrorKind::Unsupported, words).about(uri)
 }

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use resource::tokens::{estimate, prefix};
+use resource::tokens::{estimate, prefix_len};
 use tiktoken_rs::o200k_base_singleton;
 
 /// The maximum error of the estimate, in percent.
@@ -42,7 +42,7 @@ fn programs() -> Vec<String> {
     // A sample of the folders, because counting tokens is slow.
     let rust = ["crates/resource/src", "crates/catalog/src", "crates/server/src", "bench/src"];
     let mut all: Vec<String> = rust.iter().flat_map(|room| texts(room, &[".rs"])).collect();
-    all.extend(texts("strangers", &[".py", ".mjs"]));
+    all.extend(texts("interop", &[".py", ".mjs"]));
     all.extend(texts("crates/server/tests/it/conversations", &[".jsonl"]));
     all
 }
@@ -79,7 +79,7 @@ fn a_budget_is_nearly_used_up_and_hardly_overrun() {
     let table = o200k_base_singleton();
     let texts = [english().concat(), JAPANESE.to_owned(), programs().concat()];
     for text in &texts {
-        let end = prefix(text, 1000);
+        let end = prefix_len(text, 1000);
         let real = table.encode_ordinary(&text[..end]).len();
         assert!((800..=1250).contains(&real), "{real} tokens for a budget of 1000");
     }

@@ -1,55 +1,55 @@
 //! Lifecycle with handshake: `initialize` sets the terms of a session (through 2025-11-25).
 
-use protocol::frame::Raw;
-use protocol::{Call, Id, Meta, Method, Refusal, Terms};
+use protocol::json::frame::RawJson;
+use protocol::{Call, Dialect, Method, Refusal, RequestId, RequestMeta};
 
-use super::Opened;
+use super::DecodedRequest;
 use crate::server::Server;
 
 /// Decodes an `initialize` request and negotiates the terms.
-pub(crate) fn initialize(
+pub(crate) fn decode_initialize(
     server: &Server,
-    id: &Id,
-    params: Option<&Raw>,
-    meta: &Meta<'_>,
-) -> Result<Opened, Refusal> {
+    id: &RequestId,
+    params: Option<&RawJson>,
+    meta: &RequestMeta<'_>,
+) -> Result<DecodedRequest, Refusal> {
     let call = Call::decode(Method::Initialize, params, meta, server.limits.uri)?;
-    let Call::Initialize { revision, aware, .. } = call else {
-        return Err(Refusal::not_a_message("expected an initialize request"));
+    let Call::Initialize { revision, knows_sep2093: aware, .. } = call else {
+        return Err(Refusal::invalid_request("expected an initialize request"));
     };
-    Opened::new(id.clone(), server.terms(revision, aware), call, meta)
+    DecodedRequest::new(id.clone(), server.terms(revision, aware), call, meta)
 }
 
 /// Decodes a request of an initialized session.
-pub(crate) fn open(
+pub(crate) fn decode_in_session(
     server: &Server,
-    terms: Terms,
-    id: &Id,
-    (method, params): (&str, Option<&Raw>),
-) -> Result<Opened, Refusal> {
-    let meta = Meta::of(params)?;
-    let method = server.method(method, terms.revision)?;
+    terms: Dialect,
+    id: &RequestId,
+    (method, params): (&str, Option<&RawJson>),
+) -> Result<DecodedRequest, Refusal> {
+    let meta = RequestMeta::decode(params)?;
+    let method = server.find_method(method, terms.revision)?;
     if method == Method::Initialize {
-        return Err(Refusal::not_a_message("the session is already initialized"));
+        return Err(Refusal::invalid_request("the session is already initialized"));
     }
     let call = Call::decode(method, params, &meta, server.limits.uri)?;
-    Opened::new(id.clone(), terms, call, &meta)
+    DecodedRequest::new(id.clone(), terms, call, &meta)
 }
 
 /// Decodes a request before the handshake: only `initialize` and `ping` are allowed.
-pub(crate) fn before(
+pub(crate) fn decode_before_handshake(
     server: &Server,
-    id: &Id,
+    id: &RequestId,
     method: &str,
-    params: Option<&Raw>,
-) -> Result<Opened, Refusal> {
-    let meta = Meta::of(params)?;
-    match Method::named(method) {
-        Some(Method::Initialize) => initialize(server, id, params, &meta),
+    params: Option<&RawJson>,
+) -> Result<DecodedRequest, Refusal> {
+    let meta = RequestMeta::decode(params)?;
+    match Method::from_name(method) {
+        Some(Method::Initialize) => decode_initialize(server, id, params, &meta),
         Some(Method::Ping) => {
-            let terms = server.terms(protocol::Revision::assumed(), false);
-            Opened::new(id.clone(), terms, Call::Ping, &meta)
+            let terms = server.terms(protocol::Revision::before_handshake(), false);
+            DecodedRequest::new(id.clone(), terms, Call::Ping, &meta)
         }
-        _ => Err(Refusal::unopened()),
+        _ => Err(Refusal::missing_version()),
     }
 }

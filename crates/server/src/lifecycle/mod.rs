@@ -8,42 +8,46 @@ pub(crate) mod stateless;
 
 use std::sync::Arc;
 
-use protocol::meta::Meta;
-use protocol::{Call, Id, Level, Refusal, Terms, Wishes, asking};
+use protocol::inbound::request_meta::RequestMeta;
+use protocol::outbound::input_request;
+use protocol::{Call, Dialect, ListenFilter, LogLevel, Refusal, RequestId};
 use resource::{Context, Json};
 
 use crate::exchange::Exchange;
-use crate::methods::subscriptions::Subscriber;
-use crate::progress::Reports;
-use crate::reminder;
+use crate::in_flight::InterimMessages;
+use crate::methods::subscriptions::SessionSubscriptions;
+use crate::request_state;
 use crate::server::Server;
-use crate::transport::caller::{Voice, Who};
-use crate::transport::guest::Guest;
+use crate::transport::client_session::ClientSession;
+use crate::transport::request_caller::{CallerKind, RequestCaller};
 
 /// A decoded request, ready for dispatch.
-pub(crate) struct Opened {
+pub(crate) struct DecodedRequest {
     pub(crate) exchange: Exchange,
     pub(crate) call: Call,
     /// Its interim messages, if the client accepts any.
-    pub(crate) reports: Option<Reports>,
+    pub(crate) interim: Option<InterimMessages>,
 }
 
 /// The result of a handshake (through 2025-11-25).
 #[derive(Clone)]
-pub(crate) struct Agreed {
-    pub(crate) terms: Terms,
-    pub(crate) guest: Arc<Guest>,
+pub(crate) struct HandshakeResult {
+    pub(crate) terms: Dialect,
+    pub(crate) client_session: Arc<ClientSession>,
 }
 
-impl Opened {
+impl DecodedRequest {
     /// The handshake result, if this is an `initialize` request.
-    pub(crate) fn settles(&self) -> Option<Agreed> {
-        let Call::Initialize { can, .. } = &self.call else { return None };
-        Some(Agreed { terms: self.exchange.terms, guest: Guest::new(can.clone()) })
+    pub(crate) fn handshake_result(&self) -> Option<HandshakeResult> {
+        let Call::Initialize { capabilities: can, .. } = &self.call else { return None };
+        Some(HandshakeResult {
+            terms: self.exchange.terms,
+            client_session: ClientSession::new(can.clone()),
+        })
     }
 
     /// The filter of a listening request; `None` for any other.
-    pub(crate) fn listens(&self) -> Option<&Wishes> {
+    pub(crate) fn listen_filter(&self) -> Option<&ListenFilter> {
         match &self.call {
             Call::Listen(wishes) => Some(wishes),
             _ => None,
@@ -51,69 +55,81 @@ impl Opened {
     }
 
     /// Binds the request to a session: its subscriptions, and its client, which may be asked.
-    pub(crate) fn within(
+    pub(crate) fn in_session(
         mut self,
         server: &Server,
-        guest: &Arc<Guest>,
-        subscriber: &Arc<Subscriber>,
+        guest: &Arc<ClientSession>,
+        subscriber: &Arc<SessionSubscriptions>,
     ) -> Self {
         self.exchange.subscriber = Some(Arc::clone(subscriber));
-        self.exchange.guest = Some(Arc::clone(guest));
+        self.exchange.client_session = Some(Arc::clone(guest));
         let may_be_asked = match &self.call {
-            Call::Offered { .. } => true,
-            Call::Read { .. } => asking::is_any(&guest.can),
+            Call::InvokeComponent { .. } => true,
+            Call::Read { .. } => input_request::allows_any_input(&guest.capabilities),
             _ => false,
         };
         if may_be_asked {
-            self.hear(server, Who::Guest(Arc::clone(guest)));
+            self.attach_caller(server, CallerKind::Session(Arc::clone(guest)));
         }
         self
     }
 
     /// Completes a stateless request: opens its `requestState` and attaches its client, which can
     /// receive logs and answer with the next request, but cannot be asked meanwhile.
-    fn alone(mut self, server: &Server, can: Json, level: Option<Level>) -> Result<Self, Refusal> {
-        if let Call::Read { uri, reply: Some(reply), .. } = &mut self.call {
-            let opened = reminder::open(server, uri.as_str(), reply);
-            *reply = opened.map_err(|error| Refusal::bad_params(error.message.into_owned()))?;
+    fn with_stateless_client(
+        mut self,
+        server: &Server,
+        can: Json,
+        level: Option<LogLevel>,
+    ) -> Result<Self, Refusal> {
+        if let Call::Read { uri, input_response: Some(reply), .. } = &mut self.call {
+            let opened = request_state::open_state(server, uri.as_str(), reply);
+            *reply = opened.map_err(|error| Refusal::invalid_params(error.message.into_owned()))?;
         }
         let may_be_told = match &self.call {
-            Call::Offered { .. } => level.is_some(),
-            Call::Read { reply, .. } => reply.is_some() || asking::is_any(&can),
+            Call::InvokeComponent { .. } => level.is_some(),
+            Call::Read { input_response: reply, .. } => {
+                reply.is_some() || input_request::allows_any_input(&can)
+            }
             _ => false,
         };
         if may_be_told {
-            self.hear(server, Who::alone(can, level));
+            self.attach_caller(server, CallerKind::stateless(can, level));
         }
         Ok(self)
     }
 
-    fn hear(&mut self, server: &Server, who: Who) {
+    fn attach_caller(&mut self, server: &Server, who: CallerKind) {
         let reply = match &mut self.call {
-            Call::Read { reply, .. } => reply.take(),
+            Call::Read { input_response: reply, .. } => reply.take(),
             _ => None,
         };
-        let voice = Voice::new(who, reply, server.limits.answer);
+        let voice = RequestCaller::new(who, reply, server.limits.client_answer_timeout);
         let ctx = std::mem::take(&mut self.exchange.ctx);
-        let (ctx, reports) = Reports::with(ctx, self.reports.take(), voice);
-        (self.exchange.ctx, self.reports) = (ctx, Some(reports));
+        let (ctx, reports) = InterimMessages::with_caller(ctx, self.interim.take(), voice);
+        (self.exchange.ctx, self.interim) = (ctx, Some(reports));
     }
 
-    fn new(id: Id, mut terms: Terms, call: Call, meta: &Meta<'_>) -> Result<Self, Refusal> {
+    fn new(
+        id: RequestId,
+        mut terms: Dialect,
+        call: Call,
+        meta: &RequestMeta<'_>,
+    ) -> Result<Self, Refusal> {
         // A client that calls a method of SEP-2093 knows the extension.
-        terms.aware |= call.is_extension();
-        terms.full |= call.is_extension();
+        terms.knows_sep2093 |= call.is_extension();
+        terms.full_metadata |= call.is_extension();
         let (ctx, reports) = match meta.progress_token()? {
             Some(token) => {
-                let (ctx, reports) = Reports::under(token);
+                let (ctx, reports) = InterimMessages::with_progress(token);
                 (ctx, Some(reports))
             }
             None => (Context::default(), None),
         };
         Ok(Self {
-            exchange: Exchange { id, terms, ctx, subscriber: None, guest: None },
+            exchange: Exchange { id, terms, ctx, subscriber: None, client_session: None },
             call,
-            reports,
+            interim: reports,
         })
     }
 }

@@ -1,17 +1,17 @@
 //! `completion/complete` for URI template variables.
 
 use protocol::Reply;
-use resource::{Completion, Context, Error, Question, Result, Uri};
+use resource::{Completion, CompletionRequest, Context, Error, Result, Uri};
 
 use crate::server::Server;
 
 /// Completes a template variable. A plain URI has no variables: the result is empty, not an error.
-pub(crate) async fn complete(
+pub(crate) async fn complete_template(
     server: &Server,
     ctx: &Context,
-    question: &Question<'_>,
+    question: &CompletionRequest<'_>,
 ) -> Result<Reply> {
-    if !server.completions.admits() {
+    if !server.completion_rate.try_take() {
         return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
     if !question.template.contains('{') {

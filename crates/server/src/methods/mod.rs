@@ -1,7 +1,7 @@
 //! Handlers of the MCP methods, one file per family.
 
-pub(crate) mod collection;
+pub(crate) mod collection_content;
 pub(crate) mod completion;
-pub(crate) mod relay;
+pub(crate) mod components;
 pub(crate) mod resources;
 pub(crate) mod subscriptions;

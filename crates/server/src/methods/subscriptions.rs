@@ -4,72 +4,73 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt, stream};
-use protocol::{Id, Notice, Outgoing, Reply, Wishes};
-use resource::{Error, ErrorKind, Interest, Offer, Result, Uri};
-use watch::{Hub, Letter, Mailbox, Subscription, Words};
+use protocol::{ListenFilter, Notice, Outgoing, Reply, RequestId};
+use resource::{ComponentKind, Error, ErrorKind, Interest, Result, Uri};
+use subscriptions::{ExtraFields, Hub, Mailbox, PendingChange, Subscription};
 
 use crate::server::Server;
 
 /// How many subscriptions are opened concurrently, so that a source that hangs delays no other.
-const AT_ONCE: usize = 1024;
+const CONCURRENCY: usize = 1024;
 
 /// The subscriptions of one session (protocol revisions through 2025-11-25).
-pub(crate) struct Subscriber {
+pub(crate) struct SessionSubscriptions {
     hub: Hub,
     mailbox: Mailbox,
-    held: Mutex<Held>,
-    most: usize,
+    subscriptions: Mutex<SubscriptionSet>,
+    max_resources: usize,
     /// The component kinds (tools, prompts) whose list changes are sent.
-    offers: Vec<Offer>,
+    components: Vec<ComponentKind>,
 }
 
 #[derive(Default)]
-struct Held {
+struct SubscriptionSet {
     resources: HashMap<Uri, Subscription>,
     lists: Vec<Subscription>,
 }
 
-impl Subscriber {
+impl SessionSubscriptions {
     pub(crate) fn new(server: &Server) -> Self {
-        let most = server.limits.subscriptions;
-        let offers = offers(server, Offer::ALL);
+        let max_resources = server.limits.subscriptions;
+        let components = available_components(server, ComponentKind::ALL);
         let (hub, mailbox) = (server.hub.clone(), Mailbox::default());
-        Self { hub, mailbox, held: Mutex::default(), most, offers }
+        Self { hub, mailbox, subscriptions: Mutex::default(), max_resources, components }
     }
 
     /// Subscribes to changes of `uri`. Repeating it has no effect.
     pub(crate) async fn subscribe(&self, uri: Uri) -> Result<Reply> {
         let full = {
-            let held = self.held();
+            let held = self.lock_subscriptions();
             if held.resources.contains_key(&uri) {
-                return Ok(Reply::Done);
+                return Ok(Reply::Empty);
             }
-            held.resources.len() >= self.most
+            held.resources.len() >= self.max_resources
         };
         if full {
-            let why = format!("a session can subscribe to at most {} resources", self.most);
+            let why =
+                format!("a session can subscribe to at most {} resources", self.max_resources);
             return Err(Error::new(ErrorKind::Unavailable, why).about(&uri));
         }
         let interest = Interest::Resource(uri.clone());
         let subscription = self.hub.subscribe(interest, &self.mailbox).await;
         let subscription = subscription.map_err(|error| error.about(&uri))?;
-        self.held().resources.insert(uri, subscription);
-        Ok(Reply::Done)
+        self.lock_subscriptions().resources.insert(uri, subscription);
+        Ok(Reply::Empty)
     }
 
     /// Unsubscribes; no error if there was no subscription.
     pub(crate) fn unsubscribe(&self, uri: &Uri) -> Reply {
-        let ended = self.held().resources.remove(uri);
+        let ended = self.lock_subscriptions().resources.remove(uri);
         drop(ended);
-        Reply::Done
+        Reply::Empty
     }
 
     /// Subscribes to list changes, if the provider reports any.
-    pub(crate) async fn hear_of_lists(&self) {
-        if !self.hub.has_changes() || !self.held().lists.is_empty() {
+    pub(crate) async fn subscribe_to_lists(&self) {
+        if !self.hub.has_changes() || !self.lock_subscriptions().lists.is_empty() {
             return;
         }
-        let offers = self.offers.iter().copied().map(Interest::Offers);
+        let offers = self.components.iter().copied().map(Interest::Components);
         let interests = [Interest::Listing].into_iter().chain(offers);
         let asked = interests.map(|interest| self.hub.subscribe(interest, &self.mailbox));
         let mut lists = Vec::new();
@@ -79,13 +80,13 @@ impl Subscriber {
                 Err(error) => tracing::warn!(cause = ?error, "cannot subscribe to list changes"),
             }
         }
-        self.held().lists = lists;
+        self.lock_subscriptions().lists = lists;
     }
 
     /// Queues a notification for every subscription, whether or not anything changed.
-    pub(crate) fn recall(&self) {
-        let held = self.held();
-        held.resources.values().chain(&held.lists).for_each(Subscription::recall);
+    pub(crate) fn resend_all(&self) {
+        let held = self.lock_subscriptions();
+        held.resources.values().chain(&held.lists).for_each(Subscription::notify_now);
     }
 
     /// Waits until a notification is pending.
@@ -94,21 +95,21 @@ impl Subscriber {
     }
 
     /// The next notification, if one is pending.
-    pub(crate) fn take(&self) -> Option<Notice> {
-        self.mailbox.take().map(notice)
+    pub(crate) fn try_next(&self) -> Option<Notice> {
+        self.mailbox.take().map(to_notice)
     }
 
     /// Waits for the next notification.
     pub(crate) async fn next(&self) -> Notice {
-        notice(self.mailbox.next().await)
+        to_notice(self.mailbox.next().await)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_subscriptions(&self) -> MutexGuard<'_, SubscriptionSet> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Subscriber {
+impl Drop for SessionSubscriptions {
     fn drop(&mut self) {
         // Cheaper than letting each dropped subscription search the mailbox for its entries.
         self.mailbox.clear();
@@ -116,28 +117,32 @@ impl Drop for Subscriber {
 }
 
 /// The subscriptions of one `subscriptions/listen` request (from 2026-07-28), until dropped.
-pub(crate) struct Listening {
-    id: Id,
+pub(crate) struct ListenSubscriptions {
+    id: RequestId,
     mailbox: Mailbox,
-    granted: Option<Wishes>,
+    granted: Option<ListenFilter>,
     /// Kept alive until the stream ends.
-    _held: Vec<Subscription>,
+    _subscriptions: Vec<Subscription>,
 }
 
-impl Listening {
+impl ListenSubscriptions {
     /// Opens as many of the requested subscriptions as possible; the rest is not granted.
-    pub(crate) async fn begin(server: &Server, id: Id, wishes: Wishes) -> Self {
+    pub(crate) async fn open(server: &Server, id: RequestId, wishes: ListenFilter) -> Self {
         let mailbox = Mailbox::default();
         let resources = wishes.resources.into_iter().take(server.limits.subscriptions);
-        let lists = wishes.lists.then_some(Interest::Listing).into_iter();
-        let lists = lists.chain(offers(server, wishes.offers).into_iter().map(Interest::Offers));
+        let lists = wishes.resource_list.then_some(Interest::Listing).into_iter();
+        let lists = lists.chain(
+            available_components(server, wishes.component_lists)
+                .into_iter()
+                .map(Interest::Components),
+        );
         let interests = lists.chain(resources.map(Interest::Resource)).enumerate();
         let (hub, post) = (&server.hub, &mailbox);
         let mut asked = stream::iter(interests)
             .map(|(at, interest)| async move {
                 (at, interest.clone(), hub.subscribe(interest, post).await)
             })
-            .buffer_unordered(AT_ONCE);
+            .buffer_unordered(CONCURRENCY);
         let mut granted = Vec::new();
         while let Some((at, interest, answer)) = asked.next().await {
             match answer {
@@ -147,17 +152,17 @@ impl Listening {
         }
         drop(asked);
         granted.sort_unstable_by_key(|(at, ..)| *at);
-        let mut told = Wishes::default();
+        let mut told = ListenFilter::default();
         let mut held = Vec::with_capacity(granted.len());
         for (_, interest, subscription) in granted {
             held.push(subscription);
             match interest {
                 Interest::Resource(uri) => told.resources.push(uri),
-                Interest::Offers(offer) => told.offers.push(offer),
-                Interest::Listing | Interest::Everything => told.lists = true,
+                Interest::Components(offer) => told.component_lists.push(offer),
+                Interest::Listing | Interest::Everything => told.resource_list = true,
             }
         }
-        Self { id, mailbox, granted: Some(told), _held: held }
+        Self { id, mailbox, granted: Some(told), _subscriptions: held }
     }
 
     /// The next message. The first is the acknowledgement.
@@ -165,31 +170,34 @@ impl Listening {
         // MCP 2026-07-28, subscriptions: the acknowledgement comes first.
         let told = match self.granted.take() {
             Some(granted) => Notice::Acknowledged(granted),
-            None => notice(self.mailbox.next().await),
+            None => to_notice(self.mailbox.next().await),
         };
-        told.on(&self.id)
+        told.encode_for_subscription(&self.id)
     }
 }
 
-impl Drop for Listening {
+impl Drop for ListenSubscriptions {
     fn drop(&mut self) {
         self.mailbox.clear();
     }
 }
 
 /// The component kinds among `wanted` that this server can have.
-fn offers(server: &Server, wanted: impl IntoIterator<Item = Offer>) -> Vec<Offer> {
-    wanted.into_iter().filter(|offer| server.offers(*offer)).collect()
+fn available_components(
+    server: &Server,
+    wanted: impl IntoIterator<Item = ComponentKind>,
+) -> Vec<ComponentKind> {
+    wanted.into_iter().filter(|offer| server.has_component(*offer)).collect()
 }
 
-fn notice((letter, words): (Letter, Words)) -> Notice {
+fn to_notice((letter, words): (PendingChange, ExtraFields)) -> Notice {
     let notice = match letter {
-        Letter::Offers(offer) => Notice::OffersChanged(offer),
-        Letter::Resource(uri) => Notice::Updated(uri),
-        Letter::Lists | Letter::Everything => Notice::ListChanged,
+        PendingChange::Components(offer) => Notice::ComponentsChanged(offer),
+        PendingChange::Resource(uri) => Notice::Updated(uri),
+        PendingChange::Listing | PendingChange::Everything => Notice::ListChanged,
     };
     match words {
-        Some(words) => Notice::Worded(Box::new(notice), words),
+        Some(words) => Notice::WithMembers(Box::new(notice), words),
         None => notice,
     }
 }

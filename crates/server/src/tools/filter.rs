@@ -1,18 +1,18 @@
 //! Compiled resource filter of the tools `resources_list` and `resources_grep`.
 
 use globset::{GlobBuilder, GlobMatcher};
-use protocol::tool::arguments;
+use protocol::inbound::tool::arguments;
 use resource::{Error, Provider, Resource, Result};
 
 /// The filter arguments of a call, with the glob compiled and the name in lower case.
-pub(super) struct Filter<'a> {
-    said: &'a arguments::Filter,
+pub(super) struct ResourceFilter<'a> {
+    arguments: &'a arguments::FilterArguments,
     name: Option<String>,
     glob: Option<GlobMatcher>,
 }
 
-impl<'a> Filter<'a> {
-    pub(super) fn new(said: &'a arguments::Filter) -> Result<Self> {
+impl<'a> ResourceFilter<'a> {
+    pub(super) fn new(said: &'a arguments::FilterArguments) -> Result<Self> {
         let glob = said.uri.as_deref().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
             built.map(|glob| glob.compile_matcher()).map_err(|error| {
@@ -21,12 +21,12 @@ impl<'a> Filter<'a> {
             })
         });
         let name = said.name.as_ref().map(|name| name.to_lowercase());
-        Ok(Self { said, name, glob: glob.transpose()? })
+        Ok(Self { arguments: said, name, glob: glob.transpose()? })
     }
 
     /// Whether `resource` passes every given filter.
-    pub(super) fn admits(&self, provider: &dyn Provider, resource: &Resource) -> bool {
-        let said = self.said;
+    pub(super) fn matches(&self, provider: &dyn Provider, resource: &Resource) -> bool {
+        let said = self.arguments;
         let named = |name: &String| {
             let titles = [Some(&resource.name), resource.title.as_ref()];
             titles.into_iter().flatten().any(|title| title.to_lowercase().contains(name))
@@ -34,7 +34,7 @@ impl<'a> Filter<'a> {
         let notes = &resource.annotations;
         self.name.as_ref().is_none_or(named)
             && self.glob.as_ref().is_none_or(|glob| glob.is_match(resource.uri.as_str()))
-            && said.mime.as_ref().is_none_or(|mime| is_of(resource, mime))
+            && said.mime.as_ref().is_none_or(|mime| has_mime(resource, mime))
             && said
                 .audience
                 .is_none_or(|whom| notes.audience.is_empty() || notes.audience.contains(&whom.0))
@@ -44,14 +44,14 @@ impl<'a> Filter<'a> {
                 .is_none_or(|since| notes.modified.is_some_and(|modified| modified >= since.0))
             && said.mount.as_ref().is_none_or(|mount| {
                 let mounts = provider.facets().mounts;
-                mounts.and_then(|mounts| mounts.of(&resource.uri)).as_ref() == Some(mount)
+                mounts.and_then(|mounts| mounts.mount_of(&resource.uri)).as_ref() == Some(mount)
             })
     }
 }
 
 /// Whether one of the resource's formats has this MIME type. `image/` and `image/*` match every
 /// subtype.
-fn is_of(resource: &Resource, mime: &str) -> bool {
+fn has_mime(resource: &Resource, mime: &str) -> bool {
     let wanted = mime.to_ascii_lowercase();
     let wanted = wanted.trim_end_matches('*');
     let formats = resource.formats.iter().map(|format| &format.mime);

@@ -4,126 +4,131 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use protocol::tool::arguments::{List, Sort};
-use protocol::tool::given::described;
-use protocol::tool::{Block, Given};
+use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
+use protocol::inbound::tool::result::resource_json;
+use protocol::inbound::tool::{ContentBlock, ToolResult};
 use resource::{Absence, Cursor, Error, Resource, Result, Truth};
 use serde_json::{Value, json};
 
-use super::filter::Filter;
-use super::walk::Walk;
+use super::filter::ResourceFilter;
+use super::recursive_list::RecursiveList;
 use crate::exchange::Exchange;
 use crate::server::Server;
 
 /// How many resources one call scans before it returns a page and a cursor.
-const LOOKED_AT: usize = 20_000;
+const MAX_SCANNED: usize = 20_000;
 /// How many matching resources a sorted list may have.
-const SORTED: usize = 20_000;
+const MAX_SORTED: usize = 20_000;
 
 /// Lists one page of the resources that pass the filter.
-pub(super) async fn list(server: &Server, exchange: &Exchange, list: &List) -> Result<Given> {
+pub(super) async fn list_resources(
+    server: &Server,
+    exchange: &Exchange,
+    list: &ListArguments,
+) -> Result<ToolResult> {
     let seal = format!("tool list {:?} {:?}", list.filter, list.sort);
-    let opened = list.cursor.as_deref().map(|text| server.seal.open(&seal, text)).transpose()?;
+    let opened = list.cursor.as_deref().map(|text| server.seal.unseal(&seal, text)).transpose()?;
     let place = opened.as_ref().map(|cursor| &cursor.0[..]);
     let found = match list.sort {
-        None => plain(server, exchange, list, place).await?,
-        Some(sort) => sorted(server, exchange, list, sort, place).await?,
+        None => list_in_order(server, exchange, list, place).await?,
+        Some(sort) => list_sorted(server, exchange, list, sort, place).await?,
     };
-    let cursor = found.place.map(|place| server.seal.close(&seal, &Cursor(place.into())));
-    Ok(given(exchange, &found.resources, cursor, &found.absent))
+    let cursor = found.next_position.map(|place| server.seal.seal(&seal, &Cursor(place.into())));
+    Ok(list_result(exchange, &found.resources, cursor, &found.absent))
 }
 
-struct Found {
+struct FilteredPage {
     resources: Vec<Arc<Resource>>,
     /// Where the next page starts; `None` on the last page.
-    place: Option<Vec<u8>>,
+    next_position: Option<Vec<u8>>,
     absent: Vec<Absence>,
 }
 
-fn walk<'a>(
+fn start_listing<'a>(
     server: &'a Server,
     exchange: &'a Exchange,
-    list: &List,
+    list: &ListArguments,
     place: Option<&[u8]>,
-) -> Result<Walk<'a>> {
+) -> Result<RecursiveList<'a>> {
     let filter = &list.filter;
     let parent = filter.collection.as_ref().map(|link| link.0.clone());
-    Walk::new(server, &exchange.ctx, (parent, filter.recursive), place)
+    RecursiveList::new(server, &exchange.ctx, (parent, filter.recursive), place)
 }
 
 /// Lists in the provider's order.
-async fn plain(
+async fn list_in_order(
     server: &Server,
     exchange: &Exchange,
-    list: &List,
+    list: &ListArguments,
     place: Option<&[u8]>,
-) -> Result<Found> {
-    let filter = Filter::new(&list.filter)?;
-    let mut walk = walk(server, exchange, list, place)?;
+) -> Result<FilteredPage> {
+    let filter = ResourceFilter::new(&list.filter)?;
+    let mut walk = start_listing(server, exchange, list, place)?;
     let mut resources = Vec::new();
     for seen in 0.. {
-        if resources.len() >= server.limits.page || seen >= LOOKED_AT {
-            let place = walk.place();
-            return Ok(Found { resources, place: Some(place), absent: walk.absent });
+        if resources.len() >= server.limits.page || seen >= MAX_SCANNED {
+            let place = walk.encode_position();
+            return Ok(FilteredPage { resources, next_position: Some(place), absent: walk.absent });
         }
-        let Some(resource) = walk.next().await? else { break };
-        if filter.admits(&*server.provider, &resource) {
+        let Some(resource) = walk.next_resource().await? else { break };
+        if filter.matches(&*server.provider, &resource) {
             resources.push(resource);
         }
     }
-    Ok(Found { resources, place: None, absent: walk.absent })
+    Ok(FilteredPage { resources, next_position: None, absent: walk.absent })
 }
 
 /// Lists in another order, which needs every matching resource in memory.
-async fn sorted(
+async fn list_sorted(
     server: &Server,
     exchange: &Exchange,
-    list: &List,
-    sort: Sort,
+    list: &ListArguments,
+    sort: SortOrder,
     place: Option<&[u8]>,
-) -> Result<Found> {
-    let filter = Filter::new(&list.filter)?;
-    let mut walk = walk(server, exchange, list, None)?;
+) -> Result<FilteredPage> {
+    let filter = ResourceFilter::new(&list.filter)?;
+    let mut walk = start_listing(server, exchange, list, None)?;
     let mut all = Vec::new();
-    while let Some(resource) = walk.next().await? {
-        if !filter.admits(&*server.provider, &resource) {
+    while let Some(resource) = walk.next_resource().await? {
+        if !filter.matches(&*server.provider, &resource) {
             continue;
         }
-        if all.len() >= SORTED {
-            let words = format!("too many resources to sort (limit {SORTED}); narrow the filter");
+        if all.len() >= MAX_SORTED {
+            let words =
+                format!("too many resources to sort (limit {MAX_SORTED}); narrow the filter");
             return Err(Error::invalid(words));
         }
         all.push(resource);
     }
-    all.sort_by(|one, other| order(sort, one, other));
+    all.sort_by(|one, other| compare(sort, one, other));
     // Continue after the last returned resource, even if it no longer exists.
     let begin = match place {
         Some(bytes) => {
-            let last = last(bytes).ok_or_else(Error::bad_cursor)?;
-            all.partition_point(|one| order(sort, one, &last) != Ordering::Greater)
+            let last = decode_sort_key(bytes).ok_or_else(Error::bad_cursor)?;
+            all.partition_point(|one| compare(sort, one, &last) != Ordering::Greater)
         }
         None => 0,
     };
     let mut rest = all.into_iter().skip(begin);
     let resources: Vec<_> = rest.by_ref().take(server.limits.page).collect();
     let more = rest.next().is_some();
-    let place = resources.last().filter(|_| more).map(|last| key(last));
-    Ok(Found { resources, place, absent: walk.absent })
+    let place = resources.last().filter(|_| more).map(|last| encode_sort_key(last));
+    Ok(FilteredPage { resources, next_position: place, absent: walk.absent })
 }
 
-fn order(sort: Sort, one: &Resource, other: &Resource) -> Ordering {
+fn compare(sort: SortOrder, one: &Resource, other: &Resource) -> Ordering {
     let priority = |resource: &Resource| resource.annotations.priority.unwrap_or(-1.0);
     let sorted = match sort {
-        Sort::Name => one.name.cmp(&other.name),
-        Sort::Priority => priority(other).total_cmp(&priority(one)),
-        Sort::Modified => other.annotations.modified.cmp(&one.annotations.modified),
-        Sort::Size => other.size.cmp(&one.size),
+        SortOrder::Name => one.name.cmp(&other.name),
+        SortOrder::Priority => priority(other).total_cmp(&priority(one)),
+        SortOrder::Modified => other.annotations.modified.cmp(&one.annotations.modified),
+        SortOrder::Size => other.size.cmp(&one.size),
     };
     sorted.then_with(|| one.uri.cmp(&other.uri))
 }
 
 /// The sort fields of a resource, encoded for a cursor.
-fn key(resource: &Resource) -> Vec<u8> {
+fn encode_sort_key(resource: &Resource) -> Vec<u8> {
     let modified = resource.annotations.modified.and_then(|modified| {
         let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
         u64::try_from(since.as_nanos()).ok()
@@ -141,7 +146,7 @@ fn key(resource: &Resource) -> Vec<u8> {
 }
 
 /// Decodes a sort key into a resource that sorts like the original.
-fn last(mut bytes: &[u8]) -> Option<Resource> {
+fn decode_sort_key(mut bytes: &[u8]) -> Option<Resource> {
     let mut number = || {
         let (is_some, rest) = bytes.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;
@@ -161,41 +166,44 @@ fn last(mut bytes: &[u8]) -> Option<Resource> {
     Some(resource)
 }
 
-fn given(
+fn list_result(
     exchange: &Exchange,
     resources: &[Arc<Resource>],
     cursor: Option<String>,
     absent: &[Absence],
-) -> Given {
+) -> ToolResult {
     let mut words = String::new();
     for resource in resources {
-        let _ = writeln!(words, "{}", line(resource));
+        let _ = writeln!(words, "{}", summary_line(resource));
     }
     if resources.is_empty() {
         words.push_str("no resources match\n");
     }
-    missing(&mut words, absent);
+    write_absences(&mut words, absent);
     if let Some(cursor) = &cursor {
         let _ = writeln!(words, "there is more: call again with cursor {cursor}");
     }
     let terms = exchange.terms;
-    let each: Vec<Value> = resources.iter().map(|resource| described(resource, terms)).collect();
+    let each: Vec<Value> =
+        resources.iter().map(|resource| resource_json(resource, terms)).collect();
     let mut structured = json!({ "resources": each });
     if let Some(cursor) = cursor {
         structured["cursor"] = cursor.into();
     }
     if !absent.is_empty() {
-        structured["absent"] = absences(absent);
+        structured["absent"] = absences_json(absent);
     }
-    let mut given = Given::said(words.trim_end(), structured);
+    let mut given = ToolResult::with_text(words.trim_end(), structured);
     if terms.revision.knows_links() {
-        given.blocks.extend(resources.iter().map(|resource| Block::Link(Arc::clone(resource))));
+        given
+            .blocks
+            .extend(resources.iter().map(|resource| ContentBlock::Link(Arc::clone(resource))));
     }
     given
 }
 
 /// One resource as a line of text.
-pub(super) fn line(resource: &Resource) -> String {
+pub(super) fn summary_line(resource: &Resource) -> String {
     let mut line = resource.uri.to_string();
     let mime = resource.mime.clone();
     let size = resource.size.map(|size| format!("{size} bytes"));
@@ -211,13 +219,13 @@ pub(super) fn line(resource: &Resource) -> String {
 }
 
 /// Appends a line for each source that could not be listed.
-pub(super) fn missing(words: &mut String, absent: &[Absence]) {
-    for Absence { what, why } in absent {
+pub(super) fn write_absences(words: &mut String, absent: &[Absence]) {
+    for Absence { name: what, reason: why } in absent {
         let _ = writeln!(words, "not reached: {what} ({why})");
     }
 }
 
 /// The sources that could not be listed, as JSON.
-pub(super) fn absences(absent: &[Absence]) -> Value {
-    absent.iter().map(|one| json!({ "what": one.what, "why": one.why })).collect()
+pub(super) fn absences_json(absent: &[Absence]) -> Value {
+    absent.iter().map(|one| json!({ "what": one.name, "why": one.reason })).collect()
 }

@@ -3,48 +3,48 @@
 use std::fmt::Write;
 
 use futures_util::{StreamExt, stream};
-use protocol::tool::Given;
-use protocol::tool::arguments::Metadata;
-use protocol::tool::given::described;
+use protocol::inbound::tool::ToolResult;
+use protocol::inbound::tool::arguments::MetadataArguments;
+use protocol::inbound::tool::result::resource_json;
 use resource::{Resource, Result, tokens};
 use serde_json::{Value, json};
 
-use super::Failed;
-use super::list::line;
+use super::UriFailures;
+use super::list::summary_line;
 use crate::exchange::Exchange;
 use crate::server::Server;
-use crate::window::{self, By, Span};
+use crate::window::{self, WindowRange, WindowSpan};
 
 /// How many resources one call describes concurrently.
-const AT_ONCE: usize = 8;
+const CONCURRENCY: usize = 8;
 /// How many bytes of a text the token estimate reads.
-const SAMPLE: u64 = 16 << 10;
+const SAMPLE_BYTES: u64 = 16 << 10;
 
 /// Describes each resource; those that fail are listed separately.
-pub(super) async fn describe(
+pub(super) async fn describe_resources(
     server: &Server,
     exchange: &Exchange,
-    metadata: Metadata,
-) -> Result<Given> {
+    metadata: MetadataArguments,
+) -> Result<ToolResult> {
     let ctx = &exchange.ctx;
     let described_all: Vec<_> = stream::iter(metadata.uris.0)
         .map(|uri| async move {
             let found = server.provider.stat(ctx, &uri).await;
             let tokens = match &found {
-                Ok(resource) => estimate(server, exchange, resource).await,
+                Ok(resource) => estimate_tokens(server, exchange, resource).await,
                 Err(_) => None,
             };
             (uri, found, tokens)
         })
-        .buffered(AT_ONCE)
+        .buffered(CONCURRENCY)
         .collect()
         .await;
-    let (mut words, mut each, mut failed) = (String::new(), Vec::new(), Failed::new());
+    let (mut words, mut each, mut failed) = (String::new(), Vec::new(), UriFailures::new());
     for (uri, found, tokens) in described_all {
         match found {
             Ok(resource) => {
-                let mut shape: Value = described(&resource, exchange.terms);
-                let _ = write!(words, "{}", line(&resource));
+                let mut shape: Value = resource_json(&resource, exchange.terms);
+                let _ = write!(words, "{}", summary_line(&resource));
                 if let Some(tokens) = tokens {
                     shape["tokens"] = tokens.into();
                     let _ = write!(words, ", about {tokens} tokens");
@@ -56,8 +56,8 @@ pub(super) async fn describe(
         }
     }
     let nothing = each.is_empty();
-    let mut given = Given::said(words.trim_end(), json!({ "resources": each }));
-    given.blocks.extend(failed.words());
+    let mut given = ToolResult::with_text(words.trim_end(), json!({ "resources": each }));
+    given.blocks.extend(failed.text_blocks());
     if nothing {
         given.blocks.remove(0);
         (given.is_error, given.structured) = (true, None);
@@ -69,13 +69,14 @@ pub(super) async fn describe(
 }
 
 /// Estimates the tokens of a text by extrapolating from its beginning.
-async fn estimate(server: &Server, exchange: &Exchange, resource: &Resource) -> Option<u64> {
-    if resource.mime.as_deref().is_some_and(is_no_text) {
+async fn estimate_tokens(server: &Server, exchange: &Exchange, resource: &Resource) -> Option<u64> {
+    if resource.mime.as_deref().is_some_and(is_media_mime) {
         return None;
     }
-    let span = Span { by: By::Bytes { offset: 0, length: SAMPLE }, etag: None };
-    let windowed = window::read(server, &exchange.ctx, &resource.uri, &span).await.ok()?;
-    let piece = windowed.pieces.first()?;
+    let span =
+        WindowSpan { range: WindowRange::Bytes { offset: 0, length: SAMPLE_BYTES }, etag: None };
+    let windowed = window::read_window(server, &exchange.ctx, &resource.uri, &span).await.ok()?;
+    let piece = windowed.windows.first()?;
     let (sample, total) = (piece.slice.length, piece.slice.total);
     let tokens = tokens::estimate(piece.text()?);
     Some(if sample == 0 || sample >= total {
@@ -85,6 +86,6 @@ async fn estimate(server: &Server, exchange: &Exchange, resource: &Resource) -> 
     })
 }
 
-fn is_no_text(mime: &str) -> bool {
+fn is_media_mime(mime: &str) -> bool {
     ["image/", "audio/", "video/", "font/"].iter().any(|kind| mime.starts_with(kind))
 }

@@ -3,19 +3,19 @@
 //! They call the same provider as the protocol methods, so the same rules apply. A failure becomes
 //! a tool result with `isError` and a next step, not a JSON-RPC error.
 
-mod embedded;
 mod filter;
 mod grep;
 mod list;
 mod metadata;
-mod near;
 mod read;
+mod read_embedded;
+mod recursive_list;
+mod suggest;
 mod templates;
-mod walk;
-mod watching;
+mod watch_tools;
 
-use protocol::tool::{Arguments, Block, Given};
-use protocol::{Reply, Tool};
+use protocol::inbound::tool::{ContentBlock, ToolArguments, ToolResult};
+use protocol::{BuiltinTool, Reply};
 use resource::{Error, ErrorKind, Json, Result, Uri};
 use serde_json::{Value, json};
 
@@ -23,51 +23,61 @@ use crate::exchange::Exchange;
 use crate::server::Server;
 
 /// Runs `tool` with the parameters of a `tools/call` request.
-pub(crate) async fn call(
+pub(crate) async fn run_tool(
     server: &Server,
     exchange: &Exchange,
-    tool: Tool,
+    tool: BuiltinTool,
     params: &Json,
 ) -> Result<Reply> {
-    let arguments = match Arguments::of(tool, params) {
+    let arguments = match ToolArguments::decode(tool, params) {
         Ok(arguments) => arguments,
-        Err(words) => return Ok(Reply::Given(Given::error(words))),
+        Err(words) => return Ok(Reply::ToolResult(ToolResult::error(words))),
     };
     let given = match arguments {
-        Arguments::List(list) => list::list(server, exchange, &list).await,
-        Arguments::Templates(templates) => templates::list(server, exchange, templates).await,
-        Arguments::Metadata(metadata) => metadata::describe(server, exchange, metadata).await,
-        Arguments::Read(read) => read::read(server, exchange, &read).await,
-        Arguments::ReadEmbedded(read) => embedded::read(server, exchange, read).await,
-        Arguments::Watch(watch) => watching::watch(server, exchange, watch).await,
-        Arguments::Unwatch(unwatch) => watching::unwatch(server, exchange, &unwatch),
-        Arguments::Changes(changes) => watching::changes(server, exchange, changes).await,
-        Arguments::Grep(grep) => grep::grep(server, exchange, &grep).await,
+        ToolArguments::List(list) => list::list_resources(server, exchange, &list).await,
+        ToolArguments::Templates(templates) => {
+            templates::list_templates(server, exchange, templates).await
+        }
+        ToolArguments::Metadata(metadata) => {
+            metadata::describe_resources(server, exchange, metadata).await
+        }
+        ToolArguments::Read(read) => read::read_resource_window(server, exchange, &read).await,
+        ToolArguments::ReadEmbedded(read) => {
+            read_embedded::read_embedded(server, exchange, read).await
+        }
+        ToolArguments::Watch(watch) => watch_tools::watch_resources(server, exchange, watch).await,
+        ToolArguments::Unwatch(unwatch) => {
+            watch_tools::unwatch_resources(server, exchange, &unwatch)
+        }
+        ToolArguments::Changes(changes) => {
+            watch_tools::list_changes(server, exchange, changes).await
+        }
+        ToolArguments::Grep(grep) => grep::grep_resources(server, exchange, &grep).await,
     };
-    Ok(Reply::Given(match given {
+    Ok(Reply::ToolResult(match given {
         Ok(given) => given,
-        Err(error) => refused(server, exchange, &error).await,
+        Err(error) => error_result(server, exchange, &error).await,
     }))
 }
 
 /// An error as a tool result: the message, the URI and a next step.
-async fn refused(server: &Server, exchange: &Exchange, error: &Error) -> Given {
-    let told = server.told(error);
+async fn error_result(server: &Server, exchange: &Exchange, error: &Error) -> ToolResult {
+    let told = server.public_message(error);
     let words = match &error.uri {
         Some(uri) => format!("{told}: {uri}"),
         None => told,
     };
-    let words = match next(server, exchange, error).await {
+    let words = match next_step(server, exchange, error).await {
         Some(next) => format!("{words}; {next}"),
         None => words,
     };
-    Given { facts: Some(facts(error)), ..Given::error(words) }
+    ToolResult { error_facts: Some(error_facts(error)), ..ToolResult::error(words) }
 }
 
-async fn next(server: &Server, exchange: &Exchange, error: &Error) -> Option<String> {
+async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Option<String> {
     match error.kind {
         ErrorKind::NotFound | ErrorKind::Denied => {
-            let near = near::to(server, &exchange.ctx, error.uri.as_ref()?).await;
+            let near = suggest::similar_uris(server, &exchange.ctx, error.uri.as_ref()?).await;
             Some(if near.is_empty() {
                 "call resources_list to see what exists".to_owned()
             } else {
@@ -76,7 +86,7 @@ async fn next(server: &Server, exchange: &Exchange, error: &Error) -> Option<Str
             })
         }
         ErrorKind::Changed => {
-            let etag = fact(error, "etag")?;
+            let etag = error_fact(error, "etag")?;
             Some(format!("read again from the beginning; the current etag is {etag}"))
         }
         ErrorKind::Unavailable => Some("try again later".to_owned()),
@@ -84,12 +94,12 @@ async fn next(server: &Server, exchange: &Exchange, error: &Error) -> Option<Str
     }
 }
 
-fn fact<'a>(error: &'a Error, name: &str) -> Option<&'a str> {
+fn error_fact<'a>(error: &'a Error, name: &str) -> Option<&'a str> {
     error.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
 }
 
 /// The machine-readable part of an error: kind, URI and facts.
-fn facts(error: &Error) -> Value {
+fn error_facts(error: &Error) -> Value {
     let kind = match error.kind {
         ErrorKind::NotFound | ErrorKind::Denied => "not_found",
         ErrorKind::Invalid => "invalid",
@@ -111,19 +121,19 @@ fn facts(error: &Error) -> Value {
 }
 
 /// The URIs of one call that failed, each with its error message.
-struct Failed(Vec<(Uri, String)>);
+struct UriFailures(Vec<(Uri, String)>);
 
-impl Failed {
+impl UriFailures {
     fn new() -> Self {
         Self(Vec::new())
     }
 
     fn add(&mut self, server: &Server, uri: &Uri, error: &Error) {
-        self.0.push((uri.clone(), server.told(error)));
+        self.0.push((uri.clone(), server.public_message(error)));
     }
 
-    fn words(&self) -> impl Iterator<Item = Block> {
-        self.0.iter().map(|(uri, words)| Block::Text(format!("{uri}: {words}")))
+    fn text_blocks(&self) -> impl Iterator<Item = ContentBlock> {
+        self.0.iter().map(|(uri, words)| ContentBlock::Text(format!("{uri}: {words}")))
     }
 
     fn into_json(self) -> Value {

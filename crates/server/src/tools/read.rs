@@ -1,44 +1,50 @@
 //! The tool `resources_read`: reads a window of a resource by bytes, lines or tokens.
 
-use protocol::tool::arguments::Read;
-use protocol::tool::{Block, Given, given};
-use resource::{Error, Next, Result};
+use protocol::inbound::tool::arguments::ReadArguments;
+use protocol::inbound::tool::{ContentBlock, ToolResult, result};
+use resource::{Continuation, Error, Result};
 use serde_json::{Value, json};
 
 use crate::exchange::Exchange;
 use crate::server::Server;
-use crate::window::{self, By, Piece, Span};
+use crate::window::{self, FormatWindow, WindowRange, WindowSpan};
 
 /// Size of a window in bytes if the call does not set `max_bytes`.
-const USUAL: u64 = 25_000;
+const DEFAULT_BYTES: u64 = 25_000;
 
 /// Reads the requested window.
-pub(super) async fn read(server: &Server, exchange: &Exchange, read: &Read) -> Result<Given> {
-    let span = Span { by: by(read)?, etag: read.etag.clone() };
+pub(super) async fn read_resource_window(
+    server: &Server,
+    exchange: &Exchange,
+    read: &ReadArguments,
+) -> Result<ToolResult> {
+    let span = WindowSpan { range: window_measure(read)?, etag: read.etag.clone() };
     let uri = &read.uri.0;
-    let windowed = window::read(server, &exchange.ctx, uri, &span).await;
-    let pieces = windowed.map_err(|error| error.about(uri))?.pieces;
+    let windowed = window::read_window(server, &exchange.ctx, uri, &span).await;
+    let pieces = windowed.map_err(|error| error.about(uri))?.windows;
     let Some(first) = pieces.first() else { return Err(Error::internal("empty window")) };
-    let structured = structured(read, first, &pieces);
-    let note = note(first);
+    let structured = structured_content(read, first, &pieces);
+    let note = range_note(first);
     let mut blocks = Vec::new();
     for piece in pieces {
         blocks.push(match piece.text() {
-            _ if read.use_content_blocks => Block::Embedded(piece.into_part()),
-            Some(text) => Block::Text(text.to_owned()),
+            _ if read.use_content_blocks => ContentBlock::Embedded(piece.into_part()),
+            Some(text) => ContentBlock::Text(text.to_owned()),
             None => {
                 let mime = piece.resource.mime.as_deref().unwrap_or("application/octet-stream");
                 let length = piece.slice.length;
-                Block::Text(format!("[{length} bytes of {mime}, base64 in structuredContent]"))
+                ContentBlock::Text(format!(
+                    "[{length} bytes of {mime}, base64 in structuredContent]"
+                ))
             }
         });
     }
-    blocks.push(Block::Text(note));
-    Ok(Given { blocks, structured: Some(structured), ..Given::default() })
+    blocks.push(ContentBlock::Text(note));
+    Ok(ToolResult { blocks, structured: Some(structured), ..ToolResult::default() })
 }
 
-fn by(read: &Read) -> Result<By> {
-    let bytes = read.max_bytes.unwrap_or(USUAL);
+fn window_measure(read: &ReadArguments) -> Result<WindowRange> {
+    let bytes = read.max_bytes.unwrap_or(DEFAULT_BYTES);
     let by_lines = read.start_line.is_some() || read.max_lines.is_some();
     match (by_lines, read.offset, read.max_tokens) {
         (true, Some(_), _) => {
@@ -47,24 +53,32 @@ fn by(read: &Read) -> Result<By> {
         (true, None, Some(_)) => {
             Err(Error::invalid("max_tokens and max_lines exclude each other; pass only one"))
         }
-        (true, None, None) => {
-            Ok(By::Lines { start: read.start_line.unwrap_or(1), most: read.max_lines, bytes })
-        }
+        (true, None, None) => Ok(WindowRange::Lines {
+            start: read.start_line.unwrap_or(1),
+            most: read.max_lines,
+            bytes,
+        }),
         (false, offset, Some(most)) if read.max_bytes.is_none() => {
-            Ok(By::Tokens { offset: offset.unwrap_or(0), most })
+            Ok(WindowRange::Tokens { offset: offset.unwrap_or(0), most })
         }
         (false, _, Some(_)) => {
             Err(Error::invalid("max_tokens and max_bytes exclude each other; pass only one"))
         }
-        (false, offset, None) => Ok(By::Bytes { offset: offset.unwrap_or(0), length: bytes }),
+        (false, offset, None) => {
+            Ok(WindowRange::Bytes { offset: offset.unwrap_or(0), length: bytes })
+        }
     }
 }
 
-fn structured(read: &Read, first: &Piece, pieces: &[Piece]) -> Value {
+fn structured_content(
+    read: &ReadArguments,
+    first: &FormatWindow,
+    pieces: &[FormatWindow],
+) -> Value {
     let mut whole = json!({
         "uri": read.uri.0.as_str(), "total_bytes": first.slice.total,
         "returned": first.slice.length, "eof": first.is_last(),
-        "parts": pieces.iter().map(part).collect::<Value>(),
+        "parts": pieces.iter().map(part_json).collect::<Value>(),
     });
     if let Some(mime) = &first.resource.mime {
         whole["mimeType"] = mime.as_str().into();
@@ -73,20 +87,20 @@ fn structured(read: &Read, first: &Piece, pieces: &[Piece]) -> Value {
         whole["etag"] = etag.into();
     }
     if let Some(next) = first.next() {
-        whole["next"] = next_of(next);
+        whole["next"] = next_window_json(next);
     }
     whole
 }
 
 /// The argument that reads the next window.
-pub(super) fn next_of(next: Next) -> Value {
+pub(super) fn next_window_json(next: Continuation) -> Value {
     match next {
-        Next::Offset(offset) => json!({ "offset": offset }),
-        Next::Line(line) => json!({ "start_line": line }),
+        Continuation::Offset(offset) => json!({ "offset": offset }),
+        Continuation::Line(line) => json!({ "start_line": line }),
     }
 }
 
-fn part(piece: &Piece) -> Value {
+fn part_json(piece: &FormatWindow) -> Value {
     let mut part = json!({
         "uri": piece.uri().as_str(), "offset": piece.slice.offset,
         "returned": piece.slice.length, "total_bytes": piece.slice.total,
@@ -96,7 +110,7 @@ fn part(piece: &Piece) -> Value {
     }
     match piece.text() {
         Some(text) => part["text"] = text.into(),
-        None => part["blob"] = given::blob(&piece.bytes),
+        None => part["blob"] = result::base64_json(&piece.bytes),
     }
     if let Some(lines) = &piece.slice.lines {
         part["start_line"] = lines.start.into();
@@ -106,7 +120,7 @@ fn part(piece: &Piece) -> Value {
 }
 
 /// A text note for the model: the range of this window and how to read the next one.
-fn note(piece: &Piece) -> String {
+fn range_note(piece: &FormatWindow) -> String {
     let slice = &piece.slice;
     let end = slice.offset + slice.length;
     let stretch = match &slice.lines {
@@ -118,10 +132,10 @@ fn note(piece: &Piece) -> String {
     };
     let etag = piece.etag().map_or_else(String::new, |etag| format!(" and etag {etag}"));
     match piece.next() {
-        Some(Next::Offset(offset)) => {
+        Some(Continuation::Offset(offset)) => {
             format!("[{stretch} of {}; continue with offset {offset}{etag}]", slice.total)
         }
-        Some(Next::Line(line)) => {
+        Some(Continuation::Line(line)) => {
             format!("[{stretch} of {}; continue with start_line {line}{etag}]", slice.total)
         }
         None => format!("[{stretch} of {}; end of resource]", slice.total),

@@ -2,26 +2,27 @@
 
 use std::fmt::Write;
 
-use protocol::tool::Given;
-use protocol::tool::arguments::Templates;
-use resource::{Ask, Cursor, Result, Template};
+use protocol::inbound::tool::ToolResult;
+use protocol::inbound::tool::arguments::TemplatesArguments;
+use resource::{Cursor, PageRequest, Result, Template};
 use serde_json::{Value, json};
 
-use super::list::{absences, missing};
+use super::list::{absences_json, write_absences};
 use crate::exchange::Exchange;
 use crate::server::Server;
 
-const SEAL: &str = "tool templates";
+const CURSOR_SCOPE: &str = "tool templates";
 
 /// Lists one page of templates.
-pub(super) async fn list(
+pub(super) async fn list_templates(
     server: &Server,
     exchange: &Exchange,
-    templates: Templates,
-) -> Result<Given> {
+    templates: TemplatesArguments,
+) -> Result<ToolResult> {
     let cursor = templates.cursor.as_deref();
-    let from: Option<Cursor> = cursor.map(|text| server.seal.open(SEAL, text)).transpose()?;
-    let ask = Ask { from, limit: server.limits.page };
+    let from: Option<Cursor> =
+        cursor.map(|text| server.seal.unseal(CURSOR_SCOPE, text)).transpose()?;
+    let ask = PageRequest { cursor: from, limit: server.limits.page };
     let page = server.provider.templates(&exchange.ctx, &ask).await?;
     let completes = server.provider.facets().complete.is_some();
     let mut words = String::new();
@@ -33,23 +34,23 @@ pub(super) async fn list(
     if page.items.is_empty() {
         words.push_str("there are no templates\n");
     }
-    missing(&mut words, &page.absent);
-    let next = page.next.as_ref().map(|next| server.seal.close(SEAL, next));
+    write_absences(&mut words, &page.absent);
+    let next = page.next.as_ref().map(|next| server.seal.seal(CURSOR_SCOPE, next));
     if let Some(next) = &next {
         let _ = writeln!(words, "there is more: call again with cursor {next}");
     }
-    let each: Vec<Value> = page.items.iter().map(|one| shape(one, completes)).collect();
+    let each: Vec<Value> = page.items.iter().map(|one| template_json(one, completes)).collect();
     let mut structured = json!({ "templates": each });
     if let Some(next) = next {
         structured["cursor"] = next.into();
     }
     if !page.absent.is_empty() {
-        structured["absent"] = absences(&page.absent);
+        structured["absent"] = absences_json(&page.absent);
     }
-    Ok(Given::said(words.trim_end(), structured))
+    Ok(ToolResult::with_text(words.trim_end(), structured))
 }
 
-fn shape(template: &Template, completes: bool) -> Value {
+fn template_json(template: &Template, completes: bool) -> Value {
     let variables: Vec<&str> = template.uri.variables().collect();
     let mut shape = json!({
         "uriTemplate": template.uri.as_str(), "name": template.name, "variables": variables,

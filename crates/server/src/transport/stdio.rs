@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time;
 
 use crate::server::Server;
-use crate::transport::conversation::{Conversation, WAITING};
+use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
 
 /// Serves until the input ends or `shutdown` completes, then answers the requests in flight,
 /// within a grace period.
@@ -21,18 +21,18 @@ pub async fn serve(
     output: impl AsyncWrite + Unpin + Send + 'static,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let (out, messages) = mpsc::channel(WAITING);
-    let mut writer = tokio::spawn(write(messages, output));
-    let conversation = Conversation::new(Arc::clone(&server), out.clone());
+    let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
+    let mut writer = tokio::spawn(write_messages(messages, output));
+    let conversation = DuplexConnection::new(Arc::clone(&server), out.clone());
     let listened = tokio::select! {
-        listened = listen(&server, &conversation, input, &out) => listened,
+        listened = read_messages(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),
         // The client has closed our output: no answer can reach it.
         written = &mut writer => return written.map_err(io::Error::other)?,
     };
     // Do not wait longer for a client that does not read its answers.
-    let farewell = time::timeout(server.limits.farewell, async {
-        conversation.finish().await;
+    let farewell = time::timeout(server.limits.shutdown_grace, async {
+        conversation.drain().await;
         drop((conversation, out));
         writer.await
     });
@@ -42,29 +42,30 @@ pub async fn serve(
     }
 }
 
-async fn listen(
+async fn read_messages(
     server: &Server,
-    conversation: &Arc<Conversation>,
+    conversation: &Arc<DuplexConnection>,
     mut input: impl AsyncRead + Unpin,
     out: &mpsc::Sender<Outgoing>,
 ) -> io::Result<()> {
-    let mut lines = Lines { most: server.limits.message, ..Lines::default() };
+    let mut lines =
+        StdioLineReader { max_bytes: server.limits.message, ..StdioLineReader::default() };
     loop {
         let read = input.read_buf(&mut lines.buffer).await?;
         if read == 0 {
             // The last line may lack a newline.
             lines.buffer.extend_from_slice(b"\n");
         }
-        while let Some(line) = lines.next() {
+        while let Some(line) = lines.next_line() {
             let heard = async {
                 match line {
                     Ok(line) if line.trim_ascii().is_empty() => {}
-                    Ok(line) => conversation.hear(&line).await,
+                    Ok(line) => conversation.handle_bytes(&line).await,
                     Err(refusal) => drop(out.send(refusal.encode(None)).await),
                 }
             };
             // Waits only for the bounded channel, that is, for a client that reads no answers.
-            time::timeout(server.limits.arrival, heard).await?;
+            time::timeout(server.limits.io_timeout, heard).await?;
         }
         if read == 0 {
             return Ok(());
@@ -72,7 +73,7 @@ async fn listen(
     }
 }
 
-async fn write(
+async fn write_messages(
     mut messages: mpsc::Receiver<Outgoing>,
     mut output: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
@@ -104,7 +105,8 @@ async fn write_stream(
                 // answer the request with an error on the next line.
                 tracing::warn!(cause = ?error, "a body failed after part of it was sent");
                 output.write_all(b"\n").await?;
-                for apology in message.apologies().filter_map(|told| told.into_bytes().ok()) {
+                for apology in message.failure_responses().filter_map(|told| told.into_bytes().ok())
+                {
                     write_line(output, apology).await?;
                 }
                 return Ok(());
@@ -116,22 +118,22 @@ async fn write_stream(
 
 /// Line reader with a length limit: its buffer never holds much more than one line.
 #[derive(Default)]
-struct Lines {
+struct StdioLineReader {
     buffer: BytesMut,
-    most: usize,
+    max_bytes: usize,
     /// Length of the prefix of the buffer that holds no newline.
     searched: usize,
     /// Whether the rest of a line that is too long is being discarded.
     skipping: bool,
 }
 
-impl Lines {
-    fn next(&mut self) -> Option<Result<Bytes, Refusal>> {
+impl StdioLineReader {
+    fn next_line(&mut self) -> Option<Result<Bytes, Refusal>> {
         loop {
             let fresh = &self.buffer[self.searched..];
             let Some(end) = fresh.iter().position(|byte| *byte == b'\n') else {
                 self.searched = self.buffer.len();
-                if self.searched > self.most {
+                if self.searched > self.max_bytes {
                     self.buffer.clear();
                     self.searched = 0;
                     if !std::mem::replace(&mut self.skipping, true) {
@@ -144,26 +146,30 @@ impl Lines {
             self.searched = 0;
             if !std::mem::take(&mut self.skipping) {
                 let line = line.slice(..line.len() - 1);
-                return Some(if line.len() > self.most { Err(self.too_long()) } else { Ok(line) });
+                return Some(if line.len() > self.max_bytes {
+                    Err(self.too_long())
+                } else {
+                    Ok(line)
+                });
             }
         }
     }
 
     fn too_long(&self) -> Refusal {
-        Refusal::not_a_message(&format!("the message is longer than {} bytes", self.most))
+        Refusal::invalid_request(&format!("the message is longer than {} bytes", self.max_bytes))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::StdioLineReader;
 
     fn lines(most: usize, chunks: &[&str]) -> Vec<Result<String, i64>> {
-        let mut lines = Lines { most, ..Lines::default() };
+        let mut lines = StdioLineReader { max_bytes: most, ..StdioLineReader::default() };
         let mut found = Vec::new();
         for chunk in chunks {
             lines.buffer.extend_from_slice(chunk.as_bytes());
-            while let Some(line) = lines.next() {
+            while let Some(line) = lines.next_line() {
                 let line = line.map(|line| String::from_utf8(line.to_vec()).unwrap());
                 found.push(line.map_err(|refusal| refusal.code()));
             }

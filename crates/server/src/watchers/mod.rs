@@ -3,7 +3,7 @@
 //! A session has one [`Watcher`], which ends with it. A client without a session gets a handle.
 //! The handle is a bearer token: it is random, expires when idle, and only a prefix is ever shown.
 
-mod shown;
+mod status_resource;
 mod watcher;
 
 use std::collections::HashMap;
@@ -14,34 +14,34 @@ use resource::{Error, Result, Uri};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
-pub(crate) use watcher::{Party, Watcher};
+pub(crate) use watcher::{Watcher, WatcherOwner};
 
 /// Maximum number of handles.
-const HANDLES: usize = 1000;
+const MAX_HANDLES: usize = 1000;
 /// Idle time after which a handle expires.
-const IDLE: Duration = Duration::from_secs(30 * 60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Idle time after which a new handle may evict this one when all are taken.
-const YIELDS: Duration = Duration::from_secs(60);
+const MIN_EVICTION_IDLE: Duration = Duration::from_secs(60);
 
 /// All watchers. As a provider it serves one resource, `refdesk://subscriptions`, that lists them.
-pub struct Watchers {
+pub struct WatcherRegistry {
     uri: Uri,
-    known: Mutex<Known>,
+    table: Mutex<WatcherTable>,
     changed: watch::Sender<()>,
 }
 
 #[derive(Default)]
-struct Known {
-    all: Vec<Weak<Watcher>>,
-    handles: HashMap<String, Arc<Watcher>>,
+struct WatcherTable {
+    live: Vec<Weak<Watcher>>,
+    by_handle: HashMap<String, Arc<Watcher>>,
 }
 
-impl Watchers {
+impl WatcherRegistry {
     /// An empty registry.
     pub fn new() -> Arc<Self> {
         let uri = Uri::parse("refdesk://subscriptions").expect("this is a URI");
         let changed = watch::Sender::new(());
-        Arc::new(Self { uri, known: Mutex::default(), changed })
+        Arc::new(Self { uri, table: Mutex::default(), changed })
     }
 
     /// The URI of the resource that lists the watchers.
@@ -50,32 +50,34 @@ impl Watchers {
     }
 
     /// Creates a watcher with a random handle and no watches.
-    pub(crate) fn begin(&self, party: Party) -> Result<Arc<Watcher>> {
+    pub(crate) fn create(&self, party: WatcherOwner) -> Result<Arc<Watcher>> {
         let mut bytes = [0; 16];
         let random = getrandom::fill(&mut bytes);
         random
             .map_err(|error| Error::internal("cannot generate a watch handle").caused_by(error))?;
         let handle: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let watcher = Arc::new(Watcher::new(handle, party, self.changed.clone()));
-        let mut known = self.known();
-        known.all.retain(|other| other.strong_count() > 0);
-        known.all.push(Arc::downgrade(&watcher));
+        let mut known = self.lock_table();
+        known.live.retain(|other| other.strong_count() > 0);
+        known.live.push(Arc::downgrade(&watcher));
         Ok(watcher)
     }
 
     /// Registers a watcher under its handle until it expires. Evicts the longest idle one if full.
-    pub(crate) fn keep(self: &Arc<Self>, watcher: &Arc<Watcher>) -> Result<()> {
+    pub(crate) fn register(self: &Arc<Self>, watcher: &Arc<Watcher>) -> Result<()> {
         let yielded = {
-            let mut known = self.known();
-            let full = known.handles.len() >= HANDLES;
-            let yielded = if full { Some(known.oldest()?) } else { None };
-            known.handles.insert(watcher.handle.clone(), Arc::clone(watcher));
+            let mut known = self.lock_table();
+            let full = known.by_handle.len() >= MAX_HANDLES;
+            let yielded = if full { Some(known.evict_oldest()?) } else { None };
+            known.by_handle.insert(watcher.handle.clone(), Arc::clone(watcher));
             yielded
         };
         drop(yielded);
         let (watchers, handle) = (Arc::downgrade(self), watcher.handle.clone());
         tokio::spawn(async move {
-            while let Some(due) = watchers.upgrade().and_then(|all| all.due(&handle)) {
+            while let Some(due) =
+                watchers.upgrade().and_then(|all| all.expire_or_next_check(&handle))
+            {
                 time::sleep_until(due).await;
             }
         });
@@ -83,46 +85,51 @@ impl Watchers {
     }
 
     /// The watcher with this handle; marks it as used.
-    pub(crate) fn find(&self, handle: &str) -> Option<Arc<Watcher>> {
-        let found = self.known().handles.get(handle).cloned()?;
+    pub(crate) fn find_by_handle(&self, handle: &str) -> Option<Arc<Watcher>> {
+        let found = self.lock_table().by_handle.get(handle).cloned()?;
         found.touch();
         Some(found)
     }
 
     /// Removes the handle if it has expired, else returns when it may expire.
-    fn due(&self, handle: &str) -> Option<Instant> {
-        let mut known = self.known();
-        let due = known.handles.get(handle)?.seen() + IDLE;
+    fn expire_or_next_check(&self, handle: &str) -> Option<Instant> {
+        let mut known = self.lock_table();
+        let due = known.by_handle.get(handle)?.last_used() + IDLE_TIMEOUT;
         if due > Instant::now() {
             return Some(due);
         }
-        let expired = known.handles.remove(handle);
+        let expired = known.by_handle.remove(handle);
         drop(known);
         drop(expired);
         None
     }
 
     /// All live watchers, sorted by handle.
-    fn all(&self) -> Vec<Arc<Watcher>> {
-        let mut all: Vec<_> = self.known().all.iter().filter_map(Weak::upgrade).collect();
+    fn live_watchers(&self) -> Vec<Arc<Watcher>> {
+        let mut all: Vec<_> = self.lock_table().live.iter().filter_map(Weak::upgrade).collect();
         all.sort_by(|one, other| one.handle.cmp(&other.handle));
         all
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        lock(&self.known)
+    fn lock_table(&self) -> MutexGuard<'_, WatcherTable> {
+        lock(&self.table)
     }
 }
 
-impl Known {
+impl WatcherTable {
     /// Removes the watcher that has been idle longest; fails if all were used recently.
-    fn oldest(&mut self) -> Result<Arc<Watcher>> {
-        let silent = self.handles.values().filter(|watcher| watcher.seen().elapsed() > YIELDS);
-        let oldest = silent.min_by_key(|watcher| watcher.seen()).cloned();
+    fn evict_oldest(&mut self) -> Result<Arc<Watcher>> {
+        let silent = self
+            .by_handle
+            .values()
+            .filter(|watcher| watcher.last_used().elapsed() > MIN_EVICTION_IDLE);
+        let oldest = silent.min_by_key(|watcher| watcher.last_used()).cloned();
         let oldest = oldest.ok_or_else(|| {
-            Error::unavailable(format!("all {HANDLES} watch handles are in use; try again later"))
+            Error::unavailable(format!(
+                "all {MAX_HANDLES} watch handles are in use; try again later"
+            ))
         })?;
-        self.handles.remove(&oldest.handle);
+        self.by_handle.remove(&oldest.handle);
         Ok(oldest)
     }
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use resource::Uri;
-use testkit::{Known, Memory, contract};
+use subscriptions::{DebounceConfig, Hub};
+use testkit::{Expectations, MemoryProvider, contract};
 use tokio::time;
-use watch::{Calm, Hub};
 
-use super::{HANDLES, IDLE, Party, Watchers, YIELDS};
+use super::{IDLE_TIMEOUT, MAX_HANDLES, MIN_EVICTION_IDLE, WatcherOwner, WatcherRegistry};
 
 fn hub() -> Hub {
-    let memory = Memory::new().text("a:1", "one").text("a:2", "two").live();
-    Hub::new(Arc::new(memory), Calm::default(), 10)
+    let memory = MemoryProvider::new().text("a:1", "one").text("a:2", "two").with_watches();
+    Hub::new(Arc::new(memory), DebounceConfig::default(), 10)
 }
 
 fn uri(text: &str) -> Uri {
@@ -21,72 +21,75 @@ fn uri(text: &str) -> Uri {
 
 #[tokio::test]
 async fn who_watches_what_is_a_resource_like_others() {
-    let (watchers, hub) = (Watchers::new(), hub());
-    let watcher = watchers.begin(Party::Session).unwrap();
+    let (watchers, hub) = (WatcherRegistry::new(), hub());
+    let watcher = watchers.create(WatcherOwner::Session).unwrap();
     for name in ["a:1", "a:2"] {
-        watcher.add(&hub, &uri(name), 2).await.unwrap();
+        watcher.subscribe(&hub, &uri(name), 2).await.unwrap();
     }
-    watcher.failed("a:日本: Resource not found".to_owned());
-    let text = watchers.text();
+    watcher.set_last_error("a:日本: Resource not found".to_owned());
+    let text = watchers.status_json();
     assert!(text.contains(&watcher.handle[..8]) && !text.contains(&watcher.handle[..9]), "{text}");
-    let known = Known {
+    let known = Expectations {
         leaves: vec![(watchers.uri().clone(), text.into_bytes())],
         missing: vec![uri("refdesk://subscriptions/1"), uri("refdesk://mounts")],
-        ..Known::default()
+        ..Expectations::default()
     };
     contract(&watchers, &known).await;
 }
 
 #[tokio::test]
 async fn one_watches_no_more_than_it_may() {
-    let (watchers, hub) = (Watchers::new(), hub());
-    let watcher = watchers.begin(Party::Handle).unwrap();
-    watcher.add(&hub, &uri("a:1"), 1).await.unwrap();
-    watcher.add(&hub, &uri("a:1"), 1).await.unwrap();
-    let full = watcher.add(&hub, &uri("a:2"), 1).await;
+    let (watchers, hub) = (WatcherRegistry::new(), hub());
+    let watcher = watchers.create(WatcherOwner::Handle).unwrap();
+    watcher.subscribe(&hub, &uri("a:1"), 1).await.unwrap();
+    watcher.subscribe(&hub, &uri("a:1"), 1).await.unwrap();
+    let full = watcher.subscribe(&hub, &uri("a:2"), 1).await;
     assert!(full.unwrap_err().message.contains("at most 1"));
-    assert_eq!((watcher.watching(), hub.interests()), (vec![uri("a:1")], 1));
-    watcher.remove(None);
+    assert_eq!((watcher.watched_uris(), hub.interest_count()), (vec![uri("a:1")], 1));
+    watcher.unsubscribe(None);
     let (one, other) = (uri("a:1"), uri("a:2"));
-    let both = tokio::join!(watcher.add(&hub, &one, 1), watcher.add(&hub, &other, 1));
+    let both = tokio::join!(watcher.subscribe(&hub, &one, 1), watcher.subscribe(&hub, &other, 1));
     assert_eq!((both.0.is_ok(), both.1.is_ok()), (true, false), "even at once");
     drop(watcher);
-    assert_eq!(hub.interests(), 0);
+    assert_eq!(hub.interest_count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_handle_that_nobody_uses_ends_by_itself() {
-    let (watchers, hub) = (Watchers::new(), hub());
-    let watcher = watchers.begin(Party::Handle).unwrap();
-    watcher.add(&hub, &uri("a:1"), 1).await.unwrap();
-    watchers.keep(&watcher).unwrap();
+    let (watchers, hub) = (WatcherRegistry::new(), hub());
+    let watcher = watchers.create(WatcherOwner::Handle).unwrap();
+    watcher.subscribe(&hub, &uri("a:1"), 1).await.unwrap();
+    watchers.register(&watcher).unwrap();
     let handle = watcher.handle.clone();
     drop(watcher);
     for _ in 0..3 {
-        time::sleep(IDLE - Duration::from_secs(1)).await;
-        assert!(watchers.find(&handle).is_some(), "it was used in between");
+        time::sleep(IDLE_TIMEOUT - Duration::from_secs(1)).await;
+        assert!(watchers.find_by_handle(&handle).is_some(), "it was used in between");
     }
-    assert_eq!(hub.interests(), 1);
-    time::sleep(IDLE + Duration::from_secs(1)).await;
-    assert_eq!((watchers.find(&handle).is_none(), hub.interests()), (true, 0));
-    assert!(!watchers.text().contains(&handle[..8]));
+    assert_eq!(hub.interest_count(), 1);
+    time::sleep(IDLE_TIMEOUT + Duration::from_secs(1)).await;
+    assert_eq!((watchers.find_by_handle(&handle).is_none(), hub.interest_count()), (true, 0));
+    assert!(!watchers.status_json().contains(&handle[..8]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_is_silent_makes_room_for_others() {
-    let watchers = Watchers::new();
+    let watchers = WatcherRegistry::new();
     let one = || {
-        let watcher = watchers.begin(Party::Handle).unwrap();
-        watchers.keep(&watcher).map(|()| watcher.handle.clone())
+        let watcher = watchers.create(WatcherOwner::Handle).unwrap();
+        watchers.register(&watcher).map(|()| watcher.handle.clone())
     };
     let first = one().unwrap();
     time::sleep(Duration::from_secs(1)).await;
     let second = one().unwrap();
-    for _ in 2..HANDLES {
+    for _ in 2..MAX_HANDLES {
         one().unwrap();
     }
     assert!(one().unwrap_err().message.contains("in use"), "no handle is idle yet");
-    time::sleep(YIELDS + Duration::from_secs(1)).await;
+    time::sleep(MIN_EVICTION_IDLE + Duration::from_secs(1)).await;
     one().unwrap();
-    assert_eq!((watchers.find(&first).is_none(), watchers.find(&second).is_some()), (true, true));
+    assert_eq!(
+        (watchers.find_by_handle(&first).is_none(), watchers.find_by_handle(&second).is_some()),
+        (true, true)
+    );
 }

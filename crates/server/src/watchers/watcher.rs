@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ::watch::{Hub, Letter, Mailbox, Subscription};
 use resource::{Error, ErrorKind, Interest, Result, Uri};
 use serde_json::{Value, json};
+use subscriptions::{Hub, Mailbox, PendingChange, Subscription};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
 use super::lock;
 
 /// Length of the handle prefix that the status resource shows.
-const SHOWN: usize = 8;
+const HANDLE_PREFIX: usize = 8;
 
 /// The owner of a watcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Party {
+pub(crate) enum WatcherOwner {
     /// A session; the watcher ends with it.
     Session,
     /// Any client that knows the handle.
@@ -28,16 +28,16 @@ pub(crate) enum Party {
 pub(crate) struct Watcher {
     /// Identifies the watcher and authorizes its use.
     pub(crate) handle: String,
-    party: Party,
+    owner: WatcherOwner,
     mailbox: Mailbox,
-    held: Mutex<BTreeMap<Uri, Subscription>>,
-    seen: Mutex<Instant>,
+    subscriptions: Mutex<BTreeMap<Uri, Subscription>>,
+    last_used: Mutex<Instant>,
     last_error: Mutex<Option<String>>,
     changed: watch::Sender<()>,
 }
 
 /// The changed URIs that one call returns.
-pub(crate) struct Changed {
+pub(crate) struct ChangedUris {
     /// Each URI once, in the order of their first change.
     pub(crate) uris: Vec<Uri>,
     /// Whether more changes are waiting.
@@ -45,15 +45,16 @@ pub(crate) struct Changed {
 }
 
 impl Watcher {
-    pub(super) fn new(handle: String, party: Party, changed: watch::Sender<()>) -> Self {
-        let (mailbox, held, last_error) = (Mailbox::default(), Mutex::default(), Mutex::default());
-        let seen = Mutex::new(Instant::now());
-        Self { handle, party, mailbox, held, seen, last_error, changed }
+    pub(super) fn new(handle: String, owner: WatcherOwner, changed: watch::Sender<()>) -> Self {
+        let (mailbox, subscriptions, last_error) =
+            (Mailbox::default(), Mutex::default(), Mutex::default());
+        let last_used = Mutex::new(Instant::now());
+        Self { handle, owner, mailbox, subscriptions, last_used, last_error, changed }
     }
 
     /// Subscribes to `uri`, up to `most` URIs in all. Repeating it has no effect, unless the
     /// subscription has become inactive.
-    pub(crate) async fn add(&self, hub: &Hub, uri: &Uri, most: usize) -> Result<()> {
+    pub(crate) async fn subscribe(&self, hub: &Hub, uri: &Uri, most: usize) -> Result<()> {
         let admits = |held: &BTreeMap<Uri, Subscription>| match held.get(uri) {
             Some(known) => Ok(!known.is_active()),
             None if held.len() < most => Ok(true),
@@ -62,11 +63,11 @@ impl Watcher {
                 Err(Error::new(ErrorKind::Unavailable, why))
             }
         };
-        if !admits(&lock(&self.held))? {
+        if !admits(&lock(&self.subscriptions))? {
             return Ok(());
         }
         let subscription = hub.subscribe(Interest::Resource(uri.clone()), &self.mailbox).await?;
-        let mut held = lock(&self.held);
+        let mut held = lock(&self.subscriptions);
         // A concurrent call may have added it, or filled the limit, in the meantime.
         let replaced = if admits(&held)? {
             held.insert(uri.clone(), subscription)
@@ -80,8 +81,8 @@ impl Watcher {
     }
 
     /// Unsubscribes from `uris`, or from all, and drops their pending changes.
-    pub(crate) fn remove(&self, uris: Option<&[Uri]>) {
-        let mut held = lock(&self.held);
+    pub(crate) fn unsubscribe(&self, uris: Option<&[Uri]>) {
+        let mut held = lock(&self.subscriptions);
         let ended: Vec<Subscription> = match uris {
             Some(uris) => uris.iter().filter_map(|uri| held.remove(uri)).collect(),
             None => std::mem::take(&mut *held).into_values().collect(),
@@ -98,58 +99,58 @@ impl Watcher {
     }
 
     /// The watched URIs, sorted.
-    pub(crate) fn watching(&self) -> Vec<Uri> {
-        lock(&self.held).keys().cloned().collect()
+    pub(crate) fn watched_uris(&self) -> Vec<Uri> {
+        lock(&self.subscriptions).keys().cloned().collect()
     }
 
     /// Waits until there is a change, at most `span`. Takes nothing, so a cancelled wait loses no
     /// change.
-    pub(crate) async fn wait(&self, span: Duration) {
+    pub(crate) async fn wait_for_change(&self, span: Duration) {
         let _ = time::timeout(span, self.mailbox.ready()).await;
         self.touch();
     }
 
     /// Takes up to `most` pending changes.
-    pub(crate) fn take(&self, most: usize) -> Changed {
+    pub(crate) fn take_changes(&self, most: usize) -> ChangedUris {
         let letters = std::iter::from_fn(|| self.mailbox.take()).take(most);
-        let uris = letters.filter_map(|(letter, _)| of(letter)).collect();
-        Changed { uris, more: !self.mailbox.is_empty() }
+        let uris = letters.filter_map(|(letter, _)| changed_uri(letter)).collect();
+        ChangedUris { uris, more: !self.mailbox.is_empty() }
     }
 
     /// Returns up to `most` pending changes without taking them.
-    pub(crate) fn peek(&self, most: usize) -> Changed {
-        let uris = self.mailbox.peek(most).into_iter().filter_map(of).collect();
-        Changed { uris, more: self.mailbox.len() > most }
+    pub(crate) fn peek_changes(&self, most: usize) -> ChangedUris {
+        let uris = self.mailbox.peek(most).into_iter().filter_map(changed_uri).collect();
+        ChangedUris { uris, more: self.mailbox.len() > most }
     }
 
     /// Records the last error, for the status resource.
-    pub(crate) fn failed(&self, words: String) {
+    pub(crate) fn set_last_error(&self, words: String) {
         *lock(&self.last_error) = Some(words);
         self.changed.send_replace(());
     }
 
     /// Marks the watcher as used now.
     pub(super) fn touch(&self) {
-        *lock(&self.seen) = Instant::now();
+        *lock(&self.last_used) = Instant::now();
     }
 
-    pub(super) fn seen(&self) -> Instant {
-        *lock(&self.seen)
+    pub(super) fn last_used(&self) -> Instant {
+        *lock(&self.last_used)
     }
 
     /// The public JSON view; `None` if the watcher watches nothing.
-    pub(super) fn shown(&self) -> Option<Value> {
-        let held = lock(&self.held);
+    pub(super) fn public_json(&self) -> Option<Value> {
+        let held = lock(&self.subscriptions);
         if held.is_empty() {
             return None;
         }
         let one = |(uri, subscription): (&Uri, &Subscription)| json!({ "uri": uri.as_str(), "active": subscription.is_active() });
-        let kind = match self.party {
-            Party::Session => "session",
-            Party::Handle => "handle",
+        let kind = match self.owner {
+            WatcherOwner::Session => "session",
+            WatcherOwner::Handle => "handle",
         };
         Some(json!({
-            "handle": self.handle[..SHOWN],
+            "handle": self.handle[..HANDLE_PREFIX],
             "kind": kind,
             "watching": held.iter().map(one).collect::<Value>(),
             "last_error": *lock(&self.last_error),
@@ -165,9 +166,9 @@ impl Drop for Watcher {
 }
 
 /// The URI of a pending change. A watcher subscribes to nothing but resources.
-fn of(letter: Letter) -> Option<Uri> {
+fn changed_uri(letter: PendingChange) -> Option<Uri> {
     match letter {
-        Letter::Resource(uri) => Some(uri),
-        Letter::Lists | Letter::Offers(_) | Letter::Everything => None,
+        PendingChange::Resource(uri) => Some(uri),
+        PendingChange::Listing | PendingChange::Components(_) | PendingChange::Everything => None,
     }
 }

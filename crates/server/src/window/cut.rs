@@ -3,10 +3,10 @@
 use memchr::memrchr;
 
 /// How far back to search for a line end, at most.
-const REACH: usize = 1 << 10;
+const LINE_SEARCH_BYTES: usize = 1 << 10;
 
 /// How far back to search for the end of a grapheme cluster.
-const NEAR: usize = 64;
+const CLUSTER_SEARCH_BYTES: usize = 64;
 
 /// The end of a window of at most `most` bytes over `text`, where `text` also holds a few bytes
 /// after the window: after a line if one ends in the last tenth (and the last KiB), else between
@@ -18,13 +18,13 @@ pub(super) fn end(text: &str, most: usize) -> usize {
     }
     let first = text.chars().next().map_or(0, char::len_utf8);
     let limit = text.floor_char_boundary(most).max(first);
-    let reach = limit - (limit / 10).min(REACH);
+    let reach = limit - (limit / 10).min(LINE_SEARCH_BYTES);
     if let Some(at) = memrchr(b'\n', &text.as_bytes()[reach..limit]) {
         return reach + at + 1;
     }
     let mut places = text[..limit].char_indices().rev().map(|(at, _)| at);
     let mut at = limit;
-    while at > 0 && limit - at <= NEAR {
+    while at > 0 && limit - at <= CLUSTER_SEARCH_BYTES {
         if !is_joined(text, at) {
             return at;
         }

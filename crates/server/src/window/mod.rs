@@ -1,42 +1,43 @@
 //! Windowed reads of a resource, by bytes, lines or tokens.
 //!
 //! Providers know only windows of bytes. This module builds the others from those, and reads little
-//! more than it returns. A client that follows [`Piece::next`] from window to window gets the
+//! more than it returns. A client that follows [`FormatWindow::next`] from window to window gets the
 //! whole text in order, whatever sizes it asks for.
 //!
 //! One function decides where a text may be cut: `cut::end`.
 
 mod cut;
+mod line_index;
 mod lines;
-mod marks;
-mod walk;
+mod window_reader;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use resource::{
-    Body, Context, Error, ErrorKind, Freshness, Next, Part, Resource, Result, Slice, Source, Uri,
+    Body, ByteSource, Context, Continuation, Error, ErrorKind, Freshness, Part, Resource, Result,
+    Slice, Uri,
 };
 
 use crate::server::Server;
-pub(crate) use marks::Marks;
-use walk::Walk;
+pub(crate) use line_index::LineIndex;
+use window_reader::WindowReader;
 
 /// The most bytes in one window, whatever the request.
-pub const MOST: u64 = 1 << 20;
+pub const MAX_WINDOW_BYTES: u64 = 1 << 20;
 
 /// A request for a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct WindowSpan {
     /// The range, and its unit.
-    pub by: By,
+    pub range: WindowRange,
     /// The version to read. Without one, any version, but all bytes are of the same one.
     pub etag: Option<String>,
 }
 
-/// A range in bytes, lines or tokens. No window has more than [`MOST`] bytes.
+/// A range in bytes, lines or tokens. No window has more than [`MAX_WINDOW_BYTES`] bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum By {
+pub enum WindowRange {
     /// At most `length` bytes. Text ends after a line if a line ends in the last tenth of the
     /// window (and in its last KiB), else between characters; it has at least one character.
     Bytes {
@@ -45,7 +46,7 @@ pub enum By {
         /// The most bytes.
         length: u64,
     },
-    /// Whole lines. A line longer than `bytes` is split: then [`Piece::next`] is an offset, and
+    /// Whole lines. A line longer than `bytes` is split: then [`FormatWindow::next`] is an offset, and
     /// the client continues by bytes.
     Lines {
         /// The first line, counted from 1.
@@ -67,16 +68,16 @@ pub enum By {
 /// The same window of each format, the primary format first. Windows by lines or tokens leave out
 /// formats that are not text.
 #[derive(Debug)]
-pub struct Windowed {
+pub struct WindowSet {
     /// One window per format; never empty.
-    pub pieces: Vec<Piece>,
+    pub windows: Vec<FormatWindow>,
     /// How long it may be cached, and by whom.
     pub freshness: Freshness,
 }
 
 /// A window of one format.
 #[derive(Debug, Clone)]
-pub struct Piece {
+pub struct FormatWindow {
     /// The resource, described for this format.
     pub resource: Arc<Resource>,
     /// Whether it is text; then the bytes are UTF-8.
@@ -87,7 +88,7 @@ pub struct Piece {
     pub slice: Slice,
 }
 
-impl Piece {
+impl FormatWindow {
     /// The URI of the resource.
     pub fn uri(&self) -> &Uri {
         &self.resource.uri
@@ -100,13 +101,13 @@ impl Piece {
 
     /// Whether this is the end of the resource.
     pub fn is_last(&self) -> bool {
-        self.slice.next().is_none()
+        self.slice.next_offset().is_none()
     }
 
     /// Where the next window starts: at a line after whole lines, else at a byte.
-    pub fn next(&self) -> Option<Next> {
-        let line = self.slice.next_line().map(Next::Line);
-        line.or_else(|| self.slice.next().map(Next::Offset))
+    pub fn next(&self) -> Option<Continuation> {
+        let line = self.slice.next_line().map(Continuation::Line);
+        line.or_else(|| self.slice.next_offset().map(Continuation::Offset))
     }
 
     /// The content, if it is text.
@@ -116,7 +117,7 @@ impl Piece {
 
     /// Converts it into a part of a reading.
     pub fn into_part(self) -> Part {
-        let source = Source::Bytes(self.bytes);
+        let source = ByteSource::Bytes(self.bytes);
         let body = if self.is_text { Body::Text(source) } else { Body::Blob(source) };
         Part { resource: self.resource, body, slice: Some(self.slice) }
     }
@@ -128,55 +129,72 @@ impl Piece {
 /// version that `span` pins, the error is [`ErrorKind::Changed`] and names the current etag. Blobs
 /// have no lines or tokens, and collections without content have no windows; the error says what
 /// to request instead.
-pub async fn read(server: &Server, ctx: &Context, uri: &Uri, span: &Span) -> Result<Windowed> {
+pub async fn read_window(
+    server: &Server,
+    ctx: &Context,
+    uri: &Uri,
+    span: &WindowSpan,
+) -> Result<WindowSet> {
     span.check()?;
-    let mut walk = Walk::new(&*server.provider, ctx, uri);
+    let mut walk = WindowReader::new(&*server.provider, ctx, uri);
     if span.etag.is_some() {
-        walk.pin.clone_from(&span.etag);
-        return give(server, &mut walk, &span.by).await;
+        walk.pinned_etag.clone_from(&span.etag);
+        return read_formats(server, &mut walk, &span.range).await;
     }
     // The index is valid for one version. Pin it: the read fails if the resource has changed.
-    if let (By::Lines { .. }, Some(seen)) = (&span.by, server.marks.etag(uri)) {
-        walk.pin = Some(seen);
-        match give(server, &mut walk, &span.by).await {
-            Err(error) if error.kind == ErrorKind::Changed => server.marks.forget(uri),
+    if let (WindowRange::Lines { .. }, Some(seen)) = (&span.range, server.line_index.etag(uri)) {
+        walk.pinned_etag = Some(seen);
+        match read_formats(server, &mut walk, &span.range).await {
+            Err(error) if error.kind == ErrorKind::Changed => server.line_index.remove(uri),
             given => return given,
         }
     }
-    walk.pin = None;
-    match give(server, &mut walk, &span.by).await {
+    walk.pinned_etag = None;
+    match read_formats(server, &mut walk, &span.range).await {
         Err(error) if error.kind == ErrorKind::Changed => {
-            walk.pin = None;
-            give(server, &mut walk, &span.by).await
+            walk.pinned_etag = None;
+            read_formats(server, &mut walk, &span.range).await
         }
         given => given,
     }
 }
 
-impl Span {
+impl WindowSpan {
     fn check(&self) -> Result<()> {
-        let words = match self.by {
-            By::Bytes { length: 0, .. } | By::Lines { bytes: 0, .. } => {
+        let words = match self.range {
+            WindowRange::Bytes { length: 0, .. } | WindowRange::Lines { bytes: 0, .. } => {
                 "a window of 0 bytes is empty; ask for at least 1"
             }
-            By::Lines { start: 0, .. } => "line 0 does not exist; lines are counted from 1",
-            By::Lines { most: Some(0), .. } => "a window of 0 lines is empty; ask for at least 1",
-            By::Tokens { most: 0, .. } => "a window of 0 tokens is empty; ask for at least 1",
+            WindowRange::Lines { start: 0, .. } => {
+                "line 0 does not exist; lines are counted from 1"
+            }
+            WindowRange::Lines { most: Some(0), .. } => {
+                "a window of 0 lines is empty; ask for at least 1"
+            }
+            WindowRange::Tokens { most: 0, .. } => {
+                "a window of 0 tokens is empty; ask for at least 1"
+            }
             _ => return Ok(()),
         };
         Err(Error::invalid(words))
     }
 }
 
-async fn give(server: &Server, walk: &mut Walk<'_>, by: &By) -> Result<Windowed> {
+async fn read_formats(
+    server: &Server,
+    walk: &mut WindowReader<'_>,
+    by: &WindowRange,
+) -> Result<WindowSet> {
     let mut pieces = Vec::new();
     let mut part = 0;
     while part == 0 || part < walk.parts {
         let piece = match *by {
-            By::Bytes { offset, length } => Some(walk.bytes(part, offset, length).await?),
-            By::Tokens { offset, most } => walk.tokens(part, offset, most).await?,
-            By::Lines { start, most, bytes } => {
-                walk.lines(part, &server.marks, start, (most, bytes)).await?
+            WindowRange::Bytes { offset, length } => {
+                Some(walk.read_bytes(part, offset, length).await?)
+            }
+            WindowRange::Tokens { offset, most } => walk.read_tokens(part, offset, most).await?,
+            WindowRange::Lines { start, most, bytes } => {
+                walk.read_lines(part, &server.line_index, start, (most, bytes)).await?
             }
         };
         pieces.extend(piece);
@@ -187,5 +205,5 @@ async fn give(server: &Server, walk: &mut Walk<'_>, by: &By) -> Result<Windowed>
             offset and length or max_bytes";
         return Err(Error::invalid(words).about(walk.uri));
     }
-    Ok(Windowed { pieces, freshness: walk.freshness })
+    Ok(WindowSet { windows: pieces, freshness: walk.freshness })
 }

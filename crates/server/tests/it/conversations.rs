@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use server::{Collections, Limits};
-use testkit::Memory;
+use server::{CollectionsMode, Limits};
+use testkit::MemoryProvider;
 
-use crate::desk::{self, Pipe, initialize, memory, request, stateless};
-use crate::offers::offering;
+use crate::components::offering;
+use crate::fixture::{self, StdioClient, initialize, memory, request, stateless};
 use crate::schema;
 
 const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
@@ -21,22 +21,27 @@ const OFFERS: &str = include_str!("conversations/offers.jsonl");
 const COLLECTIONS: &str = include_str!("conversations/collections.jsonl");
 
 /// Sends every line of `script` in `revision` and returns each method with its answer.
-async fn play(script: &str, revision: &str, collections: Collections) -> Vec<(String, Value)> {
+async fn play(script: &str, revision: &str, collections: CollectionsMode) -> Vec<(String, Value)> {
     play_with(memory(), script, revision, collections).await
 }
 
 async fn play_with(
-    memory: Memory,
+    memory: MemoryProvider,
     script: &str,
     revision: &str,
-    collections: Collections,
+    collections: CollectionsMode,
 ) -> Vec<(String, Value)> {
-    let mut pipe = Pipe::open(desk::toolless(Arc::new(memory), Limits::default(), collections));
+    let mut pipe = StdioClient::open(fixture::server_without_tools(
+        Arc::new(memory),
+        Limits::default(),
+        collections,
+    ));
     let mut answers = Vec::new();
     let alone = revision == "2026-07-28";
     if !alone {
-        answers.push(("initialize".to_owned(), pipe.ask(&initialize(revision)).await));
-        pipe.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        answers.push(("initialize".to_owned(), pipe.call(&initialize(revision)).await));
+        pipe.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+            .await;
     }
     for (id, line) in script.lines().enumerate() {
         let said: Value = serde_json::from_str(line).unwrap();
@@ -44,7 +49,7 @@ async fn play_with(
         let params = said.get("params").cloned().unwrap_or_else(|| json!({}));
         let message =
             if alone { stateless(id, method, params) } else { request(id, method, params) };
-        let answer = pipe.ask(&message).await;
+        let answer = pipe.call(&message).await;
         assert_eq!(answer["id"], json!(id));
         answers.push((method.to_owned(), answer));
     }
@@ -53,7 +58,7 @@ async fn play_with(
 }
 
 /// All answers as text, for the snapshot.
-fn told(answers: &[(String, Value)]) -> String {
+fn snapshot_text(answers: &[(String, Value)]) -> String {
     let line = |(method, answer): &(String, Value)| {
         let content = answer.get("result").or(answer.get("error")).unwrap();
         format!("--- {method}\n{}\n", serde_json::to_string_pretty(content).unwrap())
@@ -70,18 +75,18 @@ fn without_windows(answers: Vec<(String, Value)>) -> Vec<(String, Value)> {
 #[tokio::test]
 async fn resources_are_spoken_of_as_each_revision_knows_them() {
     for revision in REVISIONS {
-        let answers = play(RESOURCES, revision, Collections::Always).await;
+        let answers = play(RESOURCES, revision, CollectionsMode::Always).await;
         schema::check(revision, &answers);
-        insta::assert_snapshot!(format!("resources@{revision}"), told(&answers));
+        insta::assert_snapshot!(format!("resources@{revision}"), snapshot_text(&answers));
     }
 }
 
 #[tokio::test]
 async fn collections_are_spoken_of_in_every_revision() {
     for revision in REVISIONS {
-        let answers = play(COLLECTIONS, revision, Collections::Always).await;
+        let answers = play(COLLECTIONS, revision, CollectionsMode::Always).await;
         schema::check(revision, &answers);
-        insta::assert_snapshot!(format!("collections@{revision}"), told(&answers));
+        insta::assert_snapshot!(format!("collections@{revision}"), snapshot_text(&answers));
     }
 }
 
@@ -89,9 +94,9 @@ async fn collections_are_spoken_of_in_every_revision() {
 #[tokio::test]
 async fn offers_are_spoken_of_as_each_revision_knows_them() {
     for revision in REVISIONS {
-        let answers = play_with(offering(), OFFERS, revision, Collections::Off).await;
+        let answers = play_with(offering(), OFFERS, revision, CollectionsMode::Off).await;
         schema::check_exactly(revision, &answers);
-        insta::assert_snapshot!(format!("offers@{revision}"), told(&answers));
+        insta::assert_snapshot!(format!("offers@{revision}"), snapshot_text(&answers));
     }
 }
 
@@ -100,7 +105,7 @@ async fn offers_are_spoken_of_as_each_revision_knows_them() {
 #[tokio::test]
 async fn without_collections_only_the_words_of_the_schema_are_said() {
     for revision in REVISIONS {
-        let answers = play(RESOURCES, revision, Collections::Off).await;
+        let answers = play(RESOURCES, revision, CollectionsMode::Off).await;
         schema::check_exactly(revision, &without_windows(answers));
     }
 }
@@ -119,9 +124,9 @@ async fn what_a_revision_does_not_know_never_reaches_it() {
         ("io.modelcontextprotocol/serverInfo", 4),
     ];
     for (at, revision) in REVISIONS.into_iter().enumerate() {
-        let answers = play(RESOURCES, revision, Collections::Always).await;
+        let answers = play(RESOURCES, revision, CollectionsMode::Always).await;
         let plain = without_windows(answers);
-        let said = told(&plain);
+        let said = snapshot_text(&plain);
         for (word, since) in late {
             assert_eq!(said.contains(word), at >= since, "{word} in {revision}");
         }

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 use resource::Role;
 use serde_json::{Value, json};
 use server::Limits;
-use testkit::Memory;
+use testkit::MemoryProvider;
 
-use crate::desk::Pipe;
+use crate::fixture::StdioClient;
 use crate::grep::{call, open};
 
 fn day(day: u64) -> Option<SystemTime> {
@@ -16,40 +16,40 @@ fn day(day: u64) -> Option<SystemTime> {
 }
 
 /// Resources that each differ from the others in some property.
-fn shelf() -> Memory {
-    Memory::new()
+fn sample_resources() -> MemoryProvider {
+    MemoryProvider::new()
         .text("test://one.md", "1")
-        .described(|resource| {
+        .with_description(|resource| {
             resource.mime = Some("text/markdown; charset=utf-8".to_owned());
             resource.annotations.audience = vec![Role::User];
             resource.annotations.priority = Some(0.9);
             resource.annotations.modified = day(3);
         })
         .text("test://two.txt", "22")
-        .described(|resource| {
+        .with_description(|resource| {
             resource.title = Some("Ünique Title".to_owned());
             resource.annotations.audience = vec![Role::Assistant];
             resource.annotations.priority = Some(0.2);
             resource.annotations.modified = day(1);
         })
         .blob("test://three.png", &[0; 3])
-        .described(|resource| {
+        .with_description(|resource| {
             resource.mime = Some("image/png".to_owned());
             resource.annotations.modified = day(2);
         })
         .collection("test://in", &["test://in/four.md", "test://in/deep"])
         .text("test://in/four.md", "4444")
-        .described(|resource| {
+        .with_description(|resource| {
             resource.mime = Some("text/markdown".to_owned());
             resource.annotations.priority = Some(0.9);
         })
         .collection("test://in/deep", &["test://in/deep/five.txt"])
         .text("test://in/deep/five.txt", "55555")
-        .described(|resource| resource.annotations.modified = day(3))
+        .with_description(|resource| resource.annotations.modified = day(3))
 }
 
 /// The names of all listed resources, over all pages.
-async fn listed(pipe: &mut Pipe, arguments: &Value, page: usize) -> Vec<String> {
+async fn listed(pipe: &mut StdioClient, arguments: &Value, page: usize) -> Vec<String> {
     let (mut arguments, mut names) = (arguments.clone(), Vec::new());
     loop {
         let result = call(pipe, "resources_list", &arguments).await;
@@ -63,7 +63,7 @@ async fn listed(pipe: &mut Pipe, arguments: &Value, page: usize) -> Vec<String> 
 }
 
 async fn check(cases: &[(Value, &[&str])]) {
-    let memory = Arc::new(shelf());
+    let memory = Arc::new(sample_resources());
     for page in [1, 2, 100] {
         let mut pipe = open(&memory, Limits { page, ..Limits::default() });
         for (arguments, expected) in cases {

@@ -4,29 +4,29 @@ use std::sync::Arc;
 
 use resource::{ErrorKind, Role, Uri};
 use serde_json::{Value, json};
-use server::{Collections, Limits};
-use testkit::Memory;
-use testkit::memory::{Fault, Spot};
+use server::{CollectionsMode, Limits};
+use testkit::MemoryProvider;
+use testkit::memory::{Fault, FaultPoint};
 
-use crate::desk::{self, Pipe, initialize, request, stateless, until};
+use crate::fixture::{self, StdioClient, initialize, request, stateless, until};
 
-pub(crate) fn open(memory: &Arc<Memory>, limits: Limits) -> Pipe {
-    Pipe::open(desk::server(Arc::clone(memory), limits, Collections::Always))
+pub(crate) fn open(memory: &Arc<MemoryProvider>, limits: Limits) -> StdioClient {
+    StdioClient::open(fixture::server(Arc::clone(memory), limits, CollectionsMode::Always))
 }
 
-fn pipe(memory: Memory) -> (Arc<Memory>, Pipe) {
+fn pipe(memory: MemoryProvider) -> (Arc<MemoryProvider>, StdioClient) {
     let memory = Arc::new(memory);
     let pipe = open(&memory, Limits::default());
     (memory, pipe)
 }
 
 /// The result of a tool call.
-pub(crate) async fn call(pipe: &mut Pipe, tool: &str, arguments: &Value) -> Value {
+pub(crate) async fn call(pipe: &mut StdioClient, tool: &str, arguments: &Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
-    pipe.ask(&stateless(1, "tools/call", params)).await["result"].take()
+    pipe.call(&stateless(1, "tools/call", params)).await["result"].take()
 }
 
-async fn grep(pipe: &mut Pipe, arguments: Value) -> Value {
+async fn grep(pipe: &mut StdioClient, arguments: Value) -> Value {
     call(pipe, "resources_grep", &arguments).await
 }
 
@@ -40,7 +40,7 @@ fn matches(result: &Value) -> Vec<(String, u64)> {
 }
 
 /// The matches of all pages, and the number of calls.
-async fn all(pipe: &mut Pipe, mut arguments: Value) -> (Vec<(String, u64)>, usize) {
+async fn all(pipe: &mut StdioClient, mut arguments: Value) -> (Vec<(String, u64)>, usize) {
     let (mut found, mut calls) = (Vec::new(), 0);
     loop {
         let result = grep(pipe, arguments.clone()).await;
@@ -63,7 +63,7 @@ fn some(found: &[(&str, u64)]) -> Vec<(String, u64)> {
 #[tokio::test]
 async fn a_match_is_told_in_words_as_a_resource_and_for_programs() {
     let text = "one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n";
-    let memory = Memory::new().text("test://a", text).described(|resource| {
+    let memory = MemoryProvider::new().text("test://a", text).with_description(|resource| {
         resource.annotations.priority = Some(0.5);
         resource.annotations.audience = vec![Role::User];
     });
@@ -100,13 +100,13 @@ async fn a_match_is_told_in_words_as_a_resource_and_for_programs() {
 
 #[tokio::test]
 async fn whoever_knows_no_structure_is_told_everything_in_words() {
-    let (_, mut pipe) = pipe(Memory::new().text("test://a", "x1\nx2\n"));
-    pipe.ask(&initialize("2024-11-05")).await;
+    let (_, mut pipe) = pipe(MemoryProvider::new().text("test://a", "x1\nx2\n"));
+    pipe.call(&initialize("2024-11-05")).await;
     let mut arguments = json!({ "pattern": "x", "max_matches": 1, "context": 0 });
     let mut said = String::new();
     for _ in 0..2 {
         let params = json!({ "name": "resources_grep", "arguments": arguments });
-        let result = pipe.ask(&request(1, "tools/call", params)).await["result"].take();
+        let result = pipe.call(&request(1, "tools/call", params)).await["result"].take();
         assert_eq!(result.get("structuredContent"), None);
         let words = result["content"][0]["text"].as_str().unwrap();
         said.push_str(words);
@@ -119,12 +119,12 @@ async fn whoever_knows_no_structure_is_told_everything_in_words() {
 
 #[tokio::test]
 async fn what_lies_deep_is_searched_and_what_is_no_text_is_left_out() {
-    let memory = desk::memory()
+    let memory = fixture::memory()
         .blob("test://bytes", b"aaa ccc")
         .text("test://zero", "ccc\0")
         .text("test://large", &"ccc\n".repeat((4 << 20) + 1));
     let (memory, mut pipe) = pipe(memory);
-    memory.fault(Spot::Read(uri("test://folder/b")), Fault::Fails(ErrorKind::Denied));
+    memory.inject_fault(FaultPoint::Read(uri("test://folder/b")), Fault::Fails(ErrorKind::Denied));
     let result = grep(&mut pipe, json!({ "pattern": "(?i)A{3}|b{3}|C{3}" })).await;
     assert_eq!(matches(&result), some(&[("test://folder/a", 1), ("test://folder/in/c", 1)]));
     let told = &result["structuredContent"];
@@ -140,12 +140,12 @@ async fn what_lies_deep_is_searched_and_what_is_no_text_is_left_out() {
 
 #[tokio::test]
 async fn what_is_asked_wrongly_is_said_in_words() {
-    let (memory, mut pipe) = pipe(desk::memory());
+    let (memory, mut pipe) = pipe(fixture::memory());
     for (arguments, words) in [
         (json!({ "pattern": "a(b" }), "unclosed group, at character 2"),
         (json!({ "pattern": r"(\w{500}){500}" }), "too large"),
         (json!({ "pattern": "a", "cursor": "AAAA" }), "cursor"),
-        (json!({ "pattern": "a", "uri": "[" }), "no glob"),
+        (json!({ "pattern": "a", "uri": "[" }), "invalid glob"),
         (json!({ "pattern": "a", "collection": "test://none" }), "test://none"),
     ] {
         let result = grep(&mut pipe, arguments).await;
@@ -156,8 +156,8 @@ async fn what_is_asked_wrongly_is_said_in_words() {
 }
 
 /// Texts of many sizes, and their lines with an x.
-fn texts() -> (Memory, Vec<(String, u64)>) {
-    let (mut memory, mut expected) = (Memory::new(), Vec::new());
+fn texts() -> (MemoryProvider, Vec<(String, u64)>) {
+    let (mut memory, mut expected) = (MemoryProvider::new(), Vec::new());
     for (name, lines, every) in
         [("a", 10, 3), ("b", 0, 1), ("c", 150_000, 20_000), ("d", 300, 300), ("e", 5, 1)]
     {
@@ -206,7 +206,7 @@ async fn a_cursor_belongs_to_its_search_and_outlives_what_it_names() {
 #[tokio::test]
 async fn a_result_is_bounded_in_bytes() {
     let text = format!("x{}\n", "y".repeat(5_000)).repeat(300);
-    let (_, mut pipe) = pipe(Memory::new().text("test://a", &text));
+    let (_, mut pipe) = pipe(MemoryProvider::new().text("test://a", &text));
     let arguments = json!({ "pattern": "x", "max_matches": 1000 });
     let first = grep(&mut pipe, arguments.clone()).await;
     assert!(first.to_string().len() < 3 << 19 && matches(&first).len() > 30);
@@ -217,7 +217,7 @@ async fn a_result_is_bounded_in_bytes() {
 
 #[tokio::test]
 async fn so_many_resources_are_looked_at_in_one_call_and_no_more() {
-    let mut memory = Memory::new();
+    let mut memory = MemoryProvider::new();
     for at in 0..20_050 {
         memory = memory.text(&format!("test://{at}"), "x");
     }
@@ -228,59 +228,60 @@ async fn so_many_resources_are_looked_at_in_one_call_and_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn what_takes_all_the_time_is_left_out_and_the_rest_is_found() {
-    let memory = Memory::new().text("test://a", "x").text("test://b", "x").text("test://c", "x");
+    let memory =
+        MemoryProvider::new().text("test://a", "x").text("test://b", "x").text("test://c", "x");
     let (memory, mut pipe) = pipe(memory);
-    memory.fault(Spot::Read(uri("test://b")), Fault::Hangs);
+    memory.inject_fault(FaultPoint::Read(uri("test://b")), Fault::Hangs);
     let arguments = json!({ "pattern": "x" });
     let (found, calls) = all(&mut pipe, arguments).await;
     assert_eq!(found, some(&[("test://a", 1), ("test://c", 1)]));
     assert_eq!(calls, 3, "it is waited for once more, alone");
-    assert_eq!(memory.counts().running(), 0);
+    assert_eq!(memory.counts().in_flight(), 0);
 }
 
 /// L-06, D-05.
 #[tokio::test]
 async fn a_search_that_is_cancelled_reads_no_more() {
-    let mut memory = Memory::new();
+    let mut memory = MemoryProvider::new();
     for at in 0..100 {
         memory = memory.text(&format!("test://{at}"), "x");
     }
     let (memory, mut pipe) = pipe(memory);
-    memory.fault(Spot::Read(uri("test://10")), Fault::Hangs);
+    memory.inject_fault(FaultPoint::Read(uri("test://10")), Fault::Hangs);
     let params = json!({ "name": "resources_grep", "arguments": { "pattern": "x" } });
-    pipe.say(&stateless(7, "tools/call", params)).await;
+    pipe.send_message(&stateless(7, "tools/call", params)).await;
     until(|| memory.counts().reads() == 18).await;
     let cancel = json!({ "requestId": 7 });
     let notice = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel });
-    pipe.say(&notice).await;
-    until(|| memory.counts().running() == 0).await;
-    memory.mend();
-    pipe.ask(&stateless(8, "server/discover", json!({}))).await;
+    pipe.send_message(&notice).await;
+    until(|| memory.counts().in_flight() == 0).await;
+    memory.clear_faults();
+    pipe.call(&stateless(8, "server/discover", json!({}))).await;
     assert_eq!(memory.counts().reads(), 18);
 }
 
 #[tokio::test]
 async fn a_long_search_tells_how_far_it_has_come() {
-    let mut memory = Memory::new();
+    let mut memory = MemoryProvider::new();
     for at in 0..100 {
         memory = memory.text(&format!("test://{at}"), "x");
     }
     let (memory, mut pipe) = pipe(memory);
-    memory.fault(Spot::Read(uri("test://50")), Fault::Waits);
+    memory.inject_fault(FaultPoint::Read(uri("test://50")), Fault::Waits);
     let params = json!({ "name": "resources_grep", "arguments": { "pattern": "x" },
         "_meta": { "progressToken": "p" } });
-    pipe.say(&stateless(1, "tools/call", params)).await;
+    pipe.send_message(&stateless(1, "tools/call", params)).await;
     loop {
-        let told = pipe.hear().await;
+        let told = pipe.receive().await;
         assert_eq!(told["params"]["progressToken"], "p");
         if told["params"]["progress"] == 50 {
             break;
         }
     }
-    memory.mend();
-    let mut told = pipe.hear().await;
+    memory.clear_faults();
+    let mut told = pipe.receive().await;
     while told.get("id").is_none() {
-        told = pipe.hear().await;
+        told = pipe.receive().await;
     }
     assert_eq!(matches(&told["result"]).len(), 100);
 }

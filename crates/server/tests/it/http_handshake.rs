@@ -4,26 +4,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use server::{Collections, Limits};
-use testkit::memory::{Fault, Spot};
+use server::{CollectionsMode, Limits};
+use testkit::memory::{Fault, FaultPoint};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
 
-use crate::desk::{self, Site, initialize, memory, request, stateless, usual};
+use crate::fixture::{self, HttpFixture, default_server, initialize, memory, request, stateless};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// HL-01, HL-11, HL-13.
 #[tokio::test]
 async fn a_session_is_opened_by_a_handshake_and_named_in_visible_ascii() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     for revision in REVISIONS {
-        let id = site.session(revision).await;
+        let id = site.open_session(revision).await;
         assert!(id.len() >= 32 && id.bytes().all(|byte| (0x21..=0x7e).contains(&byte)), "{id}");
         let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        let answer = site.within(&id, &note).await;
+        let answer = site.post_in_session(&id, &note).await;
         assert_eq!((answer.status, answer.body.as_str()), (202, ""));
-        let list = site.within(&id, &request(1, "resources/list", json!({}))).await.json();
+        let list = site.post_in_session(&id, &request(1, "resources/list", json!({}))).await.json();
         assert_eq!(list["result"].get("resultType"), None);
         assert!(list["result"]["resources"].is_array());
     }
@@ -36,47 +36,47 @@ async fn a_session_is_opened_by_a_handshake_and_named_in_visible_ascii() {
 /// HL-02, HL-03, HL-10.
 #[tokio::test]
 async fn a_session_must_be_named_and_open() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     let list = request(1, "resources/list", json!({}));
     assert_eq!(site.send("POST", &[], &list.to_string()).await.status, 400);
-    assert_eq!(site.within("unknown", &list).await.status, 404);
+    assert_eq!(site.post_in_session("unknown", &list).await.status, 404);
     let twice = [("mcp-session-id", "one"), ("mcp-session-id", "other")];
     assert_eq!(site.send("POST", &twice, &list.to_string()).await.status, 404);
-    let id = site.session("2025-06-18").await;
+    let id = site.open_session("2025-06-18").await;
     let bad = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", "2099-01-01")];
     assert_eq!(site.send("POST", &bad, &list.to_string()).await.status, 400);
     let other = [("mcp-session-id", id.as_str()), ("mcp-protocol-version", "2025-11-25")];
     assert_eq!(site.send("POST", &other, &list.to_string()).await.status, 200);
-    let unknown = site.within(&id, &request(2, "no/such", json!({}))).await;
+    let unknown = site.post_in_session(&id, &request(2, "no/such", json!({}))).await;
     assert_eq!(unknown.refusal(), (200, -32601));
-    let late = site.within(&id, &request(3, "server/discover", json!({}))).await;
+    let late = site.post_in_session(&id, &request(3, "server/discover", json!({}))).await;
     assert_eq!(late.refusal(), (200, -32601));
     assert_eq!(site.send("DELETE", &[], "").await.status, 405);
     assert_eq!(site.send("DELETE", &[("mcp-session-id", &id)], "").await.status, 204);
     assert_eq!(site.send("DELETE", &[("mcp-session-id", &id)], "").await.status, 404);
-    assert_eq!(site.within(&id, &list).await.status, 404);
+    assert_eq!(site.post_in_session(&id, &list).await.status, 404);
     assert_eq!(site.send("GET", &[("mcp-session-id", &id)], "").await.status, 404);
 }
 
 /// L-03, HL-12.
 #[tokio::test]
 async fn an_open_session_is_not_opened_again_and_answers_pings() {
-    let site = Site::open(usual()).await;
-    let id = site.session("2025-11-25").await;
-    assert_eq!(site.within(&id, &initialize("2025-11-25")).await.refusal(), (200, -32600));
-    let pong = site.within(&id, &request("p", "ping", json!({}))).await.json();
+    let site = HttpFixture::open(default_server()).await;
+    let id = site.open_session("2025-11-25").await;
+    assert_eq!(site.post_in_session(&id, &initialize("2025-11-25")).await.refusal(), (200, -32600));
+    let pong = site.post_in_session(&id, &request("p", "ping", json!({}))).await.json();
     assert_eq!(pong, json!({ "jsonrpc": "2.0", "id": "p", "result": {} }));
 }
 
 /// R-25A-01, R-25B-01, HL-09.
 #[tokio::test]
 async fn batches_are_taken_in_the_one_revision_that_has_them() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let batch = json!([request(1, "ping", json!({})), note, request("b", "no/such", json!({})), 5]);
     for revision in REVISIONS {
-        let id = site.session(revision).await;
-        let answer = site.within(&id, &batch).await;
+        let id = site.open_session(revision).await;
+        let answer = site.post_in_session(&id, &batch).await;
         if revision == "2025-03-26" {
             let answers = answer.json();
             assert_eq!(answers[0], json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
@@ -88,7 +88,7 @@ async fn batches_are_taken_in_the_one_revision_that_has_them() {
                 (answers[2].get("id"), &answers[2]["error"]["code"]),
                 (None, &json!(-32600))
             );
-            assert_eq!(site.within(&id, &json!([note])).await.status, 202);
+            assert_eq!(site.post_in_session(&id, &json!([note])).await.status, 202);
         } else {
             assert_eq!(answer.refusal(), (400, -32600), "{revision}");
         }
@@ -99,52 +99,64 @@ async fn batches_are_taken_in_the_one_revision_that_has_them() {
 #[tokio::test]
 async fn a_request_can_be_cancelled_from_another_connection() {
     let memory = Arc::new(memory());
-    memory.fault(Spot::Read(resource::Uri::parse("test://static-text").unwrap()), Fault::Hangs);
-    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
-    let site = Arc::new(Site::open(server).await);
-    let id = site.session("2025-06-18").await;
+    memory.inject_fault(
+        FaultPoint::Read(resource::Uri::parse("test://static-text").unwrap()),
+        Fault::Hangs,
+    );
+    let server = fixture::server(Arc::clone(&memory), Limits::default(), CollectionsMode::Always);
+    let site = Arc::new(HttpFixture::open(server).await);
+    let id = site.open_session("2025-06-18").await;
     let read = request(7, "resources/read", json!({ "uri": "test://static-text" }));
     let asking = tokio::spawn({
         let (site, id, read) = (Arc::clone(&site), id.clone(), read.clone());
-        async move { site.within(&id, &read).await }
+        async move { site.post_in_session(&id, &read).await }
     });
-    desk::until(|| memory.counts().running() == 1).await;
-    assert_eq!(site.within(&id, &read).await.refusal(), (200, -32600), "L-08: its id is in use");
+    fixture::until(|| memory.counts().in_flight() == 1).await;
+    assert_eq!(
+        site.post_in_session(&id, &read).await.refusal(),
+        (200, -32600),
+        "L-08: its id is in use"
+    );
     let cancel = |id: Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
-    assert_eq!(site.within(&id, &cancel(json!("7"))).await.status, 202);
-    assert_eq!(site.within(&id, &request(8, "ping", json!({}))).await.status, 200);
-    assert_eq!(memory.counts().running(), 1, "\"7\" is not 7");
-    assert_eq!(site.within(&id, &cancel(json!(7))).await.status, 202);
+    assert_eq!(site.post_in_session(&id, &cancel(json!("7"))).await.status, 202);
+    assert_eq!(site.post_in_session(&id, &request(8, "ping", json!({}))).await.status, 200);
+    assert_eq!(memory.counts().in_flight(), 1, "\"7\" is not 7");
+    assert_eq!(site.post_in_session(&id, &cancel(json!(7))).await.status, 202);
     let answer = asking.await.unwrap();
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
-    assert_eq!(memory.counts().running(), 0);
+    assert_eq!(memory.counts().in_flight(), 0);
 }
 
 /// The end of a session aborts its requests.
 #[tokio::test]
 async fn ending_a_session_ends_what_is_under_way_in_it() {
     let memory = Arc::new(memory());
-    memory.fault(Spot::Read(resource::Uri::parse("test://static-text").unwrap()), Fault::Hangs);
-    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
-    let site = Arc::new(Site::open(server).await);
-    let id = site.session("2025-06-18").await;
+    memory.inject_fault(
+        FaultPoint::Read(resource::Uri::parse("test://static-text").unwrap()),
+        Fault::Hangs,
+    );
+    let server = fixture::server(Arc::clone(&memory), Limits::default(), CollectionsMode::Always);
+    let site = Arc::new(HttpFixture::open(server).await);
+    let id = site.open_session("2025-06-18").await;
     let read = request(7, "resources/read", json!({ "uri": "test://static-text" }));
     let asking = tokio::spawn({
         let (site, id) = (Arc::clone(&site), id.clone());
-        async move { site.within(&id, &read).await.status }
+        async move { site.post_in_session(&id, &read).await.status }
     });
-    desk::until(|| memory.counts().running() == 1).await;
+    fixture::until(|| memory.counts().in_flight() == 1).await;
     assert_eq!(site.send("DELETE", &[("mcp-session-id", &id)], "").await.status, 204);
     assert_eq!(asking.await.unwrap(), 202);
-    assert_eq!(memory.counts().running(), 0);
+    assert_eq!(memory.counts().in_flight(), 0);
 }
 
 /// HL-04: beyond the limit the oldest stream ends; it may be broken.
 #[tokio::test]
 async fn a_session_may_hold_streams_open_up_to_a_bound() {
     let limits = Limits { streams: 2, ..Limits::default() };
-    let site = Site::open(desk::server(Arc::new(memory()), limits, Collections::Always)).await;
-    let id = site.session("2025-11-25").await;
+    let site =
+        HttpFixture::open(fixture::server(Arc::new(memory()), limits, CollectionsMode::Always))
+            .await;
+    let id = site.open_session("2025-11-25").await;
     let headers = [("mcp-session-id", id.as_str())];
     let (first, second) = (open(&site, &headers).await, open(&site, &headers).await);
     assert_eq!((first.0, second.0, open(&site, &headers).await.0), (200, 200, 200));
@@ -159,7 +171,7 @@ async fn a_session_may_hold_streams_open_up_to_a_bound() {
 }
 
 /// Opens a stream and reads its head.
-async fn open(site: &Site, headers: &[(&str, &str)]) -> (u16, BufReader<TcpStream>) {
+async fn open(site: &HttpFixture, headers: &[(&str, &str)]) -> (u16, BufReader<TcpStream>) {
     let mut stream = BufReader::new(site.connect("GET", headers, "").await);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -191,7 +203,7 @@ async fn event(stream: &mut BufReader<TcpStream>) -> (String, String) {
 /// HS-01.
 #[tokio::test]
 async fn the_oldest_clients_are_served_over_one_stream() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     let (status, mut stream) = open(&site, &[("accept", "text/event-stream")]).await;
     assert_eq!(status, 200);
     let (kind, endpoint) = event(&mut stream).await;
@@ -216,11 +228,11 @@ async fn the_oldest_clients_are_served_over_one_stream() {
 /// 1.12: requests with and without session at one path.
 #[tokio::test]
 async fn both_eras_are_served_at_one_address() {
-    let site = Site::open(usual()).await;
-    let id = site.session("2025-06-18").await;
+    let site = HttpFixture::open(default_server()).await;
+    let id = site.open_session("2025-06-18").await;
     let alone = stateless(1, "resources/list", json!({}));
-    assert_eq!(site.alone(&alone).await.json()["result"]["resultType"], "complete");
-    let old = site.within(&id, &request(1, "resources/list", json!({}))).await.json();
+    assert_eq!(site.post_stateless(&alone).await.json()["result"]["resultType"], "complete");
+    let old = site.post_in_session(&id, &request(1, "resources/list", json!({}))).await.json();
     assert_eq!(old["result"].get("resultType"), None);
     let headers = [
         ("mcp-session-id", "unknown"),

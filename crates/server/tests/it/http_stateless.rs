@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use resource::{Condition, State};
+use resource::{HealthState, HealthStatus};
 use serde_json::{Value, json};
-use server::{Collections, Limits};
-use testkit::memory::{Fault, Spot};
+use server::{CollectionsMode, Limits};
+use testkit::memory::{Fault, FaultPoint};
 use tokio::io::AsyncWriteExt;
 
-use crate::desk::{self, Site, alone, memory, request, stateless, usual};
+use crate::fixture::{
+    self, HttpFixture, default_server, memory, request, stateless, stateless_meta,
+};
 
 /// Posts `message` with these headers.
-async fn post(site: &Site, headers: &[(&str, &str)], message: &Value) -> (u16, i64) {
+async fn post(site: &HttpFixture, headers: &[(&str, &str)], message: &Value) -> (u16, i64) {
     let answer = site.send("POST", headers, &message.to_string()).await;
     if answer.status < 300 || answer.header("content-type") == Some("application/json") {
         assert_eq!(answer.json()["id"], message["id"], "H-18: the answer names its request");
@@ -24,29 +26,29 @@ const VERSION: (&str, &str) = ("mcp-protocol-version", "2026-07-28");
 /// H-20, V-01: no handshake, a new connection each time.
 #[tokio::test]
 async fn each_request_is_answered_by_itself() {
-    let site = Site::open(usual()).await;
-    let answer = site.alone(&stateless("d", "server/discover", json!({}))).await;
+    let site = HttpFixture::open(default_server()).await;
+    let answer = site.post_stateless(&stateless("d", "server/discover", json!({}))).await;
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert_eq!(answer.header("mcp-session-id"), None, "H-13");
     assert_eq!(answer.json()["result"]["supportedVersions"][0], "2026-07-28");
     let read = stateless(2, "resources/read", json!({ "uri": "test://static-text" }));
-    let answer = site.alone(&read).await.json();
+    let answer = site.post_stateless(&read).await.json();
     assert_eq!(answer["result"]["contents"][0]["text"], "plain \"text\"\n日本語\u{1f38c}");
 }
 
 #[tokio::test]
 async fn what_we_can_do_is_not_to_be_kept_while_a_source_is_not_there() {
     for (state, ttl) in [
-        (State::Ready, 300_000),
-        (State::Degraded, 300_000),
-        (State::Starting, 0),
-        (State::Failed, 0),
+        (HealthState::Ready, 300_000),
+        (HealthState::Degraded, 300_000),
+        (HealthState::Starting, 0),
+        (HealthState::Failed, 0),
     ] {
-        let memory = memory().ailing(Condition::new(state, None));
-        let server = desk::server(Arc::new(memory), Limits::default(), Collections::Always);
-        let site = Site::open(server).await;
-        let told = site.alone(&stateless(1, "server/discover", json!({}))).await.json();
+        let memory = memory().with_health(HealthStatus::new(state, None));
+        let server = fixture::server(Arc::new(memory), Limits::default(), CollectionsMode::Always);
+        let site = HttpFixture::open(server).await;
+        let told = site.post_stateless(&stateless(1, "server/discover", json!({}))).await.json();
         let result = &told["result"];
         assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(ttl), &json!("public")));
     }
@@ -55,10 +57,10 @@ async fn what_we_can_do_is_not_to_be_kept_while_a_source_is_not_there() {
 /// H-02, H-03, H-04, H-05, V-02.
 #[tokio::test]
 async fn a_request_must_say_its_terms_in_body_and_header() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     let discover = ("mcp-method", "server/discover");
     let with = |alter: fn(&mut serde_json::Map<String, Value>)| {
-        let mut meta = alone();
+        let mut meta = stateless_meta();
         alter(&mut meta);
         request(1, "server/discover", json!({ "_meta": meta }))
     };
@@ -78,7 +80,7 @@ async fn a_request_must_say_its_terms_in_body_and_header() {
     let other = ("mcp-protocol-version", "2025-11-25");
     assert_eq!(post(&site, &[other, discover], &whole).await, (400, -32020));
     for date in ["v999", "2025-06-18"] {
-        let mut meta = alone();
+        let mut meta = stateless_meta();
         meta.insert("io.modelcontextprotocol/protocolVersion".into(), date.into());
         let message = request(1, "server/discover", json!({ "_meta": meta }));
         assert_eq!(post(&site, &[VERSION, discover], &message).await, (400, -32020));
@@ -94,7 +96,7 @@ async fn a_request_must_say_its_terms_in_body_and_header() {
 /// H-06, H-07, H-08, H-09.
 #[tokio::test]
 async fn headers_that_repeat_the_body_must_agree_with_it() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     let read = stateless(1, "resources/read", json!({ "uri": "test://static-text" }));
     let method = ("mcp-method", "resources/read");
     let name = ("mcp-name", "test://static-text");
@@ -131,7 +133,7 @@ async fn headers_that_repeat_the_body_must_agree_with_it() {
 /// H-10, R-26-10.
 #[tokio::test]
 async fn unknown_and_removed_methods_are_not_found() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     for method in [
         "initialize",
         "ping",
@@ -142,14 +144,14 @@ async fn unknown_and_removed_methods_are_not_found() {
         "no/such",
     ] {
         let message = stateless(1, method, json!({ "uri": "test://static-text" }));
-        assert_eq!(site.alone(&message).await.refusal(), (404, -32601), "{method}");
+        assert_eq!(site.post_stateless(&message).await.refusal(), (404, -32601), "{method}");
     }
 }
 
 /// H-01, H-11, H-23, and malformed bodies.
 #[tokio::test]
 async fn what_is_no_request_gets_the_status_it_should() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     for verb in ["GET", "DELETE", "PUT"] {
         let answer = site.send(verb, &[VERSION], "").await;
         assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{verb}");
@@ -178,9 +180,9 @@ async fn what_is_no_request_gets_the_status_it_should() {
 /// Handler errors have status 200, so that no client takes them for a wrong revision.
 #[tokio::test]
 async fn a_missing_resource_is_bad_parameters_and_never_empty() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     let missing = stateless(1, "resources/read", json!({ "uri": "test://nope" }));
-    let answer = site.alone(&missing).await;
+    let answer = site.post_stateless(&missing).await;
     assert_eq!(answer.refusal(), (200, -32602));
     assert_eq!(answer.json()["error"]["data"], json!({ "uri": "test://nope" }));
 }
@@ -188,7 +190,7 @@ async fn a_missing_resource_is_bad_parameters_and_never_empty() {
 /// H-21, SEC-01, SEC-02.
 #[tokio::test]
 async fn strange_origins_and_hosts_are_turned_away() {
-    let site = Site::open(usual()).await;
+    let site = HttpFixture::open(default_server()).await;
     let message = stateless(1, "server/discover", json!({})).to_string();
     for header in [("origin", "http://evil.example"), ("host", "evil.example")] {
         let answer = site
@@ -206,24 +208,28 @@ async fn strange_origins_and_hosts_are_turned_away() {
 async fn hanging_up_drops_the_work() {
     let memory = Arc::new(memory());
     let uri = resource::Uri::parse("test://static-text").unwrap();
-    memory.fault(Spot::Read(uri), Fault::Hangs);
-    let site =
-        Site::open(desk::server(Arc::clone(&memory), Limits::default(), Collections::Always)).await;
+    memory.inject_fault(FaultPoint::Read(uri), Fault::Hangs);
+    let site = HttpFixture::open(fixture::server(
+        Arc::clone(&memory),
+        Limits::default(),
+        CollectionsMode::Always,
+    ))
+    .await;
     let read = stateless(1, "resources/read", json!({ "uri": "test://static-text" }));
     let headers = [VERSION, ("mcp-method", "resources/read"), ("mcp-name", "test://static-text")];
     let mut stream = site.connect("POST", &headers, &read.to_string()).await;
-    desk::until(|| memory.counts().running() == 1).await;
+    fixture::until(|| memory.counts().in_flight() == 1).await;
     stream.shutdown().await.unwrap();
     drop(stream);
-    desk::until(|| memory.counts().running() == 0).await;
+    fixture::until(|| memory.counts().in_flight() == 0).await;
 }
 
 /// P-06: a cursor is valid on another connection and in another process with the same key.
 #[tokio::test]
 async fn a_walk_begun_here_is_finished_there() {
     let limits = Limits { page: 1, ..Limits::default() };
-    let server = || desk::server(Arc::new(memory()), limits.clone(), Collections::Always);
-    let (here, there) = (Site::open(server()).await, Site::open(server()).await);
+    let server = || fixture::server(Arc::new(memory()), limits.clone(), CollectionsMode::Always);
+    let (here, there) = (HttpFixture::open(server()).await, HttpFixture::open(server()).await);
     let page = |cursor: Option<String>| {
         let params = cursor.map_or(json!({}), |cursor| json!({ "cursor": cursor }));
         stateless(1, "resources/list", params)
@@ -232,7 +238,7 @@ async fn a_walk_begun_here_is_finished_there() {
     let mut cursor = None;
     for turn in 0.. {
         let site = if turn % 2 == 0 { &here } else { &there };
-        let result = site.alone(&page(cursor)).await.json()["result"].take();
+        let result = site.post_stateless(&page(cursor)).await.json()["result"].take();
         seen.extend(result["resources"].as_array().unwrap().iter().map(|r| r["uri"].clone()));
         assert_eq!(result["cacheScope"], "private", "P-07");
         cursor = result.get("nextCursor").map(|cursor| cursor.as_str().unwrap().to_owned());

@@ -6,24 +6,24 @@
     reason = "a test that fails may say so by panicking"
 )]
 
-mod apart;
-mod asking;
+mod client_requests;
+mod components;
 mod conversations;
-mod desk;
-mod events;
 mod filters;
+mod fixture;
 mod grep;
 mod http_handshake;
 mod http_stateless;
+mod isolation;
 mod limits;
-mod listening;
-mod offers;
-mod pipe;
+mod listen;
 mod schema;
 mod sep2093;
-mod subscribing;
-mod thrifty;
+mod short_reads;
+mod sse_client;
+mod stdio;
+mod subscribe;
 mod tools;
-mod tools_watching;
+mod watch_tools;
 mod windows;
 mod windows_join;

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Checks that every answer has what its revision requires, with the right types.
 pub(crate) fn check(revision: &str, answers: &[(String, Value)]) {
     for (method, answer) in answers {
-        let read = through(revision, method, answer);
+        let read = round_trip(revision, method, answer);
         read.unwrap_or_else(|flaw| panic!("{revision} {method}: {flaw}\n{answer:#}"));
     }
 }
@@ -20,7 +20,7 @@ pub(crate) fn check(revision: &str, answers: &[(String, Value)]) {
 /// Checks also that no answer has members which its revision does not define.
 pub(crate) fn check_exactly(revision: &str, answers: &[(String, Value)]) {
     for (method, answer) in answers {
-        let read = through(revision, method, answer);
+        let read = round_trip(revision, method, answer);
         let (ours, theirs) =
             read.unwrap_or_else(|flaw| panic!("{revision} {method}: {flaw}\n{answer:#}"));
         assert_eq!(ours, theirs, "{revision} {method}");
@@ -28,7 +28,7 @@ pub(crate) fn check_exactly(revision: &str, answers: &[(String, Value)]) {
 }
 
 /// A result, and the same after a round trip through the types of the schema.
-fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value), String> {
+fn round_trip(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value), String> {
     assert_eq!(answer["jsonrpc"], "2.0");
     if let Some(error) = answer.get("error") {
         let code = error["code"].as_i64().ok_or("an error without a code")?;
@@ -42,28 +42,30 @@ fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value
     macro_rules! types {
         ($schema:ident) => {
             match method {
-                "initialize" => both::<$schema::InitializeResult>(result),
+                "initialize" => round_trip_as::<$schema::InitializeResult>(result),
                 other => types!($schema, other),
             }
         };
         ($schema:ident, $method:ident) => {
             match $method {
                 "resources/list" | "resources/directory/read" => {
-                    both::<$schema::ListResourcesResult>(result)
+                    round_trip_as::<$schema::ListResourcesResult>(result)
                 }
-                "resources/templates/list" => both::<$schema::ListResourceTemplatesResult>(result),
-                "resources/read" => both::<$schema::ReadResourceResult>(result),
-                "tools/list" => both::<$schema::ListToolsResult>(result),
+                "resources/templates/list" => {
+                    round_trip_as::<$schema::ListResourceTemplatesResult>(result)
+                }
+                "resources/read" => round_trip_as::<$schema::ReadResourceResult>(result),
+                "tools/list" => round_trip_as::<$schema::ListToolsResult>(result),
                 "tools/call" if result["resultType"] == "input_required" => {
-                    both::<serde_json::Map<String, Value>>(result)
+                    round_trip_as::<serde_json::Map<String, Value>>(result)
                 }
-                "tools/call" => both::<$schema::CallToolResult>(result),
-                "prompts/list" => both::<$schema::ListPromptsResult>(result),
-                "prompts/get" => both::<$schema::GetPromptResult>(result),
-                "completion/complete" => both::<$schema::CompleteResult>(result),
-                "resources/metadata" => both::<$schema::Resource>(&result["resource"]),
+                "tools/call" => round_trip_as::<$schema::CallToolResult>(result),
+                "prompts/list" => round_trip_as::<$schema::ListPromptsResult>(result),
+                "prompts/get" => round_trip_as::<$schema::GetPromptResult>(result),
+                "completion/complete" => round_trip_as::<$schema::CompleteResult>(result),
+                "resources/metadata" => round_trip_as::<$schema::Resource>(&result["resource"]),
                 "ping" | "resources/subscribe" | "resources/unsubscribe" => {
-                    both::<serde_json::Map<String, Value>>(result)
+                    round_trip_as::<serde_json::Map<String, Value>>(result)
                 }
                 other => Err(format!("no type for the result of {other}")),
             }
@@ -75,13 +77,13 @@ fn through(revision: &str, method: &str, answer: &Value) -> Result<(Value, Value
         "2025-06-18" => types!(mcp_2025_06_18),
         "2025-11-25" => types!(mcp_2025_11_25),
         _ => match method {
-            "server/discover" => both::<mcp_2026_07_28::DiscoverResult>(result),
+            "server/discover" => round_trip_as::<mcp_2026_07_28::DiscoverResult>(result),
             other => types!(mcp_2026_07_28, other),
         },
     }
 }
 
-fn both<T: DeserializeOwned + Serialize>(value: &Value) -> Result<(Value, Value), String> {
+fn round_trip_as<T: DeserializeOwned + Serialize>(value: &Value) -> Result<(Value, Value), String> {
     let read: T = serde_json::from_value(value.clone()).map_err(|flaw| flaw.to_string())?;
     let written = serde_json::to_value(read).map_err(|flaw| flaw.to_string())?;
     Ok((value.clone(), written))

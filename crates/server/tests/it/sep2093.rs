@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use server::{Collections, Limits};
-use testkit::Memory;
+use server::{CollectionsMode, Limits};
+use testkit::MemoryProvider;
 
-use crate::desk::{self, Pipe, memory, stateless, usual};
+use crate::fixture::{self, StdioClient, default_server, memory, stateless};
 
-async fn ask(pipe: &mut Pipe, method: &str, params: Value) -> Value {
-    pipe.ask(&stateless(1, method, params)).await
+async fn ask(pipe: &mut StdioClient, method: &str, params: Value) -> Value {
+    pipe.call(&stateless(1, method, params)).await
 }
 
 fn plain(mut element: Value) -> Value {
@@ -23,8 +23,8 @@ fn plain(mut element: Value) -> Value {
 #[tokio::test]
 async fn list_metadata_and_read_agree() {
     let memory = Arc::new(memory());
-    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
-    let mut pipe = Pipe::open(server);
+    let server = fixture::server(Arc::clone(&memory), Limits::default(), CollectionsMode::Always);
+    let mut pipe = StdioClient::open(server);
     let list = ask(&mut pipe, "resources/list", json!({})).await;
     for entry in list["result"]["resources"].as_array().unwrap() {
         let uri = json!({ "uri": entry["uri"] });
@@ -48,7 +48,7 @@ async fn list_metadata_and_read_agree() {
 /// S2093-03, 06, 07, 21, 22, 29.
 #[tokio::test]
 async fn metadata_is_had_of_all_that_can_be_read_and_of_nothing_else() {
-    let mut pipe = Pipe::open(usual());
+    let mut pipe = StdioClient::open(default_server());
     let found =
         ask(&mut pipe, "resources/metadata", json!({ "uri": "test://template/x/data" })).await;
     assert_eq!(found["result"]["resource"]["uri"], "test://template/x/data");
@@ -64,7 +64,7 @@ async fn metadata_is_had_of_all_that_can_be_read_and_of_nothing_else() {
 /// S2093-15, 16, 17, S4-10, S4-11, B-05.
 #[tokio::test]
 async fn reading_a_collection_begins_with_itself_and_goes_on_with_children() {
-    let mut pipe = Pipe::open(usual());
+    let mut pipe = StdioClient::open(default_server());
     let answer = ask(&mut pipe, "resources/read", json!({ "uri": "test://folder" })).await;
     let contents = answer["result"]["contents"].as_array().unwrap();
     let uris: Vec<_> = contents.iter().map(|part| part["uri"].as_str().unwrap()).collect();
@@ -79,9 +79,12 @@ async fn reading_a_collection_begins_with_itself_and_goes_on_with_children() {
 /// An empty collection is still an element, never an empty array.
 #[tokio::test]
 async fn an_empty_collection_reads_as_itself() {
-    let memory = Memory::new().collection("test://empty", &[]);
-    let mut pipe =
-        Pipe::open(desk::server(Arc::new(memory), Limits::default(), Collections::Always));
+    let memory = MemoryProvider::new().collection("test://empty", &[]);
+    let mut pipe = StdioClient::open(fixture::server(
+        Arc::new(memory),
+        Limits::default(),
+        CollectionsMode::Always,
+    ));
     let uri = json!({ "uri": "test://empty" });
     let contents = ask(&mut pipe, "resources/read", uri.clone()).await["result"]["contents"].take();
     assert_eq!((contents.as_array().unwrap().len(), &contents[0]["uri"]), (1, &uri["uri"]));
@@ -94,12 +97,15 @@ async fn an_empty_collection_reads_as_itself() {
 async fn reading_a_large_collection_is_capped() {
     let uris: Vec<String> = (0..300).map(|n| format!("test://many/{n:03}")).collect();
     let children: Vec<&str> = uris.iter().map(String::as_str).collect();
-    let mut memory = Memory::new().collection("test://many", &children);
+    let mut memory = MemoryProvider::new().collection("test://many", &children);
     for uri in &uris {
         memory = memory.text(uri, &"x".repeat(20_000));
     }
-    let mut pipe =
-        Pipe::open(desk::server(Arc::new(memory), Limits::default(), Collections::Always));
+    let mut pipe = StdioClient::open(fixture::server(
+        Arc::new(memory),
+        Limits::default(),
+        CollectionsMode::Always,
+    ));
     let answer = ask(&mut pipe, "resources/read", json!({ "uri": "test://many" })).await;
     assert!(answer.to_string().len() < 300_000);
     let text = answer["result"]["contents"][0]["text"].as_str().unwrap();
@@ -119,7 +125,8 @@ async fn reading_a_large_collection_is_capped() {
 #[tokio::test]
 async fn a_scoped_list_holds_direct_children_only() {
     let limits = Limits { page: 2, ..Limits::default() };
-    let mut pipe = Pipe::open(desk::server(Arc::new(memory()), limits, Collections::Always));
+    let mut pipe =
+        StdioClient::open(fixture::server(Arc::new(memory()), limits, CollectionsMode::Always));
     let folder = json!({ "uri": "test://folder" });
     let first = ask(&mut pipe, "resources/list", folder.clone()).await["result"].take();
     let same = ask(&mut pipe, "resources/directory/read", folder).await["result"].take();
@@ -150,8 +157,8 @@ async fn a_scoped_list_holds_direct_children_only() {
 /// B-10, B-11, B-15.
 #[tokio::test]
 async fn without_the_extension_nothing_of_it_is_served() {
-    let server = desk::server(Arc::new(memory()), Limits::default(), Collections::Off);
-    let mut pipe = Pipe::open(server);
+    let server = fixture::server(Arc::new(memory()), Limits::default(), CollectionsMode::Off);
+    let mut pipe = StdioClient::open(server);
     let uri = json!({ "uri": "test://folder" });
     for method in ["resources/metadata", "resources/directory/read"] {
         assert_eq!(ask(&mut pipe, method, uri.clone()).await["error"]["code"], -32601, "{method}");
@@ -166,8 +173,8 @@ async fn without_the_extension_nothing_of_it_is_served() {
 /// B-15, B-16: in `aware` mode, clients that declare the extension get its fields.
 #[tokio::test]
 async fn whoever_declares_the_extension_is_shown_it() {
-    let server = desk::server(Arc::new(memory()), Limits::default(), Collections::Aware);
-    let mut pipe = Pipe::open(server);
+    let server = fixture::server(Arc::new(memory()), Limits::default(), CollectionsMode::Aware);
+    let mut pipe = StdioClient::open(server);
     let extension = json!({ "dev.refdesk/resource-metadata": {} });
     for place in ["extensions", "experimental"] {
         let meta = json!({ "io.modelcontextprotocol/clientCapabilities": { place: extension } });
@@ -179,7 +186,7 @@ async fn whoever_declares_the_extension_is_shown_it() {
     let info = json!({ "name": "test", "version": "1" });
     let params = json!({ "protocolVersion": "2025-06-18", "clientInfo": info,
                          "capabilities": { "experimental": extension } });
-    pipe.ask(&desk::request("open", "initialize", params)).await;
-    let read = desk::request(2, "resources/read", json!({ "uri": "test://nope" }));
-    assert_eq!(pipe.ask(&read).await["error"]["code"], -32602);
+    pipe.call(&fixture::request("open", "initialize", params)).await;
+    let read = fixture::request(2, "resources/read", json!({ "uri": "test://nope" }));
+    assert_eq!(pipe.call(&read).await["error"]["code"], -32602);
 }

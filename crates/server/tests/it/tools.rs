@@ -3,31 +3,31 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use server::{Collections, Limits, Server};
-use testkit::Memory;
+use server::{CollectionsMode, Limits, Server};
+use testkit::MemoryProvider;
 
-use crate::desk::{self, Pipe, initialize, memory, request, stateless};
+use crate::fixture::{self, StdioClient, initialize, memory, request, stateless};
 use crate::schema;
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &str = "2026-07-28";
 
-fn served(memory: Memory, page: usize) -> Arc<Server> {
+fn serve_with_page_size(memory: MemoryProvider, page: usize) -> Arc<Server> {
     let limits = Limits { page, ..Limits::default() };
-    desk::server(Arc::new(memory), limits, Collections::Always)
+    fixture::server(Arc::new(memory), limits, CollectionsMode::Always)
 }
 
 /// A client of one revision.
-struct Host {
-    pipe: Pipe,
+struct ToolHost {
+    pipe: StdioClient,
     revision: &'static str,
 }
 
-impl Host {
+impl ToolHost {
     async fn of(revision: &'static str, server: Arc<Server>) -> Self {
-        let mut pipe = Pipe::open(server);
+        let mut pipe = StdioClient::open(server);
         if revision != MODERN {
-            pipe.ask(&initialize(revision)).await;
+            pipe.call(&initialize(revision)).await;
         }
         Self { pipe, revision }
     }
@@ -41,7 +41,7 @@ impl Host {
             MODERN => stateless(1, method, params),
             _ => request(1, method, params),
         };
-        let answer = self.pipe.ask(&message).await;
+        let answer = self.pipe.call(&message).await;
         schema::check(self.revision, &[(method.to_owned(), answer.clone())]);
         answer["result"].clone()
     }
@@ -52,14 +52,14 @@ impl Host {
     }
 
     /// The structured result of a tool call that succeeds.
-    async fn given(&mut self, name: &str, arguments: Value) -> Value {
+    async fn structured(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.call(name, arguments).await;
         assert!(result.get("isError").is_none(), "{result}");
         result["structuredContent"].clone()
     }
 
     /// The error text of a tool call that fails.
-    async fn refused(&mut self, name: &str, arguments: Value) -> String {
+    async fn error_text(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
         assert!(result.get("structuredContent").is_none());
@@ -90,7 +90,7 @@ const ALL: [&str; 9] = [
 #[tokio::test]
 async fn the_tools_are_listed_in_one_order_as_each_revision_knows_them() {
     for revision in REVISIONS.into_iter().chain([MODERN]) {
-        let mut host = Host::of(revision, served(memory(), 100)).await;
+        let mut host = ToolHost::of(revision, serve_with_page_size(memory(), 100)).await;
         let page = host.ask("tools/list", json!({})).await;
         assert_eq!(names(&page), ALL, "{revision}");
         for tool in page["tools"].as_array().unwrap() {
@@ -102,9 +102,9 @@ async fn the_tools_are_listed_in_one_order_as_each_revision_knows_them() {
 }
 
 /// Our resources, five relayed tools, and a relayed tool with one of our names.
-fn crowded() -> Memory {
+fn with_relayed_tools() -> MemoryProvider {
     let described = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
-    let with = |memory: Memory, at: usize| {
+    let with = |memory: MemoryProvider, at: usize| {
         let name = format!("other_{at}");
         memory.tool(&name, &described(&name).to_string(), r#"{"content":[]}"#)
     };
@@ -118,7 +118,7 @@ async fn tools_of_others_come_behind_ours() {
     let others = (0..5).map(|at| format!("other_{at}"));
     let all: Vec<String> = ALL.into_iter().map(str::to_owned).chain(others).collect();
     for page in [1, 2, 4, 9, 10, 100] {
-        let mut host = Host::modern(served(crowded(), page)).await;
+        let mut host = ToolHost::modern(serve_with_page_size(with_relayed_tools(), page)).await;
         let (mut seen, mut params) = (Vec::new(), json!({}));
         loop {
             let page = host.ask("tools/list", params).await;
@@ -135,18 +135,19 @@ async fn tools_of_others_come_behind_ours() {
 
 #[tokio::test]
 async fn a_server_may_go_without_tools() {
-    let server = Server::new(Arc::new(memory()), Limits::default(), [7; 32], Collections::Always);
-    let mut host = Host::modern(Arc::new(server.without_tools())).await;
-    let told = host.pipe.ask(&stateless(1, "server/discover", json!({}))).await;
+    let server =
+        Server::new(Arc::new(memory()), Limits::default(), [7; 32], CollectionsMode::Always);
+    let mut host = ToolHost::modern(Arc::new(server.without_tools())).await;
+    let told = host.pipe.call(&stateless(1, "server/discover", json!({}))).await;
     assert!(told["result"]["capabilities"].get("tools").is_none());
-    let refused = host.pipe.ask(&stateless(1, "tools/list", json!({}))).await;
+    let refused = host.pipe.call(&stateless(1, "tools/list", json!({}))).await;
     assert_eq!(refused["error"]["code"], -32601);
 }
 
 #[tokio::test]
 async fn everything_is_listed_once_and_can_be_read() {
     for page in [1, 3, 100] {
-        let mut host = Host::modern(served(memory(), page)).await;
+        let mut host = ToolHost::modern(serve_with_page_size(memory(), page)).await;
         let (mut seen, mut arguments) = (Vec::new(), json!({ "recursive": true }));
         loop {
             let result = host.call("resources_list", arguments.clone()).await;
@@ -182,31 +183,32 @@ async fn everything_is_listed_once_and_can_be_read() {
 /// A cycle, or an entry that disappears between two pages, repeats nothing.
 #[tokio::test]
 async fn a_walk_goes_round_no_circle_and_stands_on_no_single_entry() {
-    let memory = Memory::new()
+    let memory = MemoryProvider::new()
         .text("test://1", "")
         .collection("test://top", &["test://a"])
         .collection("test://a", &["test://b"])
         .collection("test://b", &["test://a", "test://c"])
         .text("test://c", "")
         .text("test://2", "");
-    let mut host = Host::modern(served(memory, 1)).await;
+    let mut host = ToolHost::modern(serve_with_page_size(memory, 1)).await;
     let (mut seen, mut arguments) = (Vec::new(), json!({ "recursive": true }));
     for _ in 0..20 {
-        let page = host.given("resources_list", arguments.clone()).await;
+        let page = host.structured("resources_list", arguments.clone()).await;
         seen.extend(page["resources"].as_array().unwrap().iter().map(|one| one["uri"].clone()));
         let Some(cursor) = page.get("cursor") else { break };
         arguments["cursor"] = cursor.clone();
     }
     let names = ["1", "top", "a", "b", "a", "c", "2"].map(|name| json!(format!("test://{name}")));
     assert_eq!(seen, names);
-    let memory =
-        Arc::new((0..4).fold(Memory::new(), |memory, at| memory.text(&format!("test://{at}"), "")));
+    let memory = Arc::new(
+        (0..4).fold(MemoryProvider::new(), |memory, at| memory.text(&format!("test://{at}"), "")),
+    );
     let limits = Limits { page: 2, ..Limits::default() };
-    let server = desk::server(Arc::clone(&memory), limits, Collections::Always);
-    let mut host = Host::modern(server).await;
-    let first = host.given("resources_list", json!({})).await;
+    let server = fixture::server(Arc::clone(&memory), limits, CollectionsMode::Always);
+    let mut host = ToolHost::modern(server).await;
+    let first = host.structured("resources_list", json!({})).await;
     memory.remove("test://1");
-    let rest = host.given("resources_list", json!({ "cursor": first["cursor"] })).await;
+    let rest = host.structured("resources_list", json!({ "cursor": first["cursor"] })).await;
     let uris: Vec<&Value> =
         rest["resources"].as_array().unwrap().iter().map(|one| &one["uri"]).collect();
     assert_eq!(uris, ["test://2", "test://3"]);
@@ -214,19 +216,19 @@ async fn a_walk_goes_round_no_circle_and_stands_on_no_single_entry() {
 
 #[tokio::test]
 async fn a_list_can_be_sorted_page_by_page() {
-    let sized = |memory: Memory, at: usize| {
+    let sized = |memory: MemoryProvider, at: usize| {
         let text = "x".repeat(at * 7 % 10 + 1);
-        memory.text(&format!("test://{at}"), &text).described(|resource| {
+        memory.text(&format!("test://{at}"), &text).with_description(|resource| {
             resource.size = Some((at * 7 % 10 + 1) as u64);
             resource.annotations.priority = (at > 2).then_some(at as f64 / 10.0);
         })
     };
-    let memory = (0..10).fold(Memory::new(), sized);
-    let mut host = Host::modern(served(memory, 3)).await;
+    let memory = (0..10).fold(MemoryProvider::new(), sized);
+    let mut host = ToolHost::modern(serve_with_page_size(memory, 3)).await;
     for (sort, member) in [("size", "size"), ("priority", "priority")] {
         let (mut seen, mut arguments) = (Vec::new(), json!({ "sort": sort }));
         loop {
-            let page = host.given("resources_list", arguments.clone()).await;
+            let page = host.structured("resources_list", arguments.clone()).await;
             for resource in page["resources"].as_array().unwrap() {
                 let value = resource.get(member).or(resource["annotations"].get(member));
                 seen.push(value.and_then(Value::as_f64).unwrap_or(-1.0));
@@ -239,7 +241,7 @@ async fn a_list_can_be_sorted_page_by_page() {
         assert_eq!(seen.len(), 10);
         assert!(seen.is_sorted_by(|one, other| one >= other), "{sort}: {seen:?}");
     }
-    let forged = host.refused("resources_list", json!({ "sort": "size", "cursor": "x" })).await;
+    let forged = host.error_text("resources_list", json!({ "sort": "size", "cursor": "x" })).await;
     assert!(forged.contains("cursor"), "{forged}");
 }
 
@@ -247,22 +249,24 @@ async fn a_list_can_be_sorted_page_by_page() {
 #[tokio::test]
 async fn a_window_says_where_it_lies_and_how_to_go_on() {
     let text = "一行目\n二行目\n三行目\n";
-    let mut host = Host::modern(served(Memory::new().text("test://ja", text), 100)).await;
+    let mut host =
+        ToolHost::modern(serve_with_page_size(MemoryProvider::new().text("test://ja", text), 100))
+            .await;
     let arguments = json!({ "uri": "test://ja", "offset": 0, "max_bytes": 12 });
-    let given = host.given("resources_read", arguments).await;
+    let given = host.structured("resources_read", arguments).await;
     let part = json!({ "uri": "test://ja", "mimeType": "text/plain", "text": "一行目\n",
         "offset": 0, "returned": 10, "total_bytes": 30 });
     assert_eq!(given["parts"], json!([part]));
     assert_eq!((&given["total_bytes"], &given["eof"]), (&json!(30), &json!(false)));
     assert_eq!(given["next"], json!({ "offset": 10 }));
     let lines = json!({ "uri": "test://ja", "start_line": 2, "max_lines": 1 });
-    let given = host.given("resources_read", lines).await;
+    let given = host.structured("resources_read", lines).await;
     assert_eq!(given["parts"][0]["text"], "二行目\n");
     assert_eq!(given["next"], json!({ "start_line": 3 }));
-    let whole = host.given("resources_read", json!({ "uri": "test://ja" })).await;
+    let whole = host.structured("resources_read", json!({ "uri": "test://ja" })).await;
     assert_eq!((&whole["eof"], whole.get("next")), (&json!(true), None));
     let tokens = json!({ "uri": "test://ja", "max_tokens": 3 });
-    let given = host.given("resources_read", tokens).await;
+    let given = host.structured("resources_read", tokens).await;
     assert!(given["returned"].as_u64().unwrap() < 30, "{given}");
     // The same window as an embedded resource, with the window in `_meta`.
     let blocks = json!({ "uri": "test://ja", "max_bytes": 12, "use_content_blocks": true });
@@ -278,11 +282,13 @@ async fn a_window_says_where_it_lies_and_how_to_go_on() {
 #[tokio::test]
 async fn blobs_are_cut_on_their_own_bytes() {
     let bytes: Vec<u8> = (0..=255).collect();
-    let mut host = Host::modern(served(Memory::new().blob("test://b", &bytes), 100)).await;
+    let mut host =
+        ToolHost::modern(serve_with_page_size(MemoryProvider::new().blob("test://b", &bytes), 100))
+            .await;
     let (mut all, mut offset) = (Vec::new(), json!(0));
     loop {
         let arguments = json!({ "uri": "test://b", "offset": offset, "max_bytes": 100 });
-        let given = host.given("resources_read", arguments).await;
+        let given = host.structured("resources_read", arguments).await;
         let blob = given["parts"][0]["blob"].as_str().unwrap();
         all.extend(base64_simd::STANDARD.decode_to_vec(blob).unwrap());
         match given["next"].get("offset") {
@@ -295,7 +301,7 @@ async fn blobs_are_cut_on_their_own_bytes() {
 
 #[tokio::test]
 async fn measures_that_exclude_each_other_are_refused() {
-    let mut host = Host::modern(served(memory(), 100)).await;
+    let mut host = ToolHost::modern(serve_with_page_size(memory(), 100)).await;
     for more in [
         json!({ "offset": 1, "start_line": 1 }),
         json!({ "max_tokens": 1, "max_lines": 1 }),
@@ -303,23 +309,23 @@ async fn measures_that_exclude_each_other_are_refused() {
     ] {
         let mut arguments = json!({ "uri": "test://static-text" });
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let words = host.refused("resources_read", arguments).await;
+        let words = host.error_text("resources_read", arguments).await;
         assert!(words.contains("exclude each other"), "{words}");
     }
     let words =
-        host.refused("resources_read", json!({ "uri": "test://static-text", "max": 1 })).await;
+        host.error_text("resources_read", json!({ "uri": "test://static-text", "max": 1 })).await;
     assert!(words.contains("unknown field `max`"), "{words}");
 }
 
 #[tokio::test]
 async fn what_does_not_exist_is_refused_with_the_nearest_names() {
-    let mut host = Host::modern(served(memory(), 100)).await;
+    let mut host = ToolHost::modern(serve_with_page_size(memory(), 100)).await;
     let result = host.call("resources_read", json!({ "uri": "test://static-tex" })).await;
     let words = result["content"][0]["text"].as_str().unwrap();
     assert!(words.contains("did you mean test://static-text"), "{words}");
     let facts = &result["_meta"]["dev.refdesk/error"];
     assert_eq!(facts, &json!({ "kind": "not_found", "uri": "test://static-tex" }));
-    let words = host.refused("resources_read", json!({ "uri": "other:thing" })).await;
+    let words = host.error_text("resources_read", json!({ "uri": "other:thing" })).await;
     assert!(words.contains("resources_list"), "{words}");
 }
 
@@ -327,7 +333,7 @@ async fn what_does_not_exist_is_refused_with_the_nearest_names() {
 #[tokio::test]
 async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
     for revision in REVISIONS.into_iter().chain([MODERN]) {
-        let mut host = Host::of(revision, served(memory(), 100)).await;
+        let mut host = ToolHost::of(revision, serve_with_page_size(memory(), 100)).await;
         let uris = json!(["test://static-text", "test://static-binary"]);
         let result = host.call("resources_read_embedded", json!({ "uris": uris })).await;
         let blocks = result["content"].as_array().unwrap();
@@ -358,13 +364,13 @@ async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
 
 #[tokio::test]
 async fn one_that_fails_does_not_fail_the_others() {
-    let mut host = Host::modern(served(memory(), 100)).await;
+    let mut host = ToolHost::modern(serve_with_page_size(memory(), 100)).await;
     let uris = json!(["test://folder/a", "test://none", "test://folder"]);
     for tool in ["resources_read_embedded", "resources_metadata"] {
-        let given = host.given(tool, json!({ "uris": uris })).await;
+        let given = host.structured(tool, json!({ "uris": uris })).await;
         assert_eq!(given["failed"][0]["uri"], "test://none");
         assert_eq!(given["failed"].as_array().unwrap().len(), 1, "{given}");
-        let words = host.refused(tool, json!({ "uris": ["test://none"] })).await;
+        let words = host.error_text(tool, json!({ "uris": ["test://none"] })).await;
         assert!(words.contains("not found"), "{words}");
     }
 }
@@ -372,9 +378,10 @@ async fn one_that_fails_does_not_fail_the_others() {
 #[tokio::test]
 async fn descriptions_tell_size_and_tokens_without_content() {
     let text = "word ".repeat(10_000);
-    let mut host = Host::modern(served(memory().text("test://long", &text), 100)).await;
+    let mut host =
+        ToolHost::modern(serve_with_page_size(memory().text("test://long", &text), 100)).await;
     let uris = json!(["test://long", "test://static-binary", "test://folder"]);
-    let given = host.given("resources_metadata", json!({ "uris": uris })).await;
+    let given = host.structured("resources_metadata", json!({ "uris": uris })).await;
     let [long, binary, folder] = [0, 1, 2].map(|at| &given["resources"][at]);
     let tokens = long["tokens"].as_u64().unwrap();
     assert!((8_000..13_000).contains(&tokens), "{tokens}");
@@ -384,8 +391,8 @@ async fn descriptions_tell_size_and_tokens_without_content() {
 
 #[tokio::test]
 async fn templates_tell_their_variables() {
-    let mut host = Host::modern(served(memory(), 100)).await;
-    let given = host.given("resources_templates", json!({})).await;
+    let mut host = ToolHost::modern(serve_with_page_size(memory(), 100)).await;
+    let given = host.structured("resources_templates", json!({})).await;
     let template = &given["templates"][0];
     assert_eq!(template["uriTemplate"], "test://template/{id}/data");
     assert_eq!(
@@ -397,13 +404,15 @@ async fn templates_tell_their_variables() {
 /// A read of a pinned version fails if the resource has changed.
 #[tokio::test]
 async fn a_change_between_two_windows_is_told() {
-    let memory = Arc::new(Memory::new().text("test://a", "one two three").described(|resource| {
-        resource.etag = Some("v1".to_owned());
-    }));
-    let server = desk::server(Arc::clone(&memory), Limits::default(), Collections::Always);
-    let mut host = Host::modern(server).await;
+    let memory = Arc::new(
+        MemoryProvider::new().text("test://a", "one two three").with_description(|resource| {
+            resource.etag = Some("v1".to_owned());
+        }),
+    );
+    let server = fixture::server(Arc::clone(&memory), Limits::default(), CollectionsMode::Always);
+    let mut host = ToolHost::modern(server).await;
     let first = json!({ "uri": "test://a", "max_bytes": 4 });
-    let given = host.given("resources_read", first).await;
+    let given = host.structured("resources_read", first).await;
     assert_eq!(given["etag"], "v1");
     let second = json!({ "uri": "test://a", "offset": 4, "max_bytes": 4, "etag": "v0" });
     let result = host.call("resources_read", second).await;
@@ -411,5 +420,5 @@ async fn a_change_between_two_windows_is_told() {
     let facts = &result["_meta"]["dev.refdesk/error"];
     assert_eq!((&facts["kind"], &facts["etag"]), (&json!("changed"), &json!("v1")));
     let words = result["content"][0]["text"].as_str().unwrap();
-    assert!(words.contains("its etag is now v1"), "{words}");
+    assert!(words.contains("the current etag is v1"), "{words}");
 }

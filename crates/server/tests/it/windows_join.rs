@@ -3,28 +3,33 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use resource::{Context, Next, Uri};
-use server::window::{self, By, Piece, Span};
-use server::{Collections, Limits, Server};
-use testkit::Memory;
+use resource::{Context, Continuation, Uri};
+use server::window::{self, FormatWindow, WindowRange, WindowSpan};
+use server::{CollectionsMode, Limits, Server};
+use testkit::MemoryProvider;
 
-use crate::thrifty::Thrifty;
+use crate::short_reads::ShortReads;
 
 const URI: &str = "test://it";
 
-pub(crate) fn serving(provider: Arc<Thrifty>) -> Server {
-    Server::new(provider, Limits::default(), [7; 32], Collections::Always)
+pub(crate) fn server_of(provider: Arc<ShortReads>) -> Server {
+    Server::new(provider, Limits::default(), [7; 32], CollectionsMode::Always)
 }
 
-pub(crate) async fn read(server: &Server, by: By, etag: Option<&str>) -> resource::Result<Piece> {
-    let (uri, span) = (Uri::parse(URI).unwrap(), Span { by, etag: etag.map(str::to_owned) });
-    let mut windowed = window::read(server, &Context::default(), &uri, &span).await?;
-    assert_eq!(windowed.pieces.len(), 1);
-    Ok(windowed.pieces.remove(0))
+pub(crate) async fn read(
+    server: &Server,
+    by: WindowRange,
+    etag: Option<&str>,
+) -> resource::Result<FormatWindow> {
+    let (uri, span) =
+        (Uri::parse(URI).unwrap(), WindowSpan { range: by, etag: etag.map(str::to_owned) });
+    let mut windowed = window::read_window(server, &Context::default(), &uri, &span).await?;
+    assert_eq!(windowed.windows.len(), 1);
+    Ok(windowed.windows.remove(0))
 }
 
 /// Reads from start to end, following `next` from window to window.
-async fn joined(server: &Server, first: By, check: impl Fn(&Piece)) -> Vec<u8> {
+async fn read_all(server: &Server, first: WindowRange, check: impl Fn(&FormatWindow)) -> Vec<u8> {
     let (mut all, mut by, mut etag) = (Vec::new(), first.clone(), None);
     loop {
         let piece = read(server, by, etag.as_deref()).await.unwrap();
@@ -38,14 +43,17 @@ async fn joined(server: &Server, first: By, check: impl Fn(&Piece)) -> Vec<u8> {
         assert!(!piece.bytes.is_empty(), "there is no end to this");
         etag = piece.etag().map(str::to_owned);
         by = match (next, &first) {
-            (Next::Line(start), By::Lines { most, bytes, .. }) => {
-                By::Lines { start, most: *most, bytes: *bytes }
+            (Continuation::Line(start), WindowRange::Lines { most, bytes, .. }) => {
+                WindowRange::Lines { start, most: *most, bytes: *bytes }
             }
-            (Next::Offset(offset), By::Lines { bytes: length, .. } | By::Bytes { length, .. }) => {
-                By::Bytes { offset, length: *length }
+            (
+                Continuation::Offset(offset),
+                WindowRange::Lines { bytes: length, .. } | WindowRange::Bytes { length, .. },
+            ) => WindowRange::Bytes { offset, length: *length },
+            (Continuation::Offset(offset), WindowRange::Tokens { most, .. }) => {
+                WindowRange::Tokens { offset, most: *most }
             }
-            (Next::Offset(offset), By::Tokens { most, .. }) => By::Tokens { offset, most: *most },
-            (Next::Line(line), _) => panic!("line {line} in a window that is not by lines"),
+            (Continuation::Line(line), _) => panic!("line {line} in a window that is not by lines"),
         };
     }
 }
@@ -83,8 +91,8 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
 }
 
-fn holding(text: &str, most: u64) -> Server {
-    serving(Arc::new(Thrifty::new(Memory::new().text(URI, text), most)))
+fn server_with_text(text: &str, most: u64) -> Server {
+    server_of(Arc::new(ShortReads::new(MemoryProvider::new().text(URI, text), most)))
 }
 
 proptest! {
@@ -92,14 +100,14 @@ proptest! {
 
     #[test]
     fn windows_by_bytes_join(text in texts(), length in 1_u64..300, most in 1_u64..400) {
-        let server = holding(&text, most);
-        let check = |piece: &Piece| {
+        let server = server_with_text(&text, most);
+        let check = |piece: &FormatWindow| {
             assert!(piece.slice.length <= length.max(4));
             let end = (piece.slice.offset + piece.slice.length) as usize;
             let parted = text[..end].ends_with('\r') && text[end..].starts_with('\n');
             assert!(!parted, "CR and LF are split");
         };
-        let told = run(joined(&server, By::Bytes { offset: 0, length }, check));
+        let told = run(read_all(&server, WindowRange::Bytes { offset: 0, length }, check));
         prop_assert_eq!(told, text.as_bytes());
     }
 
@@ -110,8 +118,8 @@ proptest! {
         bytes in 1_u64..300,
         most in 1_u64..400,
     ) {
-        let server = holding(&text, most);
-        let check = |piece: &Piece| {
+        let server = server_with_text(&text, most);
+        let check = |piece: &FormatWindow| {
             assert!(piece.slice.length <= bytes.max(4));
             let Some(told) = &piece.slice.lines else { return };
             let start = piece.slice.offset as usize;
@@ -119,22 +127,22 @@ proptest! {
             assert!(lines.is_none_or(|lines| told.count <= lines));
             assert_eq!(piece.text().unwrap().split_inclusive('\n').count() as u64, told.count);
             let end = start + piece.bytes.len();
-            assert_eq!(told.cut, end < text.len() && line_at(&text, end).is_none());
+            assert_eq!(told.truncated, end < text.len() && line_at(&text, end).is_none());
         };
-        let by = By::Lines { start: 1, most: lines, bytes };
-        prop_assert_eq!(run(joined(&server, by, check)), text.as_bytes());
+        let by = WindowRange::Lines { start: 1, most: lines, bytes };
+        prop_assert_eq!(run(read_all(&server, by, check)), text.as_bytes());
     }
 
     #[test]
     fn windows_by_tokens_join(text in texts(), tokens in 1_u64..60, most in 1_u64..400) {
-        let server = holding(&text, most);
-        let check = |piece: &Piece| {
+        let server = server_with_text(&text, most);
+        let check = |piece: &FormatWindow| {
             let text = piece.text().unwrap();
             let about = resource::tokens::estimate(text);
             let is_least = text == "\r\n" || text.chars().count() == 1;
             assert!(about <= tokens || is_least, "{about} for {tokens} of {text:?}");
         };
-        let told = run(joined(&server, By::Tokens { offset: 0, most: tokens }, check));
+        let told = run(read_all(&server, WindowRange::Tokens { offset: 0, most: tokens }, check));
         prop_assert_eq!(told, text.as_bytes());
     }
 
@@ -144,16 +152,16 @@ proptest! {
         length in 1_u64..300,
         most in 1_u64..400,
     ) {
-        let server = serving(Arc::new(Thrifty::new(Memory::new().blob(URI, &bytes), most)));
-        let check = |piece: &Piece| assert!(!piece.is_text && piece.slice.length <= length);
-        let told = run(joined(&server, By::Bytes { offset: 0, length }, check));
+        let server = server_of(Arc::new(ShortReads::new(MemoryProvider::new().blob(URI, &bytes), most)));
+        let check = |piece: &FormatWindow| assert!(!piece.is_text && piece.slice.length <= length);
+        let told = run(read_all(&server, WindowRange::Bytes { offset: 0, length }, check));
         prop_assert_eq!(told, bytes);
     }
 
     #[test]
     fn any_line_is_found_where_it_begins(text in texts(), start in 1_u64..60, most in 1_u64..400) {
-        let server = holding(&text, most);
-        let by = By::Lines { start, most: Some(1), bytes: 4096 };
+        let server = server_with_text(&text, most);
+        let by = WindowRange::Lines { start, most: Some(1), bytes: 4096 };
         let piece = run(read(&server, by, None)).unwrap();
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let line = lines.get(start as usize - 1).copied().unwrap_or_default();
@@ -168,16 +176,16 @@ proptest! {
 fn one_line_of_five_megabytes_is_joined_in_every_measure() {
     let text = "日本語 and words ".repeat((5 << 20) / 20);
     assert!(text.len() >= 5_000_000);
-    let server = holding(&text, u64::MAX);
+    let server = server_with_text(&text, u64::MAX);
     for first in [
-        By::Bytes { offset: 0, length: u64::MAX },
-        By::Lines { start: 1, most: None, bytes: u64::MAX },
-        By::Lines { start: 1, most: Some(1), bytes: 100_000 },
-        By::Tokens { offset: 0, most: 50_000 },
-        By::Tokens { offset: 0, most: u64::MAX },
+        WindowRange::Bytes { offset: 0, length: u64::MAX },
+        WindowRange::Lines { start: 1, most: None, bytes: u64::MAX },
+        WindowRange::Lines { start: 1, most: Some(1), bytes: 100_000 },
+        WindowRange::Tokens { offset: 0, most: 50_000 },
+        WindowRange::Tokens { offset: 0, most: u64::MAX },
     ] {
-        let most = |piece: &Piece| assert!(piece.slice.length <= window::MOST);
-        let told = run(joined(&server, first.clone(), most));
+        let most = |piece: &FormatWindow| assert!(piece.slice.length <= window::MAX_WINDOW_BYTES);
+        let told = run(read_all(&server, first.clone(), most));
         assert!(told == text.as_bytes(), "{first:?}");
     }
 }

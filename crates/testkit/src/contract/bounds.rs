@@ -1,10 +1,10 @@
 //! Contract: unknown URIs, path traversal and foreign cursors are refused.
 
 use bytes::Bytes;
-use resource::{Ask, Context, Cursor, ErrorKind, Provider, Uri, Window};
+use resource::{Context, Cursor, ErrorKind, PageRequest, Provider, Uri, Window};
 
-use super::Known;
-use super::walk::{PLENTY, expect};
+use super::Expectations;
+use super::walk::{NO_LIMIT, expect};
 
 /// Spellings of `../`, some of which only a faulty decoder takes for it.
 const DISGUISES: [&str; 14] = [
@@ -28,7 +28,7 @@ const DISGUISES: [&str; 14] = [
 const TARGETS: [&str; 3] = ["etc/passwd", "Cargo.toml", ""];
 
 /// Every request for an unknown URI fails as `NotFound`.
-pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Known) {
+pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Expectations) {
     assert!(!known.missing.is_empty(), "the test names no missing URI");
     for uri in &known.missing {
         for (asked, kind) in refusals(provider, uri).await {
@@ -38,7 +38,7 @@ pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Known) {
 }
 
 /// No spelling of `..` escapes the provider's root.
-pub async fn disguises_lead_nowhere(provider: &dyn Provider, known: &Known) {
+pub async fn disguises_lead_nowhere(provider: &dyn Provider, known: &Expectations) {
     let Some(prefix) = &known.prefix else { return };
     let mut texts: Vec<String> = known.outside.iter().map(|path| prefix.clone() + path).collect();
     for disguise in DISGUISES {
@@ -60,7 +60,7 @@ pub async fn disguises_lead_nowhere(provider: &dyn Provider, known: &Known) {
 /// A foreign cursor fails as `Invalid`, or at worst gives some position in the list.
 pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
     let ctx = Context::default();
-    let first = expect(provider.list(&ctx, None, &Ask::first(1)).await, "listing");
+    let first = expect(provider.list(&ctx, None, &PageRequest::first(1)).await, "listing");
     let mut cursors: Vec<Vec<u8>> = vec![
         Vec::new(),
         vec![0],
@@ -75,12 +75,12 @@ pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
         cursors.push(genuine.iter().map(|byte| byte ^ 0x55).collect());
     }
     for cursor in cursors {
-        let ask = Ask { from: Some(Cursor(Bytes::from(cursor))), limit: 10 };
+        let ask = PageRequest { cursor: Some(Cursor(Bytes::from(cursor))), limit: 10 };
         let listed = provider.list(&ctx, None, &ask).await.map(|_| ());
         let templates = provider.templates(&ctx, &ask).await.map(|_| ());
         for answer in [listed, templates] {
             let kind = answer.err().map_or(ErrorKind::Invalid, |error| error.kind);
-            assert_eq!(kind, ErrorKind::Invalid, "the answer to {:?}", ask.from);
+            assert_eq!(kind, ErrorKind::Invalid, "the answer to {:?}", ask.cursor);
         }
     }
 }
@@ -88,10 +88,13 @@ pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
 /// The error kinds of listing, describing and reading `uri`; `None` for each that succeeds.
 async fn refusals(provider: &dyn Provider, uri: &Uri) -> [(&'static str, Option<ErrorKind>); 4] {
     let ctx = Context::default();
-    let whole = Window::Whole { limit: PLENTY };
+    let whole = Window::Whole { limit: NO_LIMIT };
     let part = Window::Part { offset: 0, length: 16, etag: None };
     [
-        ("list", provider.list(&ctx, Some(uri), &Ask::first(10)).await.err().map(|e| e.kind)),
+        (
+            "list",
+            provider.list(&ctx, Some(uri), &PageRequest::first(10)).await.err().map(|e| e.kind),
+        ),
         ("stat", provider.stat(&ctx, uri).await.err().map(|e| e.kind)),
         ("read", provider.read(&ctx, uri, &whole).await.err().map(|e| e.kind)),
         ("window", provider.read(&ctx, uri, &part).await.err().map(|e| e.kind)),

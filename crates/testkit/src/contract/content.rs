@@ -2,13 +2,13 @@
 
 use resource::{Body, ErrorKind, Part, Provider, Resource, Slice, Window};
 
-use super::Known;
-use super::walk::{PLENTY, bytes_of, leaves, parts, primary, read};
+use super::Expectations;
+use super::walk::{NO_LIMIT, bytes_of, leaves, parts, primary, read};
 
-const WHOLE: Window = Window::Whole { limit: PLENTY };
+const WHOLE: Window = Window::Whole { limit: NO_LIMIT };
 
 /// Known leaves have exactly the expected content.
-pub async fn known_content_is_given(provider: &dyn Provider, known: &Known) {
+pub async fn known_content_is_given(provider: &dyn Provider, known: &Expectations) {
     for (uri, content) in &known.leaves {
         let told = bytes_of(primary(provider, uri, &WHOLE).await.body).await;
         assert_eq!(&told[..], &content[..], "{uri} has other content than expected");
@@ -76,7 +76,7 @@ async fn joined(provider: &dyn Provider, leaf: &Resource, is_text: bool, length:
         assert_eq!(slice.offset, all.len() as u64, "a window of {uri} begins elsewhere");
         assert_eq!(slice.length, bytes.len() as u64, "a window of {uri} reports the wrong length");
         all.extend_from_slice(&bytes);
-        match slice.next() {
+        match slice.next_offset() {
             None => return all,
             Some(next) => assert_eq!(next, all.len() as u64, "windows of {uri} leave a gap"),
         }

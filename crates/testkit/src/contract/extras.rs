@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use resource::{
-    Ask, Completion, Context, ErrorKind, Interest, Provider, Question, Template, Truth, Uri,
+    Completion, CompletionRequest, Context, ErrorKind, Interest, PageRequest, Provider, Template,
+    Truth, Uri,
 };
 
 use super::walk::expect;
@@ -26,16 +27,16 @@ pub async fn completions_answer(provider: &dyn Provider) {
     let Some(complete) = provider.facets().complete else { return };
     let (ctx, settled) = (Context::default(), BTreeMap::new());
     for template in templates(provider, 1000).await {
-        let ask = |variable| Question {
+        let ask = |variable| CompletionRequest {
             template: template.uri.as_str(),
             variable,
             typed: "",
-            settled: &settled,
+            resolved: &settled,
         };
         for variable in template.uri.variables() {
             let told = complete.complete(&ctx, &ask(variable)).await;
             let told = expect(told, &format!("completing {variable} of {}", template.uri.as_str()));
-            let most = Completion::MOST;
+            let most = Completion::MAX_VALUES;
             assert!(told.values.len() <= most, "more than {most} values of {variable}");
             assert!(told.total >= told.values.len(), "fewer in all than there are");
         }
@@ -43,8 +44,12 @@ pub async fn completions_answer(provider: &dyn Provider) {
         let kind = kind.map(|error| error.kind);
         assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown variable");
     }
-    let unknown =
-        Question { template: "x-none://{a}", variable: "a", typed: "", settled: &settled };
+    let unknown = CompletionRequest {
+        template: "x-none://{a}",
+        variable: "a",
+        typed: "",
+        resolved: &settled,
+    };
     let kind = complete.complete(&ctx, &unknown).await.err().map(|error| error.kind);
     assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown template");
 }
@@ -53,7 +58,7 @@ pub async fn completions_answer(provider: &dyn Provider) {
 pub async fn watching_is_as_told(provider: &dyn Provider, missing: &[Uri]) {
     let Some(watch) = provider.facets().watch else { return };
     let ctx = Context::default();
-    let page = expect(provider.list(&ctx, None, &Ask::first(100)).await, "listing");
+    let page = expect(provider.list(&ctx, None, &PageRequest::first(100)).await, "listing");
     for resource in &page.items {
         let opened = watch.watch(&ctx, Interest::Resource(resource.uri.clone())).await;
         let told = opened.as_ref().map_or_else(|error| Some(error.kind), |_| None);
@@ -91,7 +96,7 @@ pub async fn facets_are_real(provider: &dyn Provider) {
 
 async fn templates(provider: &dyn Provider, limit: usize) -> Vec<Template> {
     let mut all: Vec<Template> = Vec::new();
-    let mut ask = Ask::first(limit);
+    let mut ask = PageRequest::first(limit);
     for _ in 0..100_000 {
         let page = provider.templates(&Context::default(), &ask).await;
         let page = expect(page, "listing templates");
@@ -100,7 +105,7 @@ async fn templates(provider: &dyn Provider, limit: usize) -> Vec<Template> {
         if page.next.is_none() {
             return all;
         }
-        ask.from = page.next;
+        ask.cursor = page.next;
     }
     panic!("listing templates by {limit} does not end");
 }

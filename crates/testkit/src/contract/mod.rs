@@ -22,11 +22,11 @@ pub use tree::{
     collections_hold_direct_children, known_collections_are_given, leaves_are_not_listable,
     listed_can_be_read, stat_agrees_with_the_list,
 };
-pub use walk::{Seen, bytes_of, pages, walk};
+pub use walk::{ListedResource, bytes_of, pages, walk};
 
 /// What a test expects of the provider under test.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct Expectations {
     /// Leaves with their content in the primary format, as a read returns it.
     pub leaves: Vec<(Uri, Vec<u8>)>,
     /// Collections with all their direct members, in any order.
@@ -40,7 +40,7 @@ pub struct Known {
 }
 
 /// Checks every promise for `provider`.
-pub async fn contract(provider: &dyn Provider, known: &Known) {
+pub async fn contract(provider: &dyn Provider, known: &Expectations) {
     stat_agrees_with_the_list(provider).await;
     listed_can_be_read(provider).await;
     known_collections_are_given(provider, known).await;

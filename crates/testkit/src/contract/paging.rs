@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resource::{Ask, Context, Provider, Resource, Uri};
+use resource::{Context, PageRequest, Provider, Resource, Uri};
 
 use super::walk::{expect, pages, walk};
 
@@ -37,9 +37,9 @@ async fn same_cursor_gives_the_same_page(
     limit: usize,
 ) {
     let ctx = Context::default();
-    let first = expect(provider.list(&ctx, list, &Ask::first(limit)).await, "listing");
+    let first = expect(provider.list(&ctx, list, &PageRequest::first(limit)).await, "listing");
     let Some(cursor) = first.next else { return };
-    let ask = Ask { from: Some(cursor), limit };
+    let ask = PageRequest { cursor: Some(cursor), limit };
     let once = expect(provider.list(&ctx, list, &ask).await, "listing on");
     let twice = expect(provider.list(&ctx, list, &ask).await, "listing on once more");
     assert_eq!(names(&once.items), names(&twice.items), "one cursor of {list:?}, two pages");

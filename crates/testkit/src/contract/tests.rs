@@ -1,19 +1,19 @@
 //! Tests of the contract suite: it passes a correct provider and catches each defect.
 
-mod crooked;
+mod defective;
 
 use resource::{ErrorKind, Uri};
 
-use self::crooked::{Crook, Crooked};
-use super::{Known, contract};
-use crate::Memory;
+use self::defective::{Defect, DefectiveProvider};
+use super::{Expectations, contract};
+use crate::MemoryProvider;
 
 fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn memory() -> Memory {
-    Memory::new()
+fn memory() -> MemoryProvider {
+    MemoryProvider::new()
         .text("mem:///one", "plain words")
         .text("mem:///two", "жук 日本語 🦀 é")
         .blob("mem:///three", &[0, 0xff, 0x80, 7])
@@ -24,11 +24,11 @@ fn memory() -> Memory {
         .text("mem:///shelf/inner/b", "b")
         .template("mem:///person/{id}", "I am {id}", &[("id", &["ada", "grace"])])
         .template("mem:///plain/{name}", "{name}", &[])
-        .live()
+        .with_watches()
 }
 
-fn known() -> Known {
-    Known {
+fn known() -> Expectations {
+    Expectations {
         leaves: vec![
             (uri("mem:///one"), b"plain words".to_vec()),
             (uri("mem:///three"), vec![0, 0xff, 0x80, 7]),
@@ -49,13 +49,13 @@ async fn memory_keeps_every_promise() {
     contract(&memory(), &known()).await;
 }
 
-async fn broken(crook: Crook) {
-    contract(&Crooked::new(memory(), crook), &known()).await;
+async fn check_defect(crook: Defect) {
+    contract(&DefectiveProvider::new(memory(), crook), &known()).await;
 }
 
 #[tokio::test]
 async fn a_layer_that_changes_nothing_keeps_every_promise() {
-    broken(Crook::Nothing).await;
+    check_defect(Defect::Nothing).await;
 }
 
 macro_rules! stops {
@@ -63,35 +63,35 @@ macro_rules! stops {
         #[tokio::test]
         #[should_panic(expected = $words)]
         async fn $name() {
-            broken($crook).await;
+            check_defect($crook).await;
         }
     )*};
 }
 
 stops! {
-    a_stat_that_disagrees_is_stopped: Crook::StatDiffers, "disagree about";
-    a_page_that_repeats_is_stopped: Crook::RepeatsTheLast, "twice";
-    a_page_that_skips_is_stopped: Crook::SkipsOne, "another list";
-    a_page_over_its_limit_is_stopped: Crook::IgnoresPageLimit, "holds";
-    an_order_that_changes_is_stopped: Crook::ChangesOrder, "another list";
-    a_cursor_that_breaks_it_is_stopped: Crook::ChokesOnCursors, "the answer to";
-    an_answer_to_the_unknown_is_stopped: Crook::MakesUp, "which is missing";
-    a_way_out_is_stopped: Crook::LeadsOut, "was answered";
-    a_split_character_is_stopped: Crook::SplitsCharacters, "splits a character";
-    a_slice_that_lies_is_stopped: Crook::LiesOfTheSlice, "reports the wrong length";
-    a_whole_over_the_limit_is_stopped: Crook::IgnoresReadLimit, "bytes of";
-    a_stale_pin_that_is_taken_is_stopped: Crook::IgnoresPins, "was accepted";
-    a_list_of_a_leaf_is_stopped: Crook::ListsLeaves, "which is a leaf";
-    a_collection_that_lists_deep_is_stopped: Crook::ListsDeep, "other members than expected";
-    a_part_of_another_uri_is_stopped: Crook::ReadsAnother, "gives something else";
-    an_unreadable_listed_thing_is_stopped: Crook::FailsToRead(ErrorKind::Unavailable), "failed";
-    an_ability_that_is_not_there_is_stopped: Crook::PretendsToComplete, "completing";
+    a_stat_that_disagrees_is_stopped: Defect::StatDiffers, "disagree about";
+    a_page_that_repeats_is_stopped: Defect::RepeatsTheLast, "twice";
+    a_page_that_skips_is_stopped: Defect::SkipsOne, "another list";
+    a_page_over_its_limit_is_stopped: Defect::IgnoresPageLimit, "holds";
+    an_order_that_changes_is_stopped: Defect::ChangesOrder, "another list";
+    a_cursor_that_breaks_it_is_stopped: Defect::ChokesOnCursors, "the answer to";
+    an_answer_to_the_unknown_is_stopped: Defect::MakesUp, "which is missing";
+    a_way_out_is_stopped: Defect::LeadsOut, "was answered";
+    a_split_character_is_stopped: Defect::SplitsCharacters, "splits a character";
+    a_slice_that_lies_is_stopped: Defect::LiesOfTheSlice, "reports the wrong length";
+    a_whole_over_the_limit_is_stopped: Defect::IgnoresReadLimit, "bytes of";
+    a_stale_pin_that_is_taken_is_stopped: Defect::IgnoresPins, "was accepted";
+    a_list_of_a_leaf_is_stopped: Defect::ListsLeaves, "which is a leaf";
+    a_collection_that_lists_deep_is_stopped: Defect::ListsDeep, "other members than expected";
+    a_part_of_another_uri_is_stopped: Defect::ReadsAnother, "gives something else";
+    an_unreadable_listed_thing_is_stopped: Defect::FailsToRead(ErrorKind::Unavailable), "failed";
+    an_ability_that_is_not_there_is_stopped: Defect::PretendsToComplete, "completing";
 }
 
 #[tokio::test]
 #[should_panic(expected = "which lies in")]
 async fn a_grandchild_in_a_collection_is_stopped() {
-    let deep = Memory::new()
+    let deep = MemoryProvider::new()
         .collection("mem:///a/", &["mem:///a/b/", "mem:///a/b/c"])
         .collection("mem:///a/b/", &["mem:///a/b/c"])
         .text("mem:///a/b/c", "c");
@@ -101,6 +101,6 @@ async fn a_grandchild_in_a_collection_is_stopped() {
 #[tokio::test]
 #[should_panic(expected = "other content than expected")]
 async fn other_content_than_known_is_stopped() {
-    let known = Known { leaves: vec![(uri("mem:///one"), b"other".to_vec())], ..known() };
+    let known = Expectations { leaves: vec![(uri("mem:///one"), b"other".to_vec())], ..known() };
     super::known_content_is_given(&memory(), &known).await;
 }

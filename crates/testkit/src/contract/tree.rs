@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use resource::{Ask, Content, Context, ErrorKind, Provider, Uri, Window};
+use resource::{Content, Context, ErrorKind, PageRequest, Provider, Uri, Window};
 
-use super::Known;
-use super::walk::{PLENTY, expect, leaves, pages, read, walk};
+use super::Expectations;
+use super::walk::{NO_LIMIT, expect, leaves, pages, read, walk};
 
 /// Every listed resource has a stat, equal to its list entry.
 pub async fn stat_agrees_with_the_list(provider: &dyn Provider) {
@@ -21,13 +21,13 @@ pub async fn stat_agrees_with_the_list(provider: &dyn Provider) {
 pub async fn listed_can_be_read(provider: &dyn Provider) {
     for seen in walk(provider).await {
         let uri = &seen.resource.uri;
-        let content = read(provider, uri, &Window::Whole { limit: PLENTY }).await;
+        let content = read(provider, uri, &Window::Whole { limit: NO_LIMIT }).await;
         match expect(content, &format!("reading {uri}, which is listed,")) {
             Content::Collection(resource) => {
                 assert!(seen.is_collection(), "{uri} is read as a collection and listed as none");
                 assert_eq!(resource.uri, *uri, "reading {uri} names another collection");
             }
-            Content::Question(_) => panic!("{uri} cannot be read without input"),
+            Content::InputRequired(_) => panic!("{uri} cannot be read without input"),
             // B-05: a collection that has content of its own returns it first.
             Content::Parts(parts) => {
                 let first = parts.first().map(|part| &part.resource.uri);
@@ -38,7 +38,7 @@ pub async fn listed_can_be_read(provider: &dyn Provider) {
 }
 
 /// Known collections have exactly the expected members.
-pub async fn known_collections_are_given(provider: &dyn Provider, known: &Known) {
+pub async fn known_collections_are_given(provider: &dyn Provider, known: &Expectations) {
     for (uri, children) in &known.collections {
         let told = pages(provider, Some(uri), 1000).await;
         let told: BTreeSet<&Uri> = told.iter().map(|child| &child.uri).collect();
@@ -66,7 +66,8 @@ pub async fn collections_hold_direct_children(provider: &dyn Provider) {
 /// Listing a leaf fails as `Invalid`.
 pub async fn leaves_are_not_listable(provider: &dyn Provider) {
     for leaf in leaves(provider).await {
-        let told = provider.list(&Context::default(), Some(&leaf.uri), &Ask::first(10)).await;
+        let told =
+            provider.list(&Context::default(), Some(&leaf.uri), &PageRequest::first(10)).await;
         let kind = told.err().map(|error| error.kind);
         assert_eq!(kind, Some(ErrorKind::Invalid), "listing {}, which is a leaf", leaf.uri);
     }

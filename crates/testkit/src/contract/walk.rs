@@ -7,45 +7,45 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use resource::{
-    Ask, Body, Content, Context, Cursor, Part, Provider, Resource, Result, Source, Truth, Uri,
-    Window,
+    Body, ByteSource, Content, Context, Cursor, PageRequest, Part, Provider, Resource, Result,
+    Truth, Uri, Window,
 };
 
 /// A read limit that no test content exceeds.
-pub(super) const PLENTY: u64 = 1 << 40;
+pub(super) const NO_LIMIT: u64 = 1 << 40;
 
 /// The maximum number of resources that a walk visits.
-const MOST: usize = 2_000;
+const MAX_RESOURCES: usize = 2_000;
 
 /// A listed resource.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ListedResource {
     /// Its list entry.
     pub resource: Arc<Resource>,
     /// Its collection; `None` at the top level.
     pub parent: Option<Uri>,
 }
 
-impl Seen {
+impl ListedResource {
     pub(super) fn is_collection(&self) -> bool {
         self.resource.listable == Truth::Yes
     }
 }
 
 /// Lists everything recursively from the top level, each resource once.
-pub async fn walk(provider: &dyn Provider) -> Vec<Seen> {
-    let mut seen: Vec<Seen> = Vec::new();
+pub async fn walk(provider: &dyn Provider) -> Vec<ListedResource> {
+    let mut seen: Vec<ListedResource> = Vec::new();
     let mut known = HashSet::new();
     let mut open: Vec<Option<Uri>> = vec![None];
     while let Some(parent) = open.pop() {
         for resource in pages(provider, parent.as_ref(), 1000).await {
-            if seen.len() >= MOST || !known.insert(resource.uri.clone()) {
+            if seen.len() >= MAX_RESOURCES || !known.insert(resource.uri.clone()) {
                 continue;
             }
             if resource.listable == Truth::Yes {
                 open.push(Some(resource.uri.clone()));
             }
-            seen.push(Seen { resource, parent: parent.clone() });
+            seen.push(ListedResource { resource, parent: parent.clone() });
         }
     }
     assert!(!seen.is_empty(), "the provider lists nothing, so there is nothing to check");
@@ -60,8 +60,8 @@ pub async fn pages(
 ) -> Vec<Arc<Resource>> {
     let mut all = Vec::new();
     let mut from: Option<Cursor> = None;
-    for _ in 0..100 * MOST {
-        let ask = Ask { from, limit };
+    for _ in 0..100 * MAX_RESOURCES {
+        let ask = PageRequest { cursor: from, limit };
         let page = expect(
             provider.list(&Context::default(), parent, &ask).await,
             &format!("listing {parent:?} by {limit}"),
@@ -88,7 +88,7 @@ pub(super) async fn parts(provider: &dyn Provider, uri: &Uri, window: &Window) -
     match expect(read(provider, uri, window).await, &format!("reading {uri} {window:?}")) {
         Content::Parts(parts) => parts,
         Content::Collection(_) => panic!("{uri} is listed as a leaf and read as a collection"),
-        Content::Question(_) => panic!("{uri} cannot be read without input"),
+        Content::InputRequired(_) => panic!("{uri} cannot be read without input"),
     }
 }
 
@@ -109,8 +109,8 @@ pub async fn bytes_of(body: Body) -> Bytes {
         Body::Blob(source) => (source, false),
     };
     let mut chunks = match source {
-        Source::Bytes(bytes) => futures_util::stream::iter([Ok(bytes)]).boxed(),
-        Source::Stream(stream) => stream,
+        ByteSource::Bytes(bytes) => futures_util::stream::iter([Ok(bytes)]).boxed(),
+        ByteSource::Stream(stream) => stream,
     };
     let mut all = Vec::new();
     while let Some(chunk) = chunks.next().await {

@@ -1,14 +1,15 @@
 //! File lint: heading, length, forbidden words, ignored tests, unlisted test files.
 
 use super::Violation;
-use super::sources::Source;
-use super::words::says;
+use super::placement::contains_word;
+use super::sources::SourceFile;
 
 /// The maximum number of lines per file.
-pub const LONGEST: usize = 600;
+pub const MAX_LINES: usize = 600;
 
 // Split, so that this file does not contain the words that it searches for.
-const NEVER: [&str; 3] = [concat!("uti", "ls"), concat!("help", "ers"), concat!("TO", "DO")];
+const FORBIDDEN_WORDS: [&str; 3] =
+    [concat!("uti", "ls"), concat!("help", "ers"), concat!("TO", "DO")];
 
 const HEADING: &str = "a file opens with //! and a line that says what it is";
 const LONG: &str = "a file has at most 600 lines";
@@ -17,23 +18,23 @@ const SLEEPS: &str = "no code sleeps a thread";
 const UNNAMED: &str = "a file under tests/it must be declared as a module by its parent file";
 
 /// Finds the violations in one file that do not depend on other files.
-pub fn check(source: &Source) -> Vec<Violation> {
+pub fn check(source: &SourceFile) -> Vec<Violation> {
     let mut violations = Vec::new();
     let heading = source.text.lines().next().and_then(|line| line.strip_prefix("//!"));
     if source.is_rust() && heading.is_none_or(|heading| heading.trim().is_empty()) {
         violations.push(source.violation(1, HEADING));
     }
-    if source.lines().count() > LONGEST {
-        violations.push(source.violation(LONGEST + 1, LONG));
+    if source.lines().count() > MAX_LINES {
+        violations.push(source.violation(MAX_LINES + 1, LONG));
     }
-    violations.extend(words_never_said(source));
+    violations.extend(forbidden_words(source));
     violations.extend(
         source
             .lines()
             .filter(|(_, line)| is_ignored(line))
             .map(|(number, _)| source.violation(number, IGNORED)),
     );
-    let sleeps = |line: &str| says(line, concat!("thread", "::sleep"));
+    let sleeps = |line: &str| contains_word(line, concat!("thread", "::sleep"));
     violations.extend(
         source
             .lines()
@@ -43,16 +44,17 @@ pub fn check(source: &Source) -> Vec<Violation> {
     violations
 }
 
-fn words_never_said(source: &Source) -> Vec<Violation> {
+fn forbidden_words(source: &SourceFile) -> Vec<Violation> {
     let rule = |word| format!("the word {word} is forbidden in paths and files");
     let mut violations = Vec::new();
-    for word in NEVER {
-        if says(&source.path.to_lowercase(), word) {
+    for word in FORBIDDEN_WORDS {
+        if contains_word(&source.path.to_lowercase(), word) {
             violations.push(source.violation(1, rule(word)));
         }
         let is_small = word.chars().all(char::is_lowercase);
-        let said =
-            |line: &str| says(&if is_small { line.to_lowercase() } else { line.to_owned() }, word);
+        let said = |line: &str| {
+            contains_word(&if is_small { line.to_lowercase() } else { line.to_owned() }, word)
+        };
         let lines = source.lines().filter(|(_, line)| said(line));
         violations.extend(lines.map(|(number, _)| source.violation(number, rule(word))));
     }
@@ -65,17 +67,17 @@ fn is_ignored(line: &str) -> bool {
 }
 
 /// Finds files under `tests/it` that no parent file declares as a module.
-pub fn check_named(sources: &[Source]) -> Vec<Violation> {
+pub fn check_named(sources: &[SourceFile]) -> Vec<Violation> {
     let unnamed = sources.iter().filter(|source| {
-        source.stands_in("crates/*/tests/it/*")
+        source.is_under("crates/*/tests/it/*")
             && source.is_rust()
-            && !source.stands_in("crates/*/tests/it/main")
+            && !source.is_under("crates/*/tests/it/main")
             && !is_named(source, sources)
     });
     unnamed.map(|source| source.violation(1, UNNAMED)).collect()
 }
 
-fn is_named(source: &Source, sources: &[Source]) -> bool {
+fn is_named(source: &SourceFile, sources: &[SourceFile]) -> bool {
     let path = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
     let Some((folder, name)) = path.rsplit_once('/') else { return false };
     let above = [format!("{folder}/main.rs"), format!("{folder}/mod.rs"), format!("{folder}.rs")];
@@ -91,17 +93,17 @@ fn is_named(source: &Source, sources: &[Source]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{check, check_named};
-    use crate::house::sources::Source;
+    use crate::house::sources::SourceFile;
 
     fn rules(path: &str, text: &str) -> Vec<(usize, String)> {
-        let seen = check(&Source::new(path, text));
+        let seen = check(&SourceFile::new(path, text));
         seen.into_iter().map(|violation| (violation.line, violation.rule)).collect()
     }
 
     #[test]
     fn a_good_file_passes() {
         assert_eq!(rules("crates/x/src/lib.rs", "//! Why?\n\npub fn f() {}\n"), []);
-        assert_eq!(rules("strangers/a.py", "import os\n"), []);
+        assert_eq!(rules("interop/a.py", "import os\n"), []);
     }
 
     #[test]
@@ -145,7 +147,8 @@ mod tests {
 
     #[test]
     fn a_file_under_tests_it_that_nobody_names_is_seen() {
-        let file = |path: &str, text: &str| Source::new(format!("crates/x/tests/it/{path}"), text);
+        let file =
+            |path: &str, text: &str| SourceFile::new(format!("crates/x/tests/it/{path}"), text);
         let mut sources = vec![
             file("main.rs", "//! Why?\nmod named;\nmod folder;\n"),
             file("named.rs", ""),

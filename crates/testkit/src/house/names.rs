@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Violation;
-use super::sources::Source;
+use super::sources::SourceFile;
 
 /// Type names that every module may have.
 const ANY_MODULE: [&str; 6] = ["Error", "Result", "Options", "Inner", "State", "Kind"];
@@ -11,7 +11,7 @@ const ANY_MODULE: [&str; 6] = ["Error", "Result", "Options", "Inner", "State", "
 const QUESTION: &str = "line 1 of a heading states what the file is; a question may follow it";
 
 /// The violations in all files together; `clauses` is the text of `docs/clauses.md`.
-pub fn check(sources: &[Source], clauses: &str) -> Vec<Violation> {
+pub fn check(sources: &[SourceFile], clauses: &str) -> Vec<Violation> {
     let mut violations = shared_types(sources);
     violations.extend(sources.iter().filter_map(question_heading));
     let defined = defined_clauses(clauses);
@@ -20,10 +20,10 @@ pub fn check(sources: &[Source], clauses: &str) -> Vec<Violation> {
 }
 
 /// Definitions of a type whose name another production type of the workspace has too.
-fn shared_types(sources: &[Source]) -> Vec<Violation> {
-    let mut definitions: BTreeMap<&str, Vec<(&Source, usize)>> = BTreeMap::new();
+fn shared_types(sources: &[SourceFile]) -> Vec<Violation> {
+    let mut definitions: BTreeMap<&str, Vec<(&SourceFile, usize)>> = BTreeMap::new();
     for source in sources.iter().filter(|source| is_production(source)) {
-        for (number, line) in source.program() {
+        for (number, line) in source.program_lines() {
             if let Some(name) = defined_type(line) {
                 definitions.entry(name).or_default().push((source, number));
             }
@@ -31,7 +31,7 @@ fn shared_types(sources: &[Source]) -> Vec<Violation> {
     }
     definitions.retain(|name, places| places.len() > 1 && !ANY_MODULE.contains(name));
     let shared = definitions.into_iter();
-    let told = |(name, places): (&str, Vec<(&Source, usize)>)| {
+    let told = |(name, places): (&str, Vec<(&SourceFile, usize)>)| {
         let count = places.len();
         let rule = format!("one name, one type: {count} types are called {name}");
         let told = places.into_iter().map(|(source, line)| source.violation(line, rule.clone()));
@@ -40,8 +40,8 @@ fn shared_types(sources: &[Source]) -> Vec<Violation> {
     shared.flat_map(told).collect()
 }
 
-fn is_production(source: &Source) -> bool {
-    source.stands_in("crates/*/src") && !source.stands_in("crates/testkit")
+fn is_production(source: &SourceFile) -> bool {
+    source.is_under("crates/*/src") && !source.is_under("crates/testkit")
 }
 
 /// The type that a line at the top level of a file defines.
@@ -57,13 +57,13 @@ fn defined_type(line: &str) -> Option<&str> {
     Some(&rest[..end]).filter(|name| !name.is_empty())
 }
 
-fn question_heading(source: &Source) -> Option<Violation> {
+fn question_heading(source: &SourceFile) -> Option<Violation> {
     let heading = source.text.lines().next()?.strip_prefix("//!")?;
     heading.trim_end().ends_with('?').then(|| source.violation(1, QUESTION))
 }
 
 /// Clauses cited by a file that `docs/clauses.md` does not define.
-fn undefined_clauses(source: &Source, defined: &BTreeSet<&str>) -> Vec<Violation> {
+fn undefined_clauses(source: &SourceFile, defined: &BTreeSet<&str>) -> Vec<Violation> {
     let cited = source.lines().filter(|(_, line)| is_comment(line));
     let unknown = cited.flat_map(|(number, line)| {
         let codes = clause_codes(line).filter(|code| !defined.contains(code));
@@ -105,13 +105,13 @@ const STANDARDS: [&str; 4] = ["UTF", "SHA", "EUC", "ISO"];
 #[cfg(test)]
 mod tests {
     use super::check;
-    use crate::house::sources::Source;
+    use crate::house::sources::SourceFile;
 
     const CLAUSES: &str = "| code | clause |\n| --- | --- |\n| K-03 | private stays private |\n";
 
     fn rules(files: &[(&str, &str)]) -> Vec<(String, usize, String)> {
-        let sources: Vec<Source> =
-            files.iter().map(|(path, text)| Source::new(*path, *text)).collect();
+        let sources: Vec<SourceFile> =
+            files.iter().map(|(path, text)| SourceFile::new(*path, *text)).collect();
         let seen = check(&sources, CLAUSES);
         seen.into_iter().map(|seen| (seen.path, seen.line, seen.rule)).collect()
     }
@@ -122,7 +122,8 @@ mod tests {
             ("crates/a/src/lib.rs", "//! A.\npub struct Place;\n"),
             ("crates/b/src/b.rs", "//! B.\npub(crate) enum Place<T> {}\nstruct Other;\n"),
         ]);
-        let places: Vec<(&str, usize)> = seen.iter().map(|(path, line, _)| (&**path, *line)).collect();
+        let places: Vec<(&str, usize)> =
+            seen.iter().map(|(path, line, _)| (&**path, *line)).collect();
         assert_eq!(places, [("crates/a/src/lib.rs", 2), ("crates/b/src/b.rs", 2)]);
     }
 
@@ -143,7 +144,10 @@ mod tests {
 
     #[test]
     fn a_heading_that_only_asks_is_seen() {
-        let seen = rules(&[("crates/a/src/a.rs", "//! Who asks?\n"), ("b.rs", "//! A cache.\n//! Why?\n")]);
+        let seen = rules(&[
+            ("crates/a/src/a.rs", "//! Who asks?\n"),
+            ("b.rs", "//! A cache.\n//! Why?\n"),
+        ]);
         assert_eq!(seen.len(), 1);
         assert_eq!((seen[0].0.as_str(), seen[0].1), ("crates/a/src/a.rs", 1));
     }

@@ -6,14 +6,14 @@ use std::path::Path;
 
 /// A source file.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct SourceFile {
     /// The path, relative to the repository, with slashes.
     pub path: String,
     /// The content.
     pub text: String,
 }
 
-impl Source {
+impl SourceFile {
     /// Creates a file with the content `text`.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { path: path.into(), text: text.into() }
@@ -25,7 +25,7 @@ impl Source {
     }
 
     /// The program lines with their numbers: no comments, and no tests.
-    pub fn program(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub fn program_lines(&self) -> impl Iterator<Item = (usize, &str)> {
         let end = if self.is_test() { 0 } else { self.tests_begin() };
         let lines = self.lines().take_while(move |(number, _)| *number < end);
         lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
@@ -52,7 +52,7 @@ impl Source {
     }
 
     /// Whether the file is at or below `room`: a path without `.rs`, whose parts may be `*`.
-    pub fn stands_in(&self, room: &str) -> bool {
+    pub fn is_under(&self, room: &str) -> bool {
         let mut parts = self.path.split('/');
         room.trim_end_matches('/').split('/').all(|wanted| {
             let part = parts.next();
@@ -64,14 +64,14 @@ impl Source {
 }
 
 /// Reads all source files below `root`, sorted by path.
-pub fn all(root: &Path) -> io::Result<Vec<Source>> {
+pub fn read_all(root: &Path) -> io::Result<Vec<SourceFile>> {
     let mut sources = Vec::new();
     collect(root, "", &mut sources)?;
     sources.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(sources)
 }
 
-fn collect(folder: &Path, prefix: &str, into: &mut Vec<Source>) -> io::Result<()> {
+fn collect(folder: &Path, prefix: &str, into: &mut Vec<SourceFile>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -80,7 +80,7 @@ fn collect(folder: &Path, prefix: &str, into: &mut Vec<Source>) -> io::Result<()
         if kind.is_dir() && !is_foreign(&name) {
             collect(&entry.path(), &format!("{path}/"), into)?;
         } else if kind.is_file() && is_source(&name) {
-            into.push(Source { path, text: fs::read_to_string(entry.path())? });
+            into.push(SourceFile { path, text: fs::read_to_string(entry.path())? });
         }
     }
     Ok(())
@@ -97,23 +97,23 @@ fn is_source(file: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Source;
+    use super::SourceFile;
 
     #[test]
     fn comments_and_tests_are_no_program() {
         let text =
             "//! Why?\nuse a;\n/// Doc.\nfn f() {}\n\n#[cfg(test)]\nmod tests {\n    bad();\n}\n";
-        let source = Source::new("crates/x/src/lib.rs", text);
-        let lines: Vec<usize> = source.program().map(|(number, _)| number).collect();
+        let source = SourceFile::new("crates/x/src/lib.rs", text);
+        let lines: Vec<usize> = source.program_lines().map(|(number, _)| number).collect();
         assert_eq!(lines, [2, 4, 5]);
-        assert_eq!(Source::new("crates/x/src/a/tests.rs", text).program().count(), 0);
-        assert_eq!(Source::new("crates/x/tests/it/main.rs", text).program().count(), 0);
-        assert_eq!(Source::new("a.rs", "one\ntwo").program().count(), 2);
+        assert_eq!(SourceFile::new("crates/x/src/a/tests.rs", text).program_lines().count(), 0);
+        assert_eq!(SourceFile::new("crates/x/tests/it/main.rs", text).program_lines().count(), 0);
+        assert_eq!(SourceFile::new("a.rs", "one\ntwo").program_lines().count(), 2);
     }
 
     #[test]
     fn a_room_is_a_file_or_a_folder_of_that_name() {
-        let stands = |path: &str, room| Source::new(path, "").stands_in(room);
+        let stands = |path: &str, room| SourceFile::new(path, "").is_under(room);
         assert!(stands("crates/protocol/src/revision.rs", "crates/protocol/src/revision"));
         assert!(stands("crates/protocol/src/revision/a.rs", "crates/protocol/src/revision"));
         assert!(!stands("crates/protocol/src/revisions.rs", "crates/protocol/src/revision"));

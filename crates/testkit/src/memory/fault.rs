@@ -3,13 +3,15 @@
 use std::sync::PoisonError;
 use std::task::Poll;
 
-use resource::{Context, Error, ErrorKind, Offer, Result, Said, Step, Uri};
+use resource::{
+    ComponentKind, Context, Error, ErrorKind, ProgressStep, Result, UpstreamError, Uri,
+};
 
-use super::Memory;
+use super::MemoryProvider;
 
 /// The request that a fault applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Spot {
+pub enum FaultPoint {
     /// Lists of the top level or of any collection.
     List,
     /// Lists of templates.
@@ -21,7 +23,7 @@ pub enum Spot {
     /// All watches.
     Watch,
     /// Lists of tools or of prompts.
-    Offers(Offer),
+    Components(ComponentKind),
     /// Calls of the tool or prompt with this name.
     Call(String),
 }
@@ -32,36 +34,36 @@ pub enum Fault {
     /// It fails with this kind.
     Fails(ErrorKind),
     /// It fails with an upstream server's error of this code.
-    Says(i64),
+    UpstreamError(i64),
     /// It never answers.
     Hangs,
     /// It reports progress, then waits until the fault is cleared and succeeds.
     Waits,
 }
 
-impl Memory {
+impl MemoryProvider {
     /// Injects a fault, replacing an earlier one for the same request.
-    pub fn fault(&self, spot: Spot, fault: Fault) {
+    pub fn inject_fault(&self, spot: FaultPoint, fault: Fault) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         faults.retain(|(other, _)| *other != spot);
         faults.push((spot, fault));
     }
 
     /// Clears all faults.
-    pub fn mend(&self) {
+    pub fn clear_faults(&self) {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    pub(super) async fn meet(&self, ctx: &Context, spot: &Spot) -> Result<()> {
+    pub(super) async fn apply_fault(&self, ctx: &Context, spot: &FaultPoint) -> Result<()> {
         let fault = || {
             let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
             faults.iter().find(|(other, _)| other == spot).map(|(_, fault)| *fault)
         };
         match fault() {
             Some(Fault::Waits) => {
-                match (spot, ctx.listener()) {
-                    (Spot::Call(_), Some(listener)) => listener.report(halfway()),
-                    _ => ctx.report(1, None),
+                match (spot, ctx.progress_sink()) {
+                    (FaultPoint::Call(_), Some(listener)) => listener.report(halfway()),
+                    _ => ctx.report_progress(1, None),
                 }
                 std::future::poll_fn(|cx| {
                     cx.waker().wake_by_ref();
@@ -71,17 +73,17 @@ impl Memory {
             }
             None => Ok(()),
             Some(Fault::Fails(kind)) => Err(Error::new(kind, "injected failure")),
-            Some(Fault::Says(code)) => Err(Error::said(said(code))),
+            Some(Fault::UpstreamError(code)) => Err(Error::from_upstream(upstream_error(code))),
             Some(Fault::Hangs) => std::future::pending().await,
         }
     }
 }
 
-fn halfway() -> Step {
-    Step { done: 0.5, total: Some(2.0), message: Some("halfway".to_owned()) }
+fn halfway() -> ProgressStep {
+    ProgressStep { done: 0.5, total: Some(2.0), message: Some("halfway".to_owned()) }
 }
 
-fn said(code: i64) -> Said {
+fn upstream_error(code: i64) -> UpstreamError {
     let (message, data) = ("upstream failure".to_owned(), Some(r#"{"why":1.50}"#.into()));
-    Said { code, message, data }
+    UpstreamError { code, message, data }
 }

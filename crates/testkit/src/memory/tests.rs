@@ -1,9 +1,9 @@
 //! Tests of the in-memory provider: counters, faults, change streams.
 
 use futures_util::{FutureExt, StreamExt};
-use resource::{Ask, Change, Context, ErrorKind, Interest, Provider, Uri, Window};
+use resource::{Change, Context, ErrorKind, Interest, PageRequest, Provider, Uri, Window};
 
-use super::{Fault, Memory, Spot};
+use super::{Fault, FaultPoint, MemoryProvider};
 
 const WHOLE: Window = Window::Whole { limit: 100 };
 
@@ -13,51 +13,51 @@ fn uri(text: &str) -> Uri {
 
 #[tokio::test]
 async fn what_is_asked_is_counted() {
-    let memory = Memory::new().text("mem:///a", "a");
+    let memory = MemoryProvider::new().text("mem:///a", "a");
     let ctx = Context::default();
-    memory.list(&ctx, None, &Ask::first(1)).await.unwrap();
+    memory.list(&ctx, None, &PageRequest::first(1)).await.unwrap();
     memory.stat(&ctx, &uri("mem:///a")).await.unwrap();
     memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap();
     memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap();
     let counts = memory.counts();
     assert_eq!((counts.lists(), counts.stats(), counts.reads()), (1, 1, 2));
-    assert_eq!(counts.running(), 0);
+    assert_eq!(counts.in_flight(), 0);
 }
 
 #[tokio::test]
 async fn a_fault_stays_until_it_is_mended() {
-    let memory = Memory::new().text("mem:///a", "a").text("mem:///b", "b");
+    let memory = MemoryProvider::new().text("mem:///a", "a").text("mem:///b", "b");
     let ctx = Context::default();
-    memory.fault(Spot::Read(uri("mem:///a")), Fault::Fails(ErrorKind::Unavailable));
+    memory.inject_fault(FaultPoint::Read(uri("mem:///a")), Fault::Fails(ErrorKind::Unavailable));
     for _ in 0..2 {
         let error = memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unavailable);
     }
     assert!(memory.read(&ctx, &uri("mem:///b"), &WHOLE).await.is_ok());
-    memory.mend();
+    memory.clear_faults();
     assert!(memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_request_that_hangs_runs_until_it_is_dropped() {
-    let memory = Memory::new().text("mem:///a", "a");
-    memory.fault(Spot::Read(uri("mem:///a")), Fault::Hangs);
+    let memory = MemoryProvider::new().text("mem:///a", "a");
+    memory.inject_fault(FaultPoint::Read(uri("mem:///a")), Fault::Hangs);
     let (ctx, a) = (Context::default(), uri("mem:///a"));
     let mut read = memory.read(&ctx, &a, &WHOLE);
     assert!((&mut read).now_or_never().is_none());
-    assert_eq!(memory.counts().running(), 1);
+    assert_eq!(memory.counts().in_flight(), 1);
     drop(read);
-    assert_eq!(memory.counts().running(), 0);
+    assert_eq!(memory.counts().in_flight(), 0);
 }
 
 #[tokio::test]
 async fn watchers_hear_what_touches_their_interest() {
     let (a, b) = (uri("mem:///a"), uri("mem:///b"));
-    let memory = Memory::new()
+    let memory = MemoryProvider::new()
         .text("mem:///a", "a")
         .collection("mem:///folder", &["mem:///b"])
         .text("mem:///b", "b")
-        .live();
+        .with_watches();
     let watch = async |interest| {
         let watch = memory.facets().watch.unwrap();
         watch.watch(&Context::default(), interest).await.unwrap()
@@ -65,13 +65,13 @@ async fn watchers_hear_what_touches_their_interest() {
     let all = watch(Interest::Everything).await;
     let lists = watch(Interest::Listing).await;
     let folder = watch(Interest::Resource(uri("mem:///folder"))).await;
-    assert_eq!(memory.watchers(), 3);
+    assert_eq!(memory.watch_count(), 3);
     memory.write("mem:///a", "new");
     memory.remove("mem:///b");
     let (updated, removed) = (Change::Updated(a), Change::Removed(b));
     assert_eq!(all.take(3).collect::<Vec<_>>().await, [updated, removed.clone(), Change::Listing]);
     assert_eq!(lists.take(1).collect::<Vec<_>>().await, [Change::Listing]);
     assert_eq!(folder.take(1).collect::<Vec<_>>().await, [removed]);
-    assert_eq!(memory.watchers(), 0);
-    assert!(Memory::new().facets().watch.is_none());
+    assert_eq!(memory.watch_count(), 0);
+    assert!(MemoryProvider::new().facets().watch.is_none());
 }

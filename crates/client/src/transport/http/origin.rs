@@ -5,7 +5,7 @@ use hyper::Uri;
 use crate::error::Error;
 
 /// Parses an http or https URL without credentials.
-pub(crate) fn parse(url: &str) -> Result<Uri, Error> {
+pub(crate) fn parse_url(url: &str) -> Result<Uri, Error> {
     let bad = |why: &str| Error::Unreachable(format!("the URL {why}"));
     let plain = url.split('#').next().unwrap_or_default();
     let uri: Uri = plain.parse().map_err(|_| bad("is not valid http or https"))?;
@@ -20,7 +20,7 @@ pub(crate) fn parse(url: &str) -> Result<Uri, Error> {
 }
 
 /// Resolves `reference` against `base`; `None` if the result has another origin.
-pub(super) fn resolve(base: &Uri, reference: &str) -> Option<Uri> {
+pub(super) fn resolve_same_origin(base: &Uri, reference: &str) -> Option<Uri> {
     let reference = reference.trim();
     let (scheme, authority) = (base.scheme_str()?, base.authority()?);
     let absolute = if reference.contains("://") {
@@ -35,10 +35,10 @@ pub(super) fn resolve(base: &Uri, reference: &str) -> Option<Uri> {
         let folder = base.path().rsplit_once('/').map_or("", |(folder, _)| folder);
         format!("{scheme}://{authority}{folder}/{reference}")
     };
-    parse(&absolute).ok().filter(|uri| is_same(base, uri))
+    parse_url(&absolute).ok().filter(|uri| is_same_origin(base, uri))
 }
 
-fn is_same(one: &Uri, other: &Uri) -> bool {
+fn is_same_origin(one: &Uri, other: &Uri) -> bool {
     let place = |uri: &Uri| {
         let host = uri.host().map(str::to_ascii_lowercase);
         let usual = if uri.scheme_str() == Some("https") { 443 } else { 80 };
@@ -49,12 +49,13 @@ fn is_same(one: &Uri, other: &Uri) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, resolve};
+    use super::{parse_url, resolve_same_origin};
 
     #[test]
     fn an_address_of_another_server_is_none() {
-        let base = parse("http://h:80/a/sse?x=1").unwrap();
-        let resolved = |reference: &str| resolve(&base, reference).map(|uri| uri.to_string());
+        let base = parse_url("http://h:80/a/sse?x=1").unwrap();
+        let resolved =
+            |reference: &str| resolve_same_origin(&base, reference).map(|uri| uri.to_string());
         assert_eq!(resolved("/m?s=1").as_deref(), Some("http://h:80/m?s=1"));
         assert_eq!(resolved("m?s=1").as_deref(), Some("http://h:80/a/m?s=1"));
         assert_eq!(resolved("?s=1").as_deref(), Some("http://h:80/a/sse?s=1"));
@@ -69,7 +70,7 @@ mod tests {
     #[test]
     fn an_address_with_credentials_is_not_taken_and_not_told() {
         for url in ["http://u:s3cret@h/", "s3cret", "file:///s3cret", ""] {
-            let error = parse(url).unwrap_err().to_string();
+            let error = parse_url(url).unwrap_err().to_string();
             assert!(!error.contains("s3cret"), "{error}");
         }
     }

@@ -18,21 +18,21 @@ use super::origin;
 use crate::error::Error;
 
 /// How long the request that ends a session may take.
-pub(super) const LEAVING: Duration = Duration::from_secs(2);
-const REACHING: Duration = Duration::from_secs(10);
-const REDIRECTS: usize = 3;
+pub(super) const END_SESSION_TIMEOUT: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_REDIRECTS: usize = 3;
 /// Largest buffer to allocate on the word of a Content-Length header.
-const BELIEVED: usize = 4 << 20;
+const MAX_PREALLOCATION: usize = 4 << 20;
 
 /// The connections to one server.
-pub(crate) struct Pool {
+pub(crate) struct HttpPool {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     url: Uri,
     headers: HeaderMap,
 }
 
 /// An HTTP request that can be sent again, to another URL after a redirect.
-pub(super) struct Outbound {
+pub(super) struct OutboundHttpRequest {
     method: Method,
     url: Uri,
     headers: HeaderMap,
@@ -40,14 +40,14 @@ pub(super) struct Outbound {
 }
 
 /// Why there is no response.
-pub(super) enum Unsent {
+pub(super) enum HttpSendError {
     /// The server cannot be reached at all.
     Unreachable(Error),
     /// This request got no response.
     Failed(Error),
 }
 
-impl Unsent {
+impl HttpSendError {
     pub(super) fn into_error(self) -> Error {
         match self {
             Self::Unreachable(error) | Self::Failed(error) => error,
@@ -55,7 +55,7 @@ impl Unsent {
     }
 }
 
-impl Outbound {
+impl OutboundHttpRequest {
     pub(super) fn new(method: Method, url: Uri, body: Vec<u8>) -> Self {
         let accept = match method {
             Method::POST => "application/json, text/event-stream",
@@ -70,17 +70,17 @@ impl Outbound {
         Self { method, url, headers, body: body.into() }
     }
 
-    pub(super) fn set(&mut self, name: &str, value: Option<HeaderValue>) {
+    pub(super) fn set_header(&mut self, name: &str, value: Option<HeaderValue>) {
         if let (Ok(name), Some(value)) = (HeaderName::from_bytes(name.as_bytes()), value) {
             self.headers.insert(name, value);
         }
     }
 }
 
-impl Pool {
+impl HttpPool {
     /// A pool for `url`; every request carries `headers`.
     pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<Self, Error> {
-        let url = origin::parse(url)?;
+        let url = origin::parse_url(url)?;
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let bad = |_| Error::Unreachable(format!("the header {name:?} is not valid in HTTP"));
@@ -91,13 +91,13 @@ impl Pool {
         }
         let mut http = HttpConnector::new();
         http.set_nodelay(true);
-        http.set_connect_timeout(Some(REACHING));
+        http.set_connect_timeout(Some(CONNECT_TIMEOUT));
         // Keepalive detects a dead server on streams that are silent for long.
         http.set_keepalive(Some(Duration::from_secs(60)));
         http.set_keepalive_interval(Some(Duration::from_secs(15)));
         http.set_keepalive_retries(Some(4));
         http.enforce_http(false);
-        let connector = tls(&url)?.https_or_http().enable_http1().wrap_connector(http);
+        let connector = tls_connector(&url)?.https_or_http().enable_http1().wrap_connector(http);
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(Duration::from_secs(30))
@@ -110,9 +110,12 @@ impl Pool {
     }
 
     /// Sends a request and follows redirects of the same origin that keep method and body.
-    pub(super) async fn send(&self, mut outbound: Outbound) -> Result<Response<Incoming>, Unsent> {
-        for _ in 0..=REDIRECTS {
-            let response = self.once(&outbound).await?;
+    pub(super) async fn execute(
+        &self,
+        mut outbound: OutboundHttpRequest,
+    ) -> Result<Response<Incoming>, HttpSendError> {
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.execute_once(&outbound).await?;
             let status = response.status();
             if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
                 return Ok(response);
@@ -121,17 +124,22 @@ impl Pool {
                 matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT)
                     || outbound.method == Method::GET;
             let place = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-            let place = place.and_then(|place| origin::resolve(&outbound.url, place));
+            let place = place.and_then(|place| origin::resolve_same_origin(&outbound.url, place));
             let Some(place) = place.filter(|_| keeps) else {
                 let why = "the redirect is not to the same origin and method".to_owned();
-                return Err(Unsent::Failed(Error::Unreachable(why)));
+                return Err(HttpSendError::Failed(Error::Unreachable(why)));
             };
             outbound.url = place;
         }
-        Err(Unsent::Failed(Error::Unreachable("the server redirects too many times".to_owned())))
+        Err(HttpSendError::Failed(Error::Unreachable(
+            "the server redirects too many times".to_owned(),
+        )))
     }
 
-    async fn once(&self, outbound: &Outbound) -> Result<Response<Incoming>, Unsent> {
+    async fn execute_once(
+        &self,
+        outbound: &OutboundHttpRequest,
+    ) -> Result<Response<Incoming>, HttpSendError> {
         let mut request = Request::new(Full::new(outbound.body.clone()));
         *request.method_mut() = outbound.method.clone();
         *request.uri_mut() = outbound.url.clone();
@@ -149,16 +157,16 @@ impl Pool {
                 source = cause.source();
             }
             if error.is_connect() {
-                Unsent::Unreachable(Error::Unreachable(why))
+                HttpSendError::Unreachable(Error::Unreachable(why))
             } else {
-                Unsent::Failed(Error::Closed(why))
+                HttpSendError::Failed(Error::Closed(why))
             }
         })
     }
 }
 
 /// TLS with the system's root certificates, or the bundled public roots if there are none.
-fn tls(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error> {
+fn tls_connector(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error> {
     let provider = rustls::crypto::aws_lc_rs::default_provider;
     if url.scheme_str() == Some("https") {
         match HttpsConnectorBuilder::new().with_provider_and_native_roots(provider()) {
@@ -171,7 +179,7 @@ fn tls(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error> {
 }
 
 /// Reads a whole body, up to `most` bytes.
-pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<Bytes, Error> {
+pub(super) async fn read_body(response: Response<Incoming>, most: usize) -> Result<Bytes, Error> {
     let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|length| length.parse::<usize>().ok()).unwrap_or_default();
     if length > most {
@@ -179,7 +187,7 @@ pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<B
     }
     let mut body = response.into_body();
     // Content-Length may lie, so the first allocation is bounded.
-    let mut bytes = bytes::BytesMut::with_capacity(length.min(BELIEVED));
+    let mut bytes = bytes::BytesMut::with_capacity(length.min(MAX_PREALLOCATION));
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Error::Closed(error.to_string()))?;
         let Ok(chunk) = frame.into_data() else { continue };
@@ -192,7 +200,7 @@ pub(super) async fn whole(response: Response<Incoming>, most: usize) -> Result<B
 }
 
 /// Whether the response has the content type `wanted`.
-pub(super) fn is(response: &Response<Incoming>, wanted: &str) -> bool {
+pub(super) fn has_content_type(response: &Response<Incoming>, wanted: &str) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| {
         kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(wanted)

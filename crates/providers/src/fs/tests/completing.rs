@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-use resource::{Completion, Context, Error, ErrorKind, Provider as _, Question};
+use resource::{Completion, CompletionRequest, Context, Error, ErrorKind, Provider as _};
 
-use super::{Desk, Listing, Tree};
+use super::{ListingMode, ServedFs, Tree};
 
 async fn ask(
-    desk: &Desk,
+    desk: &ServedFs,
     template: &str,
     variable: &str,
     typed: &str,
 ) -> Result<Completion, Error> {
     let settled = BTreeMap::new();
-    let question = Question { template, variable, typed, settled: &settled };
+    let question = CompletionRequest { template, variable, typed, resolved: &settled };
     desk.0.facets().complete.unwrap().complete(&Context::default(), &question).await
 }
 
-async fn values(desk: &Desk, typed: &str) -> Vec<String> {
+async fn values(desk: &ServedFs, typed: &str) -> Vec<String> {
     ask(desk, "file:///{+path}", "path", typed).await.unwrap().values
 }
 
@@ -40,7 +40,7 @@ async fn paths_are_completed_folder_by_folder_the_likeliest_first() {
     tree.write(OsStr::from_bytes(b"src/ma\xff"), "");
     tree.link("src/mall", "macros");
     tree.link("src/mad", "nowhere");
-    let desk = tree.serve(Listing::Auto);
+    let desk = tree.serve(ListingMode::Auto);
     assert_eq!(values(&desk, "").await, ["src/"]);
     assert_eq!(values(&desk, "s").await, ["src/"]);
     assert_eq!(
@@ -62,7 +62,7 @@ async fn at_most_a_hundred_are_given_and_all_are_counted() {
     for number in 0..5_000 {
         tree.write(format!("{number:04}"), "");
     }
-    let desk = tree.serve(Listing::Auto);
+    let desk = tree.serve(ListingMode::Auto);
     let completion = ask(&desk, "file:///{+path}", "path", "").await.unwrap();
     assert_eq!((completion.values.len(), completion.total), (100, 5_000));
     assert_eq!(completion.values[99], "0099");
@@ -71,7 +71,7 @@ async fn at_most_a_hundred_are_given_and_all_are_counted() {
 #[tokio::test]
 async fn questions_that_make_no_sense_are_refused() {
     let tree = Tree::of(["a"]);
-    let desk = tree.serve(Listing::Auto);
+    let desk = tree.serve(ListingMode::Auto);
     let long = "a".repeat(4 * 1024 + 1);
     let asked = [
         ("file:///{+path}", "other", ""),

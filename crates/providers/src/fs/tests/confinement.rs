@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use resource::{Content, Window};
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 
-use super::{Desk, Listing, Tree, bytes};
+use super::{ListingMode, ServedFs, Tree, bytes};
 use crate::fs::{Fs, Options};
 
 const CANARY: &str = "the canary sings";
@@ -33,7 +33,7 @@ async fn disguised_paths_get_nowhere() {
     tree.link("out-and-in", "../root/sub");
     tree.link("out-by-link", "out-relative");
     tree.link("proc", "/proc/self/cwd");
-    let desk = tree.serve_with(Listing::Flat, true);
+    let desk = tree.serve_with(ListingMode::Flat, true);
     for disguised in [
         "file:///../canary.txt".to_owned(),
         "file:///sub/../../canary.txt".to_owned(),
@@ -58,10 +58,10 @@ async fn disguised_paths_get_nowhere() {
         "file:///proc/canary.txt".to_owned(),
         format!("file:///{}canary.txt", "sub/../".repeat(10_000)),
     ] {
-        assert!(desk.lacks(&disguised).await, "{disguised}");
+        assert!(desk.is_not_found(&disguised).await, "{disguised}");
     }
     assert_eq!(desk.paths(None).await, ["a.txt", "sub/b.txt"]);
-    let tree_desk = tree.serve_with(Listing::Tree, true);
+    let tree_desk = tree.serve_with(ListingMode::Tree, true);
     assert_eq!(tree_desk.paths(None).await, ["a.txt", "sub"]);
     assert_eq!(tree_desk.paths(Some("file:///sub")).await, ["sub/b.txt"]);
 }
@@ -73,7 +73,7 @@ async fn a_folder_swapped_for_a_link_never_leads_outside() {
     let tree = tree_beside_a_canary();
     tree.write("swap/canary.txt", "inside");
     symlink("../outside", tree.at("other")).unwrap();
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let over = Arc::new(AtomicBool::new(false));
     let swaps = Arc::new(AtomicUsize::new(0));
     let swapper = std::thread::spawn({
@@ -116,7 +116,7 @@ async fn links_that_stay_inside_are_followed() {
     tree.link("twice", "link");
     tree.link("file", "twice/file.txt");
     tree.link("deeper/up", "../real/deep");
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let expected =
         ["deeper/up/file.txt", "file", "link/file.txt", "real/deep/file.txt", "twice/file.txt"];
     assert_eq!(desk.paths(None).await, expected);
@@ -149,17 +149,18 @@ async fn links_by_a_path_of_the_machine_are_followed_if_they_stay_inside() {
         tree.link(name, tree.home.path().join(target));
     }
     tree.link("top", &root);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let expected = ["a.txt", "by-link", "file", "folder/b.txt", "folder/up", "sub/b.txt", "sub/up"];
     assert_eq!(desk.paths(None).await, expected);
     assert_eq!(desk.text("file:///by-link").await, "a.txt");
     assert_eq!(desk.text("file:///folder/b.txt").await, "sub/b.txt");
     for name in ["out", "out-file", "beside", "through", "again", "alias", "dotted", "top"] {
-        assert!(desk.lacks(&format!("file:///{name}")).await, "{name}");
-        assert!(desk.lacks(&format!("file:///{name}/canary.txt")).await, "{name}");
+        assert!(desk.is_not_found(&format!("file:///{name}")).await, "{name}");
+        assert!(desk.is_not_found(&format!("file:///{name}/canary.txt")).await, "{name}");
     }
-    let aliased = Options { root: tree.home.path().join("alias"), ..tree.options(Listing::Flat) };
-    assert_eq!(Desk(Fs::open(aliased).unwrap()).paths(None).await, expected);
+    let aliased =
+        Options { root: tree.home.path().join("alias"), ..tree.options(ListingMode::Flat) };
+    assert_eq!(ServedFs(Fs::open(aliased).unwrap()).paths(None).await, expected);
 }
 
 #[tokio::test]
@@ -174,11 +175,11 @@ async fn links_that_dangle_or_loop_are_not_there_and_walks_end() {
     tree.link("a/me", "../a");
     tree.link("a/to-b", "../b");
     tree.link("b/to-a", "../a");
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let paths = desk.paths(None).await;
     assert_eq!(paths, ["a/one.txt", "a/to-b/two.txt", "b/to-a/one.txt", "b/two.txt"]);
     for name in ["dangling", "self", "ping", "here", "a/up", "a/me", "a/to-b/to-a", "here/a"] {
-        assert!(desk.lacks(&format!("file:///{name}")).await, "{name}");
+        assert!(desk.is_not_found(&format!("file:///{name}")).await, "{name}");
     }
 }
 
@@ -188,17 +189,17 @@ async fn what_is_neither_file_nor_folder_is_not_there_and_holds_nobody_up() {
     mknodat(CWD, tree.at("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(tree.at("socket")).unwrap();
     tree.link("to-pipe", "pipe");
-    let desk = tree.serve(Listing::Tree);
+    let desk = tree.serve(ListingMode::Tree);
     assert_eq!(desk.paths(None).await, ["a.txt"]);
     for name in ["pipe", "socket", "to-pipe"] {
-        assert!(desk.lacks(&format!("file:///{name}")).await, "{name}");
+        assert!(desk.is_not_found(&format!("file:///{name}")).await, "{name}");
     }
 }
 
 #[tokio::test]
 async fn errors_never_name_a_path_of_the_machine() {
     let tree = tree_beside_a_canary();
-    let desk = tree.serve(Listing::Tree);
+    let desk = tree.serve(ListingMode::Tree);
     let home = tree.home.path().to_str().unwrap();
     for name in ["missing", "a.txt/b", "sub/none"] {
         let error = desk.stat(&format!("file:///{name}")).await.unwrap_err();

@@ -1,8 +1,8 @@
 //! Runs the provider contract against a folder.
 
-use testkit::{Known, contract};
+use testkit::{Expectations, contract};
 
-use super::{Listing, Tree, uri};
+use super::{ListingMode, Tree, uri};
 
 #[tokio::test]
 async fn a_folder_is_a_provider_like_any_other() {
@@ -10,8 +10,8 @@ async fn a_folder_is_a_provider_like_any_other() {
         Tree::of(["a.txt", "docs/guide.md", "docs/deep/er/x", "sp ace/\u{65e5}\u{672c}.md", "z"]);
     tree.write("blob.bin", [0, 159, 146, 150, 255]);
     tree.write("long.txt", "\u{65e5}\u{672c}\u{8a9e} and \u{1f38c}\r\n".repeat(200));
-    for listing in [Listing::Flat, Listing::Tree, Listing::Auto] {
-        let known = Known {
+    for listing in [ListingMode::Flat, ListingMode::Tree, ListingMode::Auto] {
+        let known = Expectations {
             leaves: vec![
                 (uri("file:///a.txt"), b"a.txt".to_vec()),
                 (uri("file:///docs/guide.md"), b"docs/guide.md".to_vec()),

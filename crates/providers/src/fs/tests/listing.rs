@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use resource::{Ask, Context, ErrorKind, Progress, Provider as _, Truth};
+use resource::{Context, ErrorKind, PageRequest, ProgressSink, Provider as _, Truth};
 
-use super::{Listing, Tree, uri};
-use crate::fs::Count;
+use super::{ListingMode, Tree, uri};
+use crate::fs::FileCount;
 
 #[tokio::test]
 async fn a_file_is_described_without_being_opened() {
     let tree = Tree::of(["src/main.rs"]);
     let when = UNIX_EPOCH + Duration::from_nanos(1_700_000_000_123_456_789);
     File::open(tree.at("src/main.rs")).unwrap().set_modified(when).unwrap();
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let stat = desk.stat("file:///src/main.rs").await.unwrap();
     assert_eq!((stat.name.as_str(), stat.size), ("main.rs", Some(11)));
     assert_eq!(stat.mime.as_deref(), Some("text/x-rust"));
@@ -31,7 +31,7 @@ async fn a_file_is_described_without_being_opened() {
 #[tokio::test]
 async fn a_folder_is_a_collection_with_or_without_a_slash() {
     let tree = Tree::of(["sub/a.txt"]);
-    let desk = tree.serve(Listing::Tree);
+    let desk = tree.serve(ListingMode::Tree);
     for (text, name) in [("file:///", "/"), ("file:///sub", "sub"), ("file:///sub/", "sub")] {
         let stat = desk.stat(text).await.unwrap();
         assert_eq!((stat.uri.as_str(), stat.name.as_str()), (text, name));
@@ -39,17 +39,17 @@ async fn a_folder_is_a_collection_with_or_without_a_slash() {
         assert_eq!(stat.mime.as_deref(), Some("inode/directory"));
     }
     assert_eq!(desk.paths(Some("file:///sub/")).await, ["sub/a.txt"]);
-    assert!(desk.lacks("file:///sub/a.txt/").await);
+    assert!(desk.is_not_found("file:///sub/a.txt/").await);
 }
 
 #[tokio::test]
 async fn a_file_is_no_collection_and_a_missing_folder_is_not_found() {
     let tree = Tree::of(["a.txt"]);
-    let desk = tree.serve(Listing::Tree);
+    let desk = tree.serve(ListingMode::Tree);
     let error = desk.page(Some("file:///a.txt"), None, 10).await.unwrap_err();
     assert_eq!((error.kind, &*error.message), (ErrorKind::Invalid, "not a collection"));
     assert_eq!(error.uri, Some(uri("file:///a.txt")));
-    assert!(desk.lacks("file:///none").await);
+    assert!(desk.is_not_found("file:///none").await);
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn names_of_any_bytes_are_listed_and_can_be_read() {
     for name in names {
         tree.write(OsStr::from_bytes(name), String::from_utf8_lossy(name).as_bytes());
     }
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let page = desk.page(None, None, 10).await.unwrap();
     assert_eq!(page.items.len(), names.len());
     for item in &page.items {
@@ -74,7 +74,7 @@ async fn names_of_any_bytes_are_listed_and_can_be_read() {
 #[tokio::test]
 async fn the_etag_changes_with_the_content_even_if_size_and_date_do_not() {
     let tree = Tree::of(["a.txt"]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let etag = || async { desk.stat("file:///a.txt").await.unwrap().etag.unwrap() };
     let first = etag().await;
     assert_eq!(etag().await, first);
@@ -91,7 +91,7 @@ async fn auto_is_flat_up_to_a_thousand_and_tree_above() {
     for number in 0..999 {
         tree.write(format!("sub/{number:04}"), "");
     }
-    let desk = tree.serve(Listing::Auto);
+    let desk = tree.serve(ListingMode::Auto);
     assert_eq!(desk.paths(None).await.len(), 999);
     tree.write("sub/one-more", "");
     assert_eq!(desk.paths(None).await, ["sub"]);
@@ -108,16 +108,16 @@ async fn auto_is_flat_up_to_a_thousand_and_tree_above() {
 async fn a_count_is_bounded() {
     let tree = Tree::of(["a", "b/c", "b/d/e", ".f"]);
     tree.link("loop", ".");
-    let desk = tree.serve(Listing::Auto);
-    assert_eq!(desk.0.count(100).await, Count { leaves: 3, all: true });
+    let desk = tree.serve(ListingMode::Auto);
+    assert_eq!(desk.0.count(100).await, FileCount { files: 3, is_complete: true });
     let some = desk.0.count(2).await;
-    assert!(!some.all && some.leaves <= 3);
+    assert!(!some.is_complete && some.files <= 3);
 }
 
 #[tokio::test]
 async fn a_root_that_is_gone_is_unavailable_and_not_an_empty_list() {
     let tree = Tree::of(["a"]);
-    let desk = tree.serve(Listing::Auto);
+    let desk = tree.serve(ListingMode::Auto);
     fs::remove_dir_all(tree.root()).unwrap();
     let error = desk.page(None, None, 10).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unavailable);
@@ -125,8 +125,8 @@ async fn a_root_that_is_gone_is_unavailable_and_not_an_empty_list() {
 
 #[tokio::test]
 async fn the_template_is_listed_once() {
-    let desk = Tree::of([]).serve(Listing::Auto);
-    let page = desk.0.templates(&Context::default(), &Ask::first(10)).await.unwrap();
+    let desk = Tree::of([]).serve(ListingMode::Auto);
+    let page = desk.0.templates(&Context::default(), &PageRequest::first(10)).await.unwrap();
     assert_eq!(page.items.len(), 1);
     assert_eq!(page.items[0].uri.as_str(), "file:///{+path}");
     assert!(page.items[0].uri.matches(&uri("file:///a/b.txt")).is_some());
@@ -138,7 +138,7 @@ async fn what_did_not_change_is_the_very_same_description_again() {
     tree.write(OsStr::from_bytes(b"c\xff"), "");
     tree.link("link", "a.txt");
     tree.link("way", "sub");
-    for listing in [Listing::Flat, Listing::Tree] {
+    for listing in [ListingMode::Flat, ListingMode::Tree] {
         tree.write("b.txt", "as it was");
         let desk = tree.serve(listing);
         let items = async |parent| desk.page(parent, None, 10).await.unwrap().items;
@@ -163,10 +163,10 @@ async fn what_did_not_change_is_the_very_same_description_again() {
 }
 
 #[derive(Default)]
-struct Heard(AtomicU64);
+struct LastProgress(AtomicU64);
 
-impl Progress for Heard {
-    fn report(&self, step: resource::Step) {
+impl ProgressSink for LastProgress {
+    fn report(&self, step: resource::ProgressStep) {
         let told = self.0.fetch_add(10_000, Ordering::SeqCst) + 10_000;
         assert_eq!(told as f64, step.done);
     }
@@ -179,13 +179,13 @@ async fn a_folder_of_a_hundred_thousand_names_is_paged_and_its_reading_reported(
     for number in 0..100_000 {
         File::create(tree.at(format!("many/{number:06}"))).unwrap();
     }
-    let desk = tree.serve(Listing::Flat);
-    let heard = Arc::new(Heard::default());
-    let ctx = Context::reporting_to(heard.clone());
-    desk.0.list(&ctx, Some(&uri("file:///many")), &Ask::first(1)).await.unwrap();
+    let desk = tree.serve(ListingMode::Flat);
+    let heard = Arc::new(LastProgress::default());
+    let ctx = Context::with_progress(heard.clone());
+    desk.0.list(&ctx, Some(&uri("file:///many")), &PageRequest::first(1)).await.unwrap();
     assert_eq!(heard.0.load(Ordering::SeqCst), 100_000);
     let expected: Vec<_> = (0..100_000).map(|number| format!("many/{number:06}")).collect();
     assert_eq!(desk.paths_by(Some("file:///many"), 1_000).await, expected);
     assert_eq!(desk.paths_by(None, 1_000).await, expected);
-    assert!(desk.0.site.names.weight() < 100_000 * 16);
+    assert!(desk.0.root.name_cache.weight() < 100_000 * 16);
 }

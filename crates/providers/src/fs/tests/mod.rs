@@ -1,11 +1,11 @@
 //! Tests of the file system provider through its public interface.
 
+mod cancellation;
 mod completing;
 mod confinement;
 mod contract;
-mod hiding;
-mod keeping;
-mod leaving;
+mod folder_cache;
+mod hide_filter;
 mod listing;
 mod pages;
 mod reading;
@@ -22,12 +22,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use resource::{
-    Ask, Body, Content, Context, Cursor, Error, ErrorKind, Page, Part, Provider as _, Resource,
-    Source, Uri, Window,
+    Body, ByteSource, Content, Context, Cursor, Error, ErrorKind, Page, PageRequest, Part,
+    Provider as _, Resource, Uri, Window,
 };
 use tempfile::TempDir;
 
-use super::{Fs, Listing, Options};
+use super::{Fs, ListingMode, Options};
 
 /// A temporary folder to serve, next to files that must not be served.
 struct Tree {
@@ -71,36 +71,36 @@ impl Tree {
         symlink(target, self.at(path)).unwrap();
     }
 
-    fn serve(&self, listing: Listing) -> Desk {
+    fn serve(&self, listing: ListingMode) -> ServedFs {
         self.serve_with(listing, false)
     }
 
-    fn serve_with(&self, listing: Listing, hidden: bool) -> Desk {
-        Desk(Fs::open(Options { hidden, ..self.options(listing) }).unwrap())
+    fn serve_with(&self, listing: ListingMode, hidden: bool) -> ServedFs {
+        ServedFs(Fs::open(Options { hidden, ..self.options(listing) }).unwrap())
     }
 
     /// Serves the tree with the filter `hide`.
     fn serve_hiding(
         &self,
-        listing: Listing,
+        listing: ListingMode,
         hide: impl Fn(&str) -> bool + Send + Sync + 'static,
-    ) -> Desk {
-        Desk(Fs::open(Options { hide: Some(Arc::new(hide)), ..self.options(listing) }).unwrap())
+    ) -> ServedFs {
+        ServedFs(Fs::open(Options { hide: Some(Arc::new(hide)), ..self.options(listing) }).unwrap())
     }
 
-    fn options(&self, listing: Listing) -> Options {
+    fn options(&self, listing: ListingMode) -> Options {
         let ttl = Duration::from_secs(1);
         Options { listing, ttl, ..Options::new(self.root()) }
     }
 }
 
 /// A served folder.
-struct Desk(Fs);
+struct ServedFs(Fs);
 
-impl Desk {
+impl ServedFs {
     /// Makes the provider treat its disk as local or remote.
     fn set_local(&mut self, local: bool) {
-        Arc::get_mut(&mut self.0.site).unwrap().root.local = local;
+        Arc::get_mut(&mut self.0.root).unwrap().dir.on_local_disk = local;
     }
 
     async fn page(
@@ -110,7 +110,9 @@ impl Desk {
         limit: usize,
     ) -> Result<Page<Resource>, Error> {
         let parent = parent.map(uri);
-        self.0.list(&Context::default(), parent.as_ref(), &Ask { from, limit }).await
+        self.0
+            .list(&Context::default(), parent.as_ref(), &PageRequest { cursor: from, limit })
+            .await
     }
 
     /// Returns the paths of all pages of `limit` items.
@@ -143,7 +145,7 @@ impl Desk {
     async fn part(&self, text: &str, window: Window) -> Result<Part, Error> {
         match self.content(text, window).await? {
             Content::Parts(mut parts) => Ok(parts.remove(0)),
-            Content::Collection(_) | Content::Question(_) => panic!("{text} is a collection"),
+            Content::Collection(_) | Content::InputRequired(_) => panic!("{text} is a collection"),
         }
     }
 
@@ -160,7 +162,7 @@ impl Desk {
     }
 
     /// True if stat, read and list all report `text` as not found.
-    async fn lacks(&self, text: &str) -> bool {
+    async fn is_not_found(&self, text: &str) -> bool {
         let missing = |kind: Option<ErrorKind>| kind == Some(ErrorKind::NotFound);
         let whole = Window::Whole { limit: u64::MAX };
         missing(self.stat(text).await.err().map(|error| error.kind))
@@ -181,8 +183,8 @@ fn path(item: &Resource) -> String {
 async fn chunks(body: Body) -> Vec<Bytes> {
     let (Body::Text(source) | Body::Blob(source)) = body;
     match source {
-        Source::Bytes(bytes) => vec![bytes],
-        Source::Stream(stream) => stream.map(Result::unwrap).collect().await,
+        ByteSource::Bytes(bytes) => vec![bytes],
+        ByteSource::Stream(stream) => stream.map(Result::unwrap).collect().await,
     }
 }
 

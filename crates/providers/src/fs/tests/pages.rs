@@ -5,7 +5,7 @@ use std::fs;
 use bytes::Bytes;
 use resource::{Cursor, ErrorKind};
 
-use super::{Listing, Tree, path};
+use super::{ListingMode, Tree, path};
 
 const FILES: [&str; 12] = [
     "a-b", "a.txt", "a/b", "a/c/d", "a/c/e", "a/c.txt", "b", "c/c/c/c", "c/d", "z/y/x", "z/y0", "é",
@@ -22,8 +22,8 @@ async fn pages_of_any_size_join_without_gap_or_repeat() {
     let tree = Tree::of(FILES);
     tree.folder("empty/inner");
     tree.folder("z/zz/zzz");
-    let flat = tree.serve(Listing::Flat);
-    let nested = tree.serve(Listing::Tree);
+    let flat = tree.serve(ListingMode::Flat);
+    let nested = tree.serve(ListingMode::Tree);
     for limit in 1..=FILES.len() + 1 {
         assert_eq!(flat.paths_by(None, limit).await, WALKED, "{limit}");
         let children = ["a", "a-b", "a.txt", "b", "c", "empty", "z", "%C3%A9"];
@@ -38,7 +38,7 @@ async fn pages_of_any_size_join_without_gap_or_repeat() {
 async fn what_comes_and_goes_between_pages_neither_repeats_nor_hides_others() {
     for cut in 1..FILES.len() {
         let tree = Tree::of(FILES);
-        let desk = tree.serve(Listing::Flat);
+        let desk = tree.serve(ListingMode::Flat);
         let first = desk.page(None, None, cut).await.unwrap();
         let seen: Vec<_> = first.items.iter().map(|item| path(item)).collect();
         let last = seen.last().unwrap().replace("%C3%A9", "é");
@@ -65,7 +65,7 @@ async fn what_comes_and_goes_between_pages_neither_repeats_nor_hides_others() {
 #[tokio::test]
 async fn a_walk_goes_on_where_the_folder_of_its_cursor_is_gone() {
     let tree = Tree::of(["a/x", "b/c/d", "b/c/e", "d"]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let first = desk.page(None, None, 2).await.unwrap();
     assert_eq!(path(&first.items[1]), "b/c/d");
     fs::remove_dir_all(tree.at("b")).unwrap();
@@ -82,7 +82,7 @@ async fn a_page_that_passes_very_many_empty_folders_is_short_but_goes_on() {
     for number in 0..2_500 {
         tree.folder(&format!("f{number:04}/inner"));
     }
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let mut pages = 0;
     let mut from = None;
     let mut items = Vec::new();
@@ -102,7 +102,7 @@ async fn a_page_that_passes_very_many_empty_folders_is_short_but_goes_on() {
 #[tokio::test]
 async fn a_cursor_made_elsewhere_is_refused() {
     let tree = Tree::of(["a/b", "c"]);
-    let desk = tree.serve(Listing::Tree);
+    let desk = tree.serve(ListingMode::Tree);
     let refused = async |parent: Option<&str>, cursor: &'static [u8]| {
         let cursor = Some(Cursor(Bytes::from_static(cursor)));
         desk.page(parent, cursor, 10).await.is_err_and(|error| error.kind == ErrorKind::Invalid)
@@ -119,7 +119,7 @@ async fn a_cursor_made_elsewhere_is_refused() {
 #[tokio::test]
 async fn listings_follow_every_change_at_once() {
     let tree = Tree::of(["a"]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     for number in 0..200 {
         let name = format!("f{number}");
         tree.write(&name, "");

@@ -5,9 +5,9 @@ use std::io::Write as _;
 
 use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, WINDOWS_1252};
 use futures_util::StreamExt as _;
-use resource::{Body, ErrorKind, Source, Window};
+use resource::{Body, ByteSource, ErrorKind, Window};
 
-use super::{Listing, Tree, bytes, chunks, is_text};
+use super::{ListingMode, Tree, bytes, chunks, is_text};
 
 const MIB: usize = 1024 * 1024;
 const SENTENCE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n";
@@ -22,7 +22,7 @@ fn tree(name: &str, content: impl AsRef<[u8]>) -> Tree {
 async fn text_is_given_untouched_and_under_the_uri_asked_for() {
     let text = "\u{feff}a\r\nb\u{0}c".replace('\u{0}', "日本😀");
     let tree = tree("a b.md", &text);
-    let part = tree.serve(Listing::Flat).whole("file:///%61%20b.md").await.unwrap();
+    let part = tree.serve(ListingMode::Flat).whole("file:///%61%20b.md").await.unwrap();
     assert_eq!(part.resource.uri.as_str(), "file:///%61%20b.md");
     assert_eq!(part.resource.mime.as_deref(), Some("text/markdown"));
     assert_eq!((part.resource.charset, part.slice.is_none()), (None, true));
@@ -42,7 +42,7 @@ async fn old_charsets_are_given_as_utf_8_and_named() {
     ] {
         let encoded = charset.encode(text).0;
         let tree = tree("a.txt", &encoded);
-        let part = tree.serve(Listing::Flat).whole("file:///a.txt").await.unwrap();
+        let part = tree.serve(ListingMode::Flat).whole("file:///a.txt").await.unwrap();
         assert_eq!(part.resource.charset, Some(charset.name()));
         assert_eq!(part.resource.size, Some(encoded.len() as u64));
         assert!(is_text(&part));
@@ -55,7 +55,7 @@ async fn utf_16_is_given_without_its_mark() {
     let wide: Vec<u8> =
         format!("\u{feff}{SENTENCE}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let tree = tree("a", wide);
-    let part = tree.serve(Listing::Flat).whole("file:///a").await.unwrap();
+    let part = tree.serve(ListingMode::Flat).whole("file:///a").await.unwrap();
     assert_eq!(part.resource.charset, Some("UTF-16LE"));
     assert_eq!(part.resource.mime.as_deref(), Some("text/plain"));
     assert_eq!(bytes(part.body).await, SENTENCE);
@@ -73,20 +73,20 @@ async fn what_is_not_text_is_a_blob_of_the_type_it_shows() {
         ("a.pdf", b"%PDF-1.4 letters", "application/pdf"),
     ] {
         let tree = tree(name, content);
-        let part = tree.serve(Listing::Flat).whole(&format!("file:///{name}")).await.unwrap();
+        let part = tree.serve(ListingMode::Flat).whole(&format!("file:///{name}")).await.unwrap();
         assert!(!is_text(&part), "{name}");
         assert_eq!(part.resource.mime.as_deref(), Some(mime), "{name}");
         assert_eq!(bytes(part.body).await, content);
     }
     let tree = tree("empty", "");
-    let part = tree.serve(Listing::Flat).whole("file:///empty").await.unwrap();
+    let part = tree.serve(ListingMode::Flat).whole("file:///empty").await.unwrap();
     assert!(is_text(&part) && part.resource.mime.as_deref() == Some("text/plain"));
 }
 
 #[tokio::test]
 async fn what_is_over_the_limit_is_refused_with_the_window_to_ask_for() {
     let tree = tree("a.txt", vec![b'a'; 1_001]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let whole = |limit| desk.part("file:///a.txt", Window::Whole { limit });
     assert!(whole(1_001).await.is_ok());
     let error = whole(1_000).await.unwrap_err();
@@ -105,7 +105,7 @@ async fn large_files_are_given_in_pieces_of_bounded_size() {
     let cases: [(&[u8], bool); 3] = [(text.as_bytes(), true), (&binary, false), (&late, false)];
     for (content, expected) in cases {
         let tree = tree("a", content);
-        let part = tree.serve(Listing::Flat).whole("file:///a").await.unwrap();
+        let part = tree.serve(ListingMode::Flat).whole("file:///a").await.unwrap();
         assert_eq!(is_text(&part), expected);
         let chunks = chunks(part.body).await;
         assert!(chunks.len() >= 12 && chunks.iter().all(|chunk| chunk.len() <= 257 * 1024));
@@ -127,7 +127,7 @@ async fn large_files_in_old_charsets_are_decoded_in_pieces() {
         (ISO_2022_JP, format!("{ascii}{text}")),
     ] {
         let tree = tree("a.txt", charset.encode(&text).0);
-        let part = tree.serve(Listing::Flat).whole("file:///a.txt").await.unwrap();
+        let part = tree.serve(ListingMode::Flat).whole("file:///a.txt").await.unwrap();
         assert_eq!(part.resource.charset, Some(charset.name()));
         let chunks = chunks(part.body).await;
         assert!(chunks.len() > 8 && chunks.iter().all(|chunk| chunk.len() <= 256 * 1024));
@@ -142,7 +142,7 @@ async fn a_large_file_that_breaks_its_charset_late_is_a_blob() {
     for mut content in [text.clone().into_bytes(), bytes_of(SHIFT_JIS), bytes_of(EUC_JP)] {
         content.extend_from_slice(b"\x01\xff\xff\x80");
         let tree = tree("a.txt", &content);
-        let part = tree.serve(Listing::Flat).whole("file:///a.txt").await.unwrap();
+        let part = tree.serve(ListingMode::Flat).whole("file:///a.txt").await.unwrap();
         assert!(!is_text(&part));
         assert!(bytes(part.body).await == content);
     }
@@ -153,7 +153,7 @@ async fn a_stream_keeps_to_the_size_seen_at_first_and_survives_any_change() {
     let text = SENTENCE.repeat(3 * MIB / SENTENCE.len());
     let open = |tree: &Tree| OpenOptions::new().append(true).open(tree.at("a")).unwrap();
     let tree = tree("a", &text);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let part = desk.whole("file:///a").await.unwrap();
     open(&tree).write_all(b"more").unwrap();
     assert!(bytes(part.body).await == text);
@@ -180,7 +180,7 @@ fn reads_so_far() -> u64 {
 async fn a_file_at_hand_is_read_in_one_go() {
     for (size, text) in [(1_024, "a"), (MIB - 1, "日本語")] {
         let tree = tree("a", &text.repeat(MIB)[..size / 3 * 3]);
-        let mut desk = tree.serve(Listing::Flat);
+        let mut desk = tree.serve(ListingMode::Flat);
         desk.set_local(true);
         let own = reads_so_far();
         let own = reads_so_far() - own;
@@ -188,7 +188,7 @@ async fn a_file_at_hand_is_read_in_one_go() {
         let part = desk.whole("file:///a").await.unwrap();
         assert_eq!(reads_so_far() - before - own, 1);
         assert!(
-            matches!(part.body, Body::Text(Source::Bytes(bytes)) if bytes.len() == size / 3 * 3)
+            matches!(part.body, Body::Text(ByteSource::Bytes(bytes)) if bytes.len() == size / 3 * 3)
         );
     }
 }
@@ -198,9 +198,9 @@ async fn pieces_can_be_encoded_one_by_one_and_none_is_read_before_it_is_asked_fo
     let mut content = vec![0xfe_u8; MIB + 100];
     content[0] = 0;
     let tree = tree("a", &content);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let blob = async || match desk.whole("file:///a").await.unwrap().body {
-        Body::Blob(Source::Stream(stream)) => stream,
+        Body::Blob(ByteSource::Stream(stream)) => stream,
         _ => panic!("no stream"),
     };
     let pieces: Vec<_> = blob().await.map(Result::unwrap).collect().await;
@@ -216,20 +216,20 @@ async fn pieces_can_be_encoded_one_by_one_and_none_is_read_before_it_is_asked_fo
 #[tokio::test]
 async fn small_files_are_at_hand_and_a_removed_one_is_not_found() {
     let tree = tree("a", vec![b'a'; MIB]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let part = desk.whole("file:///a").await.unwrap();
-    assert!(matches!(part.body, Body::Text(Source::Bytes(_))));
+    assert!(matches!(part.body, Body::Text(ByteSource::Bytes(_))));
     tree.remove("a");
-    assert!(desk.lacks("file:///a").await);
+    assert!(desk.is_not_found("file:///a").await);
 }
 
 #[tokio::test]
 async fn a_disk_elsewhere_is_served_all_the_same() {
     let tree = Tree::of(["sub/a.txt"]);
-    let mut desk = tree.serve(Listing::Auto);
+    let mut desk = tree.serve(ListingMode::Auto);
     desk.set_local(false);
     assert_eq!(desk.paths(None).await, ["sub/a.txt"]);
     assert_eq!(desk.text("file:///sub/a.txt").await, "sub/a.txt");
-    assert!(desk.stat("file:///sub").await.is_ok() && desk.lacks("file:///none").await);
+    assert!(desk.stat("file:///sub").await.is_ok() && desk.is_not_found("file:///none").await);
     assert!(is_text(&desk.window("file:///sub/a.txt", 0, 3).await));
 }

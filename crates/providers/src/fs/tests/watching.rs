@@ -3,9 +3,9 @@
 mod files;
 mod folders;
 mod limits;
-mod lists;
 mod rules;
 mod shortage;
+mod stat_cache;
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -15,26 +15,26 @@ use futures_core::Stream;
 use futures_util::StreamExt as _;
 use resource::{Change, Context, Error, Interest, Uri, Watch as _};
 
-use super::{Desk, uri};
+use super::{ServedFs, uri};
 
 /// A stream of changes, read with a timeout.
-pub(super) struct Ear(Pin<Box<dyn Stream<Item = Change> + Send>>);
+pub(super) struct ChangeReader(Pin<Box<dyn Stream<Item = Change> + Send>>);
 
-impl Desk {
-    async fn try_hear(&self, interest: Interest) -> Result<Ear, Error> {
-        Ok(Ear(self.0.watch(&Context::default(), interest).await?))
+impl ServedFs {
+    async fn try_subscribe(&self, interest: Interest) -> Result<ChangeReader, Error> {
+        Ok(ChangeReader(self.0.watch(&Context::default(), interest).await?))
     }
 
-    async fn hear(&self, interest: Interest) -> Ear {
-        self.try_hear(interest).await.unwrap()
+    async fn subscribe(&self, interest: Interest) -> ChangeReader {
+        self.try_subscribe(interest).await.unwrap()
     }
 
-    async fn hear_of(&self, text: &str) -> Ear {
-        self.hear(Interest::Resource(uri(text))).await
+    async fn subscribe_to(&self, text: &str) -> ChangeReader {
+        self.subscribe(Interest::Resource(uri(text))).await
     }
 }
 
-impl Ear {
+impl ChangeReader {
     async fn next(&mut self) -> Change {
         let next = tokio::time::timeout(Duration::from_secs(10), self.0.next());
         next.await.expect("no change within ten seconds").expect("the stream ended")
@@ -73,6 +73,6 @@ fn removed(text: &str) -> Change {
 fn about(change: &Change) -> Option<&Uri> {
     match change {
         Change::Updated(uri) | Change::Removed(uri) => Some(uri),
-        Change::Listing | Change::Offers(_) | Change::Worded(..) => None,
+        Change::Listing | Change::Components(_) | Change::WithExtra(..) => None,
     }
 }

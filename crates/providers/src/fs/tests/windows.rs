@@ -6,15 +6,15 @@ use std::os::unix::fs::FileExt as _;
 use encoding_rs::{EUC_JP, ISO_2022_JP, SHIFT_JIS};
 use proptest::prelude::{Just, ProptestConfig, any, prop_oneof, proptest};
 use proptest::strategy::Strategy;
-use resource::{Body, ErrorKind, Slice, Source, Window};
+use resource::{Body, ByteSource, ErrorKind, Slice, Window};
 
-use super::{Desk, Listing, Tree, bytes, chunks, is_text};
+use super::{ListingMode, ServedFs, Tree, bytes, chunks, is_text};
 
 const SENTENCE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n";
 
 /// Reads `file:///a` in windows of `length`; returns the content, and whether all windows were
 /// text.
-async fn joined(desk: &Desk, length: u64) -> (Vec<u8>, bool) {
+async fn joined(desk: &ServedFs, length: u64) -> (Vec<u8>, bool) {
     let (mut all, mut text, mut offset) = (Vec::new(), true, 0);
     loop {
         let part = desk.window("file:///a", offset, length).await;
@@ -24,7 +24,7 @@ async fn joined(desk: &Desk, length: u64) -> (Vec<u8>, bool) {
         assert_eq!((slice.offset, slice.length), (offset, body.len() as u64));
         assert!(slice.length <= length.max(4));
         all.extend_from_slice(&body);
-        match slice.next() {
+        match slice.next_offset() {
             Some(next) => offset = next,
             None => return (all, text),
         }
@@ -54,7 +54,7 @@ proptest! {
     fn windows_of_any_size_join_to_the_text(text in texts(), length in 0..40_u64) {
         let tree = Tree::of([]);
         tree.write("a", &text);
-        let (all, is_text) = run(joined(&tree.serve(Listing::Flat), length));
+        let (all, is_text) = run(joined(&tree.serve(ListingMode::Flat), length));
         assert!(is_text && all == text.as_bytes());
     }
 
@@ -63,7 +63,7 @@ proptest! {
         blob.push(0);
         let tree = Tree::of([]);
         tree.write("a", &blob);
-        let (all, is_text) = run(joined(&tree.serve(Listing::Flat), length));
+        let (all, is_text) = run(joined(&tree.serve(ListingMode::Flat), length));
         assert!(!is_text && all == blob);
     }
 
@@ -73,7 +73,7 @@ proptest! {
     ) {
         let tree = Tree::of([]);
         tree.write("a", &text);
-        let part = run(tree.serve(Listing::Flat).window("file:///a", offset, length));
+        let part = run(tree.serve(ListingMode::Flat).window("file:///a", offset, length));
         let Slice { offset: start, length: given, total, .. } = part.slice.clone().unwrap();
         assert_eq!(total, text.len() as u64);
         let start_of_next = text.ceil_char_boundary(text.len().min(offset as usize));
@@ -94,7 +94,7 @@ async fn windows_of_old_charsets_count_the_decoded_text() {
     for charset in [SHIFT_JIS, EUC_JP, ISO_2022_JP] {
         let tree = Tree::of([]);
         tree.write("a", charset.encode(&text).0);
-        let desk = tree.serve(Listing::Flat);
+        let desk = tree.serve(ListingMode::Flat);
         for length in [1, 2, 3, 7, 100, 5_000] {
             assert_eq!(joined(&desk, length).await, (text.clone().into_bytes(), true));
         }
@@ -106,7 +106,7 @@ async fn windows_of_old_charsets_count_the_decoded_text() {
         tree.write("a", charset.encode(&long).0);
         let part = desk.window("file:///a", 200_000, 2 * 1024 * 1024).await;
         let slice = part.slice.clone().unwrap();
-        assert!(matches!(part.body, Body::Text(Source::Stream(_))));
+        assert!(matches!(part.body, Body::Text(ByteSource::Stream(_))));
         let body = bytes(part.body).await;
         let range = slice.offset as usize..(slice.offset + slice.length) as usize;
         assert!(body == long[range]);
@@ -119,12 +119,12 @@ async fn a_window_beyond_the_end_is_empty_and_no_error() {
     let tree = Tree::of([]);
     for content in [&b"abc"[..], b"a\0c", &SHIFT_JIS.encode("日本語の文章。").0, b""] {
         tree.write("a", content);
-        let desk = tree.serve(Listing::Flat);
+        let desk = tree.serve(ListingMode::Flat);
         for offset in [100, u64::MAX] {
             let part = desk.window("file:///a", offset, u64::MAX).await;
             let slice = part.slice.clone().unwrap();
             assert_eq!((slice.offset, slice.length), (slice.total, 0));
-            assert_eq!(slice.next(), None);
+            assert_eq!(slice.next_offset(), None);
             assert!(bytes(part.body).await.is_empty());
         }
     }
@@ -133,7 +133,7 @@ async fn a_window_beyond_the_end_is_empty_and_no_error() {
 #[tokio::test]
 async fn a_pinned_version_that_is_gone_is_refused_with_the_one_that_is() {
     let tree = Tree::of(["a"]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let etag = desk.stat("file:///a").await.unwrap().etag;
     let pinned = || Window::Part { offset: 0, length: 10, etag: etag.clone() };
     assert!(desk.part("file:///a", pinned()).await.is_ok());
@@ -150,7 +150,7 @@ async fn a_window_with_broken_text_is_a_blob_and_others_stay_text() {
     let mut content = SENTENCE.repeat(2_000).into_bytes();
     content[100_000] = 0xff;
     tree.write("a", &content);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let broken = desk.window("file:///a", 99_990, 100).await;
     assert!(!is_text(&broken));
     assert_eq!(bytes(broken.body).await, content[99_990..100_090]);
@@ -174,7 +174,7 @@ async fn a_little_of_a_huge_file_reads_only_a_little() {
     file.set_len(size).unwrap();
     file.write_all_at("日本語".repeat(10_000).as_bytes(), 0).unwrap();
     file.write_all_at("語日本".repeat(10_000).as_bytes(), size / 2).unwrap();
-    let mut desk = tree.serve(Listing::Flat);
+    let mut desk = tree.serve(ListingMode::Flat);
     // Inline, on the thread whose reads are counted, whatever disk the test runs on.
     desk.set_local(true);
     let before = read_so_far();
@@ -195,7 +195,7 @@ async fn large_windows_are_given_in_pieces() {
     let tree = Tree::of([]);
     for (content, expected) in [(text.as_bytes(), true), (&blob, false)] {
         tree.write("a", content);
-        let part = tree.serve(Listing::Flat).window("file:///a", 3, 2_000_000).await;
+        let part = tree.serve(ListingMode::Flat).window("file:///a", 3, 2_000_000).await;
         assert_eq!(is_text(&part), expected);
         let slice = part.slice.clone().unwrap();
         assert!(slice.length > 2_000_000 - 4);

@@ -3,10 +3,10 @@
 //! An event only says where to look. The reported change follows from comparing what is visible now
 //! with the last snapshot.
 
-mod gaze;
-mod known;
-mod memory;
-mod one;
+mod content_version;
+mod dir_snapshot;
+mod single_watch;
+mod watch_state;
 
 use std::io;
 use std::pin::Pin;
@@ -15,26 +15,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use async_trait::async_trait;
 use futures_core::Stream;
 use resource::{
-    Change, Condition, Context, Error, ErrorKind, Health, Interest, Result, State, Watch,
+    Change, Context, Error, ErrorKind, Health, HealthState, HealthStatus, Interest, Result, Watch,
 };
 
-pub(super) use self::memory::Memory;
+pub(super) use self::watch_state::FsWatchState;
 
-use super::effort::Effort;
-use super::fault::{Fault, missing};
-use super::locate::{Folder, Found};
-use super::options::Watching;
-use super::path::Local;
-use super::site::Site;
-use super::{Fs, asked};
-use crate::vigil::{Desk, Feed, Heard, Left, Lookout, Party, enlist};
+use super::budget::WorkBudget;
+use super::error::{FsError, not_found};
+use super::locate::{Folder, PathEntry};
+use super::options::WatchMode;
+use super::path::LocalPath;
+use super::root::FsRoot;
+use super::{Fs, parse_path};
+use crate::file_watch::{
+    ChangeSender, DirtySet, RescanLoop, RescanOutcome, Rescanner, ScanSubscriber, subscribe,
+};
 
 /// Most folders watched because a client listed them.
-const MOST_LISTED: usize = 4_096;
+const MAX_LISTED_FOLDERS: usize = 4_096;
 
 /// The subscriptions to list changes.
 #[derive(Default)]
-pub(super) struct Readers(Mutex<Vec<Weak<Party<Memory>>>>);
+pub(super) struct ListingSubscribers(Mutex<Vec<Weak<ScanSubscriber<FsWatchState>>>>);
 
 #[async_trait]
 impl Watch for Fs {
@@ -44,94 +46,108 @@ impl Watch for Fs {
         interest: Interest,
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
         let (memory, uri) = match &interest {
-            Interest::Resource(uri) => (Memory::one(uri, asked(uri)?), Some(uri)),
-            Interest::Listing => (Memory::listing(), None),
-            Interest::Everything => (Memory::everything(), None),
-            Interest::Offers(_) => {
+            Interest::Resource(uri) => {
+                (FsWatchState::for_resource(uri, parse_path(uri)?), Some(uri))
+            }
+            Interest::Listing => (FsWatchState::for_listing(), None),
+            Interest::Everything => (FsWatchState::for_everything(), None),
+            Interest::Components(_) => {
                 return Err(Error::new(ErrorKind::Unsupported, "a folder has no tools or prompts"));
             }
         };
-        if self.site.watch == Watching::Off {
+        if self.root.watch == WatchMode::Off {
             return Err(Error::new(ErrorKind::Unsupported, "watching is off for this folder"));
         }
         // Subscribe first: events during the first scan are then checked after it.
-        let (party, stories) = enlist(&self.site, memory);
-        if !self.site.is_told() {
-            self.site.desk.start_polling();
+        let (party, stories) = subscribe(&self.root, memory);
+        if !self.root.uses_inotify() {
+            self.root.rescan_loop.start_polling();
         }
         if interest == Interest::Listing {
-            self.site.readers.add(&party);
+            self.root.listing_subscribers.add(&party);
         }
-        let look = move |site: &Site, effort: &Effort| {
-            effort.must_be_long()?;
-            site.first_look(&party)
+        let look = move |site: &FsRoot, effort: &WorkBudget| {
+            effort.require_unlimited()?;
+            site.run_initial_scan(&party)
         };
-        let done = self.labour(ctx, look).await;
-        self.site.desk.wake();
+        let done = self.run_blocking(ctx, look).await;
+        self.root.rescan_loop.wake();
         done.map_err(|fault| match (uri, fault) {
-            (Some(uri), fault) => fault.about(uri),
-            (None, Fault::Io(error)) => {
+            (Some(uri), fault) => fault.for_uri(uri),
+            (None, FsError::Io(error)) => {
                 Error::unavailable("the served folder cannot be read; try again later")
                     .caused_by(error)
             }
-            (None, Fault::Said(error)) => error,
+            (None, FsError::Resource(error)) => error,
         })?;
         Ok(Box::pin(stories))
     }
 }
 
 impl Health for Fs {
-    fn health(&self) -> Condition {
-        let site = &self.site;
-        if !site.is_told() {
-            let words = format!("changes are found by polling every {:?}", site.desk.every());
-            let looks = site.watch != Watching::Off;
-            return Condition::new(State::Ready, looks.then_some(words));
+    fn health(&self) -> HealthStatus {
+        let site = &self.root;
+        if !site.uses_inotify() {
+            let words = format!(
+                "changes are found by polling every {:?}",
+                site.rescan_loop.configured_interval()
+            );
+            let looks = site.watch != WatchMode::Off;
+            return HealthStatus::new(HealthState::Ready, looks.then_some(words));
         }
-        let condition = match site.desk.polls() {
-            Some(poll) => Condition::degraded(format!(
+        let condition = match site.rescan_loop.polling_interval() {
+            Some(poll) => HealthStatus::degraded(format!(
                 "changes are found by polling every {poll:?}: inotify does not cover some folders"
             )),
-            None => Condition::ready(),
+            None => HealthStatus::ready(),
         };
-        Condition { since: site.desk.turned(), ..condition }
+        HealthStatus { since: site.rescan_loop.polling_changed_at(), ..condition }
     }
 
-    fn is_there(&self) -> bool {
+    fn is_available(&self) -> bool {
         true
     }
 }
 
-impl Lookout for Site {
-    type Memory = Memory;
+impl Rescanner for FsRoot {
+    type Memory = FsWatchState;
 
-    fn desk(&self) -> &Desk<Memory> {
-        &self.desk
+    fn rescan_loop(&self) -> &RescanLoop<FsWatchState> {
+        &self.rescan_loop
     }
 
-    fn look(&self, memory: &mut Memory, heard: &Heard, feed: &Feed) -> Left {
-        memory.look(self, heard, feed)
+    fn rescan(
+        &self,
+        memory: &mut FsWatchState,
+        heard: &DirtySet,
+        feed: &ChangeSender,
+    ) -> RescanOutcome {
+        memory.rescan(self, heard, feed)
     }
 }
 
-impl Site {
+impl FsRoot {
     /// True if changes are detected with inotify.
-    pub(super) fn is_told(&self) -> bool {
-        self.watch == Watching::Auto && self.root.local
+    pub(super) fn uses_inotify(&self) -> bool {
+        self.watch == WatchMode::Auto && self.dir.on_local_disk
     }
 
-    fn first_look(&self, party: &Party<Memory>) -> Result<(), Fault> {
-        if party.memory().begin(self, &party.feed)? { Ok(()) } else { Err(missing().into()) }
+    fn run_initial_scan(&self, party: &ScanSubscriber<FsWatchState>) -> Result<(), FsError> {
+        if party.memory().initial_scan(self, &party.feed)? {
+            Ok(())
+        } else {
+            Err(not_found().into())
+        }
     }
 
     /// Lets the subscriptions to list changes cover `folder`, which a client is about to list.
-    pub(super) fn heed(&self, folder: &Folder, effort: &Effort) -> io::Result<()> {
-        for party in self.readers.present() {
-            let mut memory = at_hand(&party, effort)?;
-            if memory.lacks(folder) {
-                effort.must_be_long()?;
-                if memory.heed(self, folder, &party.feed) {
-                    self.desk.wake();
+    pub(super) fn track_listed(&self, folder: &Folder, effort: &WorkBudget) -> io::Result<()> {
+        for party in self.listing_subscribers.active() {
+            let mut memory = lock_state(&party, effort)?;
+            if memory.can_add(folder) {
+                effort.require_unlimited()?;
+                if memory.add_listed(self, folder, &party.feed) {
+                    self.rescan_loop.wake();
                 }
             }
         }
@@ -140,44 +156,47 @@ impl Site {
 
     /// Lets the subscriptions to list changes cover everything, because a client is about to list
     /// it.
-    pub(super) fn heed_all(&self, effort: &Effort) -> io::Result<()> {
-        for party in self.readers.present() {
-            let mut memory = at_hand(&party, effort)?;
+    pub(super) fn track_all_listed(&self, effort: &WorkBudget) -> io::Result<()> {
+        for party in self.listing_subscribers.active() {
+            let mut memory = lock_state(&party, effort)?;
             if memory.is_shallow() {
-                effort.must_be_long()?;
-                if memory.heed_all(self, &party.feed) {
-                    self.desk.wake();
+                effort.require_unlimited()?;
+                if memory.add_all(self, &party.feed) {
+                    self.rescan_loop.wake();
                 }
             }
         }
         Ok(())
     }
 
-    fn folder_at(&self, path: &Local) -> io::Result<Arc<Folder>> {
+    fn folder_without_links(&self, path: &LocalPath) -> io::Result<Arc<Folder>> {
         match self.find(path)? {
-            Found::Folder(folder) if folder.path == *path => Ok(folder),
-            Found::Folder(_) | Found::File(_) => Err(missing()),
+            PathEntry::Folder(folder) if folder.path == *path => Ok(folder),
+            PathEntry::Folder(_) | PathEntry::File(_) => Err(not_found()),
         }
     }
 }
 
 /// Locks the state of `party`. If it is in use, only work on a blocking thread waits for it.
-fn at_hand<'a>(party: &'a Party<Memory>, effort: &Effort) -> io::Result<MutexGuard<'a, Memory>> {
+fn lock_state<'a>(
+    party: &'a ScanSubscriber<FsWatchState>,
+    effort: &WorkBudget,
+) -> io::Result<MutexGuard<'a, FsWatchState>> {
     if let Ok(memory) = party.memory.try_lock() {
         return Ok(memory);
     }
-    effort.must_be_long()?;
+    effort.require_unlimited()?;
     Ok(party.memory())
 }
 
-impl Readers {
-    fn add(&self, party: &Arc<Party<Memory>>) {
+impl ListingSubscribers {
+    fn add(&self, party: &Arc<ScanSubscriber<FsWatchState>>) {
         let mut readers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         readers.retain(|party| party.strong_count() > 0);
         readers.push(Arc::downgrade(party));
     }
 
-    fn present(&self) -> Vec<Arc<Party<Memory>>> {
+    fn active(&self) -> Vec<Arc<ScanSubscriber<FsWatchState>>> {
         let readers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         readers.iter().filter_map(Weak::upgrade).collect()
     }

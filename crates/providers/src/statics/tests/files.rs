@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use resource::{Ask, Body, Context, ErrorKind, Provider, Source, Window};
+use resource::{Body, ByteSource, Context, ErrorKind, PageRequest, Provider, Window};
 
 use super::{WHOLE, file, is_text, read, statics, text, try_read, uri};
 
@@ -22,7 +22,7 @@ async fn an_edit_shows_in_list_stat_and_read() {
     let after = statics.stat(&ctx, &uri("note://a")).await.unwrap();
     assert_eq!((before.size, after.size), (Some(6), Some(9)));
     assert_ne!(before.etag, after.etag);
-    let page = statics.list(&ctx, None, &Ask::first(10)).await.unwrap();
+    let page = statics.list(&ctx, None, &PageRequest::first(10)).await.unwrap();
     assert_eq!(*page.items[1], after);
     assert_eq!(page.items[0].uri, uri("note://x"));
     let parts = try_read(&statics, "note://a", &WHOLE).await.unwrap();
@@ -36,7 +36,7 @@ async fn a_missing_file_is_unavailable_and_still_listed() {
     let path = folder.path().join("gone.txt");
     let statics =
         statics(vec![file("note://a", "text/plain", &path), text("note://b", "b")], vec![]);
-    let page = statics.list(&Context::default(), None, &Ask::first(10)).await.unwrap();
+    let page = statics.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
     assert_eq!(page.items.len(), 2);
     assert_eq!((page.items[0].size, page.items[0].etag.clone()), (None, None));
     assert!(statics.stat(&Context::default(), &uri("note://a")).await.is_ok());
@@ -81,7 +81,9 @@ async fn a_large_file_is_streamed_in_chunks_of_whole_characters() {
     fs::write(&path, &words).unwrap();
     let statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
     let part = try_read(&statics, "note://a", &WHOLE).await.unwrap().remove(0);
-    let Body::Text(Source::Stream(mut stream)) = part.body else { panic!("not a stream of text") };
+    let Body::Text(ByteSource::Stream(mut stream)) = part.body else {
+        panic!("not a stream of text")
+    };
     let mut all = String::new();
     let mut count = 0;
     while let Some(chunk) = stream.next().await {
@@ -116,7 +118,9 @@ async fn a_file_cut_short_while_it_is_streamed_ends_in_an_error() {
     fs::write(&path, vec![0xff; 2_000_000]).unwrap();
     let statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
     let part = try_read(&statics, "note://a", &WHOLE).await.unwrap().remove(0);
-    let Body::Blob(Source::Stream(mut stream)) = part.body else { panic!("not a stream of bytes") };
+    let Body::Blob(ByteSource::Stream(mut stream)) = part.body else {
+        panic!("not a stream of bytes")
+    };
     assert!(stream.next().await.unwrap().is_ok());
     fs::File::options().write(true).open(&path).unwrap().set_len(300_000).unwrap();
     let error = stream.next().await.unwrap().unwrap_err();

@@ -5,14 +5,14 @@ use std::path::Path;
 use resource::{Context, ErrorKind, Format, Provider, Window};
 use testkit::contract::bytes_of;
 
-use super::{Origin, Statics, WHOLE, entry, form, is_text, statics, text, try_read, uri};
+use super::{ContentOrigin, Statics, WHOLE, entry, form, is_text, statics, text, try_read, uri};
 
 fn report(path: &Path) -> Statics {
     let mut report = entry(
         "note://report",
         vec![
-            form("application/pdf", Origin::File(path.to_owned())),
-            form("text/plain", Origin::Text("words".to_owned())),
+            form("application/pdf", ContentOrigin::File(path.to_owned())),
+            form("text/plain", ContentOrigin::Text("words".to_owned())),
         ],
     );
     report.resource.annotations.priority = Some(0.9);

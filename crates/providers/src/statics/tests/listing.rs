@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use resource::{
-    Ask, Body, Context, Cursor, ErrorKind, Provider, Scope, Slice, Source, Truth, Window,
+    Body, ByteSource, CacheScope, Context, Cursor, ErrorKind, PageRequest, Provider, Slice, Truth,
+    Window,
 };
 use testkit::contract::bytes_of;
 
@@ -17,7 +18,7 @@ async fn resources_are_listed_in_declared_order_with_their_facts() {
     declared.resource.title = Some("B".to_owned());
     declared.resource.listable = Truth::Unknown;
     let statics = statics(vec![declared, text("note://a", "")], vec![]);
-    let page = statics.list(&Context::default(), None, &Ask::first(10)).await.unwrap();
+    let page = statics.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
     let uris: Vec<&str> = page.items.iter().map(|item| item.uri.as_str()).collect();
     assert_eq!(uris, ["note://b", "note://a"]);
     let first = &page.items[0];
@@ -25,7 +26,7 @@ async fn resources_are_listed_in_declared_order_with_their_facts() {
     assert_eq!((first.title.as_deref(), first.listable), (Some("B"), Truth::No));
     assert_ne!(first.etag, page.items[1].etag);
     assert_eq!(page.freshness.ttl, Duration::from_secs(5));
-    assert_eq!(page.freshness.scope, Scope::Public);
+    assert_eq!(page.freshness.scope, CacheScope::Public);
     assert!(page.next.is_none());
 }
 
@@ -34,18 +35,18 @@ async fn pages_of_inline_resources_are_shared_and_not_copied() {
     let entries = (0..300).map(|n| text(&format!("note://{n}"), "x")).collect();
     let statics = statics(entries, vec![]);
     let ctx = Context::default();
-    let first = statics.list(&ctx, None, &Ask::first(100)).await.unwrap();
-    let again = statics.list(&ctx, None, &Ask::first(100)).await.unwrap();
+    let first = statics.list(&ctx, None, &PageRequest::first(100)).await.unwrap();
+    let again = statics.list(&ctx, None, &PageRequest::first(100)).await.unwrap();
     assert!(first.items.iter().zip(&again.items).all(|(one, other)| Arc::ptr_eq(one, other)));
     assert_eq!(first.next, Some(Cursor(Bytes::from_static(b"note://99"))));
-    let ask = Ask { from: first.next, limit: 300 };
+    let ask = PageRequest { cursor: first.next, limit: 300 };
     assert_eq!(statics.list(&ctx, None, &ask).await.unwrap().items.len(), 200);
 }
 
 #[tokio::test]
 async fn a_cursor_that_names_nothing_here_is_invalid() {
     let statics = statics(vec![text("note://a", "")], vec![]);
-    let ask = Ask { from: Some(Cursor(Bytes::from_static(b"note://gone"))), limit: 1 };
+    let ask = PageRequest { cursor: Some(Cursor(Bytes::from_static(b"note://gone"))), limit: 1 };
     let error = statics.list(&Context::default(), None, &ask).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
     let error = statics.templates(&Context::default(), &ask).await.unwrap_err();
@@ -61,7 +62,8 @@ async fn no_resource_is_a_collection() {
         ("note://p/1", ErrorKind::Invalid),
         ("note://none", ErrorKind::NotFound),
     ] {
-        let listed = statics.list(&Context::default(), Some(&uri(at)), &Ask::first(1)).await;
+        let listed =
+            statics.list(&Context::default(), Some(&uri(at)), &PageRequest::first(1)).await;
         let error = listed.unwrap_err();
         assert_eq!((error.kind, error.uri), (kind, Some(uri(at))));
     }
@@ -78,7 +80,7 @@ async fn of_two_resources_with_one_uri_the_first_is_kept() {
 fn claims_are_all_uris_and_templates() {
     let templates = vec![pattern("note://p/{id}", "text/plain", "{id}", &[])];
     let statics = statics(vec![text("note://a", ""), text("x:b", "")], templates);
-    let (uris, templates) = statics.claims();
+    let (uris, templates) = statics.declared_uris();
     assert_eq!(uris, [uri("note://a"), uri("x:b")]);
     assert_eq!(templates[0].as_str(), "note://p/{id}");
 }
@@ -89,7 +91,7 @@ async fn a_read_of_inline_text_shares_its_bytes() {
     let mut addresses = Vec::new();
     for _ in 0..2 {
         let part = try_read(&statics, "note://a", &WHOLE).await.unwrap().remove(0);
-        let Body::Text(Source::Bytes(bytes)) = part.body else { panic!("no text at hand") };
+        let Body::Text(ByteSource::Bytes(bytes)) = part.body else { panic!("no text at hand") };
         addresses.push(bytes.as_ptr());
     }
     assert_eq!(addresses[0], addresses[1]);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use resource::{Completion, Context, ErrorKind, Provider, Question, Slice, Window};
+use resource::{Completion, CompletionRequest, Context, ErrorKind, Provider, Slice, Window};
 
-use super::{Entry, WHOLE, pattern, read, statics, text, try_read, uri};
+use super::{ResourceDeclaration, WHOLE, pattern, read, statics, text, try_read, uri};
 
 async fn filled(mime: &str, text: &str, at: &str) -> String {
     let statics = statics(vec![], vec![pattern("x://{a}/{b}", mime, text, &[])]);
@@ -29,7 +29,7 @@ async fn a_template_is_read_with_its_values_in_place() {
     assert_eq!(read(&statics, "note://person/declared").await, b"its own");
 }
 
-fn text_entry() -> Entry {
+fn text_entry() -> ResourceDeclaration {
     text("note://person/declared", "its own")
 }
 
@@ -99,7 +99,7 @@ async fn complete(template: &str, variable: &str, typed: &str) -> Result<Complet
     let templates = vec![pattern("x://{a}/{b}", "text/plain", "", &[("a", values)])];
     let statics = statics(vec![text("note://plain", "")], templates);
     let settled = BTreeMap::new();
-    let question = Question { template, variable, typed, settled: &settled };
+    let question = CompletionRequest { template, variable, typed, resolved: &settled };
     let complete = statics.facets().complete.unwrap();
     complete.complete(&Context::default(), &question).await.map_err(|error| error.kind)
 }

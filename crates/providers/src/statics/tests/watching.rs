@@ -10,16 +10,17 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::StreamExt as _;
 use resource::{
-    Change, Context, ErrorKind, Health as _, Interest, Provider as _, State, Truth, Watch as _,
+    Change, Context, ErrorKind, Health as _, HealthState, Interest, Provider as _, Truth,
+    Watch as _,
 };
 
-use super::super::watch::Station;
+use super::super::watch::DeclaredFileWatcher;
 use super::{Statics, file, pattern, read, statics, text, uri};
-use crate::vigil::tests::shortage::{is_alone, take_all};
+use crate::file_watch::tests::fd_limit::{exhaust_descriptors, in_limited_process};
 
 type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
-async fn hear(statics: &Statics, interest: Interest) -> Changes {
+async fn watch(statics: &Statics, interest: Interest) -> Changes {
     statics.watch(&Context::default(), interest).await.unwrap()
 }
 
@@ -40,8 +41,8 @@ async fn a_file_that_is_written_replaced_or_gone_is_an_update() {
     fs::write(&path, "one").unwrap();
     let statics =
         statics(vec![file("note://a", "text/plain", &path), text("note://x", "x")], vec![]);
-    let mut one = hear(&statics, Interest::Resource(uri("note://a"))).await;
-    let mut all = hear(&statics, Interest::Everything).await;
+    let mut one = watch(&statics, Interest::Resource(uri("note://a"))).await;
+    let mut all = watch(&statics, Interest::Everything).await;
     fs::write(&path, "two").unwrap();
     assert_eq!(next(&mut one).await, updated("note://a"));
     assert_eq!(next(&mut all).await, updated("note://a"));
@@ -67,7 +68,7 @@ async fn the_same_content_again_is_silent() {
         vec![file("note://a", "text/plain", &paths[0]), file("note://b", "text/plain", &paths[1])],
         vec![],
     );
-    let mut all = hear(&statics, Interest::Everything).await;
+    let mut all = watch(&statics, Interest::Everything).await;
     fs::File::options()
         .write(true)
         .open(&paths[0])
@@ -89,7 +90,7 @@ async fn a_link_that_is_turned_to_another_file_is_an_update() {
     symlink("v1", at("data")).unwrap();
     symlink("data/a", at("a")).unwrap();
     let statics = statics(vec![file("note://a", "text/plain", &at("a"))], vec![]);
-    let mut one = hear(&statics, Interest::Resource(uri("note://a"))).await;
+    let mut one = watch(&statics, Interest::Resource(uri("note://a"))).await;
     symlink("v2", at("data.new")).unwrap();
     fs::rename(at("data.new"), at("data")).unwrap();
     assert_eq!(next(&mut one).await, updated("note://a"));
@@ -118,7 +119,7 @@ async fn what_has_no_file_is_not_watched() {
     for (at, watchable) in [("note://x", Truth::No), ("note://a", Truth::Yes)] {
         assert_eq!(statics.stat(&ctx, &uri(at)).await.unwrap().watchable, watchable);
     }
-    drop(hear(&statics, Interest::Listing).await);
+    drop(watch(&statics, Interest::Listing).await);
 }
 
 #[tokio::test]
@@ -127,25 +128,25 @@ async fn beyond_the_limit_of_watches_files_are_polled() {
     let path = folder.path().join("a");
     fs::write(&path, "one").unwrap();
     let mut statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
-    let files = statics.shelf.files();
-    statics.station = Arc::new(Station::new(files, Duration::from_millis(20), 1));
-    let mut one = hear(&statics, Interest::Resource(uri("note://a"))).await;
-    assert_eq!(statics.health().state, State::Degraded);
+    let files = statics.resources.files();
+    statics.watcher = Arc::new(DeclaredFileWatcher::new(files, Duration::from_millis(20), 1));
+    let mut one = watch(&statics, Interest::Resource(uri("note://a"))).await;
+    assert_eq!(statics.health().state, HealthState::Degraded);
     fs::write(&path, "two").unwrap();
     assert_eq!(next(&mut one).await, updated("note://a"));
     drop(one);
     let over = async {
-        while statics.station.desk().is_attended() {
+        while statics.watcher.rescan_loop().is_running() {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(10), over).await.expect("the rescan task still runs");
-    assert_eq!(statics.health().state, State::Ready);
+    assert_eq!(statics.health().state, HealthState::Ready);
 }
 
 #[tokio::test]
 async fn after_a_moment_without_room_for_open_files_a_file_is_heard_again() {
-    if !is_alone(concat!(
+    if !in_limited_process(concat!(
         "statics::tests::watching::",
         "after_a_moment_without_room_for_open_files_a_file_is_heard_again"
     )) {
@@ -155,8 +156,8 @@ async fn after_a_moment_without_room_for_open_files_a_file_is_heard_again() {
     let path = folder.path().join("a");
     let mut open = fs::File::create(&path).unwrap();
     let statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
-    let mut one = hear(&statics, Interest::Resource(uri("note://a"))).await;
-    let taken = take_all();
+    let mut one = watch(&statics, Interest::Resource(uri("note://a"))).await;
+    let taken = exhaust_descriptors();
     open.write_all(b"1").unwrap();
     // Long enough for the rescan loop to try and fail.
     let _early = tokio::time::timeout(Duration::from_millis(200), one.next()).await;
@@ -165,5 +166,5 @@ async fn after_a_moment_without_room_for_open_files_a_file_is_heard_again() {
         open.write_all(b"2").unwrap();
         assert_eq!(next(&mut one).await, updated("note://a"));
     }
-    assert_eq!(statics.health().state, State::Ready);
+    assert_eq!(statics.health().state, HealthState::Ready);
 }

@@ -1,6 +1,6 @@
 //! Tests of relayed tools and prompts, against a server built with rmcp.
 
-mod asking;
+mod server_requests;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use client::{Backoff, Client, Options, Pipes, Reading, Target, Writing};
+use client::{Backoff, Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
 use futures_util::StreamExt;
 use resource::{
-    Ask, Blank, Calling, Change, Context, ErrorKind, Names, Offer, Progress, Relay, Step,
+    Change, ComponentCall, ComponentKind, Context, ErrorKind, PageRequest, ProgressSink,
+    ProgressStep, PromptCompletionRequest, Relay, UriRewrite,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
@@ -26,25 +27,25 @@ use serde_json::{Value, json};
 use tokio::io::{duplex, split};
 use tokio::time::timeout;
 
-use super::{Place, Relayed};
+use super::{RelayCursor, UpstreamRelay};
 
 #[derive(Clone)]
-struct Stranger {
+struct RmcpServer {
     versions: &'static [ProtocolVersion],
     /// The state of the call that never ends: begun, or cancelled.
-    fate: Arc<AtomicUsize>,
+    call_state: Arc<AtomicUsize>,
 }
 
 const OLD: &[ProtocolVersion] = &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25];
 
 const BEGUN: usize = 1;
-const LET_GO: usize = 2;
+const CANCELLED: usize = 2;
 
-struct LetGo(Arc<AtomicUsize>);
+struct CancelMarker(Arc<AtomicUsize>);
 
-impl Drop for LetGo {
+impl Drop for CancelMarker {
     fn drop(&mut self) {
-        self.0.store(LET_GO, Ordering::SeqCst);
+        self.0.store(CANCELLED, Ordering::SeqCst);
     }
 }
 
@@ -59,7 +60,7 @@ fn everything(text: &str) -> CallToolResult {
     result
 }
 
-impl ServerHandler for Stranger {
+impl ServerHandler for RmcpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -101,8 +102,8 @@ impl ServerHandler for Stranger {
                 Ok(everything(arguments["uri"].as_str().unwrap_or("none")).into())
             }
             "hang" => {
-                let _let_go = LetGo(Arc::clone(&self.fate));
-                self.fate.store(BEGUN, Ordering::SeqCst);
+                let _let_go = CancelMarker(Arc::clone(&self.call_state));
+                self.call_state.store(BEGUN, Ordering::SeqCst);
                 context.ct.cancelled().await;
                 Err(ErrorData::internal_error("cancelled", None))
             }
@@ -139,8 +140,8 @@ impl ServerHandler for Stranger {
     }
 }
 
-impl Pipes for Stranger {
-    fn open(&self) -> io::Result<(Reading, Writing)> {
+impl PipeOpener for RmcpServer {
+    fn open(&self) -> io::Result<(PipeReader, PipeWriter)> {
         let (ours, theirs) = duplex(1 << 16);
         let stranger = self.clone();
         tokio::spawn(async move {
@@ -154,104 +155,123 @@ impl Pipes for Stranger {
 
 struct Notes;
 
-impl Names for Notes {
-    fn public(&self, local: &str) -> Option<String> {
+impl UriRewrite for Notes {
+    fn to_public(&self, local: &str) -> Option<String> {
         Some(format!("notes+{local}"))
     }
 
-    fn local(&self, public: &str) -> Option<String> {
+    fn to_local(&self, public: &str) -> Option<String> {
         public.strip_prefix("notes+").map(str::to_owned)
     }
 }
 
 #[derive(Default)]
-struct Steps(Mutex<Vec<Step>>);
+struct Steps(Mutex<Vec<ProgressStep>>);
 
-impl Progress for Steps {
-    fn report(&self, step: Step) {
+impl ProgressSink for Steps {
+    fn report(&self, step: ProgressStep) {
         self.0.lock().unwrap().push(step);
     }
 }
 
-async fn soon<T>(event: impl Future<Output = T>) -> T {
+async fn within_timeout<T>(event: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(60), event).await.expect("timed out")
 }
 
 /// A relay in front of a server of each era.
-fn each() -> [(Relayed, Arc<AtomicUsize>); 2] {
+fn relays_of_each_era() -> [(UpstreamRelay, Arc<AtomicUsize>); 2] {
     [OLD, ProtocolVersion::KNOWN_VERSIONS].map(|versions| {
         let moment = Duration::from_millis(1);
-        let backoff = Backoff { first: moment, most: moment };
-        let options = Options { backoff, farewell: moment, ..Options::default() };
+        let backoff = Backoff { first: moment, max: moment };
+        let options = Options { backoff, exit_timeout: moment, ..Options::default() };
         let fate = Arc::new(AtomicUsize::new(0));
-        let stranger = Stranger { versions, fate: Arc::clone(&fate) };
-        (Relayed::new(Client::new(Target::Pipes(Arc::new(stranger)), options)), fate)
+        let stranger = RmcpServer { versions, call_state: Arc::clone(&fate) };
+        (UpstreamRelay::new(Client::new(ServerTarget::Pipes(Arc::new(stranger)), options)), fate)
     })
 }
 
-async fn called(
-    relayed: &Relayed,
+async fn call_tool_or_prompt(
+    relayed: &UpstreamRelay,
     ctx: &Context,
-    offer: Offer,
+    offer: ComponentKind,
     name: &str,
     params: &Value,
 ) -> resource::Result<Value> {
     let params = params.to_string().into();
-    let calling = Calling { offer, name, params: &params, names: &Notes };
-    let json = soon(relayed.call(ctx, &calling)).await?;
+    let calling = ComponentCall { kind: offer, name, params: &params, uri_rewrite: &Notes };
+    let json = within_timeout(relayed.call_component(ctx, &calling)).await?;
     Ok(serde_json::from_str(json.as_str()).unwrap())
 }
 
 #[tokio::test]
 async fn a_result_of_every_kind_passes_under_public_names() {
-    for (relayed, _) in each() {
+    for (relayed, _) in relays_of_each_era() {
         let steps = Arc::new(Steps::default());
-        let ctx = Context::reporting_to(Arc::<Steps>::clone(&steps));
+        let ctx = Context::with_progress(Arc::<Steps>::clone(&steps));
         let params = json!({ "name": "notes_echo", "arguments": { "uri": "notes+str:mine" } });
-        let result = called(&relayed, &ctx, Offer::Tool, "echo", &params).await.unwrap();
+        let result = call_tool_or_prompt(&relayed, &ctx, ComponentKind::Tool, "echo", &params)
+            .await
+            .unwrap();
         let content = &result["content"];
         assert_eq!(content[0], json!({ "type": "text", "text": "str:mine" }), "its own URI again");
         assert_eq!(content[1]["data"], "AAAA");
         assert_eq!(content[2]["resource"]["uri"], "notes+str:embedded");
         assert_eq!(content[3]["uri"], "notes+str:linked");
         assert_eq!(result["structuredContent"], json!({ "uri": "str:untouched", "n": 1.5 }));
-        let told = Step { done: 0.5, total: Some(2.0), message: Some("halfway".to_owned()) };
+        let told =
+            ProgressStep { done: 0.5, total: Some(2.0), message: Some("halfway".to_owned()) };
         assert_eq!(*steps.0.lock().unwrap(), [told]);
         let params = json!({ "name": "notes_greet" });
-        let result = called(&relayed, &ctx, Offer::Prompt, "greet", &params).await.unwrap();
+        let result = call_tool_or_prompt(&relayed, &ctx, ComponentKind::Prompt, "greet", &params)
+            .await
+            .unwrap();
         assert_eq!(result["messages"][0]["content"]["uri"], "notes+str:linked");
     }
 }
 
 #[tokio::test]
 async fn lists_are_cut_to_the_pages_that_are_asked_for() {
-    for (relayed, _) in each() {
+    for (relayed, _) in relays_of_each_era() {
         let mut names = Vec::new();
-        let mut ask = Ask::first(2);
+        let mut ask = PageRequest::first(2);
         loop {
-            let page =
-                soon(relayed.offers(&Context::default(), Offer::Tool, &Notes, &ask)).await.unwrap();
+            let page = within_timeout(relayed.list_components(
+                &Context::default(),
+                ComponentKind::Tool,
+                &Notes,
+                &ask,
+            ))
+            .await
+            .unwrap();
             assert!(page.items.len() <= 2);
             names.extend(page.items.iter().map(|item| item.name.clone()));
             let Some(next) = page.next else { break };
-            ask.from = Some(next);
+            ask.cursor = Some(next);
         }
         assert_eq!(names, ["echo", "fail", "hang"]);
-        assert!(relayed.has(Offer::Tool) && relayed.has(Offer::Prompt));
-        ask.from = Some(Place { page: None, after: Some("gone".to_owned()) }.write());
-        let error =
-            soon(relayed.offers(&Context::default(), Offer::Tool, &Notes, &ask)).await.unwrap_err();
+        assert!(relayed.may_have(ComponentKind::Tool) && relayed.may_have(ComponentKind::Prompt));
+        ask.cursor = Some(RelayCursor { page: None, after: Some("gone".to_owned()) }.encode());
+        let error = within_timeout(relayed.list_components(
+            &Context::default(),
+            ComponentKind::Tool,
+            &Notes,
+            &ask,
+        ))
+        .await
+        .unwrap_err();
         assert_eq!(error.kind, ErrorKind::Invalid);
     }
 }
 
 #[tokio::test]
 async fn what_a_server_refuses_is_told_in_its_own_words() {
-    for (relayed, _) in each() {
+    for (relayed, _) in relays_of_each_era() {
         let params = json!({ "name": "notes_fail" });
         let ctx = Context::default();
-        let error = called(&relayed, &ctx, Offer::Tool, "fail", &params).await.unwrap_err();
-        let said = error.said.unwrap();
+        let error = call_tool_or_prompt(&relayed, &ctx, ComponentKind::Tool, "fail", &params)
+            .await
+            .unwrap_err();
+        let said = error.upstream.unwrap();
         assert_eq!((said.code, said.message.as_str()), (-32602, "no such tool"));
         assert_eq!(said.data.unwrap().as_str(), r#"{"uri":"notes+str:it"}"#);
     }
@@ -259,7 +279,7 @@ async fn what_a_server_refuses_is_told_in_its_own_words() {
 
 #[tokio::test]
 async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
-    for (relayed, fate) in each() {
+    for (relayed, fate) in relays_of_each_era() {
         let reached = async |stage| {
             while fate.load(Ordering::SeqCst) != stage {
                 tokio::task::yield_now().await;
@@ -267,44 +287,57 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
         };
         let ctx = Context::default();
         let params = r#"{"name":"notes_hang"}"#.into();
-        let calling = Calling { offer: Offer::Tool, name: "hang", params: &params, names: &Notes };
+        let calling = ComponentCall {
+            kind: ComponentKind::Tool,
+            name: "hang",
+            params: &params,
+            uri_rewrite: &Notes,
+        };
         tokio::select! {
-            _ = relayed.call(&ctx, &calling) => panic!("it never ends by itself"),
-            () = soon(reached(BEGUN)) => {}
+            _ = relayed.call_component(&ctx, &calling) => panic!("it never ends by itself"),
+            () = within_timeout(reached(BEGUN)) => {}
         }
-        soon(reached(LET_GO)).await;
+        within_timeout(reached(CANCELLED)).await;
     }
 }
 
 #[tokio::test]
 async fn suggestions_pass() {
-    for (relayed, _) in each() {
+    for (relayed, _) in relays_of_each_era() {
         let settled = BTreeMap::new();
-        let blank = Blank { prompt: "greet", argument: "who", typed: "A", settled: &settled };
-        let completion = soon(relayed.suggest(&Context::default(), &blank)).await.unwrap();
+        let blank = PromptCompletionRequest {
+            prompt: "greet",
+            argument: "who",
+            typed: "A",
+            resolved: &settled,
+        };
+        let completion =
+            within_timeout(relayed.complete_prompt(&Context::default(), &blank)).await.unwrap();
         assert_eq!(completion.values, ["Ada"]);
     }
 }
 
 #[tokio::test]
 async fn a_list_that_changed_is_told_of() {
-    let [(relayed, _), _] = each();
-    let mut changes = relayed.changes(Offer::Tool);
+    let [(relayed, _), _] = relays_of_each_era();
+    let mut changes = relayed.changes(ComponentKind::Tool);
     let params = json!({ "name": "notes_echo" });
-    called(&relayed, &Context::default(), Offer::Tool, "echo", &params).await.unwrap();
-    assert_eq!(soon(changes.next()).await, Some(Change::Offers(Offer::Tool)));
+    call_tool_or_prompt(&relayed, &Context::default(), ComponentKind::Tool, "echo", &params)
+        .await
+        .unwrap();
+    assert_eq!(within_timeout(changes.next()).await, Some(Change::Components(ComponentKind::Tool)));
 }
 
 #[test]
 fn a_place_is_read_as_it_was_written() {
     for page in [None, Some(String::new()), Some("p\u{0}".to_owned())] {
         for after in [None, Some(String::new()), Some("é".to_owned())] {
-            let place = Place { page: page.clone(), after };
-            assert_eq!(Place::read(&place.write()).unwrap(), place);
+            let place = RelayCursor { page: page.clone(), after };
+            assert_eq!(RelayCursor::decode(&place.encode()).unwrap(), place);
         }
     }
     for odd in ["", "x", "\u{1}\u{9}"] {
         let cursor = resource::Cursor(odd.as_bytes().to_vec().into());
-        assert!(Place::read(&cursor).is_err());
+        assert!(RelayCursor::decode(&cursor).is_err());
     }
 }

@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use resource::{ErrorKind, Interest, Provider};
 use serde_json::{Value, json};
 
-use super::stage::{Says, Stage};
-use super::{Upstream, page, soon};
+use super::scripted_server::{ScriptedReply, ScriptedServer};
+use super::{Upstream, page, within_timeout};
 
 const LIST: &str = "resources/list";
 
@@ -18,13 +18,13 @@ fn entry(at: usize) -> Value {
 }
 
 /// A list of `count` entries in pages of seven, the second of which has an empty cursor.
-fn pages_of_seven(params: &Value, count: usize, ttl: u64) -> Says {
+fn pages_of_seven(params: &Value, count: usize, ttl: u64) -> ScriptedReply {
     let start = match params["cursor"].as_str() {
         None => 0,
         Some("") => 7,
         Some(cursor) => match cursor.parse() {
             Ok(start) => start,
-            Err(_) => return Says::Error(-32602, "no such cursor"),
+            Err(_) => return ScriptedReply::Error(-32602, "no such cursor"),
         },
     };
     let end = (start + 7).min(count);
@@ -33,20 +33,20 @@ fn pages_of_seven(params: &Value, count: usize, ttl: u64) -> Says {
     if end < count {
         result["nextCursor"] = if end == 7 { "".into() } else { end.to_string().into() };
     }
-    Says::Result(result)
+    ScriptedReply::Result(result)
 }
 
-fn sevens(count: usize, ttl: u64) -> Arc<Stage> {
-    Stage::new(json!({ "resources": {} }), move |method, params| match method {
+fn sevens(count: usize, ttl: u64) -> Arc<ScriptedServer> {
+    ScriptedServer::new(json!({ "resources": {} }), move |method, params| match method {
         LIST => pages_of_seven(params, count, ttl),
-        _ => Says::Error(-32601, "no"),
+        _ => ScriptedReply::Error(-32601, "no"),
     })
 }
 
 async fn walked(upstream: &Upstream, limit: usize) -> Vec<String> {
     let (mut all, mut from) = (Vec::new(), None);
     loop {
-        let page = soon(page(upstream, from, limit)).await.unwrap();
+        let page = within_timeout(page(upstream, from, limit)).await.unwrap();
         assert!(page.items.len() <= limit);
         all.extend(page.items.iter().map(|item| item.uri.as_str().to_owned()));
         from = page.next;
@@ -63,7 +63,7 @@ async fn pages_of_any_size_join_to_the_servers_list_and_each_of_its_pages_is_ask
         let stage = sevens(45, 0);
         let upstream = stage.upstream();
         assert_eq!(walked(&upstream, limit).await, whole, "{limit}");
-        assert_eq!(stage.asked(LIST).len(), 7, "{limit}");
+        assert_eq!(stage.requests(LIST).len(), 7, "{limit}");
         assert_eq!(walked(&upstream, limit).await, whole, "{limit} again");
     }
 }
@@ -76,7 +76,7 @@ async fn the_same_entry_is_the_same_object_while_it_does_not_change() {
         let first = page(&upstream, None, 10).await.unwrap();
         let again = page(&upstream, None, 10).await.unwrap();
         assert!(first.items.iter().zip(&again.items).all(|(one, other)| Arc::ptr_eq(one, other)));
-        assert_eq!(stage.asked(LIST).len(), if ttl == 0 { 2 } else { 1 });
+        assert_eq!(stage.requests(LIST).len(), if ttl == 0 { 2 } else { 1 });
     }
 }
 
@@ -89,18 +89,18 @@ async fn a_page_is_good_for_as_long_as_the_server_says() {
     tokio::time::advance(Duration::from_secs(4)).await;
     let kept = page(&upstream, None, 10).await.unwrap();
     assert_eq!(kept.freshness.ttl, Duration::from_secs(6));
-    assert_eq!(kept.freshness.scope, resource::Scope::Public);
+    assert_eq!(kept.freshness.scope, resource::CacheScope::Public);
     tokio::time::advance(Duration::from_secs(6)).await;
     let fresh = page(&upstream, None, 10).await.unwrap();
-    assert_eq!((fresh.freshness.ttl, stage.asked(LIST).len()), (Duration::from_secs(10), 2));
+    assert_eq!((fresh.freshness.ttl, stage.requests(LIST).len()), (Duration::from_secs(10), 2));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_goes_in_circles_is_an_error_whatever_is_asked_for() {
     for limit in [1, 100] {
-        let stage = Stage::new(json!({ "resources": {} }), |_, params| {
+        let stage = ScriptedServer::new(json!({ "resources": {} }), |_, params| {
             let next = if params["cursor"] == "a" { "b" } else { "a" };
-            Says::Result(json!({ "resources": [entry(1)], "nextCursor": next }))
+            ScriptedReply::Result(json!({ "resources": [entry(1)], "nextCursor": next }))
         });
         let upstream = stage.upstream();
         let (mut from, mut pages) = (None, 0);
@@ -119,9 +119,9 @@ async fn a_list_that_goes_in_circles_is_an_error_whatever_is_asked_for() {
 #[tokio::test(start_paused = true)]
 async fn a_list_of_empty_pages_without_end_ends() {
     let turn = AtomicUsize::new(0);
-    let stage = Stage::new(json!({ "resources": {} }), move |_, _| {
+    let stage = ScriptedServer::new(json!({ "resources": {} }), move |_, _| {
         let next = turn.fetch_add(1, Ordering::SeqCst).to_string();
-        Says::Result(json!({ "resources": [], "nextCursor": next }))
+        ScriptedReply::Result(json!({ "resources": [], "nextCursor": next }))
     });
     let upstream = stage.upstream();
     let mut from = None;
@@ -132,16 +132,18 @@ async fn a_list_of_empty_pages_without_end_ends() {
         }
     };
     assert_eq!(error.kind, ErrorKind::Unavailable);
-    assert!(stage.asked(LIST).len() <= 1_000);
+    assert!(stage.requests(LIST).len() <= 1_000);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_knows_no_list_has_an_empty_one() {
-    let stage = Stage::old(json!({ "tools": {} }), |_, _| Says::Error(-32601, "method not found"));
+    let stage = ScriptedServer::old(json!({ "tools": {} }), |_, _| {
+        ScriptedReply::Error(-32601, "method not found")
+    });
     let upstream = stage.upstream();
     assert!(walked(&upstream, 10).await.is_empty());
     let ctx = resource::Context::default();
-    let ask = resource::Ask::first(10);
+    let ask = resource::PageRequest::first(10);
     assert!(upstream.templates(&ctx, &ask).await.unwrap().items.is_empty());
 }
 
@@ -149,25 +151,26 @@ async fn a_server_that_knows_no_list_has_an_empty_one() {
 async fn a_page_that_changed_under_a_walk_is_gone_on_with_or_refused() {
     let gone = Arc::new(AtomicUsize::new(usize::MAX));
     let leaving = Arc::clone(&gone);
-    let stage = Stage::old(json!({ "resources": { "listChanged": true } }), move |_, _| {
-        let gone = leaving.load(Ordering::SeqCst);
-        let entries: Vec<Value> = (0..9).filter(|at| *at != gone).map(entry).collect();
-        Says::Result(json!({ "resources": entries }))
-    });
+    let stage =
+        ScriptedServer::old(json!({ "resources": { "listChanged": true } }), move |_, _| {
+            let gone = leaving.load(Ordering::SeqCst);
+            let entries: Vec<Value> = (0..9).filter(|at| *at != gone).map(entry).collect();
+            ScriptedReply::Result(json!({ "resources": entries }))
+        });
     let upstream = stage.upstream();
     let first = page(&upstream, None, 3).await.unwrap();
     let change = |at: usize| {
         gone.store(at, Ordering::SeqCst);
-        stage.tell("notifications/resources/list_changed", &json!({}));
+        stage.notify("notifications/resources/list_changed", &json!({}));
     };
     let mut changes = super::watching::watch(&upstream, Interest::Listing).await.unwrap();
     change(1);
-    soon(changes.next()).await.unwrap();
+    within_timeout(changes.next()).await.unwrap();
     let next = page(&upstream, first.next.clone(), 2).await.unwrap();
     let uris: Vec<&str> = next.items.iter().map(|item| item.uri.as_str()).collect();
     assert_eq!(uris, ["a://x/3", "a://x/4"]);
     change(2);
-    soon(changes.next()).await.unwrap();
+    within_timeout(changes.next()).await.unwrap();
     let error = page(&upstream, first.next, 2).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
 }

@@ -4,10 +4,10 @@
 //! client that follows the cursors gets every match once. `expression` compiles the pattern,
 //! `content` reads text in chunks, `scan` finds matching lines, `found` builds the result.
 
-mod content;
-mod expression;
-mod found;
-mod scan;
+mod line_regex;
+mod line_scanner;
+mod matches;
+mod text_reader;
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -17,245 +17,267 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
-use protocol::tool::Given;
-use protocol::tool::arguments::Grep;
+use protocol::inbound::tool::ToolResult;
+use protocol::inbound::tool::arguments::GrepArguments;
 use resource::{Cursor, Error, ErrorKind, Resource, Result, Truth, Uri};
 use tokio::time::{Instant, timeout_at};
 
-use super::filter::Filter;
-use super::walk::Walk;
+use super::filter::ResourceFilter;
+use super::recursive_list::RecursiveList;
 use crate::exchange::Exchange;
 use crate::server::Server;
-use content::Opened;
-use expression::Expression;
-use found::Found;
-use scan::Scan;
+use line_regex::LineRegex;
+use line_scanner::LineScanner;
+use matches::GrepMatches;
+use text_reader::TextReader;
 
 /// Default and maximum number of matches, and of context lines before and after each match.
-const USUAL_MATCHES: u64 = 100;
-const MOST_MATCHES: u64 = 1000;
-const USUAL_AROUND: u64 = 2;
-const MOST_AROUND: u64 = 20;
+const DEFAULT_MATCHES: u64 = 100;
+const MAX_MATCHES: u64 = 1000;
+const DEFAULT_CONTEXT: u64 = 2;
+const MAX_CONTEXT: u64 = 20;
 /// Resources, bytes and time one call may spend before it returns a cursor.
-const LOOKED_AT: u64 = 20_000;
-const BYTES: u64 = 512 << 20;
-const TIME: Duration = Duration::from_secs(10);
+const MAX_SCANNED: u64 = 20_000;
+const MAX_BYTES: u64 = 512 << 20;
+const MAX_TIME: Duration = Duration::from_secs(10);
 /// How many resources are prefetched.
-const AHEAD: usize = 8;
+const QUEUE_LENGTH: usize = 8;
 /// After how many bytes or resources the search yields to other tasks.
-const TURN_BYTES: u64 = 1 << 20;
-const TURN: u64 = 32;
+const YIELD_BYTES: u64 = 1 << 20;
+const YIELD_RESOURCES: u64 = 32;
 
 /// Searches until the end or a bound of this call.
-pub(super) async fn grep(server: &Server, exchange: &Exchange, grep: &Grep) -> Result<Given> {
+pub(super) async fn grep_resources(
+    server: &Server,
+    exchange: &Exchange,
+    grep: &GrepArguments,
+) -> Result<ToolResult> {
     let seal = format!("tool grep {:?} {:?} {}", grep.filter, grep.pattern, grep.ignore_case);
-    let opened = grep.cursor.as_deref().map(|text| server.seal.open(&seal, text)).transpose()?;
-    let from =
-        opened.map(|cursor| Spot::read(&cursor.0).ok_or_else(Error::bad_cursor)).transpose()?;
-    let most = grep.max_matches.unwrap_or(USUAL_MATCHES).clamp(1, MOST_MATCHES);
-    let around = grep.context.unwrap_or(USUAL_AROUND).min(MOST_AROUND);
-    let expression = Expression::new(&grep.pattern, grep.ignore_case)?;
-    let mut search = Search {
+    let opened = grep.cursor.as_deref().map(|text| server.seal.unseal(&seal, text)).transpose()?;
+    let from = opened
+        .map(|cursor| SearchPosition::decode(&cursor.0).ok_or_else(Error::bad_cursor))
+        .transpose()?;
+    let most = grep.max_matches.unwrap_or(DEFAULT_MATCHES).clamp(1, MAX_MATCHES);
+    let around = grep.context.unwrap_or(DEFAULT_CONTEXT).min(MAX_CONTEXT);
+    let expression = LineRegex::new(&grep.pattern, grep.ignore_case)?;
+    let mut search = GrepSearch {
         server,
         exchange,
         expression: &expression,
-        around: around as usize,
-        resume: from.as_ref().and_then(|from| from.line.clone()),
-        found: Found::new(most as usize),
+        context_lines: around as usize,
+        resume: from.as_ref().and_then(|from| from.resume_line.clone()),
+        matches: GrepMatches::new(most as usize),
         bytes: 0,
     };
     let parent = grep.filter.collection.as_ref().map(|link| link.0.clone());
-    let place = from.as_ref().map(|from| &from.walk[..]);
-    let mut walk = Walk::new(server, &exchange.ctx, (parent, true), place)?;
-    let spot = search.run(&Filter::new(&grep.filter)?, &mut walk).await?;
-    let cursor = spot.map(|spot| server.seal.close(&seal, &Cursor(spot.write().into())));
-    Ok(search.found.given(cursor, &walk.absent))
+    let place = from.as_ref().map(|from| &from.list_position[..]);
+    let mut walk = RecursiveList::new(server, &exchange.ctx, (parent, true), place)?;
+    let spot = search.search_all(&ResourceFilter::new(&grep.filter)?, &mut walk).await?;
+    let cursor = spot.map(|spot| server.seal.seal(&seal, &Cursor(spot.encode().into())));
+    Ok(search.matches.into_result(cursor, &walk.absent))
 }
 
 /// The position at which the next call resumes; the content of the cursor.
-struct Spot {
+struct SearchPosition {
     /// The position of the recursive listing.
-    walk: Vec<u8>,
+    list_position: Vec<u8>,
     /// The unfinished resource, and the line to resume at.
-    line: Option<(Uri, u64)>,
+    resume_line: Option<(Uri, u64)>,
 }
 
 /// A search in progress.
-struct Search<'a> {
+struct GrepSearch<'a> {
     server: &'a Server,
     exchange: &'a Exchange,
-    expression: &'a Expression,
-    around: usize,
+    expression: &'a LineRegex,
+    context_lines: usize,
     resume: Option<(Uri, u64)>,
-    found: Found,
+    matches: GrepMatches,
     bytes: u64,
 }
 
 /// The prefetch queue: resources being opened concurrently, taken in order.
-struct Ahead<'a> {
-    opening: FuturesOrdered<Pin<Box<dyn Future<Output = Result<Opened>> + Send + 'a>>>,
+struct OpenQueue<'a> {
+    opening: FuturesOrdered<Pin<Box<dyn Future<Output = Result<TextReader>> + Send + 'a>>>,
     /// The queued resources, each with the listing position before it.
-    of: VecDeque<(Vec<u8>, Arc<Resource>)>,
+    queued: VecDeque<(Vec<u8>, Arc<Resource>)>,
     /// The listing position after the last queued resource.
-    behind: Vec<u8>,
-    looked: u64,
+    position_after: Vec<u8>,
+    scanned: u64,
     ended: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> GrepSearch<'a> {
     /// Searches until the end or a bound. Returns the position to resume at, `None` at the end.
-    async fn run(&mut self, filter: &Filter<'_>, walk: &mut Walk<'a>) -> Result<Option<Spot>> {
+    async fn search_all(
+        &mut self,
+        filter: &ResourceFilter<'_>,
+        walk: &mut RecursiveList<'a>,
+    ) -> Result<Option<SearchPosition>> {
         let ctx = &self.exchange.ctx;
-        let deadline = Instant::now() + TIME;
-        let mut ahead = Ahead {
+        let deadline = Instant::now() + MAX_TIME;
+        let mut ahead = OpenQueue {
             opening: FuturesOrdered::new(),
-            of: VecDeque::new(),
-            behind: walk.place(),
-            looked: 0,
+            queued: VecDeque::new(),
+            position_after: walk.encode_position(),
+            scanned: 0,
             ended: false,
         };
         let (mut done, mut turn) = (0, (0, 0));
         loop {
-            self.open_ahead(filter, walk, &mut ahead).await?;
+            self.fill_queue(filter, walk, &mut ahead).await?;
             let opened = match timeout_at(deadline, ahead.opening.next()).await {
                 Ok(Some(opened)) => Some(opened),
                 Ok(None) if ahead.ended => return Ok(None),
-                Ok(None) => return Ok(Some(Spot { walk: walk.place(), line: None })),
+                Ok(None) => {
+                    return Ok(Some(SearchPosition {
+                        list_position: walk.encode_position(),
+                        resume_line: None,
+                    }));
+                }
                 Err(_) => None,
             };
-            let Some((before, resource)) = ahead.of.pop_front() else { return Ok(None) };
+            let Some((before, resource)) = ahead.queued.pop_front() else { return Ok(None) };
             let Some(opened) = opened else {
                 // Resume at this resource; skip it if it alone used up the whole time.
                 if done > 0 {
-                    return Ok(Some(Spot { walk: before, line: None }));
+                    return Ok(Some(SearchPosition { list_position: before, resume_line: None }));
                 }
-                self.found.skipped += 1;
-                return Ok(Some(ahead.spot()));
+                self.matches.skipped += 1;
+                return Ok(Some(ahead.next_position()));
             };
-            if let Some(line) = self.look_through(&resource, opened).await {
-                return Ok(Some(Spot { walk: before, line: Some((resource.uri.clone(), line)) }));
+            if let Some(line) = self.search_resource(&resource, opened).await {
+                return Ok(Some(SearchPosition {
+                    list_position: before,
+                    resume_line: Some((resource.uri.clone(), line)),
+                }));
             }
             done += 1;
-            ctx.report(done, None);
-            if done - turn.0 >= TURN || self.bytes - turn.1 >= TURN_BYTES {
+            ctx.report_progress(done, None);
+            if done - turn.0 >= YIELD_RESOURCES || self.bytes - turn.1 >= YIELD_BYTES {
                 turn = (done, self.bytes);
                 tokio::task::yield_now().await;
             }
-            let is_over = self.bytes >= BYTES || Instant::now() >= deadline;
-            if is_over && !(ahead.ended && ahead.of.is_empty()) {
-                return Ok(Some(ahead.spot()));
+            let is_over = self.bytes >= MAX_BYTES || Instant::now() >= deadline;
+            if is_over && !(ahead.ended && ahead.queued.is_empty()) {
+                return Ok(Some(ahead.next_position()));
             }
         }
     }
 
-    async fn open_ahead(
+    async fn fill_queue(
         &self,
-        filter: &Filter<'_>,
-        walk: &mut Walk<'a>,
-        ahead: &mut Ahead<'a>,
+        filter: &ResourceFilter<'_>,
+        walk: &mut RecursiveList<'a>,
+        ahead: &mut OpenQueue<'a>,
     ) -> Result<()> {
         let (provider, ctx) = (&*self.server.provider, &self.exchange.ctx);
-        while !ahead.ended && ahead.of.len() < AHEAD && ahead.looked < LOOKED_AT {
-            let Some(resource) = walk.next().await? else {
+        while !ahead.ended && ahead.queued.len() < QUEUE_LENGTH && ahead.scanned < MAX_SCANNED {
+            let Some(resource) = walk.next_resource().await? else {
                 ahead.ended = true;
                 break;
             };
-            ahead.looked += 1;
-            if is_folder(&resource) || !filter.admits(provider, &resource) {
+            ahead.scanned += 1;
+            if is_pure_collection(&resource) || !filter.matches(provider, &resource) {
                 continue;
             }
-            let before = std::mem::replace(&mut ahead.behind, walk.place());
+            let before = std::mem::replace(&mut ahead.position_after, walk.encode_position());
             let opened = Arc::clone(&resource);
-            ahead
-                .opening
-                .push_back(Box::pin(async move { content::open(provider, ctx, &opened).await }));
-            ahead.of.push_back((before, resource));
+            ahead.opening.push_back(Box::pin(async move {
+                text_reader::open_text(provider, ctx, &opened).await
+            }));
+            ahead.queued.push_back((before, resource));
         }
         Ok(())
     }
 
     /// Searches one resource. Returns the line to resume at if the result is full.
-    async fn look_through(&mut self, resource: &Resource, opened: Result<Opened>) -> Option<u64> {
+    async fn search_resource(
+        &mut self,
+        resource: &Resource,
+        opened: Result<TextReader>,
+    ) -> Option<u64> {
         let from = match self.resume.take() {
             Some((uri, line)) if uri == resource.uri => line,
             // The resource of the cursor is gone; the one in its place was not searched yet.
             _ => 1,
         };
-        let mark = self.found.mark();
+        let mark = self.matches.checkpoint();
         let mut scanned = match opened {
-            Ok(opened) => self.scan(opened, from).await,
+            Ok(opened) => self.scan_text(opened, from).await,
             Err(error) => Err(error),
         };
         if scanned.as_ref().is_err_and(|error| error.kind == ErrorKind::Changed) {
-            self.found.forget(&mark);
-            let again = content::open(&*self.server.provider, &self.exchange.ctx, resource).await;
+            self.matches.roll_back(&mark);
+            let again =
+                text_reader::open_text(&*self.server.provider, &self.exchange.ctx, resource).await;
             scanned = match again {
-                Ok(opened) => self.scan(opened, from).await,
+                Ok(opened) => self.scan_text(opened, from).await,
                 Err(error) => Err(error),
             };
         }
         match scanned {
             Ok(line) => {
-                self.found.searched += u64::from(line.is_none());
+                self.matches.searched += u64::from(line.is_none());
                 line
             }
             Err(_) => {
-                self.found.forget(&mark);
-                self.found.skipped += 1;
+                self.matches.roll_back(&mark);
+                self.matches.skipped += 1;
                 None
             }
         }
     }
 
-    async fn scan(&mut self, mut opened: Opened, from: u64) -> Result<Option<u64>> {
-        let mut scan = Scan::new(self.expression, self.around);
-        let mark = self.found.mark();
+    async fn scan_text(&mut self, mut opened: TextReader, from: u64) -> Result<Option<u64>> {
+        let mut scan = LineScanner::new(self.expression, self.context_lines);
+        let mark = self.matches.checkpoint();
         loop {
-            let (chunk, is_last) = opened.chunk();
+            let (chunk, is_last) = opened.take_chunk();
             self.bytes += chunk.len() as u64;
-            scan.feed(chunk, is_last);
-            while let Some(hit) = scan.next() {
+            scan.push_chunk(chunk, is_last);
+            while let Some(hit) = scan.next_match() {
                 let line = hit.line;
                 let about = (&opened.resource, opened.total);
-                if line >= from && !self.found.add(&mark, about, hit) {
+                if line >= from && !self.matches.add_match(&mark, about, hit) {
                     return Ok(Some(line));
                 }
             }
             if is_last {
                 return Ok(None);
             }
-            opened.advance(&*self.server.provider, &self.exchange.ctx).await?;
+            opened.read_next_chunk(&*self.server.provider, &self.exchange.ctx).await?;
             tokio::task::yield_now().await;
         }
     }
 }
 
-impl Ahead<'_> {
+impl OpenQueue<'_> {
     /// The position before the next queued resource.
-    fn spot(mut self) -> Spot {
-        let next = self.of.pop_front().map(|(before, _)| before);
-        Spot { walk: next.unwrap_or(self.behind), line: None }
+    fn next_position(mut self) -> SearchPosition {
+        let next = self.queued.pop_front().map(|(before, _)| before);
+        SearchPosition { list_position: next.unwrap_or(self.position_after), resume_line: None }
     }
 }
 
 /// Whether the resource is a pure collection, without content of its own.
-fn is_folder(resource: &Resource) -> bool {
+fn is_pure_collection(resource: &Resource) -> bool {
     let mime = resource.mime.as_deref();
     resource.listable == Truth::Yes && mime.is_none_or(|mime| mime == "inode/directory")
 }
 
-impl Spot {
-    fn write(&self) -> Vec<u8> {
-        let mut bytes = (self.walk.len() as u32).to_le_bytes().to_vec();
-        bytes.extend_from_slice(&self.walk);
-        if let Some((uri, line)) = &self.line {
+impl SearchPosition {
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = (self.list_position.len() as u32).to_le_bytes().to_vec();
+        bytes.extend_from_slice(&self.list_position);
+        if let Some((uri, line)) = &self.resume_line {
             bytes.extend_from_slice(&line.to_le_bytes());
             bytes.extend_from_slice(uri.as_str().as_bytes());
         }
         bytes
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    fn decode(bytes: &[u8]) -> Option<Self> {
         let (length, rest) = bytes.split_first_chunk()?;
         let (walk, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
         let line = match rest.split_first_chunk() {
@@ -265,6 +287,6 @@ impl Spot {
             }
             None => None,
         };
-        Some(Self { walk: walk.to_vec(), line })
+        Some(Self { list_position: walk.to_vec(), resume_line: line })
     }
 }

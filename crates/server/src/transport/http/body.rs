@@ -12,7 +12,7 @@ use protocol::{Outgoing, Refusal};
 use resource::Error;
 
 /// The body of an HTTP response.
-pub(crate) enum Body {
+pub(crate) enum HttpBody {
     /// The whole body in memory; `None` is empty.
     Whole(Option<Bytes>),
     /// A message that is encoded while it is sent.
@@ -21,32 +21,32 @@ pub(crate) enum Body {
     Events(Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>),
 }
 
-impl Body {
+impl HttpBody {
     /// A response without a body.
-    pub(crate) fn status(status: StatusCode) -> Response<Self> {
-        respond(status, Self::Whole(None), None)
+    pub(crate) fn empty(status: StatusCode) -> Response<Self> {
+        build_response(status, Self::Whole(None), None)
     }
 
     /// A response with one JSON message.
-    pub(crate) fn message(status: StatusCode, message: Outgoing) -> Response<Self> {
+    pub(crate) fn json(status: StatusCode, message: Outgoing) -> Response<Self> {
         let body = match message.into_bytes() {
             Ok(bytes) => Self::Whole(Some(bytes)),
             Err(message) => Self::Message(Box::new(message)),
         };
-        respond(status, body, Some("application/json"))
+        build_response(status, body, Some("application/json"))
     }
 
     /// A refusal without a request id.
-    pub(crate) fn refused(status: StatusCode, why: &str) -> Response<Self> {
-        Self::message(status, Refusal::not_a_message(why).encode(None))
+    pub(crate) fn refusal(status: StatusCode, why: &str) -> Response<Self> {
+        Self::json(status, Refusal::invalid_request(why).encode(None))
     }
 
     /// A response with an SSE stream.
-    pub(crate) fn events(
+    pub(crate) fn sse(
         events: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
     ) -> Response<Self> {
         let body = Self::Events(Box::pin(events));
-        let mut response = respond(StatusCode::OK, body, Some("text/event-stream"));
+        let mut response = build_response(StatusCode::OK, body, Some("text/event-stream"));
         let headers = response.headers_mut();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         let buffering = HeaderName::from_static("x-accel-buffering");
@@ -55,7 +55,11 @@ impl Body {
     }
 }
 
-fn respond(status: StatusCode, body: Body, kind: Option<&'static str>) -> Response<Body> {
+fn build_response(
+    status: StatusCode,
+    body: HttpBody,
+    kind: Option<&'static str>,
+) -> Response<HttpBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     if let Some(kind) = kind {
@@ -64,7 +68,7 @@ fn respond(status: StatusCode, body: Body, kind: Option<&'static str>) -> Respon
     response
 }
 
-impl hyper::body::Body for Body {
+impl hyper::body::Body for HttpBody {
     type Data = Bytes;
     type Error = Error;
 

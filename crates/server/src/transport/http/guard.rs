@@ -8,7 +8,7 @@ use hyper::header::{HOST, ORIGIN};
 
 /// The allowed values of `Origin` and `Host`.
 #[derive(Debug, Clone, Default)]
-pub struct Guard {
+pub struct OriginGuard {
     /// Whether the server listens on a loopback address: then only local names are allowed.
     pub loopback: bool,
     /// Additional allowed origins, as `scheme://host[:port]`.
@@ -17,7 +17,7 @@ pub struct Guard {
     pub hosts: Vec<String>,
 }
 
-impl Guard {
+impl OriginGuard {
     /// Accepts the headers of a request, or says why not.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
         let [host, origin] = [HOST, ORIGIN].map(|name| {
@@ -26,16 +26,16 @@ impl Guard {
             // A proxy in front of us may have checked the other value, so a repeated header is bad.
             first.map(|first| if values.next().is_some() { "" } else { first })
         });
-        if host.is_none_or(|host| !self.admits_host(host)) {
+        if host.is_none_or(|host| !self.allows_host(host)) {
             return Err("the Host header does not name this server");
         }
-        if origin.is_some_and(|origin| !self.admits_origin(origin, host)) {
+        if origin.is_some_and(|origin| !self.allows_origin(origin, host)) {
             return Err("requests from this Origin are not allowed");
         }
         Ok(())
     }
 
-    fn admits_host(&self, host: &str) -> bool {
+    fn allows_host(&self, host: &str) -> bool {
         let name = without_port(host);
         self.is_listed(name) || is_local(name) || !self.loopback && self.hosts.is_empty()
     }
@@ -44,7 +44,7 @@ impl Guard {
         self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    fn admits_origin(&self, origin: &str, host: Option<&str>) -> bool {
+    fn allows_origin(&self, origin: &str, host: Option<&str>) -> bool {
         if self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
             return true;
         }
@@ -77,9 +77,9 @@ mod tests {
     use hyper::HeaderMap;
     use hyper::header::{HOST, ORIGIN};
 
-    use super::Guard;
+    use super::OriginGuard;
 
-    fn admits(guard: &Guard, host: &str, origin: Option<&str>) -> bool {
+    fn admits(guard: &OriginGuard, host: &str, origin: Option<&str>) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, host.parse().unwrap());
         if let Some(origin) = origin {
@@ -91,7 +91,7 @@ mod tests {
     /// SEC-01, SEC-02, SEC-05.
     #[test]
     fn on_this_machine_only_its_own_names_are_let_in() {
-        let guard = Guard { loopback: true, ..Guard::default() };
+        let guard = OriginGuard { loopback: true, ..OriginGuard::default() };
         for host in ["127.0.0.1:7878", "localhost", "LOCALHOST:1", "[::1]:7878"] {
             assert!(admits(&guard, host, None), "{host}");
             assert!(admits(&guard, host, Some("http://localhost:3000")), "{host}");
@@ -110,15 +110,16 @@ mod tests {
 
     #[test]
     fn in_the_open_a_page_may_use_only_the_server_it_came_from() {
-        let guard = Guard::default();
+        let guard = OriginGuard::default();
         assert!(admits(&guard, "10.0.0.7:80", Some("http://10.0.0.7:80")));
         assert!(admits(&guard, "[fe80::1]:80", Some("http://[fe80::1]:80")));
         assert!(admits(&guard, "desk.example", None));
         assert!(!admits(&guard, "10.0.0.7", Some("https://evil.example")));
         assert!(!admits(&guard, "evil.example", Some("https://evil.example")), "rebinding");
-        let listed = Guard { origins: vec!["https://app.example".into()], ..Guard::default() };
+        let listed =
+            OriginGuard { origins: vec!["https://app.example".into()], ..OriginGuard::default() };
         assert!(admits(&listed, "desk.example", Some("https://app.example")));
-        let named = Guard { hosts: vec!["desk.example".into()], ..Guard::default() };
+        let named = OriginGuard { hosts: vec!["desk.example".into()], ..OriginGuard::default() };
         assert!(admits(&named, "desk.example:443", None));
         assert!(admits(&named, "desk.example", Some("https://desk.example")));
         assert!(!admits(&named, "other.example", None));

@@ -5,44 +5,49 @@ use std::sync::Arc;
 
 use futures_util::stream;
 use hyper::Response;
-use protocol::Wishes;
+use protocol::ListenFilter;
 use tokio::sync::watch;
 use tokio::time::Interval;
 
-use super::Site;
-use super::body::Body;
-use super::events::{self, Event};
+use super::HttpServer;
+use super::body::HttpBody;
+use super::sse::{self, OutgoingEvent};
 use crate::exchange::Exchange;
-use crate::methods::subscriptions::Listening;
+use crate::methods::subscriptions::ListenSubscriptions;
 use crate::server::Server;
-use crate::transport::over;
+use crate::transport::wait_for_signal;
 
 /// State of the SSE stream of one listening request.
-struct Feed {
+struct ListenStream {
     server: Arc<Server>,
     exchange: Exchange,
-    listening: Listening,
-    beat: Interval,
+    listening: ListenSubscriptions,
+    keep_alive: Interval,
     closing: watch::Receiver<bool>,
 }
 
 /// Answers a listening request with an SSE stream. A shutdown ends it with a final answer.
-pub(crate) async fn respond(site: &Site, exchange: Exchange, wishes: Wishes) -> Response<Body> {
+pub(crate) async fn stream_notifications(
+    site: &HttpServer,
+    exchange: Exchange,
+    wishes: ListenFilter,
+) -> Response<HttpBody> {
     let server = Arc::clone(&site.server);
-    let listening = Listening::begin(&server, exchange.id.clone(), wishes).await;
+    let listening = ListenSubscriptions::open(&server, exchange.id.clone(), wishes).await;
     let closing = site.closing.clone();
-    let feed = Feed { server, exchange, listening, beat: events::beat(), closing };
-    events::respond(stream::unfold(Some(feed), |feed| async move {
+    let feed =
+        ListenStream { server, exchange, listening, keep_alive: sse::keep_alive_timer(), closing };
+    sse::sse_response(stream::unfold(Some(feed), |feed| async move {
         let mut feed = feed?;
-        let Feed { listening, beat, closing, .. } = &mut feed;
+        let ListenStream { listening, keep_alive: beat, closing, .. } = &mut feed;
         tokio::select! {
             biased;
-            message = listening.next() => Some((Event::Message(message), Some(feed))),
-            () = over(closing) => {
-                let end = feed.server.end(&feed.exchange);
-                Some((Event::Message(end), None))
+            message = listening.next() => Some((OutgoingEvent::Message(message), Some(feed))),
+            () = wait_for_signal(closing) => {
+                let end = feed.server.finish_listening(&feed.exchange);
+                Some((OutgoingEvent::Message(end), None))
             }
-            _ = beat.tick() => Some((Event::Comment, Some(feed))),
+            _ = beat.tick() => Some((OutgoingEvent::KeepAlive, Some(feed))),
         }
     }))
 }

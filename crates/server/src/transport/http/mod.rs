@@ -1,15 +1,15 @@
 //! Streamable HTTP server: every protocol revision at one path, and HTTP+SSE of 2024-11-05.
 
 mod body;
-mod events;
 mod guard;
-mod impatient;
 mod listen;
 mod post;
 mod replay;
-mod running;
+mod request_task;
+mod session_stream;
 mod sessions;
-mod stream;
+mod sse;
+mod write_timeout;
 
 use std::convert::Infallible;
 use std::io;
@@ -22,7 +22,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use protocol::header::{self, Era};
+use protocol::header::{self, RequestEra};
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -30,21 +30,21 @@ use tokio::task::JoinSet;
 use tokio::time;
 
 use crate::server::Server;
-use crate::transport::over;
-use body::Body;
-pub use guard::Guard;
-use impatient::Impatient;
-use replay::Mark;
-use sessions::Sessions;
+use crate::transport::wait_for_signal;
+use body::HttpBody;
+pub use guard::OriginGuard;
+use replay::EventId;
+use sessions::SessionTable;
+use write_timeout::WriteTimeoutStream;
 
 /// Path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
 
 /// Shared state of all HTTP connections.
-pub(crate) struct Site {
+pub(crate) struct HttpServer {
     server: Arc<Server>,
-    guard: Guard,
-    sessions: Sessions,
+    guard: OriginGuard,
+    sessions: SessionTable,
     /// True once the server shuts down.
     closing: watch::Receiver<bool>,
 }
@@ -54,14 +54,14 @@ pub(crate) struct Site {
 pub async fn serve(
     server: Arc<Server>,
     listener: TcpListener,
-    guard: Guard,
+    guard: OriginGuard,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let places = Arc::new(Semaphore::new(server.limits.connections));
-    let farewell = server.limits.farewell;
+    let farewell = server.limits.shutdown_grace;
     let (close, closing) = watch::channel(false);
-    let sessions = Sessions::new(&server.limits);
-    let site = Arc::new(Site { server, guard, sessions, closing });
+    let sessions = SessionTable::new(&server.limits);
+    let site = Arc::new(HttpServer { server, guard, sessions, closing });
     let mut connections = JoinSet::new();
     tokio::pin!(shutdown);
     loop {
@@ -73,7 +73,7 @@ pub async fn serve(
         };
         match accepted {
             (place, Ok((stream, _))) => {
-                let connection = converse(Arc::clone(&site), stream);
+                let connection = serve_connection(Arc::clone(&site), stream);
                 connections.spawn(async move {
                     connection.await;
                     drop(place);
@@ -93,29 +93,29 @@ pub async fn serve(
     Ok(())
 }
 
-async fn converse(site: Arc<Site>, stream: TcpStream) {
+async fn serve_connection(site: Arc<HttpServer>, stream: TcpStream) {
     // Nagle's algorithm would delay small answers by 40 ms each.
     let _ = stream.set_nodelay(true);
     let limits = &site.server.limits;
     // The kernel would retransmit to a vanished client for a quarter of an hour.
-    let patience = u32::try_from(limits.arrival.as_millis()).unwrap_or(u32::MAX);
+    let patience = u32::try_from(limits.io_timeout.as_millis()).unwrap_or(u32::MAX);
     let _ = sockopt::set_tcp_user_timeout(&stream, patience);
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.arrival)
+        .header_read_timeout(limits.io_timeout)
         .max_buf_size(limits.headers.max(8 << 10));
     let mut closing = site.closing.clone();
     let service = service_fn(|request| {
         let site = Arc::clone(&site);
-        async move { Ok::<_, Infallible>(site.answer(request).await) }
+        async move { Ok::<_, Infallible>(site.route(request).await) }
     });
-    let stream = Impatient::new(stream, limits.arrival);
+    let stream = WriteTimeoutStream::new(stream, limits.io_timeout);
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = over(&mut closing) => {
+        () = wait_for_signal(&mut closing) => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
@@ -125,60 +125,69 @@ async fn converse(site: Arc<Site>, stream: TcpStream) {
     }
 }
 
-impl Site {
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+impl HttpServer {
+    async fn route(self: Arc<Self>, request: Request<Incoming>) -> Response<HttpBody> {
         if let Err(why) = self.guard.check(request.headers()) {
             tracing::info!(why, "rejected a request by its Host or Origin header");
-            return Body::refused(StatusCode::FORBIDDEN, why);
+            return HttpBody::refusal(StatusCode::FORBIDDEN, why);
         }
         if request.uri().path() != PATH {
-            return Body::refused(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
+            return HttpBody::refusal(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
         }
-        let session = text(request.headers(), header::SESSION).map(str::to_owned);
-        let alone = Era::of(text(request.headers(), header::REVISION)) == Era::Alone;
+        let session = header_text(request.headers(), header::SESSION_ID).map(str::to_owned);
+        let alone =
+            RequestEra::from_header(header_text(request.headers(), header::PROTOCOL_VERSION))
+                == RequestEra::Stateless;
         match (request.method(), session) {
-            (&Method::POST, session) => post::answer(&self, request, session).await,
+            (&Method::POST, session) => post::handle_post(&self, request, session).await,
             (&Method::GET, Some(session)) if !alone => {
-                Box::pin(self.stream(&request, &session)).await
+                Box::pin(self.open_session_stream(&request, &session)).await
             }
-            (&Method::GET, None) if !alone && asks_for_events(&request) => events::open(&self),
+            (&Method::GET, None) if !alone && requests_sse(&request) => {
+                sse::open_sse_session(&self)
+            }
             (&Method::DELETE, Some(session)) if !alone => {
-                if self.sessions.end(&session) {
-                    Body::status(StatusCode::NO_CONTENT)
+                if self.sessions.end_session(&session) {
+                    HttpBody::empty(StatusCode::NO_CONTENT)
                 } else {
-                    post::no_such_session()
+                    post::unknown_session()
                 }
             }
-            _ => not_allowed(),
+            _ => method_not_allowed(),
         }
     }
 
     /// Opens or resumes an SSE stream of a session.
-    async fn stream(&self, request: &Request<Incoming>, session: &str) -> Response<Body> {
-        let Some(session) = self.sessions.find(session) else { return post::no_such_session() };
-        if !takes_events(request.headers()) {
-            return Body::refused(StatusCode::NOT_ACCEPTABLE, "send Accept: text/event-stream");
+    async fn open_session_stream(
+        &self,
+        request: &Request<Incoming>,
+        session: &str,
+    ) -> Response<HttpBody> {
+        let Some(session) = self.sessions.find(session) else { return post::unknown_session() };
+        if !accepts_sse(request.headers()) {
+            return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, "send Accept: text/event-stream");
         }
-        let last = text(request.headers(), header::LAST_EVENT).and_then(Mark::parse);
-        stream::open(self, session, last).await
+        let last = header_text(request.headers(), header::LAST_EVENT_ID).and_then(EventId::parse);
+        session_stream::open_or_resume(self, session, last).await
     }
 }
 
-fn not_allowed() -> Response<Body> {
-    let mut response = Body::refused(StatusCode::METHOD_NOT_ALLOWED, "not allowed here; use POST");
+fn method_not_allowed() -> Response<HttpBody> {
+    let mut response =
+        HttpBody::refusal(StatusCode::METHOD_NOT_ALLOWED, "not allowed here; use POST");
     response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
     response
 }
 
 /// A header. One that is repeated or not text becomes a value that matches nothing.
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
     Some(value.unwrap_or("\u{0}"))
 }
 
 /// Whether the client accepts SSE, if only by a wildcard.
-fn takes_events(headers: &HeaderMap) -> bool {
+fn accepts_sse(headers: &HeaderMap) -> bool {
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| {
         ["text/event-stream", "text/*", "*/*"].iter().any(|kind| accepts.contains(kind))
@@ -186,7 +195,7 @@ fn takes_events(headers: &HeaderMap) -> bool {
 }
 
 /// Whether the client asks for SSE by name; a wildcard is not enough.
-fn asks_for_events(request: &Request<Incoming>) -> bool {
+fn requests_sse(request: &Request<Incoming>) -> bool {
     let accepts = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
     accepts.is_some_and(|accepts| accepts.contains("text/event-stream"))
 }

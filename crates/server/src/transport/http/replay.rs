@@ -12,279 +12,284 @@ use bytes::Bytes;
 use protocol::Outgoing;
 use tokio::sync::{Notify, watch};
 
-use super::sessions::Session;
+use super::sessions::HttpSession;
 
 /// The most messages that the buffer keeps.
-const MESSAGES: usize = 256;
+const MAX_MESSAGES: usize = 256;
 
 /// The most bytes that the buffer keeps.
-const BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// SSE event id: a stream and the number of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
-    pub(crate) strand: Strand,
+pub(crate) struct EventId {
+    pub(crate) stream: StreamId,
     number: u64,
 }
 
 /// Stream id. One stream may span several connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Strand {
+pub(crate) enum StreamId {
     /// Notifications, without an end.
-    Changes(u64),
+    Notifications(u64),
     /// The answer to one request.
     Answer(u64),
 }
 
 /// The replay buffer of one session.
-pub(crate) struct Replay {
-    kept: Mutex<Kept>,
-    grew: Notify,
+pub(crate) struct ReplayBuffer {
+    state: Mutex<ReplayState>,
+    changed: Notify,
     /// Numbers of the newest stream, which sends notifications, and of the oldest not evicted.
-    open: watch::Sender<(u64, u64)>,
+    live_range: watch::Sender<(u64, u64)>,
     /// The most open streams of notifications.
-    most: usize,
+    max_live: usize,
 }
 
 #[derive(Default)]
-struct Kept {
-    strands: u64,
+struct ReplayState {
+    last_stream: u64,
     /// Numbers of the open streams, the newest last.
-    streams: Vec<u64>,
-    turns: u64,
+    live: Vec<u64>,
+    last_live: u64,
     /// Whether a stream that has ended had sent something: it may not have arrived.
-    unsure: bool,
+    maybe_undelivered: bool,
     /// Streams of requests that are still running.
-    open: HashSet<Strand>,
-    numbers: u64,
-    sent: VecDeque<(Mark, Bytes)>,
+    open_answers: HashSet<StreamId>,
+    last_number: u64,
+    messages: VecDeque<(EventId, Bytes)>,
     bytes: usize,
 }
 
 /// The messages that a resuming client has missed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Missed {
+pub(crate) enum MissedMessages {
     /// Exactly these.
-    All(Vec<(Mark, Bytes)>),
+    All(Vec<(EventId, Bytes)>),
     /// More than the buffer holds, or unknown.
-    More,
+    Unknown,
 }
 
 /// One open stream of notifications. Dropping it hands over to the one before.
-pub(crate) struct Turn {
+pub(crate) struct LiveStream {
     number: u64,
-    pub(crate) strand: Strand,
-    told: bool,
-    session: Weak<Session>,
-    open: watch::Receiver<(u64, u64)>,
+    pub(crate) stream: StreamId,
+    has_sent: bool,
+    session: Weak<HttpSession>,
+    live_range: watch::Receiver<(u64, u64)>,
 }
 
 /// Resolves when newer streams evict this one.
-pub(crate) struct End {
+pub(crate) struct EvictionSignal {
     number: u64,
-    open: watch::Receiver<(u64, u64)>,
+    live_range: watch::Receiver<(u64, u64)>,
 }
 
-impl Replay {
+impl ReplayBuffer {
     /// An empty buffer for at most `most` streams (at least one).
     pub(crate) fn new(most: usize) -> Self {
-        let (kept, grew) = (Mutex::default(), Notify::new());
-        Self { kept, grew, open: watch::Sender::new((0, 0)), most: most.max(1) }
+        let (state, changed) = (Mutex::default(), Notify::new());
+        Self { state, changed, live_range: watch::Sender::new((0, 0)), max_live: most.max(1) }
     }
 
     /// Opens a stream of notifications and returns what the client missed since `last`. Beyond
     /// the limit, the oldest stream ends.
-    pub(crate) fn begin(&self, session: &Arc<Session>, last: Option<Mark>) -> (Turn, Missed) {
-        let mut kept = self.kept();
-        let known = last.and_then(|mark| Some((mark.strand, kept.after(mark)?)));
+    pub(crate) fn open_live_stream(
+        &self,
+        session: &Arc<HttpSession>,
+        last: Option<EventId>,
+    ) -> (LiveStream, MissedMessages) {
+        let mut kept = self.lock();
+        let known = last.and_then(|mark| Some((mark.stream, kept.find_missed(mark)?)));
         let (strand, missed) = match known {
             Some(known) => known,
             None => {
-                kept.strands += 1;
-                let missed = if std::mem::take(&mut kept.unsure) {
-                    Missed::More
+                kept.last_stream += 1;
+                let missed = if std::mem::take(&mut kept.maybe_undelivered) {
+                    MissedMessages::Unknown
                 } else {
-                    Missed::All(Vec::new())
+                    MissedMessages::All(Vec::new())
                 };
-                (Strand::Changes(kept.strands), missed)
+                (StreamId::Notifications(kept.last_stream), missed)
             }
         };
-        kept.turns += 1;
-        let number = kept.turns;
-        kept.streams.push(number);
-        let too_many = kept.streams.len().saturating_sub(self.most);
-        kept.streams.drain(..too_many);
-        self.open.send_replace(kept.open());
-        let (session, open) = (Arc::downgrade(session), self.open.subscribe());
-        (Turn { number, strand, told: false, session, open }, missed)
+        kept.last_live += 1;
+        let number = kept.last_live;
+        kept.live.push(number);
+        let too_many = kept.live.len().saturating_sub(self.max_live);
+        kept.live.drain(..too_many);
+        self.live_range.send_replace(kept.live_range());
+        let (session, open) = (Arc::downgrade(session), self.live_range.subscribe());
+        (LiveStream { number, stream: strand, has_sent: false, session, live_range: open }, missed)
     }
 
     /// Takes, numbers and keeps the next message, if `turn` is the newest stream.
-    pub(crate) fn tell(
+    pub(crate) fn send_next(
         &self,
-        turn: &mut Turn,
+        turn: &mut LiveStream,
         take: impl FnOnce() -> Option<Outgoing>,
-    ) -> Option<(Mark, Outgoing)> {
-        let mut kept = self.kept();
-        if kept.open().0 != turn.number {
+    ) -> Option<(EventId, Outgoing)> {
+        let mut kept = self.lock();
+        if kept.live_range().0 != turn.number {
             return None;
         }
         let message = take()?;
-        turn.told = true;
+        turn.has_sent = true;
         Some(match message.into_bytes() {
-            Ok(bytes) => (kept.mark(turn.strand, Some(&bytes)), Outgoing::ready(bytes)),
-            Err(message) => (kept.mark(turn.strand, None), message),
+            Ok(bytes) => (kept.assign_id(turn.stream, Some(&bytes)), Outgoing::from_bytes(bytes)),
+            Err(message) => (kept.assign_id(turn.stream, None), message),
         })
     }
 
-    /// Opens a stream for the answer to a request, until its [`end`](Self::end).
-    pub(crate) fn answer(&self) -> Strand {
-        let mut kept = self.kept();
-        kept.strands += 1;
-        let strand = Strand::Answer(kept.strands);
-        kept.open.insert(strand);
+    /// Opens a stream for the answer to a request, until its [`end`](Self::close_answer_stream).
+    pub(crate) fn open_answer_stream(&self) -> StreamId {
+        let mut kept = self.lock();
+        kept.last_stream += 1;
+        let strand = StreamId::Answer(kept.last_stream);
+        kept.open_answers.insert(strand);
         strand
     }
 
     /// Closes the stream of an answer.
-    pub(crate) fn end(&self, strand: Strand) {
-        self.kept().open.remove(&strand);
-        self.grew.notify_waiters();
+    pub(crate) fn close_answer_stream(&self, strand: StreamId) {
+        self.lock().open_answers.remove(&strand);
+        self.changed.notify_waiters();
     }
 
     /// Numbers a message and keeps it for replay; `None` only takes a number.
-    pub(crate) fn mark(&self, strand: Strand, message: Option<&Bytes>) -> Mark {
-        let mark = self.kept().mark(strand, message);
-        self.grew.notify_waiters();
+    pub(crate) fn record(&self, strand: StreamId, message: Option<&Bytes>) -> EventId {
+        let mark = self.lock().assign_id(strand, message);
+        self.changed.notify_waiters();
         mark
     }
 
     /// The messages after `mark` on its stream; `None` if the session has not got that far.
-    fn after(&self, mark: Mark) -> Option<Missed> {
-        self.kept().after(mark)
+    fn missed_after(&self, mark: EventId) -> Option<MissedMessages> {
+        self.lock().find_missed(mark)
     }
 
     /// Waits for messages after `mark`; `None` if there will be none.
-    pub(crate) async fn wait_after(&self, mark: Mark) -> Option<Vec<(Mark, Bytes)>> {
+    pub(crate) async fn wait_for_missed(&self, mark: EventId) -> Option<Vec<(EventId, Bytes)>> {
         loop {
-            let grew = self.grew.notified();
+            let grew = self.changed.notified();
             tokio::pin!(grew);
             grew.as_mut().enable();
-            let open = self.kept().open.contains(&mark.strand);
-            match self.after(mark) {
-                Some(Missed::All(missed)) if !missed.is_empty() => return Some(missed),
-                Some(Missed::All(_)) if open => grew.await,
+            let open = self.lock().open_answers.contains(&mark.stream);
+            match self.missed_after(mark) {
+                Some(MissedMessages::All(missed)) if !missed.is_empty() => return Some(missed),
+                Some(MissedMessages::All(_)) if open => grew.await,
                 _ => return None,
             }
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ReplayState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn open(&self) -> (u64, u64) {
-        let newest = self.streams.last().copied().unwrap_or(0);
-        (newest, self.streams.first().copied().unwrap_or(0))
+impl ReplayState {
+    fn live_range(&self) -> (u64, u64) {
+        let newest = self.live.last().copied().unwrap_or(0);
+        (newest, self.live.first().copied().unwrap_or(0))
     }
 
-    fn mark(&mut self, strand: Strand, message: Option<&Bytes>) -> Mark {
-        self.numbers += 1;
-        let mark = Mark { strand, number: self.numbers };
+    fn assign_id(&mut self, strand: StreamId, message: Option<&Bytes>) -> EventId {
+        self.last_number += 1;
+        let mark = EventId { stream: strand, number: self.last_number };
         if let Some(message) = message {
             self.bytes += message.len();
-            self.sent.push_back((mark, message.clone()));
+            self.messages.push_back((mark, message.clone()));
         }
-        while self.sent.len() > MESSAGES || self.bytes > BYTES {
-            let Some((_, gone)) = self.sent.pop_front() else { break };
+        while self.messages.len() > MAX_MESSAGES || self.bytes > MAX_BYTES {
+            let Some((_, gone)) = self.messages.pop_front() else { break };
             self.bytes -= gone.len();
         }
         mark
     }
 
-    fn after(&self, mark: Mark) -> Option<Missed> {
-        if mark.strand.number() > self.strands || mark.number > self.numbers {
+    fn find_missed(&self, mark: EventId) -> Option<MissedMessages> {
+        if mark.stream.number() > self.last_stream || mark.number > self.last_number {
             return None;
         }
-        let oldest = self.sent.front().map_or(self.numbers + 1, |(oldest, _)| oldest.number);
-        if matches!(mark.strand, Strand::Changes(_)) && mark.number + 1 < oldest {
-            return Some(Missed::More);
+        let oldest =
+            self.messages.front().map_or(self.last_number + 1, |(oldest, _)| oldest.number);
+        if matches!(mark.stream, StreamId::Notifications(_)) && mark.number + 1 < oldest {
+            return Some(MissedMessages::Unknown);
         }
         let later =
-            |(sent, _): &&(Mark, Bytes)| sent.strand == mark.strand && sent.number > mark.number;
-        Some(Missed::All(self.sent.iter().filter(later).cloned().collect()))
+            |(sent, _): &&(EventId, Bytes)| sent.stream == mark.stream && sent.number > mark.number;
+        Some(MissedMessages::All(self.messages.iter().filter(later).cloned().collect()))
     }
 }
 
-impl Turn {
+impl LiveStream {
     /// Waits until this is the newest stream.
-    pub(crate) async fn comes(&mut self) {
+    pub(crate) async fn wait_until_newest(&mut self) {
         let number = self.number;
-        let _ = self.open.wait_for(|(newest, _)| *newest == number).await;
+        let _ = self.live_range.wait_for(|(newest, _)| *newest == number).await;
     }
 
     /// Waits until a newer stream opens.
-    pub(crate) async fn passes(&mut self) {
+    pub(crate) async fn wait_until_superseded(&mut self) {
         let number = self.number;
-        let _ = self.open.wait_for(|(newest, _)| *newest != number).await;
+        let _ = self.live_range.wait_for(|(newest, _)| *newest != number).await;
     }
 
     /// Watches for the eviction of this stream.
-    pub(crate) fn end(&self) -> End {
-        End { number: self.number, open: self.open.clone() }
+    pub(crate) fn eviction(&self) -> EvictionSignal {
+        EvictionSignal { number: self.number, live_range: self.live_range.clone() }
     }
 }
 
-impl End {
-    pub(crate) async fn comes(&mut self) {
+impl EvictionSignal {
+    pub(crate) async fn wait(&mut self) {
         let number = self.number;
-        if self.open.wait_for(|(_, oldest)| *oldest > number).await.is_err() {
+        if self.live_range.wait_for(|(_, oldest)| *oldest > number).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 }
 
-impl Drop for Turn {
+impl Drop for LiveStream {
     fn drop(&mut self) {
         let Some(session) = self.session.upgrade() else { return };
-        let mut kept = session.replay.kept();
-        kept.unsure |= self.told;
-        kept.streams.retain(|number| *number != self.number);
-        session.replay.open.send_replace(kept.open());
+        let mut kept = session.replay_buffer.lock();
+        kept.maybe_undelivered |= self.has_sent;
+        kept.live.retain(|number| *number != self.number);
+        session.replay_buffer.live_range.send_replace(kept.live_range());
     }
 }
 
-impl Strand {
+impl StreamId {
     fn number(self) -> u64 {
         match self {
-            Self::Changes(number) | Self::Answer(number) => number,
+            Self::Notifications(number) | Self::Answer(number) => number,
         }
     }
 }
 
-impl Mark {
+impl EventId {
     /// Parses a `Last-Event-ID`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (strand, number) = text.split_once('.')?;
         let number = number.parse().ok()?;
         let strand = match strand.split_at_checked(1)? {
-            ("c", strand) => Strand::Changes(strand.parse().ok()?),
-            ("a", strand) => Strand::Answer(strand.parse().ok()?),
+            ("c", strand) => StreamId::Notifications(strand.parse().ok()?),
+            ("a", strand) => StreamId::Answer(strand.parse().ok()?),
             _ => return None,
         };
-        Some(Self { strand, number })
+        Some(Self { stream: strand, number })
     }
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.strand {
-            Strand::Changes(_) => 'c',
-            Strand::Answer(_) => 'a',
+        let kind = match self.stream {
+            StreamId::Notifications(_) => 'c',
+            StreamId::Answer(_) => 'a',
         };
-        write!(f, "{kind}{}.{}", self.strand.number(), self.number)
+        write!(f, "{kind}{}.{}", self.stream.number(), self.number)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use resource::{ErrorKind, Interest};
 
-use super::super::{Listing, Tree, uri};
+use super::super::{ListingMode, Tree, uri};
 use super::{removed, updated};
 
 const A: &str = "file:///sub/a.txt";
@@ -13,8 +13,8 @@ const A: &str = "file:///sub/a.txt";
 #[tokio::test]
 async fn a_file_written_in_place_is_updated() {
     let tree = Tree::of(["sub/a.txt", "sub/b.txt"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of(A).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to(A).await;
     tree.write("sub/b.txt", "another file is none of its business");
     tree.write("sub/a.txt", "new");
     assert_eq!(ear.next().await, updated(A));
@@ -24,8 +24,8 @@ async fn a_file_written_in_place_is_updated() {
 #[tokio::test]
 async fn writes_of_the_same_length_within_one_tick_are_all_heard() {
     let tree = Tree::of(["sub/a.txt"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of(A).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to(A).await;
     for number in 0..50 {
         let text = format!("{number:09}");
         tree.write("sub/a.txt", &text);
@@ -37,8 +37,8 @@ async fn writes_of_the_same_length_within_one_tick_are_all_heard() {
 #[tokio::test]
 async fn a_touch_and_the_same_content_again_are_silent() {
     let tree = Tree::of(["sub/a.txt"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of(A).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to(A).await;
     let file = fs::File::options().write(true).open(tree.at("sub/a.txt")).unwrap();
     file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).unwrap();
     fs::write(tree.at("sub/tmp"), "sub/a.txt").unwrap();
@@ -52,8 +52,8 @@ async fn a_touch_and_the_same_content_again_are_silent() {
 #[tokio::test]
 async fn a_save_by_rename_is_one_update() {
     let tree = Tree::of(["sub/a.txt", "sub/z"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of(A).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to(A).await;
     for number in 0..20 {
         fs::write(tree.at("sub/.a.tmp"), format!("{number}")).unwrap();
         fs::rename(tree.at("sub/.a.tmp"), tree.at("sub/a.txt")).unwrap();
@@ -67,8 +67,8 @@ async fn a_save_by_rename_is_one_update() {
 #[tokio::test]
 async fn a_file_that_goes_and_comes_back_is_still_heard_of() {
     let tree = Tree::of(["sub/a.txt"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of(A).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to(A).await;
     for _ in 0..3 {
         tree.remove("sub/a.txt");
         assert_eq!(ear.next().await, removed(A));
@@ -80,8 +80,8 @@ async fn a_file_that_goes_and_comes_back_is_still_heard_of() {
 #[tokio::test]
 async fn a_folder_moved_away_and_made_again_is_followed() {
     let tree = Tree::of(["x/y/a.txt"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of("file:///x/y/a.txt").await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to("file:///x/y/a.txt").await;
     for number in 0..3 {
         fs::rename(tree.at("x"), tree.at(format!("away{number}"))).unwrap();
         assert_eq!(ear.next().await, removed("file:///x/y/a.txt"));
@@ -99,9 +99,9 @@ async fn what_a_link_leads_to_is_heard_under_the_link() {
     tree.link("link", "deep/second");
     tree.link("deep/second", "er/real.txt");
     tree.link("folder", "deep");
-    let desk = tree.serve(Listing::Tree);
-    let mut link = desk.hear_of("file:///link").await;
-    let mut folder = desk.hear_of("file:///folder/er/real.txt").await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut link = desk.subscribe_to("file:///link").await;
+    let mut folder = desk.subscribe_to("file:///folder/er/real.txt").await;
     tree.write("deep/er/real.txt", "changed");
     assert_eq!(link.next().await, updated("file:///link"));
     assert_eq!(folder.next().await, updated("file:///folder/er/real.txt"));
@@ -116,9 +116,9 @@ async fn what_a_link_leads_to_is_heard_under_the_link() {
 #[tokio::test]
 async fn the_uri_is_told_as_it_was_written() {
     let tree = Tree::of(["café/a b.txt"]);
-    let desk = tree.serve(Listing::Tree);
+    let desk = tree.serve(ListingMode::Tree);
     for text in ["file:///café/a%20b.txt", "FILE://localhost/caf%c3%a9/%61%20b.txt"] {
-        let mut ear = desk.hear_of(text).await;
+        let mut ear = desk.subscribe_to(text).await;
         tree.write("café/a b.txt", text);
         assert_eq!(ear.next().await, updated(text));
     }
@@ -129,13 +129,13 @@ async fn what_is_not_there_or_not_seen_cannot_be_watched() {
     let tree = Tree::of(["a.txt", "b.log", ".hidden", "secret/x"]);
     tree.write(".gitignore", "*.log\n");
     tree.link("out", "../outside");
-    let desk = tree.serve_hiding(Listing::Tree, |path| path == "secret");
+    let desk = tree.serve_hiding(ListingMode::Tree, |path| path == "secret");
     for text in ["none", "b.log", ".hidden", "secret", "secret/x", "out", "a.txt/"] {
         let asked = Interest::Resource(uri(&format!("file:///{text}")));
-        let error = desk.try_hear(asked).await.err().unwrap();
+        let error = desk.try_subscribe(asked).await.err().unwrap();
         assert_eq!(error.kind, ErrorKind::NotFound, "{text}");
     }
-    let error = desk.try_hear(Interest::Resource(uri("note://a.txt"))).await.err().unwrap();
+    let error = desk.try_subscribe(Interest::Resource(uri("note://a.txt"))).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::NotFound);
 }
 
@@ -143,8 +143,8 @@ async fn what_is_not_there_or_not_seen_cannot_be_watched() {
 async fn a_large_file_is_told_by_its_date() {
     let tree = Tree::of(["sub/x"]);
     tree.write("sub/a.txt", vec![b'a'; 2_000_000]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of(A).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to(A).await;
     tree.write("sub/a.txt", vec![b'b'; 2_000_000]);
     assert_eq!(ear.next().await, updated(A));
 }

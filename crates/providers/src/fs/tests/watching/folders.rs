@@ -6,14 +6,14 @@ use std::time::Duration;
 use futures_util::{FutureExt as _, StreamExt as _};
 use resource::{Change, Interest};
 
-use super::super::{Listing, Tree, uri};
+use super::super::{ListingMode, Tree, uri};
 use super::{about, removed, updated};
 
 #[tokio::test]
 async fn a_collection_tells_of_what_lies_directly_in_it() {
     let tree = Tree::of(["docs/a.md", "docs/deep/b.md", "c.md"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of("file://localhost/docs/").await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to("file://localhost/docs/").await;
     tree.write("c.md", "elsewhere");
     tree.write("docs/deep/b.md", "too deep");
     tree.write("docs/a.md", "changed");
@@ -32,9 +32,9 @@ async fn a_collection_tells_of_what_lies_directly_in_it() {
 async fn a_link_in_a_collection_is_told_when_its_target_changes() {
     let tree = Tree::of(["docs/a.md", "elsewhere/real.md"]);
     tree.link("docs/link.md", "../elsewhere/real.md");
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear_of("file:///docs").await;
-    let mut all = desk.hear(Interest::Everything).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe_to("file:///docs").await;
+    let mut all = desk.subscribe(Interest::Everything).await;
     tree.write("elsewhere/real.md", "changed");
     assert_eq!(ear.next().await, updated("file:///docs/link.md"));
     all.all_of([updated("file:///docs/link.md"), updated("file:///elsewhere/real.md")]).await;
@@ -43,8 +43,8 @@ async fn a_link_in_a_collection_is_told_when_its_target_changes() {
 #[tokio::test]
 async fn a_new_folder_with_files_in_it_is_heard_with_all_of_them() {
     let tree = Tree::of(["a"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear(Interest::Everything).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe(Interest::Everything).await;
     for number in 0..20 {
         let folder = format!("n{number}/x/y");
         for name in ["1", "2", "3"] {
@@ -65,8 +65,8 @@ async fn a_burst_is_heard_to_its_end() {
     for number in 0..1_000 {
         tree.write(format!("f{}/{number}", number % 10), "");
     }
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear(Interest::Everything).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe(Interest::Everything).await;
     for round in 0..10 {
         for number in 0..1_000 {
             fs::write(tree.at(format!("f{}/{number}", number % 10)), format!("{round}")).unwrap();
@@ -82,8 +82,8 @@ async fn each_file_of_a_burst_is_heard_after_its_last_change() {
     for number in 0..50 {
         tree.write(format!("f/{number}"), "");
     }
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear(Interest::Everything).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe(Interest::Everything).await;
     for round in 0..10 {
         for number in 0..50 {
             fs::write(tree.at(format!("f/{number}")), format!("{round}")).unwrap();
@@ -103,15 +103,15 @@ async fn each_file_of_a_burst_is_heard_after_its_last_change() {
 #[tokio::test]
 async fn a_stream_that_is_not_read_holds_each_uri_once() {
     let tree = Tree::of(["a", "b"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut ear = desk.hear(Interest::Everything).await;
-    let mut other = desk.hear_of("file:///b").await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut ear = desk.subscribe(Interest::Everything).await;
+    let mut other = desk.subscribe_to("file:///b").await;
     for number in 0..10_000 {
         fs::write(tree.at("a"), format!("{number}")).unwrap();
     }
     fs::write(tree.at("b"), "last").unwrap();
     other.next().await;
-    for party in desk.0.site.desk.parties() {
+    for party in desk.0.root.rescan_loop.subscribers() {
         assert!(party.feed.len() <= 2, "{}", party.feed.len());
     }
     ear.all_of([updated("file:///a"), updated("file:///b")]).await;
@@ -121,14 +121,14 @@ async fn a_stream_that_is_not_read_holds_each_uri_once() {
 async fn names_that_come_and_go_change_lists_and_content_does_not() {
     let tree = Tree::of(["a", "sub/b"]);
     for (listing, name) in
-        [(Listing::Tree, "n"), (Listing::Flat, "sub/n"), (Listing::Auto, "sub/n")]
+        [(ListingMode::Tree, "n"), (ListingMode::Flat, "sub/n"), (ListingMode::Auto, "sub/n")]
     {
         let desk = tree.serve(listing);
-        let mut lists = desk.hear(Interest::Listing).await;
-        let mut content = desk.hear_of("file:///a").await;
+        let mut lists = desk.subscribe(Interest::Listing).await;
+        let mut content = desk.subscribe_to("file:///a").await;
         tree.write("a", format!("{listing:?}"));
         content.next().await;
-        let party = &desk.0.site.desk.parties()[0];
+        let party = &desk.0.root.rescan_loop.subscribers()[0];
         assert_eq!(party.feed.len(), 0);
         tree.write(name, "");
         assert_eq!(lists.next().await, Change::Listing);
@@ -143,8 +143,8 @@ async fn names_that_come_and_go_change_lists_and_content_does_not() {
 #[tokio::test]
 async fn a_folder_that_was_listed_by_itself_changes_lists_too() {
     let tree = Tree::of(["a", "sub/deep/b"]);
-    let desk = tree.serve(Listing::Tree);
-    let mut lists = desk.hear(Interest::Listing).await;
+    let desk = tree.serve(ListingMode::Tree);
+    let mut lists = desk.subscribe(Interest::Listing).await;
     desk.paths(Some("file:///sub/deep")).await;
     tree.write("sub/deep/c", "");
     assert_eq!(lists.next().await, Change::Listing);
@@ -158,9 +158,9 @@ async fn a_list_that_has_come_to_show_what_lies_further_in_is_heard_to_change_th
         for number in 0..1_005 {
             tree.write(format!("{folder}{number}"), "");
         }
-        let desk = tree.serve(Listing::Auto);
-        let mut ear = desk.hear(Interest::Listing).await;
-        let watched = || desk.0.site.desk.open_ears().unwrap().len();
+        let desk = tree.serve(ListingMode::Auto);
+        let mut ear = desk.subscribe(Interest::Listing).await;
+        let watched = || desk.0.root.rescan_loop.open_inotify().unwrap().watch_count();
         assert_eq!(watched(), 1);
         for number in 0..995 {
             tree.remove(&format!("{folder}{number}"));

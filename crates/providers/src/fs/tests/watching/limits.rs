@@ -6,23 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use resource::{Change, ErrorKind, Health as _, Interest, Provider as _, State, Truth};
+use resource::{Change, ErrorKind, Health as _, HealthState, Interest, Provider as _, Truth};
 
-use super::super::{Desk, Listing, Tree, uri};
+use super::super::{ListingMode, ServedFs, Tree, uri};
 use super::{removed, updated};
-use crate::fs::{Fs, Options, Watching};
+use crate::fs::{Fs, Options, WatchMode};
 
-fn serve(tree: &Tree, options: Options) -> Desk {
-    Desk(
+fn serve(tree: &Tree, options: Options) -> ServedFs {
+    ServedFs(
         Fs::open(Options { root: tree.root(), poll: Duration::from_millis(20), ..options })
             .unwrap(),
     )
 }
 
-async fn hears_everything(tree: &Tree, desk: &Desk) {
-    let mut all = desk.hear(Interest::Everything).await;
-    let mut one = desk.hear_of("file:///x/y/a").await;
-    let mut lists = desk.hear(Interest::Listing).await;
+async fn hears_everything(tree: &Tree, desk: &ServedFs) {
+    let mut all = desk.subscribe(Interest::Everything).await;
+    let mut one = desk.subscribe_to("file:///x/y/a").await;
+    let mut lists = desk.subscribe(Interest::Listing).await;
     tree.write("x/y/a", "changed");
     all.all_of([updated("file:///x/y/a")]).await;
     assert_eq!(one.next().await, updated("file:///x/y/a"));
@@ -40,14 +40,14 @@ async fn hears_everything(tree: &Tree, desk: &Desk) {
 #[tokio::test]
 async fn beyond_the_limit_of_watches_changes_are_found_by_polling() {
     let tree = Tree::of(["x/y/a", "z/b", "c"]);
-    let desk = serve(&tree, Options { watches: 2, ..tree.options(Listing::Flat) });
-    assert_eq!((desk.0.health().state, desk.0.health().since), (State::Ready, None));
+    let desk = serve(&tree, Options { watches: 2, ..tree.options(ListingMode::Flat) });
+    assert_eq!((desk.0.health().state, desk.0.health().since), (HealthState::Ready, None));
     hears_everything(&tree, &desk).await;
-    let stream = desk.hear(Interest::Everything).await;
+    let stream = desk.subscribe(Interest::Everything).await;
     let health = desk.0.health();
-    assert_eq!(health.state, State::Degraded);
+    assert_eq!(health.state, HealthState::Degraded);
     assert!(health.since.is_some());
-    let words = health.words.unwrap();
+    let words = health.message.unwrap();
     assert!(words.starts_with("changes are found by polling every 20ms: inotify"), "{words}");
     drop(stream);
 }
@@ -56,14 +56,14 @@ async fn beyond_the_limit_of_watches_changes_are_found_by_polling() {
 async fn where_polling_is_asked_for_or_the_disk_is_elsewhere_nothing_is_amiss() {
     for is_local in [true, false] {
         let tree = Tree::of(["x/y/a", "z/b", "c"]);
-        let watch = if is_local { Watching::Poll } else { Watching::Auto };
-        let mut desk = serve(&tree, Options { watch, ..tree.options(Listing::Flat) });
+        let watch = if is_local { WatchMode::Poll } else { WatchMode::Auto };
+        let mut desk = serve(&tree, Options { watch, ..tree.options(ListingMode::Flat) });
         desk.set_local(is_local);
         hears_everything(&tree, &desk).await;
-        assert!(desk.0.site.desk.open_ears().is_none());
+        assert!(desk.0.root.rescan_loop.open_inotify().is_none());
         let health = desk.0.health();
-        assert_eq!(health.state, State::Ready);
-        assert_eq!(health.words.unwrap(), "changes are found by polling every 20ms");
+        assert_eq!(health.state, HealthState::Ready);
+        assert_eq!(health.message.unwrap(), "changes are found by polling every 20ms");
     }
 }
 
@@ -71,9 +71,9 @@ async fn where_polling_is_asked_for_or_the_disk_is_elsewhere_nothing_is_amiss() 
 async fn polling_goes_by_a_clock_that_can_be_stopped() {
     let tree = Tree::of(["a"]);
     let poll = Duration::from_secs(3_000);
-    let options = Options { watch: Watching::Poll, poll, ..tree.options(Listing::Flat) };
-    let desk = Desk(Fs::open(options).unwrap());
-    let mut stream = desk.hear(Interest::Everything).await;
+    let options = Options { watch: WatchMode::Poll, poll, ..tree.options(ListingMode::Flat) };
+    let desk = ServedFs(Fs::open(options).unwrap());
+    let mut stream = desk.subscribe(Interest::Everything).await;
     tree.write("a", "changed");
     assert_eq!(stream.0.next().await, Some(updated("file:///a")));
 }
@@ -81,53 +81,53 @@ async fn polling_goes_by_a_clock_that_can_be_stopped() {
 #[tokio::test]
 async fn where_changes_are_not_told_nobody_is_promised_any() {
     let tree = Tree::of(["a"]);
-    let desk = serve(&tree, Options { watch: Watching::Off, ..tree.options(Listing::Flat) });
+    let desk = serve(&tree, Options { watch: WatchMode::Off, ..tree.options(ListingMode::Flat) });
     assert!(desk.0.facets().watch.is_none());
     assert_eq!(desk.stat("file:///a").await.unwrap().watchable, Truth::No);
-    let error = desk.try_hear(Interest::Resource(uri("file:///a"))).await.err().unwrap();
+    let error = desk.try_subscribe(Interest::Resource(uri("file:///a"))).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::Unsupported);
 }
 
 #[tokio::test]
 async fn when_the_kernel_lost_count_everything_is_looked_at() {
     let tree = Tree::of(["x/y/a", "b"]);
-    let desk = tree.serve(Listing::Flat);
-    let mut ear = desk.hear(Interest::Everything).await;
-    let ears = desk.0.site.desk.open_ears().unwrap();
+    let desk = tree.serve(ListingMode::Flat);
+    let mut ear = desk.subscribe(Interest::Everything).await;
+    let ears = desk.0.root.rescan_loop.open_inotify().unwrap();
     tree.write("x/y/a", "changed");
     tree.write("x/new", "");
     // Discards the kernel's events.
-    ears.drain();
-    ears.take();
-    ears.overflow();
+    ears.drain_events();
+    ears.take_dirty();
+    ears.simulate_overflow();
     ear.all_of([updated("file:///x/y/a"), updated("file:///x/new"), Change::Listing]).await;
 }
 
 #[tokio::test]
 async fn when_the_last_stream_is_dropped_nothing_is_left() {
     let tree = Tree::of(["x/y/a", "b"]);
-    let desk = tree.serve(Listing::Flat);
-    let site = desk.0.site.clone();
-    let first = desk.hear(Interest::Everything).await;
-    let second = desk.hear_of("file:///x/y/a").await;
-    assert_eq!(site.desk.open_ears().unwrap().len(), 3);
+    let desk = tree.serve(ListingMode::Flat);
+    let site = desk.0.root.clone();
+    let first = desk.subscribe(Interest::Everything).await;
+    let second = desk.subscribe_to("file:///x/y/a").await;
+    assert_eq!(site.rescan_loop.open_inotify().unwrap().watch_count(), 3);
     drop(first);
-    let ears = Arc::downgrade(&site.desk.open_ears().unwrap());
+    let ears = Arc::downgrade(&site.rescan_loop.open_inotify().unwrap());
     drop(second);
     let over = async {
-        while site.desk.is_attended() || ears.strong_count() > 0 {
+        while site.rescan_loop.is_running() || ears.strong_count() > 0 {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(10), over).await.expect("the rescan loop still runs");
-    assert!(site.desk.parties().is_empty() && site.desk.open_ears().is_none());
+    assert!(site.rescan_loop.subscribers().is_empty() && site.rescan_loop.open_inotify().is_none());
 }
 
 #[tokio::test]
 async fn a_stream_ends_with_its_source() {
     let tree = Tree::of(["a"]);
-    let desk = tree.serve(Listing::Flat);
-    let mut ear = desk.hear(Interest::Everything).await;
+    let desk = tree.serve(ListingMode::Flat);
+    let mut ear = desk.subscribe(Interest::Everything).await;
     drop(desk);
     let end = tokio::time::timeout(Duration::from_secs(10), ear.0.next()).await;
     assert_eq!(end.expect("the stream does not end"), None);
@@ -136,12 +136,12 @@ async fn a_stream_ends_with_its_source() {
 #[tokio::test]
 async fn a_thousand_streams_are_one_task_and_few_watches() {
     let tree = Tree::of(["x/y/a"]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     let mut ears = Vec::new();
     for _ in 0..1_000 {
-        ears.push(desk.hear_of("file:///x/y/a").await);
+        ears.push(desk.subscribe_to("file:///x/y/a").await);
     }
-    assert_eq!(desk.0.site.desk.open_ears().unwrap().len(), 3);
+    assert_eq!(desk.0.root.rescan_loop.open_inotify().unwrap().watch_count(), 3);
     fs::write(tree.at("x/y/a"), "changed").unwrap();
     for ear in &mut ears {
         assert_eq!(ear.next().await, updated("file:///x/y/a"));
@@ -151,17 +151,17 @@ async fn a_thousand_streams_are_one_task_and_few_watches() {
 #[tokio::test]
 async fn a_disk_elsewhere_that_is_mounted_further_in_is_polled() {
     let tree = Tree::of(["x/far/a", "b"]);
-    let mut desk = serve(&tree, tree.options(Listing::Flat));
-    Arc::get_mut(&mut desk.0.site).unwrap().root.judge = |folder| {
+    let mut desk = serve(&tree, tree.options(ListingMode::Flat));
+    Arc::get_mut(&mut desk.0.root).unwrap().dir.locality_check = |folder| {
         let path = fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
         Ok(!path.ends_with("far"))
     };
-    let _near = desk.hear_of("file:///b").await;
-    assert_eq!(desk.0.site.desk.polls(), None);
-    let mut one = desk.hear_of("file:///x/far/a").await;
-    let mut all = desk.hear(Interest::Everything).await;
-    assert_eq!(desk.0.site.desk.open_ears().unwrap().len(), 2, "the top and x");
-    assert!(desk.0.site.desk.polls().is_some());
+    let _near = desk.subscribe_to("file:///b").await;
+    assert_eq!(desk.0.root.rescan_loop.polling_interval(), None);
+    let mut one = desk.subscribe_to("file:///x/far/a").await;
+    let mut all = desk.subscribe(Interest::Everything).await;
+    assert_eq!(desk.0.root.rescan_loop.open_inotify().unwrap().watch_count(), 2, "the top and x");
+    assert!(desk.0.root.rescan_loop.polling_interval().is_some());
     tree.write("x/far/a", "changed");
     assert_eq!(one.next().await, updated("file:///x/far/a"));
     all.all_of([updated("file:///x/far/a")]).await;

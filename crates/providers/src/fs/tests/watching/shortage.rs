@@ -7,32 +7,32 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use resource::Interest;
 
-use super::super::{Listing, Tree};
-use super::{Ear, updated};
-use crate::vigil::tests::shortage::{is_alone, take_all};
+use super::super::{ListingMode, Tree};
+use super::{ChangeReader, updated};
+use crate::file_watch::tests::fd_limit::{exhaust_descriptors, in_limited_process};
 
 /// Waits long enough for a scan to fail.
-async fn a_moment(ear: &mut Ear) {
+async fn wait_for_failed_scan(ear: &mut ChangeReader) {
     let _early = tokio::time::timeout(Duration::from_millis(200), ear.0.next()).await;
 }
 
 #[tokio::test]
 async fn a_file_is_heard_after_a_moment_without_room_for_open_files() {
     let name = "a_file_is_heard_after_a_moment_without_room_for_open_files";
-    if !is_alone(&format!("fs::tests::watching::shortage::{name}")) {
+    if !in_limited_process(&format!("fs::tests::watching::shortage::{name}")) {
         return;
     }
     let tree = Tree::of(["x/y/a"]);
-    let desk = tree.serve(Listing::Flat);
+    let desk = tree.serve(ListingMode::Flat);
     // A cached open folder is found even then, but its path cannot be resolved.
-    while desk.0.site.folders.get(&b"x/y"[..]).is_none() {
+    while desk.0.root.folder_cache.get(&b"x/y"[..]).is_none() {
         desk.stat("file:///x/y/a").await.unwrap();
     }
-    let mut one = desk.hear_of("file:///x/y/a").await;
+    let mut one = desk.subscribe_to("file:///x/y/a").await;
     let mut file = File::options().append(true).open(tree.at("x/y/a")).unwrap();
-    let taken = take_all();
+    let taken = exhaust_descriptors();
     file.write_all(b"1").unwrap();
-    a_moment(&mut one).await;
+    wait_for_failed_scan(&mut one).await;
     drop(taken);
     for _ in 0..4 {
         file.write_all(b"2").unwrap();
@@ -43,18 +43,18 @@ async fn a_file_is_heard_after_a_moment_without_room_for_open_files() {
 #[tokio::test]
 async fn a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard() {
     let name = "a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard";
-    if !is_alone(&format!("fs::tests::watching::shortage::{name}")) {
+    if !in_limited_process(&format!("fs::tests::watching::shortage::{name}")) {
         return;
     }
     let tree = Tree::of(["b"]);
     let outside = tree.home.path().join("new");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("c"), "c").unwrap();
-    let desk = tree.serve(Listing::Flat);
-    let mut all = desk.hear(Interest::Everything).await;
-    let taken = take_all();
+    let desk = tree.serve(ListingMode::Flat);
+    let mut all = desk.subscribe(Interest::Everything).await;
+    let taken = exhaust_descriptors();
     fs::rename(&outside, tree.at("new")).unwrap();
-    a_moment(&mut all).await;
+    wait_for_failed_scan(&mut all).await;
     drop(taken);
     all.all_of([updated("file:///new/c")]).await;
     tree.write("new/d", "");

@@ -6,15 +6,17 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use protocol::Outgoing;
 
-use super::{Mark, Missed, Replay, Session, Strand};
+use super::{EventId, HttpSession, MissedMessages, ReplayBuffer, StreamId};
 
-fn session() -> Arc<Session> {
-    Session::of_nobody(2)
+fn session() -> Arc<HttpSession> {
+    HttpSession::for_test(2)
 }
 
-fn missed(replay: &Replay, mark: Mark) -> Vec<Bytes> {
-    match replay.after(mark) {
-        Some(Missed::All(missed)) => missed.into_iter().map(|(_, message)| message).collect(),
+fn missed(replay: &ReplayBuffer, mark: EventId) -> Vec<Bytes> {
+    match replay.missed_after(mark) {
+        Some(MissedMessages::All(missed)) => {
+            missed.into_iter().map(|(_, message)| message).collect()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -23,84 +25,90 @@ fn missed(replay: &Replay, mark: Mark) -> Vec<Bytes> {
 #[test]
 fn what_was_missed_on_one_stream_is_given_and_nothing_of_another() {
     let session = session();
-    let replay = &session.replay;
-    let (one, _) = replay.begin(&session, None);
-    let (other, _) = replay.begin(&session, None);
+    let replay = &session.replay_buffer;
+    let (one, _) = replay.open_live_stream(&session, None);
+    let (other, _) = replay.open_live_stream(&session, None);
     let messages: Vec<Bytes> = (0..10).map(|at| Bytes::from(format!("{at}"))).collect();
-    let strand = |at: usize| if at.is_multiple_of(2) { one.strand } else { other.strand };
-    let marks: Vec<Mark> = messages
+    let strand = |at: usize| if at.is_multiple_of(2) { one.stream } else { other.stream };
+    let marks: Vec<EventId> = messages
         .iter()
         .enumerate()
-        .map(|(at, message)| replay.mark(strand(at), Some(message)))
+        .map(|(at, message)| replay.record(strand(at), Some(message)))
         .collect();
     assert_eq!(missed(replay, marks[2]), ["4", "6", "8"]);
     assert_eq!(missed(replay, marks[9]), Vec::<Bytes>::new());
     for mark in marks {
-        assert_eq!(Mark::parse(&mark.to_string()), Some(mark));
+        assert_eq!(EventId::parse(&mark.to_string()), Some(mark));
     }
 }
 
 #[test]
 fn what_is_kept_is_bounded_and_its_loss_is_known() {
     let session = session();
-    let replay = &session.replay;
-    let strand = replay.begin(&session, None).0.strand;
-    let first = replay.mark(strand, None);
+    let replay = &session.replay_buffer;
+    let strand = replay.open_live_stream(&session, None).0.stream;
+    let first = replay.record(strand, None);
     for _ in 0..1000 {
-        replay.mark(strand, Some(&Bytes::from_static(b"message")));
+        replay.record(strand, Some(&Bytes::from_static(b"message")));
     }
-    assert_eq!(replay.after(first), Some(Missed::More));
-    assert_eq!(replay.kept().sent.len(), super::MESSAGES);
+    assert_eq!(replay.missed_after(first), Some(MissedMessages::Unknown));
+    assert_eq!(replay.lock().messages.len(), super::MAX_MESSAGES);
     for _ in 0..100 {
-        replay.mark(strand, Some(&Bytes::from(vec![0; 100_000])));
+        replay.record(strand, Some(&Bytes::from(vec![0; 100_000])));
     }
-    assert!(replay.kept().bytes <= super::BYTES);
+    assert!(replay.lock().bytes <= super::MAX_BYTES);
 }
 
 #[test]
 fn marks_that_are_not_ours_are_none() {
-    let replay = Replay::new(1);
+    let replay = ReplayBuffer::new(1);
     for text in ["", "c", "c1", "c1.", "x1.1", "c-1.1", "c1.1.1", "é1.1", "c1.99999999999999999999"]
     {
-        assert_eq!(Mark::parse(text), None, "{text}");
+        assert_eq!(EventId::parse(text), None, "{text}");
     }
-    assert_eq!(replay.after(Mark::parse("c7.1").unwrap()), None);
-    let mark = replay.mark(replay.answer(), None);
-    assert_eq!(replay.after(Mark { number: 99, ..mark }), None);
+    assert_eq!(replay.missed_after(EventId::parse("c7.1").unwrap()), None);
+    let mark = replay.record(replay.open_answer_stream(), None);
+    assert_eq!(replay.missed_after(EventId { number: 99, ..mark }), None);
 }
 
 /// HL-05.
 #[tokio::test]
 async fn the_newest_stream_tells_and_the_one_before_takes_over() {
     let session = session();
-    let replay = &session.replay;
-    let say = || Some(Outgoing::ready("message"));
-    let (mut first, _) = replay.begin(&session, None);
-    let (mut second, _) = replay.begin(&session, None);
-    assert!(first.comes().now_or_never().is_none() && replay.tell(&mut first, say).is_none());
-    assert!(second.comes().now_or_never().is_some() && replay.tell(&mut second, say).is_some());
-    let (third, _) = replay.begin(&session, None);
-    assert!(second.passes().now_or_never().is_some());
-    assert!(first.end().comes().now_or_never().is_some(), "two are all");
-    assert!(second.end().comes().now_or_never().is_none());
+    let replay = &session.replay_buffer;
+    let say = || Some(Outgoing::from_bytes("message"));
+    let (mut first, _) = replay.open_live_stream(&session, None);
+    let (mut second, _) = replay.open_live_stream(&session, None);
+    assert!(
+        first.wait_until_newest().now_or_never().is_none()
+            && replay.send_next(&mut first, say).is_none()
+    );
+    assert!(
+        second.wait_until_newest().now_or_never().is_some()
+            && replay.send_next(&mut second, say).is_some()
+    );
+    let (third, _) = replay.open_live_stream(&session, None);
+    assert!(second.wait_until_superseded().now_or_never().is_some());
+    assert!(first.eviction().wait().now_or_never().is_some(), "two are all");
+    assert!(second.eviction().wait().now_or_never().is_none());
     drop(third);
-    assert!(second.comes().now_or_never().is_some());
+    assert!(second.wait_until_newest().now_or_never().is_some());
 }
 
 #[test]
 fn what_was_told_on_a_stream_that_is_gone_is_made_up_for() {
     let session = session();
-    let replay = &session.replay;
-    let (silent, missed) = replay.begin(&session, None);
-    assert_eq!(missed, Missed::All(Vec::new()));
+    let replay = &session.replay_buffer;
+    let (silent, missed) = replay.open_live_stream(&session, None);
+    assert_eq!(missed, MissedMessages::All(Vec::new()));
     drop(silent);
-    let (mut told, missed) = replay.begin(&session, None);
-    assert_eq!(missed, Missed::All(Vec::new()), "nothing was told yet");
-    let (mark, _) = replay.tell(&mut told, || Some(Outgoing::ready("one"))).unwrap();
-    assert!(matches!(mark.strand, Strand::Changes(_)));
+    let (mut told, missed) = replay.open_live_stream(&session, None);
+    assert_eq!(missed, MissedMessages::All(Vec::new()), "nothing was told yet");
+    let (mark, _) = replay.send_next(&mut told, || Some(Outgoing::from_bytes("one"))).unwrap();
+    assert!(matches!(mark.stream, StreamId::Notifications(_)));
     drop(told);
-    let (_again, missed) = replay.begin(&session, Some(mark));
-    assert_eq!(missed, Missed::All(Vec::new()), "it has seen that one");
-    let (_fresh, missed) = replay.begin(&session, None);
-    assert_eq!(missed, Missed::More, "nobody knows what it has seen");
+    let (_again, missed) = replay.open_live_stream(&session, Some(mark));
+    assert_eq!(missed, MissedMessages::All(Vec::new()), "it has seen that one");
+    let (_fresh, missed) = replay.open_live_stream(&session, None);
+    assert_eq!(missed, MissedMessages::Unknown, "nobody knows what it has seen");
 }

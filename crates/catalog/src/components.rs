@@ -1,0 +1,218 @@
+//! Tools and prompts of all mounts: merged lists, public names, and routing of calls.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use resource::{
+    CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Error, Freshness,
+    Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, Uri, UriRewrite,
+};
+
+use crate::address::Address;
+use crate::catalog::{Catalog, MountList};
+use crate::merge;
+use crate::mount::Mount;
+use crate::tool_name;
+
+/// The maximum number of pages that a lookup of a shortened name fetches, and their size.
+const MAX_LOOKUP_PAGES: usize = 64;
+const LOOKUP_PAGE_SIZE: usize = 1000;
+
+/// The maximum number of cached shortened names. Beyond it the cache is cleared, which costs only
+/// time.
+const MAX_SHORT_NAMES: usize = 16 << 10;
+
+/// Cache of the local names of shortened names, by kind and public name.
+#[derive(Default)]
+pub(crate) struct ShortNames(Mutex<HashMap<(ComponentKind, String), String>>);
+
+impl ShortNames {
+    fn put(&self, offer: ComponentKind, public: &str, local: &str) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_SHORT_NAMES {
+            known.clear();
+        }
+        known.insert((offer, public.to_owned()), local.to_owned());
+    }
+
+    fn get(&self, offer: ComponentKind, public: &str) -> Option<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&(offer, public.to_owned())).cloned()
+    }
+}
+
+impl Mount {
+    pub(crate) fn relay(&self) -> Option<&dyn Relay> {
+        self.provider.facets().relay
+    }
+
+    pub(crate) fn has_components(&self, offer: ComponentKind) -> bool {
+        self.relay().is_some_and(|relay| relay.may_have(offer))
+    }
+}
+
+impl UriRewrite for Address {
+    fn to_public(&self, local: &str) -> Option<String> {
+        let public = self.join(&Uri::parse(local).ok()?).ok()?;
+        Some(public.as_str().to_owned())
+    }
+
+    fn to_local(&self, public: &str) -> Option<String> {
+        let local = self.split(&Uri::parse(public).ok()?)?;
+        Some(local.as_str().to_owned())
+    }
+}
+
+/// The mount names that prefix the names of tools and prompts: all but the fallback's.
+fn prefixing_names(mounts: &MountList) -> impl Iterator<Item = &str> {
+    mounts.iter().filter(|mount| !mount.is_fallback()).map(|mount| mount.name.as_str())
+}
+
+/// The mounts whose names prefix `public` and that have this kind, the longest name first.
+fn candidate_mounts<'a>(
+    mounts: &'a MountList,
+    offer: ComponentKind,
+    public: &str,
+) -> impl Iterator<Item = &'a Arc<Mount>> {
+    let owners = tool_name::mounts_by_prefix(public, prefixing_names(mounts)).into_iter();
+    let mounted = owners.filter_map(|owner| mounts.iter().find(|mount| mount.name == owner));
+    mounted.filter(move |mount| mount.has_components(offer))
+}
+
+impl Catalog {
+    /// Lists one page of the tools or prompts of `mount`, one of `mounts`, under public names.
+    async fn list_mount_components(
+        &self,
+        ctx: &Context,
+        (mounts, mount): (&MountList, &Mount),
+        offer: ComponentKind,
+        ask: &PageRequest,
+    ) -> Result<Page<Component>> {
+        let Some(relay) = mount.relay().filter(|relay| relay.may_have(offer)) else {
+            // Neutral, so that it does not shorten the TTL of the other mounts' lists.
+            let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Public };
+            return Ok(Page { freshness, ..Page::empty() });
+        };
+        let mut page = relay.list_components(ctx, offer, &*mount.address, ask).await?;
+        if mount.is_fallback() {
+            page.items.retain(|item| candidate_mounts(mounts, offer, &item.name).next().is_none());
+            return Ok(page);
+        }
+        for item in &mut page.items {
+            let public = tool_name::join(&mount.name, &item.name, prefixing_names(mounts));
+            if tool_name::is_shortened(&public) {
+                self.short_names.put(offer, &public, &item.name);
+            }
+            Arc::make_mut(item).name = public;
+        }
+        Ok(page)
+    }
+
+    /// Finds the mount that has the tool or prompt `public`, and its local name there.
+    async fn find_component(
+        &self,
+        ctx: &Context,
+        offer: ComponentKind,
+        public: &str,
+    ) -> Result<(Arc<Mount>, String)> {
+        let mounts = self.mounts();
+        let mut claimants = candidate_mounts(&mounts, offer, public).peekable();
+        if claimants.peek().is_none() {
+            let rest =
+                mounts.iter().find(|mount| mount.is_fallback() && mount.has_components(offer));
+            let rest = rest.ok_or_else(|| unknown_component(offer, public))?;
+            return Ok((Arc::clone(rest), public.to_owned()));
+        }
+        let most = if tool_name::is_shortened(public) { usize::MAX } else { 1 };
+        for mount in claimants.take(most) {
+            if let Some(local) = tool_name::split(&mount.name, public) {
+                return Ok((Arc::clone(mount), local.to_owned()));
+            }
+            if let Some(local) =
+                self.resolve_short_name(ctx, (&mounts, mount), offer, public).await?
+            {
+                return Ok((Arc::clone(mount), local));
+            }
+        }
+        Err(unknown_component(offer, public))
+    }
+
+    /// The local name that was shortened to `public`, if `mount` has it.
+    async fn resolve_short_name(
+        &self,
+        ctx: &Context,
+        (mounts, mount): (&MountList, &Mount),
+        offer: ComponentKind,
+        public: &str,
+    ) -> Result<Option<String>> {
+        let ours =
+            |local: &String| tool_name::join(&mount.name, local, prefixing_names(mounts)) == public;
+        let mut ask = PageRequest::first(LOOKUP_PAGE_SIZE);
+        for _ in 0..MAX_LOOKUP_PAGES {
+            if let Some(local) = self.short_names.get(offer, public).filter(ours) {
+                return Ok(Some(local));
+            }
+            let page = self.list_mount_components(ctx, (mounts, mount), offer, &ask).await?;
+            if page.next.is_none() {
+                break;
+            }
+            ask.cursor = page.next;
+        }
+        Ok(self.short_names.get(offer, public).filter(ours))
+    }
+}
+
+#[async_trait]
+impl Relay for Catalog {
+    fn may_have(&self, offer: ComponentKind) -> bool {
+        self.mounts().iter().filter_map(|mount| mount.relay()).any(|relay| relay.may_have(offer))
+    }
+
+    fn emits_logs(&self) -> bool {
+        self.mounts().iter().filter_map(|mount| mount.relay()).any(Relay::emits_logs)
+    }
+
+    async fn list_components(
+        &self,
+        ctx: &Context,
+        offer: ComponentKind,
+        _names: &dyn UriRewrite,
+        ask: &PageRequest,
+    ) -> Result<Page<Component>> {
+        let mounts = &self.mounts();
+        let offered = |mount, ask: PageRequest| async move {
+            self.list_mount_components(ctx, (mounts, mount), offer, &ask).await
+        };
+        merge::merge_pages(mounts, ask, offered).await
+    }
+
+    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
+        let (mount, local) = self.find_component(ctx, calling.kind, calling.name).await?;
+        let relay = mount.relay().ok_or_else(|| unknown_component(calling.kind, calling.name))?;
+        let calling = ComponentCall { name: &local, uri_rewrite: &*mount.address, ..*calling };
+        let called = relay.call_component(ctx, &calling).await;
+        called.map_err(|error| mount.with_mount_name(error))
+    }
+
+    async fn complete_prompt(
+        &self,
+        ctx: &Context,
+        blank: &PromptCompletionRequest<'_>,
+    ) -> Result<Completion> {
+        let (mount, local) = self.find_component(ctx, ComponentKind::Prompt, blank.prompt).await?;
+        let relay =
+            mount.relay().ok_or_else(|| unknown_component(ComponentKind::Prompt, blank.prompt))?;
+        relay.complete_prompt(ctx, &PromptCompletionRequest { prompt: &local, ..*blank }).await
+    }
+}
+
+fn unknown_component(offer: ComponentKind, public: &str) -> Error {
+    let what = match offer {
+        ComponentKind::Tool => "tool",
+        ComponentKind::Prompt => "prompt",
+    };
+    let shown: String = public.chars().take(200).collect();
+    Error::invalid(format!("there is no {what} {shown:?}; list the {what}s to see which exist"))
+}

@@ -1,0 +1,290 @@
+//! Provider of the status resources `refdesk://mounts` and `refdesk://mounts/<name>`.
+//!
+//! They are mounted unlisted: the plain list that a host shows holds only what the user serves. A
+//! client that knows `refdesk://mounts` can list, read and watch them.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use catalog::Address;
+use futures_core::Stream;
+use resource::{
+    Body, ByteSource, Change, Content, Context, Cursor, Error, Facets, Freshness, HealthFact,
+    HealthState, HealthStatus, Interest, Page, PageRequest, Part, Provider, Reading, Resource,
+    Result, Template, Truth, Uri, Watch, Window,
+};
+use serde_json::{Value, json};
+use tokio::time::Interval;
+
+const MOUNTS_URI: &str = "refdesk://mounts";
+const JSON_MIME: &str = "application/json";
+
+/// How often a watched status is checked for changes.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The status of all mounts, as a collection of JSON resources.
+pub(crate) struct MountsProvider {
+    collection_uri: Uri,
+    statuses: Vec<Arc<MountStatus>>,
+}
+
+/// The status resource of one mount.
+pub(crate) struct MountStatus {
+    uri: Uri,
+    name: String,
+    kind: &'static str,
+    root: Option<String>,
+    provider: Arc<dyn Provider>,
+    /// When the mount was created.
+    mounted_at: SystemTime,
+}
+
+impl MountStatus {
+    pub(crate) fn new(
+        name: &str,
+        kind: &'static str,
+        root: Option<String>,
+        provider: Arc<dyn Provider>,
+    ) -> Result<Self> {
+        let mut uri = format!("{MOUNTS_URI}/");
+        resource::uri::encode_segment(name.as_bytes(), &mut uri);
+        let (uri, at) = (Uri::parse(&uri)?, SystemTime::now());
+        Ok(Self { uri, name: name.to_owned(), kind, root, provider, mounted_at: at })
+    }
+
+    fn status_json(&self) -> String {
+        let health = self.provider.facets().health;
+        let condition = health.map_or_else(HealthStatus::ready, |health| health.health());
+        let state = match condition.state {
+            HealthState::Starting => "starting",
+            HealthState::Ready => "ready",
+            HealthState::Degraded => "degraded",
+            HealthState::Failed => "failed",
+        };
+        let mut told = json!({
+            "name": self.name,
+            "kind": self.kind,
+            "root": self.root,
+            "state": state,
+            "since": format_time(condition.since.unwrap_or(self.mounted_at)),
+            "words": condition.message,
+        });
+        for (name, fact) in condition.facts {
+            told[name] = fact_json(fact);
+        }
+        format!("{told:#}\n")
+    }
+
+    fn describe(&self, text: &str) -> Resource {
+        let mut resource = Resource::new(self.uri.clone(), self.name.clone());
+        resource.description = Some(format!("Status of the mount {}", self.name));
+        resource.mime = Some(JSON_MIME.to_owned());
+        resource.watchable = Truth::Yes;
+        resource.size = Some(text.len() as u64);
+        resource.etag = Some(blake3::hash(text.as_bytes()).to_hex()[..16].to_owned());
+        resource
+    }
+}
+
+fn format_time(time: SystemTime) -> String {
+    humantime::format_rfc3339_millis(time).to_string()
+}
+
+fn fact_json(fact: HealthFact) -> Value {
+    match fact {
+        HealthFact::Flag(truth) => truth.into(),
+        HealthFact::Count(count) => count.into(),
+        HealthFact::Text(text) => text.into(),
+        HealthFact::Time(time) => format_time(time).into(),
+        HealthFact::Group(facts) => {
+            facts.into_iter().map(|(name, fact)| (name.to_owned(), fact_json(fact))).collect()
+        }
+    }
+}
+
+impl MountsProvider {
+    pub(crate) fn new(mut known: Vec<Arc<MountStatus>>) -> Result<Self> {
+        known.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Self { collection_uri: Uri::parse(MOUNTS_URI)?, statuses: known })
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        let uris = self
+            .statuses
+            .iter()
+            .map(|known| known.uri.clone())
+            .chain([self.collection_uri.clone()]);
+        Address::Declared { uris: uris.collect(), templates: Vec::new() }
+    }
+
+    fn find_status(&self, uri: &Uri) -> Result<&Arc<MountStatus>> {
+        let known = self.statuses.iter().find(|known| known.uri == *uri);
+        known.ok_or_else(|| Error::not_found(uri))
+    }
+
+    fn describe(&self) -> Resource {
+        let mut resource = Resource::new(self.collection_uri.clone(), "mounts");
+        resource.description = Some("All mounts and their status".to_owned());
+        resource.mime = Some("inode/directory".to_owned());
+        resource.listable = Truth::Yes;
+        resource.watchable = Truth::Yes;
+        resource
+    }
+}
+
+#[async_trait]
+impl Provider for MountsProvider {
+    async fn list(
+        &self,
+        _: &Context,
+        parent: Option<&Uri>,
+        ask: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        match parent {
+            None if ask.cursor.is_some() => return Err(Error::bad_cursor()),
+            None => {
+                return Ok(Page { items: vec![Arc::new(self.describe())], ..Page::empty() });
+            }
+            Some(uri) if *uri == self.collection_uri => {}
+            Some(uri) => {
+                self.find_status(uri)?;
+                return Err(Error::invalid("not a collection").about(uri));
+            }
+        }
+        let last = ask.cursor.as_ref().map(|cursor| &cursor.0[..]);
+        let rest = self.statuses.iter().filter(|known| last < Some(known.name.as_bytes()));
+        let mut rest = rest.peekable();
+        let items: Vec<_> = rest.by_ref().take(ask.limit.max(1)).collect();
+        let next = items.last().filter(|_| rest.peek().is_some());
+        let next = next.map(|known| Cursor(known.name.clone().into()));
+        let items =
+            items.iter().map(|known| Arc::new(known.describe(&known.status_json()))).collect();
+        Ok(Page { items, next, ..Page::empty() })
+    }
+
+    async fn templates(&self, _: &Context, ask: &PageRequest) -> Result<Page<Template>> {
+        if ask.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
+    }
+
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+        if *uri == self.collection_uri {
+            return Ok(self.describe());
+        }
+        let known = self.find_status(uri)?;
+        Ok(known.describe(&known.status_json()))
+    }
+
+    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+        let freshness = Freshness::default();
+        if *uri == self.collection_uri {
+            return Ok(Reading { content: Content::Collection(self.describe().into()), freshness });
+        }
+        let known = self.find_status(uri)?;
+        let text = known.status_json();
+        let resource = known.describe(&text);
+        let version = resource.etag.as_deref().unwrap_or_default();
+        let (text, slice) =
+            window.apply_to_text(&text, version).map_err(|error| error.about(uri))?;
+        let body = Body::Text(ByteSource::Bytes(text.into()));
+        let part = Part { resource: Arc::new(resource), body, slice };
+        Ok(Reading { content: Content::Parts(vec![part]), freshness })
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        Facets { watch: Some(self), ..Facets::default() }
+    }
+}
+
+#[async_trait]
+impl Watch for MountsProvider {
+    async fn watch(
+        &self,
+        _: &Context,
+        interest: Interest,
+    ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
+        let known: Vec<Arc<MountStatus>> = match &interest {
+            Interest::Listing | Interest::Components(_) => Vec::new(),
+            Interest::Resource(uri) if *uri != self.collection_uri => {
+                vec![Arc::clone(self.find_status(uri)?)]
+            }
+            Interest::Resource(_) | Interest::Everything => self.statuses.clone(),
+        };
+        let told = known.iter().map(|known| known.status_json()).collect();
+        let look = StatusPoll {
+            statuses: known,
+            last_texts: told,
+            interval: tokio::time::interval(POLL_INTERVAL),
+            next: 0,
+        };
+        Ok(Box::pin(futures_util::stream::unfold(look, StatusPoll::next_change)))
+    }
+}
+
+/// Polls the status of mounts and yields each that changed.
+struct StatusPoll {
+    statuses: Vec<Arc<MountStatus>>,
+    last_texts: Vec<String>,
+    interval: Interval,
+    next: usize,
+}
+
+impl StatusPoll {
+    async fn next_change(mut self) -> Option<(Change, Self)> {
+        loop {
+            while self.next < self.statuses.len() {
+                let at = self.next;
+                self.next += 1;
+                let text = self.statuses[at].status_json();
+                if text != self.last_texts[at] {
+                    self.last_texts[at] = text;
+                    return Some((Change::Updated(self.statuses[at].uri.clone()), self));
+                }
+            }
+            self.interval.tick().await;
+            self.next = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use resource::{HealthStatus, Provider, Uri};
+    use testkit::{Expectations as Content, MemoryProvider, contract};
+
+    use super::{MountStatus, MountsProvider};
+
+    #[tokio::test]
+    async fn what_is_served_is_told_as_resources() {
+        let known = |name: &str, provider: Arc<dyn Provider>| {
+            let root = Some(format!("file:///{name}/"));
+            Arc::new(MountStatus::new(name, "fs", root, provider).unwrap())
+        };
+        let mounts = MountsProvider::new(vec![
+            known(
+                "slow",
+                Arc::new(
+                    MemoryProvider::new()
+                        .with_health(HealthStatus::degraded("looks 日本 now and then")),
+                ),
+            ),
+            known("fine", Arc::new(MemoryProvider::new())),
+        ]);
+        let mounts = mounts.unwrap();
+        let uri = |text: &str| Uri::parse(text).unwrap();
+        let text = |at: usize| mounts.statuses[at].status_json().into_bytes();
+        let (fine, slow) = (uri("refdesk://mounts/fine"), uri("refdesk://mounts/slow"));
+        assert!(mounts.statuses[0].status_json().contains(r#""state": "ready""#));
+        assert!(mounts.statuses[1].status_json().contains(r#""state": "degraded""#));
+        let content = Content {
+            leaves: vec![(fine.clone(), text(0)), (slow.clone(), text(1))],
+            collections: vec![(uri("refdesk://mounts"), vec![fine, slow])],
+            missing: vec![uri("refdesk://mounts/none"), uri("refdesk://other")],
+            ..Content::default()
+        };
+        contract(&mounts, &content).await;
+    }
+}

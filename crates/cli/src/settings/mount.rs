@@ -1,0 +1,259 @@
+//! Schema of the `[mounts.<name>]` tables.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::units::{ByteSize, TimeSpan};
+use super::upstream::{Secret, UpstreamMount};
+
+/// The settings of one mount, with its location in the file.
+#[derive(Debug)]
+pub(crate) struct MountSettings {
+    pub(crate) span: Range<usize>,
+    pub(crate) kind: MountKind,
+    /// The source text of the mount, to detect changes on reload. A secret: it may hold tokens.
+    pub(crate) fingerprint: Option<Secret>,
+}
+
+#[derive(Debug)]
+pub(crate) enum MountKind {
+    Folder(FolderMount),
+    Static(StaticMount),
+    UpstreamServer(Box<UpstreamMount>),
+}
+
+/// The settings that every kind of mount shares.
+#[derive(Debug, Default)]
+pub(crate) struct SharedSettings<'a> {
+    pub(crate) max_read: Option<ByteSize>,
+    pub(crate) timeout: Option<TimeSpan>,
+    pub(crate) required: bool,
+    pub(crate) rules: &'a [RuleSettings],
+}
+
+/// A folder mount (`kind = "fs"`).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FolderMount {
+    pub(crate) path: Spanned<PathBuf>,
+    #[serde(default)]
+    pub(crate) listing: ListingSetting,
+    #[serde(default)]
+    pub(crate) hidden: bool,
+    #[serde(default = "yes")]
+    pub(crate) builtin_rules: bool,
+    pub(crate) ttl: Option<TimeSpan>,
+    #[serde(default)]
+    pub(crate) watch: WatchSetting,
+    pub(crate) poll: Option<TimeSpan>,
+    pub(crate) watches: Option<usize>,
+    max_read: Option<ByteSize>,
+    timeout: Option<TimeSpan>,
+    #[serde(default)]
+    required: bool,
+    #[serde(default)]
+    rules: Vec<RuleSettings>,
+}
+
+/// A mount of resources declared in the settings (`kind = "static"`).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StaticMount {
+    #[serde(default)]
+    pub(crate) resources: Vec<StaticResource>,
+    #[serde(default)]
+    pub(crate) templates: Vec<StaticTemplate>,
+    pub(crate) ttl: Option<TimeSpan>,
+    max_read: Option<ByteSize>,
+    timeout: Option<TimeSpan>,
+    #[serde(default)]
+    required: bool,
+    #[serde(default)]
+    rules: Vec<RuleSettings>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ListingSetting {
+    #[default]
+    Auto,
+    Flat,
+    Tree,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WatchSetting {
+    #[default]
+    Auto,
+    Poll,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RoleSetting {
+    User,
+    Assistant,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RuleSettings {
+    pub(crate) glob: Spanned<String>,
+    pub(crate) priority: Option<Spanned<f64>>,
+    pub(crate) audience: Option<Vec<RoleSetting>>,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) icons: Option<Vec<IconSettings>>,
+    pub(crate) hide: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct IconSettings {
+    pub(crate) src: Spanned<String>,
+    pub(crate) mime: Option<String>,
+    #[serde(default)]
+    pub(crate) sizes: Vec<String>,
+    pub(crate) theme: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StaticResource {
+    pub(crate) uri: Spanned<String>,
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) priority: Option<Spanned<f64>>,
+    #[serde(default)]
+    pub(crate) audience: Vec<RoleSetting>,
+    #[serde(default)]
+    pub(crate) icons: Vec<IconSettings>,
+    pub(crate) mime: Option<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) base64: Option<Spanned<String>>,
+    pub(crate) file: Option<Spanned<PathBuf>>,
+    #[serde(default)]
+    pub(crate) formats: Vec<FormatSettings>,
+}
+
+/// One format of a resource that has several.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormatSettings {
+    pub(crate) mime: Spanned<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) base64: Option<Spanned<String>>,
+    pub(crate) file: Option<Spanned<PathBuf>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StaticTemplate {
+    pub(crate) uri: Spanned<String>,
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) priority: Option<Spanned<f64>>,
+    #[serde(default)]
+    pub(crate) audience: Vec<RoleSetting>,
+    #[serde(default)]
+    pub(crate) icons: Vec<IconSettings>,
+    pub(crate) mime: Option<String>,
+    pub(crate) text: String,
+    #[serde(default)]
+    pub(crate) values: BTreeMap<String, Vec<String>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl MountSettings {
+    /// A folder mount with default settings.
+    pub(crate) fn folder(path: PathBuf) -> Self {
+        let files = FolderMount {
+            path: Spanned::new(0..0, path),
+            listing: ListingSetting::Auto,
+            hidden: false,
+            builtin_rules: true,
+            ttl: None,
+            watch: WatchSetting::Auto,
+            poll: None,
+            watches: None,
+            max_read: None,
+            timeout: None,
+            required: false,
+            rules: Vec::new(),
+        };
+        let fingerprint = Some(Secret(format!("{files:?}")));
+        Self { span: 0..0, kind: MountKind::Folder(files), fingerprint }
+    }
+
+    /// The settings that every kind of mount shares.
+    pub(crate) fn shared(&self) -> SharedSettings<'_> {
+        match &self.kind {
+            MountKind::Folder(FolderMount { max_read, timeout, required, rules, .. })
+            | MountKind::Static(StaticMount { max_read, timeout, required, rules, .. }) => {
+                SharedSettings {
+                    max_read: *max_read,
+                    timeout: *timeout,
+                    required: *required,
+                    rules,
+                }
+            }
+            MountKind::UpstreamServer(upstream) => SharedSettings {
+                max_read: upstream.max_read,
+                timeout: upstream.timeout,
+                required: upstream.required,
+                rules: &upstream.rules,
+            },
+        }
+    }
+}
+
+/// Whether `name` is a valid mount name: it must be usable inside a URI scheme.
+pub(super) fn is_mount_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
+}
+
+/// Turns `text` into a valid mount name.
+pub(super) fn to_mount_name(text: &str) -> String {
+    let fit = |c: char| {
+        let c = c.to_ascii_lowercase();
+        if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' { c } else { '-' }
+    };
+    let name: String = text.chars().map(fit).collect();
+    let name = name.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    match name.chars().next() {
+        Some(first) if first.is_ascii_lowercase() => name.to_owned(),
+        Some(_) => format!("m{name}"),
+        None => "folder".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_mount_name, to_mount_name};
+
+    #[test]
+    fn a_name_is_made_from_anything() {
+        for (text, name) in [
+            ("project", "project"),
+            ("My Project", "my-project"),
+            ("2024", "m2024"),
+            ("日本", "folder"),
+        ] {
+            assert_eq!(to_mount_name(text), name);
+            assert!(is_mount_name(name));
+        }
+    }
+}

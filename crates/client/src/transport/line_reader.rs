@@ -1,0 +1,96 @@
+//! Line reader with a length limit, for newline-delimited messages.
+
+use bytes::{Bytes, BytesMut};
+
+/// How much of an overlong line is kept, to identify the message.
+const PREFIX_BYTES: usize = 4 << 10;
+
+/// Splits a buffer into lines. The buffer never holds much more than one line.
+#[derive(Debug, Default)]
+pub(super) struct LineReader {
+    pub(super) buffer: BytesMut,
+    pub(super) max_bytes: usize,
+    /// Length of the prefix that is known to hold no line break.
+    searched: usize,
+    /// Whether the rest of the current line is to be discarded.
+    discarding: bool,
+}
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum InputLine {
+    /// A complete line.
+    Complete(Bytes),
+    /// The beginning of a line over the limit.
+    TooLong(Bytes),
+}
+
+impl LineReader {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, ..Self::default() }
+    }
+
+    pub(super) fn next(&mut self) -> Option<InputLine> {
+        loop {
+            let end = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
+            let Some(end) = end.map(|end| end + self.searched) else {
+                self.searched = self.buffer.len();
+                return if self.searched > self.max_bytes { self.discard() } else { None };
+            };
+            let line = self.buffer.split_to(end + 1).freeze().slice(..end);
+            self.searched = 0;
+            if std::mem::take(&mut self.discarding) {
+                continue;
+            }
+            return Some(if line.len() > self.max_bytes {
+                truncated(&line)
+            } else {
+                InputLine::Complete(line)
+            });
+        }
+    }
+
+    fn discard(&mut self) -> Option<InputLine> {
+        let told = truncated(&self.buffer);
+        // A new buffer, so that the memory of the long line is freed.
+        self.buffer = BytesMut::new();
+        self.searched = 0;
+        (!std::mem::replace(&mut self.discarding, true)).then_some(told)
+    }
+}
+
+fn truncated(line: &[u8]) -> InputLine {
+    InputLine::TooLong(Bytes::copy_from_slice(&line[..line.len().min(PREFIX_BYTES)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InputLine, LineReader};
+
+    fn lines(most: usize, chunks: &[&str]) -> Vec<InputLine> {
+        let mut lines = LineReader::new(most);
+        let mut found = Vec::new();
+        for chunk in chunks {
+            lines.buffer.extend_from_slice(chunk.as_bytes());
+            found.extend(std::iter::from_fn(|| lines.next()));
+        }
+        found
+    }
+
+    fn whole(text: &'static str) -> InputLine {
+        InputLine::Complete(text.into())
+    }
+
+    #[test]
+    fn lines_are_found_however_they_arrive() {
+        assert_eq!(lines(9, &["a\nb", "c\n", "\n", "d"]), [whole("a"), whole("bc"), whole("")]);
+    }
+
+    #[test]
+    fn a_line_is_taken_at_the_bound_and_told_once_past_it() {
+        assert_eq!(lines(3, &["abc\n"]), [whole("abc")]);
+        assert_eq!(lines(3, &["abcd\nok\n"]), [InputLine::TooLong("abcd".into()), whole("ok")]);
+        let found = lines(3, &["abcd", "efgh", "ijkl\nok\n"]);
+        assert_eq!(found, [InputLine::TooLong("abcd".into()), whole("ok")]);
+    }
+}

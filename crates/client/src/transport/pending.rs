@@ -1,0 +1,331 @@
+//! Pending requests of one connection, and dispatch of the messages that arrive on it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use protocol::json::frame::RequestId;
+use protocol::outbound::request::{self, methods};
+use protocol::outbound::response::{self, UpstreamProgress};
+use protocol::{Refusal, RpcError, UpstreamMessage, UpstreamNotification};
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
+use tokio::time;
+
+use crate::error::{Error, TransportFailure};
+use crate::notifications::{NotificationDispatcher, NotificationKind, ServerNotification};
+use crate::options::ServerRequestHandler;
+
+/// How many server requests may be handled concurrently.
+const MAX_SERVER_REQUESTS: usize = 16;
+/// How often a request's silence timer restarts while its handler answers the server.
+const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The outcome of a request.
+pub(crate) type RequestOutcome = Result<Box<RawValue>, TransportFailure>;
+
+/// Callback for progress notifications.
+pub(crate) type ProgressListener = Arc<dyn Fn(UpstreamProgress) + Send + Sync>;
+
+/// Sends the client's answer to a server request.
+type AnswerSender = Box<dyn Fn(Vec<u8>) + Send + Sync>;
+
+/// The pending requests of one connection, and the receivers of all other messages.
+pub(crate) struct PendingRequests {
+    requests: Mutex<HashMap<u64, PendingRequest>>,
+    notifications: Arc<NotificationDispatcher>,
+    default_handler: Option<Arc<dyn ServerRequestHandler>>,
+    server_requests: Arc<Semaphore>,
+    answer_sender: OnceLock<AnswerSender>,
+    /// Why the connection accepts no more requests, once it does not.
+    end_reason: watch::Sender<Option<TransportFailure>>,
+}
+
+/// One pending request.
+pub(crate) struct PendingRequest {
+    pub(crate) outcome: oneshot::Sender<RequestOutcome>,
+    pub(crate) progress: Option<ProgressListener>,
+    /// Notified when the server reports progress; restarts the silence timer.
+    pub(crate) activity: Arc<Notify>,
+    /// Receives the acknowledged URIs of a listen stream.
+    pub(crate) acknowledged: Option<oneshot::Sender<Vec<String>>>,
+    /// Whether it is a listen stream.
+    pub(crate) is_listen: bool,
+    /// Handles server requests that arrive meanwhile.
+    pub(crate) handler: Option<CallHandler>,
+}
+
+/// The handler for a server request, and the silence timer to restart while it works.
+type ActiveHandler = (Arc<dyn ServerRequestHandler>, Option<Arc<Notify>>);
+
+/// The handler of server requests for one caller's requests.
+#[derive(Clone)]
+pub(crate) struct CallHandler {
+    /// Identifies the caller, which may have several requests in flight.
+    pub(crate) caller: u64,
+    pub(crate) handler: Arc<dyn ServerRequestHandler>,
+}
+
+impl PendingRequests {
+    pub(crate) fn new(
+        herald: Arc<NotificationDispatcher>,
+        handler: Option<Arc<dyn ServerRequestHandler>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            requests: Mutex::default(),
+            notifications: herald,
+            default_handler: handler,
+            server_requests: Arc::new(Semaphore::new(MAX_SERVER_REQUESTS)),
+            answer_sender: OnceLock::new(),
+            end_reason: watch::Sender::new(None),
+        })
+    }
+
+    pub(crate) fn notifications(&self) -> &NotificationDispatcher {
+        &self.notifications
+    }
+
+    /// Sets how the client sends its answers. Only the first call counts.
+    pub(crate) fn set_answer_sender(&self, voice: impl Fn(Vec<u8>) + Send + Sync + 'static) {
+        let _ = self.answer_sender.set(Box::new(voice));
+    }
+
+    pub(crate) fn insert(&self, id: u64, waiting: PendingRequest) {
+        self.lock().insert(id, waiting);
+        // Checked after the insert: an earlier end is seen here, a later one finds this request.
+        if let Some(lapse) = self.end_reason() {
+            self.fail(Some(id), lapse);
+        }
+    }
+
+    /// Removes a request. Returns whether it was pending.
+    pub(crate) fn remove(&self, id: u64) -> bool {
+        self.lock().remove(&id).is_some()
+    }
+
+    pub(crate) fn is_pending(&self, id: u64) -> bool {
+        self.lock().contains_key(&id)
+    }
+
+    /// Fails one request.
+    pub(crate) fn fail(&self, id: Option<u64>, lapse: impl Into<TransportFailure>) {
+        let waiting = id.and_then(|id| self.lock().remove(&id));
+        if let Some(waiting) = waiting {
+            let _ = waiting.outcome.send(Err(lapse.into()));
+        }
+    }
+
+    /// Fails the request that a message belongs to: the one named, or the only one there is. Ends
+    /// the connection if that is not known.
+    pub(crate) fn fail_matching(&self, id: Option<u64>, error: &Error) {
+        let known = id.filter(|id| self.is_pending(*id)).or_else(|| self.only_request());
+        match known {
+            Some(id) => self.fail(Some(id), error.clone()),
+            None => self.end(error),
+        }
+    }
+
+    /// Accepts no more requests; those in flight continue.
+    pub(crate) fn stop_accepting(&self, lapse: impl Into<TransportFailure>) {
+        self.end_reason.send_if_modified(|over| {
+            let first = over.is_none();
+            if first {
+                *over = Some(lapse.into());
+            }
+            first
+        });
+    }
+
+    /// Ends the connection and fails every request.
+    pub(crate) fn end(&self, error: &Error) {
+        self.stop_accepting(error.clone());
+        let waiting: Vec<PendingRequest> =
+            self.lock().drain().map(|(_, waiting)| waiting).collect();
+        for waiting in waiting {
+            let _ = waiting.outcome.send(Err(error.clone().into()));
+        }
+    }
+
+    /// Why the connection accepts no more requests, if it does not.
+    pub(crate) fn end_reason(&self) -> Option<TransportFailure> {
+        self.end_reason.borrow().clone()
+    }
+
+    /// Waits until the connection accepts no more requests.
+    pub(crate) async fn wait_for_end(&self) -> TransportFailure {
+        let mut over = self.end_reason.subscribe();
+        let ended = over.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        ended.unwrap_or_else(|| Error::Closed("the connection was dropped".to_owned()).into())
+    }
+
+    /// Dispatches the messages in one line, body or event. `during` is the request whose answer
+    /// carries them, if that is known.
+    pub(crate) fn dispatch(
+        self: &Arc<Self>,
+        bytes: &[u8],
+        during: Option<u64>,
+    ) -> Result<(), Error> {
+        for heard in response::decode_messages(bytes)? {
+            match heard {
+                UpstreamMessage::Response { id, outcome } => self.resolve(id.as_ref(), outcome),
+                UpstreamMessage::Request { id, method, params } => {
+                    self.dispatch_request(id, &method, params, during)
+                }
+                UpstreamMessage::Notification { method, params } => {
+                    self.dispatch_notification(method, params, during)
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn resolve(&self, id: Option<&RequestId>, outcome: Result<Box<RawValue>, RpcError>) {
+        let named = id.and_then(|id| id.to_string().parse().ok());
+        // An error without an id belongs to the only pending request.
+        let id = if id.is_none() && outcome.is_err() { self.only_request() } else { named };
+        let waiting = id.and_then(|id| self.lock().remove(&id));
+        if let Some(waiting) = waiting {
+            let _ = waiting.outcome.send(outcome.map_err(|denial| Error::Refused(denial).into()));
+        }
+    }
+
+    fn only_request(&self) -> Option<u64> {
+        let waiting = self.lock();
+        waiting.keys().next().copied().filter(|_| waiting.len() == 1)
+    }
+
+    /// Finds the handler for a server request: that of the request `during`, or the one that all
+    /// pending requests share, or the default.
+    fn handler_for(&self, during: Option<u64>) -> Option<ActiveHandler> {
+        let waiting = self.lock();
+        let at_work = |one: &&PendingRequest| !one.is_listen;
+        let known = during.and_then(|id| waiting.get(&id)).filter(at_work);
+        let number = |one: &PendingRequest| one.handler.as_ref().map(|party| party.caller);
+        let mut parties = waiting.values().filter(at_work).filter(|one| one.handler.is_some());
+        let only = || {
+            let first = parties.next()?;
+            parties.all(|one| number(one) == number(first)).then_some(first)
+        };
+        let found = known.or_else(only);
+        let found = found.and_then(|one| Some((one.handler.as_ref()?, &one.activity)));
+        match found {
+            Some((party, pulse)) => Some((Arc::clone(&party.handler), Some(Arc::clone(pulse)))),
+            None => self.default_handler.clone().map(|handler| (handler, None)),
+        }
+    }
+
+    fn dispatch_notification(
+        &self,
+        method: String,
+        params: Option<Box<RawValue>>,
+        during: Option<u64>,
+    ) {
+        if method == methods::LOG_MESSAGE
+            && let (Some((handler, _)), Some(message)) = (self.handler_for(during), &params)
+        {
+            handler.log(message);
+        }
+        let about = match UpstreamNotification::decode(&method, params.as_deref()) {
+            UpstreamNotification::Progress(progress) => return self.report_progress(progress),
+            UpstreamNotification::Acknowledged { listen_id: listen, uris } => {
+                return self.acknowledge_listen(&listen, uris);
+            }
+            UpstreamNotification::Cancelled(id) => return self.end_listen(&id),
+            UpstreamNotification::ResourceUpdated(uri) => NotificationKind::Updated(uri),
+            UpstreamNotification::ListChanged => NotificationKind::ListChanged,
+            UpstreamNotification::Other => NotificationKind::Other,
+        };
+        self.notifications.broadcast(&ServerNotification {
+            kind: about,
+            method,
+            params,
+            from_server: true,
+        });
+    }
+
+    fn report_progress(&self, progress: UpstreamProgress) {
+        let listener = {
+            let waiting = self.lock();
+            let id = progress.token.to_string().parse().ok();
+            let Some(waiting) = id.and_then(|id: u64| waiting.get(&id)) else { return };
+            waiting.activity.notify_one();
+            waiting.progress.clone()
+        };
+        if let Some(listener) = listener {
+            listener(progress);
+        }
+    }
+
+    fn acknowledge_listen(&self, listen: &RequestId, uris: Vec<String>) {
+        let mut waiting = self.lock();
+        let id = listen.to_string().parse().ok();
+        let begun = id.and_then(|id: u64| waiting.get_mut(&id)?.acknowledged.take());
+        if let Some(begun) = begun {
+            let _ = begun.send(uris);
+        }
+    }
+
+    /// MCP 2026-07-28, cancellation: a server may end a listen stream this way. Any other id names
+    /// a request of the server, even if it equals one of ours.
+    fn end_listen(&self, id: &RequestId) {
+        let id = id.to_string().parse().ok();
+        let listens = id.is_some_and(|id| self.lock().get(&id).is_some_and(|one| one.is_listen));
+        if listens {
+            self.fail(id, Error::Closed("the server cancelled the listen stream".to_owned()));
+        }
+    }
+
+    fn dispatch_request(
+        self: &Arc<Self>,
+        id: RequestId,
+        method: &str,
+        params: Option<Box<RawValue>>,
+        during: Option<u64>,
+    ) {
+        if method == methods::PING {
+            return self.send_answer(request::encode_result(&id, &request::empty_object()));
+        }
+        let unknown = || Refusal::method_not_found(method);
+        let refuse = |refusal: Refusal| {
+            if let Ok(bytes) = refusal.encode(Some(&id)).into_bytes() {
+                self.send_answer(bytes.to_vec());
+            }
+        };
+        let Some((handler, pulse)) = self.handler_for(during) else { return refuse(unknown()) };
+        let Ok(place) = Arc::clone(&self.server_requests).try_acquire_owned() else {
+            return refuse(Refusal::busy("too many concurrent requests".to_owned()));
+        };
+        let (board, method) = (Arc::clone(self), method.to_owned());
+        tokio::spawn(async move {
+            let answered = tokio::select! {
+                answered = handler.handle_request(&method, params) => answered,
+                () = keep_active(pulse) => return,
+                _ = board.wait_for_end() => return,
+            };
+            board.send_answer(match answered {
+                Ok(result) => request::encode_result(&id, &result),
+                Err(denial) => request::encode_error(&id, &denial),
+            });
+            drop(place);
+        });
+    }
+
+    fn send_answer(&self, message: Vec<u8>) {
+        if let Some(voice) = self.answer_sender.get() {
+            voice(message);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, PendingRequest>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Restarts the silence timer at intervals, so that a slow handler does not time the request out.
+async fn keep_active(pulse: Option<Arc<Notify>>) {
+    let Some(pulse) = pulse else { return std::future::pending().await };
+    loop {
+        time::sleep(ACTIVITY_INTERVAL).await;
+        pulse.notify_one();
+    }
+}

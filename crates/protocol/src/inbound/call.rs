@@ -1,0 +1,373 @@
+//! Decoder for client requests: from method and parameters to a typed [`Call`].
+//!
+//! Decodes and validates a whole request before the server acts on it.
+
+mod completion;
+mod window;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use resource::{ComponentKind, Json, Uri};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::inbound::listen_filter::ListenFilter;
+use crate::inbound::refusal::Refusal;
+use crate::inbound::request_meta::{self, RequestMeta};
+use crate::json::frame::RequestId;
+use crate::log_level::LogLevel;
+use crate::outbound::input_request;
+use crate::revision::Revision;
+pub use window::{WindowExtent, WindowRequest};
+
+/// A decoded client request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Call {
+    /// Starts the handshake of a session, through 2025-11-25.
+    Initialize {
+        /// The revision negotiated from the one that the client requests.
+        revision: Revision,
+        /// True if the client declares SEP-2093.
+        knows_sep2093: bool,
+        /// The client's capabilities, an object.
+        capabilities: Json,
+    },
+    /// Checks that the server responds.
+    Ping,
+    /// Returns the server's capabilities.
+    Discover,
+    /// Sets the minimum level of log messages, through 2025-11-25.
+    SetLogLevel(LogLevel),
+    /// Lists all resources, or those in one collection, page by page.
+    List {
+        /// The collection; `None` lists everything.
+        parent: Option<Uri>,
+        /// The cursor of the page; `None` starts at the beginning.
+        cursor: Option<String>,
+    },
+    /// Lists the resources in a directory, page by page.
+    ReadDirectory {
+        /// The directory.
+        parent: Uri,
+        /// The cursor of the page; `None` starts at the beginning.
+        cursor: Option<String>,
+    },
+    /// Lists the resource templates, page by page.
+    ListTemplates {
+        /// The cursor of the page; `None` starts at the beginning.
+        cursor: Option<String>,
+    },
+    /// Reads the content of a resource.
+    Read {
+        /// The resource.
+        uri: Uri,
+        /// The part to read; `None` reads everything.
+        window: Option<WindowRequest>,
+        /// `requestState` and `inputResponses` after an `input_required` result, an object.
+        input_response: Option<Json>,
+    },
+    /// Returns the description of a resource.
+    Metadata {
+        /// The resource.
+        uri: Uri,
+    },
+    /// Subscribes to changes of a resource, through 2025-11-25.
+    Subscribe {
+        /// The resource.
+        uri: Uri,
+    },
+    /// Ends such a subscription.
+    Unsubscribe {
+        /// The resource.
+        uri: Uri,
+    },
+    /// Subscribes to changes for as long as the response stays open.
+    Listen(ListenFilter),
+    /// Lists the tools or the prompts, page by page.
+    ListComponents {
+        /// Tools or prompts.
+        component: ComponentKind,
+        /// The cursor of the page; `None` starts at the beginning.
+        cursor: Option<String>,
+    },
+    /// Calls a tool or gets a prompt.
+    InvokeComponent {
+        /// Tool or prompt.
+        component: ComponentKind,
+        /// Its name.
+        name: String,
+        /// The parameters, as the client wrote them.
+        params: Json,
+    },
+    /// Completes an argument of a prompt.
+    CompletePrompt {
+        /// The prompt.
+        prompt: String,
+        /// The argument.
+        argument: String,
+        /// The text typed so far.
+        typed: String,
+        /// Arguments that already have a value.
+        settled: BTreeMap<String, String>,
+    },
+    /// Completes a variable of a resource template.
+    CompleteTemplate {
+        /// The template, as the server lists it, or a plain URI.
+        template: String,
+        /// The variable.
+        variable: String,
+        /// The text typed so far.
+        typed: String,
+        /// Variables that already have a value.
+        settled: BTreeMap<String, String>,
+    },
+}
+
+/// The methods that we serve in at least one revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// `initialize`
+    Initialize,
+    /// `ping`
+    Ping,
+    /// `server/discover`
+    Discover,
+    /// `logging/setLevel`
+    SetLogLevel,
+    /// `resources/list`
+    List,
+    /// `resources/directory/read`
+    ReadDirectory,
+    /// `resources/templates/list`
+    ListTemplates,
+    /// `resources/read`
+    Read,
+    /// `resources/metadata`
+    Metadata,
+    /// `resources/subscribe`
+    Subscribe,
+    /// `resources/unsubscribe`
+    Unsubscribe,
+    /// `completion/complete`
+    Complete,
+    /// `subscriptions/listen`
+    Listen,
+    /// `tools/list` and `prompts/list`
+    ListComponents(ComponentKind),
+    /// `tools/call` and `prompts/get`
+    InvokeComponent(ComponentKind),
+}
+
+/// Whether the `Mcp-Name` header must repeat the name or URI in the parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameHeaderRule {
+    /// The header is required and must match.
+    Required,
+    /// The header is optional and must match if present.
+    Optional,
+    /// The method ignores the header.
+    Ignored,
+}
+
+impl Method {
+    /// The method called `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "initialize" => Self::Initialize,
+            "ping" => Self::Ping,
+            "server/discover" => Self::Discover,
+            "logging/setLevel" => Self::SetLogLevel,
+            "resources/list" => Self::List,
+            "resources/directory/read" => Self::ReadDirectory,
+            "resources/templates/list" => Self::ListTemplates,
+            "resources/read" => Self::Read,
+            "resources/metadata" => Self::Metadata,
+            "resources/subscribe" => Self::Subscribe,
+            "resources/unsubscribe" => Self::Unsubscribe,
+            "completion/complete" => Self::Complete,
+            "subscriptions/listen" => Self::Listen,
+            "tools/list" => Self::ListComponents(ComponentKind::Tool),
+            "tools/call" => Self::InvokeComponent(ComponentKind::Tool),
+            "prompts/list" => Self::ListComponents(ComponentKind::Prompt),
+            "prompts/get" => Self::InvokeComponent(ComponentKind::Prompt),
+            _ => return None,
+        })
+    }
+
+    /// True if we serve this method in `revision`.
+    pub fn is_served_in(self, revision: Revision) -> bool {
+        match self {
+            Self::Initialize
+            | Self::Ping
+            | Self::SetLogLevel
+            | Self::Subscribe
+            | Self::Unsubscribe => revision.has_handshake(),
+            Self::Discover | Self::Listen => !revision.has_handshake(),
+            Self::List
+            | Self::ReadDirectory
+            | Self::ListTemplates
+            | Self::Read
+            | Self::Metadata
+            | Self::Complete
+            | Self::ListComponents(_)
+            | Self::InvokeComponent(_) => true,
+        }
+    }
+
+    /// True if only stateless requests (no handshake) can call it.
+    pub fn is_stateless_only(self) -> bool {
+        matches!(self, Self::Discover | Self::Listen)
+    }
+
+    /// True if the method starts or ends a subscription.
+    pub fn is_subscription(self) -> bool {
+        matches!(self, Self::Subscribe | Self::Unsubscribe | Self::Listen)
+    }
+
+    /// Tool or prompt, if the method handles one of these.
+    pub fn component(self) -> Option<ComponentKind> {
+        match self {
+            Self::ListComponents(offer) | Self::InvokeComponent(offer) => Some(offer),
+            _ => None,
+        }
+    }
+
+    /// True if it belongs to SEP-2093 or a related extension, not to core MCP.
+    pub fn is_extension(self) -> bool {
+        matches!(self, Self::Metadata | Self::ReadDirectory)
+    }
+
+    /// Whether `Mcp-Name` must repeat the name or URI in the parameters.
+    pub fn name_header_rule(self) -> NameHeaderRule {
+        match self {
+            Self::Read | Self::InvokeComponent(_) => NameHeaderRule::Required,
+            Self::Metadata | Self::ReadDirectory | Self::List => NameHeaderRule::Optional,
+            _ => NameHeaderRule::Ignored,
+        }
+    }
+}
+
+/// A notification from a client, as far as the server acts on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientNotification {
+    /// The client cancelled this request.
+    Cancelled(RequestId),
+    /// The client finished the handshake and accepts notifications, through 2025-11-25.
+    Initialized,
+    /// A notification that the server ignores.
+    Other,
+}
+
+impl ClientNotification {
+    /// Decodes a notification. Returns [`Told::Other`] if it is malformed or unknown.
+    pub fn decode(method: &str, params: Option<&RawValue>) -> Self {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct RawCancelledRequest<'a> {
+            #[serde(borrow)]
+            request_id: &'a RawValue,
+        }
+        match method {
+            "notifications/cancelled" => params
+                .and_then(|raw| serde_json::from_str::<RawCancelledRequest<'_>>(raw.get()).ok())
+                .and_then(|cancelled| RequestId::parse(cancelled.request_id))
+                .map_or(Self::Other, Self::Cancelled),
+            "notifications/initialized" => Self::Initialized,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Call {
+    /// Decodes a request. Refuses URIs and names longer than `most` bytes.
+    pub fn decode(
+        method: Method,
+        params: Option<&RawValue>,
+        meta: &RequestMeta<'_>,
+        most: usize,
+    ) -> Result<Self, Refusal> {
+        let uri = || {
+            let missing = || Refusal::invalid_params("uri: missing".to_owned());
+            meta.target_uri(most)?.ok_or_else(missing)
+        };
+        Ok(match method {
+            Method::Initialize => decode_initialize(params)?,
+            Method::Ping => Self::Ping,
+            Method::Discover => Self::Discover,
+            Method::SetLogLevel => Self::SetLogLevel(decode_log_level(params)?),
+            Method::List => Self::List { parent: meta.target_uri(most)?, cursor: meta.cursor()? },
+            Method::ReadDirectory => Self::ReadDirectory { parent: uri()?, cursor: meta.cursor()? },
+            Method::ListTemplates => Self::ListTemplates { cursor: meta.cursor()? },
+            Method::Read => {
+                let reply = params
+                    .filter(|_| meta.has_input_response())
+                    .and_then(input_request::extract_input_response);
+                Self::Read {
+                    uri: uri()?,
+                    window: window::decode_window(meta)?,
+                    input_response: reply,
+                }
+            }
+            Method::Metadata => Self::Metadata { uri: uri()? },
+            Method::Complete => completion::decode_completion(params, most)?,
+            Method::ListComponents(offer) => {
+                Self::ListComponents { component: offer, cursor: meta.cursor()? }
+            }
+            Method::InvokeComponent(offer) => {
+                let params = params.map_or("{}", RawValue::get).into();
+                Self::InvokeComponent { component: offer, name: meta.component_name(most)?, params }
+            }
+            Method::Subscribe => Self::Subscribe { uri: uri()? },
+            Method::Unsubscribe => Self::Unsubscribe { uri: uri()? },
+            Method::Listen => Self::Listen(ListenFilter::decode(params, most)?),
+        })
+    }
+
+    /// True if the request uses something that SEP-2093 adds.
+    pub fn is_extension(&self) -> bool {
+        match self {
+            Self::Metadata { .. } | Self::ReadDirectory { .. } => true,
+            Self::List { parent, .. } => parent.is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// Deserializes parameters. Absent parameters count as an empty object.
+fn decode_params<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Refusal> {
+    serde_json::from_str(params.map_or("{}", RawValue::get))
+        .map_err(|flaw| Refusal::invalid_params(format!("params: {flaw}")))
+}
+
+fn decode_log_level(params: Option<&RawValue>) -> Result<LogLevel, Refusal> {
+    #[derive(Deserialize)]
+    struct SetLevelParams<'a> {
+        #[serde(borrow)]
+        level: Cow<'a, str>,
+    }
+    let wanted: SetLevelParams<'_> = decode_params(params)?;
+    let unknown =
+        || Refusal::invalid_params(format!("level: must be one of {}", LogLevel::all_names()));
+    LogLevel::from_name(&wanted.level).ok_or_else(unknown)
+}
+
+fn decode_initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct InitializeParams<'a> {
+        #[serde(borrow)]
+        protocol_version: Cow<'a, str>,
+        #[serde(borrow)]
+        capabilities: Option<&'a RawValue>,
+    }
+    let opening: InitializeParams<'_> = decode_params(params)?;
+    Ok(Call::Initialize {
+        revision: Revision::negotiate(&opening.protocol_version),
+        knows_sep2093: opening.capabilities.is_some_and(request_meta::declares_sep2093),
+        capabilities: opening.capabilities.map_or("{}", RawValue::get).into(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,374 @@
+//! JSON-RPC results: every reply to a client's request, and its encoding.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use resource::{
+    Absence, CacheScope, Completion, Component, ComponentKind, Freshness, Json, Page, Part,
+    Resource, Template,
+};
+use serde::Serialize;
+
+use crate::inbound::row_cache::RowCache;
+use crate::inbound::shape::capabilities::{ServerCapabilities, ServerFeatures};
+use crate::inbound::shape::resource::ResourceShape;
+use crate::inbound::shape::{component, contents, template};
+use crate::inbound::tool::{self, ToolResult};
+use crate::json::frame::RequestId;
+use crate::json::outgoing::Outgoing;
+use crate::revision::{Dialect, Revision};
+
+/// The result of a request.
+#[derive(Debug)]
+pub enum Reply {
+    /// The result of `initialize`.
+    Initialize,
+    /// The result of `server/discover`, and how long the client may cache it.
+    Discover(Freshness),
+    /// An empty result.
+    Empty,
+    /// The end of the subscription that `subscriptions/listen` opened.
+    ListenEnded,
+    /// A page of resources.
+    Resources(ReplyPage<Resource>),
+    /// A page of templates.
+    Templates(ReplyPage<Template>),
+    /// The content of a resource.
+    Read(Vec<Part>, Freshness),
+    /// The description of a resource.
+    Metadata(Arc<Resource>, Freshness),
+    /// Completion values.
+    Completion(Completion),
+    /// A page of tools or of prompts.
+    Components(ComponentKind, ReplyPage<Component>),
+    /// An upstream server's result, as [`outcome`](crate::inbound::shape::outcome::outcome) adapted it.
+    UpstreamResult(Json),
+    /// The result of one of refdesk's own tools.
+    ToolResult(ToolResult),
+}
+
+/// A page of a list, with its cursor in the sealed form that the client sends back.
+#[derive(Debug)]
+pub struct ReplyPage<T> {
+    /// The page.
+    pub page: Page<T>,
+    /// The cursor of the next page.
+    pub next: Option<String>,
+}
+
+/// The server's name, version, instructions and capabilities, for `initialize` and
+/// `server/discover`.
+#[derive(Debug, Clone)]
+pub struct ServerProfile {
+    /// The program's name.
+    pub name: &'static str,
+    /// The program's version.
+    pub version: &'static str,
+    /// How to use the server; hosts show this to the model.
+    pub instructions: &'static str,
+    /// What the server can do.
+    pub features: ServerFeatures,
+}
+
+#[derive(Serialize)]
+struct ServerInfo {
+    name: &'static str,
+    version: &'static str,
+}
+
+/// The members that every result may have, in revisions that define them.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CommonMembers<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_scope: Option<&'static str>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ResultMeta<'a>>,
+}
+
+#[derive(Default, Serialize)]
+struct ResultMeta<'a> {
+    #[serde(
+        rename = "io.modelcontextprotocol/serverInfo",
+        skip_serializing_if = "Option::is_none"
+    )]
+    server: Option<ServerInfo>,
+    #[serde(rename = "dev.refdesk/absent", skip_serializing_if = "Option::is_none")]
+    absent: Option<Vec<AbsenceShape<'a>>>,
+    #[serde(
+        rename = "io.modelcontextprotocol/subscriptionId",
+        skip_serializing_if = "Option::is_none"
+    )]
+    subscription: Option<&'a RequestId>,
+}
+
+#[derive(Serialize)]
+struct AbsenceShape<'a> {
+    what: &'a str,
+    why: &'a str,
+}
+
+impl Reply {
+    /// Encodes the response to the request `id`.
+    pub fn encode(
+        self,
+        id: &RequestId,
+        terms: Dialect,
+        welcome: &ServerProfile,
+        press: &RowCache,
+    ) -> Outgoing {
+        let mut head = Vec::with_capacity(512);
+        head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+        id.write(&mut head);
+        head.extend_from_slice(b",\"result\":");
+        match self {
+            Self::Read(parts, freshness) => {
+                encode_read(parts, freshness, terms, welcome, head).for_request(id)
+            }
+            Self::Resources(listing) => {
+                let rows = press.rows_json(&listing.page.items, terms);
+                let common = CommonMembers::for_page(&listing.page, terms, welcome);
+                encode_list("resources", rows, listing.next.as_deref(), common, head)
+            }
+            Self::Components(kind, listing) => {
+                let items = listing.page.items.iter().map(|item| &**item);
+                let rows = component::component_rows(items, kind, terms.revision).into();
+                let common = CommonMembers::for_page(&listing.page, terms, welcome);
+                let name = match kind {
+                    ComponentKind::Tool => "tools",
+                    ComponentKind::Prompt => "prompts",
+                };
+                encode_list(name, rows, listing.next.as_deref(), common, head)
+            }
+            Self::ToolResult(given) => {
+                let common = CommonMembers::new(None, &[], terms, welcome);
+                let common = serde_json::to_string(&common).unwrap_or_default();
+                tool::result::encode_tool_result(given, terms, &common, head).for_request(id)
+            }
+            Self::UpstreamResult(json) => {
+                head.extend_from_slice(json.as_str().as_bytes());
+                head.push(b'}');
+                Outgoing::from_bytes(head)
+            }
+            Self::ListenEnded => {
+                let mut common = CommonMembers::new(None, &[], terms, welcome);
+                common.meta.get_or_insert_default().subscription = Some(id);
+                write_json(&mut head, &common);
+                head.push(b'}');
+                Outgoing::from_bytes(head)
+            }
+            other => {
+                other.write_result(terms, welcome, &mut head);
+                head.push(b'}');
+                Outgoing::from_bytes(head)
+            }
+        }
+    }
+
+    fn write_result(&self, terms: Dialect, welcome: &ServerProfile, into: &mut Vec<u8>) {
+        let plain = || CommonMembers::new(None, &[], terms, welcome);
+        match self {
+            Self::Initialize => write_json(into, &initialize_reply(terms, welcome)),
+            Self::Discover(stands) => write_json(into, &discover_reply(*stands, terms, welcome)),
+            Self::Empty => write_json(into, &plain()),
+            Self::Templates(listing) => write_json(
+                into,
+                &TemplatesShape {
+                    resource_templates: template::TemplateRows(&listing.page.items, terms),
+                    next_cursor: listing.next.as_deref(),
+                    common: CommonMembers::for_page(&listing.page, terms, welcome),
+                },
+            ),
+            Self::Metadata(resource, freshness) => write_json(
+                into,
+                &MetadataShape {
+                    resource: ResourceShape::for_list(
+                        resource,
+                        Dialect { full_metadata: true, ..terms },
+                    ),
+                    common: CommonMembers::new(Some(*freshness), &[], terms, welcome),
+                },
+            ),
+            Self::Completion(completion) => write_json(
+                into,
+                &CompletionShape {
+                    completion: CompletionValues {
+                        values: &completion.values,
+                        total: completion.total,
+                        has_more: completion.total > completion.values.len(),
+                    },
+                    common: plain(),
+                },
+            ),
+            Self::Read(..)
+            | Self::Resources(..)
+            | Self::Components(..)
+            | Self::UpstreamResult(..)
+            | Self::ToolResult(..)
+            | Self::ListenEnded => {}
+        }
+    }
+}
+
+fn write_json(into: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(into, value).expect("writing to a vector cannot fail");
+}
+
+fn encode_read(
+    parts: Vec<Part>,
+    freshness: Freshness,
+    terms: Dialect,
+    welcome: &ServerProfile,
+    mut head: Vec<u8>,
+) -> Outgoing {
+    let mut message = Outgoing::default();
+    // The common members come first, so that the bodies can be streamed last.
+    write_json(&mut head, &CommonMembers::new(Some(freshness), &[], terms, welcome));
+    reopen_object(&mut head);
+    head.extend_from_slice(b"\"contents\":[");
+    let mut tail = contents::push_contents(parts, terms, head, &mut message);
+    tail.extend_from_slice(b"]}}");
+    message.push_json(tail);
+    message
+}
+
+/// Encodes a list whose rows are JSON already.
+fn encode_list(
+    name: &str,
+    rows: Bytes,
+    next_cursor: Option<&str>,
+    common: CommonMembers<'_>,
+    mut head: Vec<u8>,
+) -> Outgoing {
+    write_json(&mut head, &ListMembers { next_cursor, common });
+    reopen_object(&mut head);
+    head.extend_from_slice(format!("\"{name}\":").as_bytes());
+    let mut message = Outgoing::from_bytes(head);
+    message.push_json(rows);
+    message.push_json(&b"}}"[..]);
+    message
+}
+
+/// Removes the closing brace, so that more members can follow.
+fn reopen_object(json: &mut Vec<u8>) {
+    json.pop();
+    if json.last() != Some(&b'{') {
+        json.push(b',');
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListMembers<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+    #[serde(flatten)]
+    common: CommonMembers<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TemplatesShape<'a> {
+    resource_templates: template::TemplateRows<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+    #[serde(flatten)]
+    common: CommonMembers<'a>,
+}
+
+#[derive(Serialize)]
+struct MetadataShape<'a> {
+    resource: ResourceShape<'a>,
+    #[serde(flatten)]
+    common: CommonMembers<'a>,
+}
+
+#[derive(Serialize)]
+struct CompletionShape<'a> {
+    completion: CompletionValues<'a>,
+    #[serde(flatten)]
+    common: CommonMembers<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CompletionValues<'a> {
+    values: &'a [String],
+    total: usize,
+    has_more: bool,
+}
+
+impl<'a> CommonMembers<'a> {
+    fn for_page<T>(page: &'a Page<T>, terms: Dialect, welcome: &ServerProfile) -> Self {
+        Self::new(Some(page.freshness), &page.absent, terms, welcome)
+    }
+
+    fn new(
+        freshness: Option<Freshness>,
+        absent: &'a [Absence],
+        terms: Dialect,
+        welcome: &ServerProfile,
+    ) -> Self {
+        let revision = terms.revision;
+        let kept = freshness.filter(|_| revision.names_cache_terms());
+        let server = revision
+            .signs_results()
+            .then_some(ServerInfo { name: welcome.name, version: welcome.version });
+        let absent = (!absent.is_empty()).then(|| {
+            absent.iter().map(|gap| AbsenceShape { what: &gap.name, why: &gap.reason }).collect()
+        });
+        let meta = (server.is_some() || absent.is_some()).then_some(ResultMeta {
+            server,
+            absent,
+            subscription: None,
+        });
+        Self {
+            result_type: revision.tags_results().then_some("complete"),
+            ttl_ms: kept.map(|kept| u64::try_from(kept.ttl.as_millis()).unwrap_or(u64::MAX)),
+            cache_scope: kept.map(|kept| match kept.scope {
+                CacheScope::Public => "public",
+                CacheScope::Private => "private",
+            }),
+            meta,
+        }
+    }
+}
+
+fn initialize_reply(terms: Dialect, welcome: &ServerProfile) -> impl Serialize {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct InitializeReply {
+        protocol_version: &'static str,
+        capabilities: ServerCapabilities,
+        server_info: ServerInfo,
+        instructions: &'static str,
+    }
+    InitializeReply {
+        protocol_version: terms.revision.as_str(),
+        capabilities: ServerCapabilities::new(welcome.features, terms.revision),
+        server_info: ServerInfo { name: welcome.name, version: welcome.version },
+        instructions: welcome.instructions,
+    }
+}
+
+fn discover_reply(stands: Freshness, terms: Dialect, welcome: &ServerProfile) -> impl Serialize {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct DiscoverReply {
+        supported_versions: [&'static str; 5],
+        capabilities: ServerCapabilities,
+        instructions: &'static str,
+        #[serde(flatten)]
+        common: CommonMembers<'static>,
+    }
+    DiscoverReply {
+        supported_versions: Revision::ALL.map(Revision::as_str),
+        capabilities: ServerCapabilities::new(welcome.features, terms.revision),
+        instructions: welcome.instructions,
+        common: CommonMembers::new(Some(stands), &[], terms, welcome),
+    }
+}

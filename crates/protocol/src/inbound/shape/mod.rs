@@ -1,0 +1,13 @@
+//! JSON encoding of resources, templates, content and capabilities.
+//!
+//! One file per subject. Members that the client's revision does not define are left out here, and
+//! nowhere else.
+
+pub mod capabilities;
+pub(crate) mod component;
+pub mod contents;
+pub mod embedded;
+pub mod relayed_result;
+pub mod resource;
+pub mod template;
+pub(crate) mod unknown_members;

@@ -1,0 +1,356 @@
+//! JSON encoding of a resource, in a list and as an element of `contents`.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use resource::{Annotations, Format, Icon, MemberPlace, Resource, Role, Slice, UnknownMembers};
+use serde::{Serialize, Serializer};
+
+use super::unknown_members::UnknownMembersShape;
+use crate::revision::Dialect;
+
+/// A resource in the form that one client gets.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResourceShape<'a> {
+    uri: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    icons: Option<Vec<IconShape<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<AnnotationsShape<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_collection: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capabilities: Option<ResourceCapabilities<'a>>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<ResourceMeta<'a>>,
+    #[serde(flatten)]
+    extra: UnknownMembersShape<'a>,
+}
+
+/// The capabilities of one resource, by the newest draft of SEP-2093.
+#[derive(Serialize)]
+struct ResourceCapabilities<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    list: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscribe: Option<bool>,
+    #[serde(flatten)]
+    extra: UnknownMembersShape<'a>,
+}
+
+#[derive(Default, Serialize)]
+struct ResourceMeta<'a> {
+    #[serde(rename = "dev.refdesk/collection", skip_serializing_if = "Option::is_none")]
+    collection: Option<bool>,
+    #[serde(rename = "dev.refdesk/etag", skip_serializing_if = "Option::is_none")]
+    etag: Option<&'a str>,
+    #[serde(rename = "dev.refdesk/charset", skip_serializing_if = "Option::is_none")]
+    charset: Option<&'a str>,
+    #[serde(rename = "dev.refdesk/formats", skip_serializing_if = "Option::is_none")]
+    formats: Option<Vec<FormatShape<'a>>>,
+    #[serde(rename = "dev.refdesk/window", skip_serializing_if = "Option::is_none")]
+    window: Option<WindowShape<'a>>,
+    #[serde(flatten)]
+    extra: UnknownMembersShape<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FormatShape<'a> {
+    mime_type: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+}
+
+/// Which window of the whole an element holds, and where the next one starts.
+#[derive(Serialize)]
+struct WindowShape<'a> {
+    offset: u64,
+    length: u64,
+    total: u64,
+    eof: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    etag: Option<&'a str>,
+}
+
+impl<'a> WindowShape<'a> {
+    fn new(slice: &Slice, resource: &'a Resource) -> Self {
+        Self {
+            offset: slice.offset,
+            length: slice.length,
+            total: slice.total,
+            eof: slice.next_offset().is_none(),
+            next: slice.next_offset(),
+            start_line: slice.lines.as_ref().map(|lines| lines.start),
+            lines: slice.lines.as_ref().map(|lines| lines.count),
+            next_line: slice.next_line(),
+            etag: resource.etag.as_deref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct IconShape<'a> {
+    src: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sizes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    theme: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AnnotationsShape<'a> {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    audience: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_modified: Option<IsoDate>,
+    #[serde(flatten)]
+    extra: UnknownMembersShape<'a>,
+}
+
+impl<'a> ResourceShape<'a> {
+    /// The resource in a list.
+    pub(crate) fn for_list(resource: &'a Resource, terms: Dialect) -> Self {
+        Self::full(resource, terms).with_unknown(resource, terms, |_| false)
+    }
+
+    /// The resource as an element of `contents`, without its body.
+    pub(crate) fn for_read(resource: &'a Resource, slice: Option<&Slice>, terms: Dialect) -> Self {
+        let shape = if terms.full_metadata {
+            Self::full(resource, terms)
+        } else {
+            Self::minimal(resource, terms)
+        };
+        let is_body = |name: &str| matches!(name, "text" | "blob");
+        let mut shape = shape.with_unknown(resource, terms, is_body);
+        if let Some(slice) = slice {
+            // The client asked for a window, so it gets the bounds, even if its revision lacks
+            // `_meta`.
+            let meta = shape.meta.get_or_insert_default();
+            meta.extra.remove(META_WINDOW);
+            meta.window = Some(WindowShape::new(slice, resource));
+        }
+        shape
+    }
+
+    /// All members that the revision defines.
+    fn full(resource: &'a Resource, terms: Dialect) -> Self {
+        Self {
+            name: Some(&resource.name),
+            title: resource.title.as_deref().filter(|_| terms.revision.knows_titles()),
+            description: resource.description.as_deref(),
+            size: resource.size,
+            icons: icon_shapes(&resource.icons, terms),
+            annotations: annotations_shape(&resource.annotations, &resource.extra, terms),
+            ..Self::minimal(resource, terms)
+        }
+    }
+
+    /// Only what the core protocol defines for an element of `contents`, and SEP-2093 if the client
+    /// gets it.
+    fn minimal(resource: &'a Resource, terms: Dialect) -> Self {
+        let collection = resource.listable.known().filter(|_| terms.full_metadata);
+        Self {
+            uri: resource.uri.as_str(),
+            name: None,
+            title: None,
+            description: None,
+            mime_type: resource.mime.as_deref(),
+            size: None,
+            icons: None,
+            annotations: None,
+            is_collection: collection,
+            capabilities: terms
+                .full_metadata
+                .then(|| resource_capabilities(resource, terms))
+                .flatten(),
+            meta: resource_meta(resource, collection, terms),
+            extra: UnknownMembersShape::default(),
+        }
+    }
+
+    /// Adds the unknown members. A member that refdesk writes itself wins.
+    fn with_unknown(
+        mut self,
+        resource: &'a Resource,
+        terms: Dialect,
+        is_ours: impl Fn(&str) -> bool,
+    ) -> Self {
+        let extra =
+            UnknownMembersShape::for_peer(&resource.extra, MemberPlace::TopLevel, terms, |name| {
+                self.has_member(name) || is_ours(name)
+            });
+        self.extra = extra;
+        self
+    }
+
+    fn has_member(&self, name: &str) -> bool {
+        match name {
+            "uri" => true,
+            "name" => self.name.is_some(),
+            "title" => self.title.is_some(),
+            "description" => self.description.is_some(),
+            "mimeType" => self.mime_type.is_some(),
+            "size" => self.size.is_some(),
+            "icons" => self.icons.is_some(),
+            "annotations" => self.annotations.is_some(),
+            "isCollection" => self.is_collection.is_some(),
+            "capabilities" => self.capabilities.is_some(),
+            "_meta" => self.meta.is_some(),
+            _ => false,
+        }
+    }
+}
+
+fn resource_capabilities(resource: &Resource, terms: Dialect) -> Option<ResourceCapabilities<'_>> {
+    let (list, subscribe) = (resource.listable.known(), resource.watchable.known());
+    let is_ours = |name: &str| match name {
+        "list" => list.is_some(),
+        "subscribe" => subscribe.is_some(),
+        _ => false,
+    };
+    let extra =
+        UnknownMembersShape::for_peer(&resource.extra, MemberPlace::Capabilities, terms, is_ours);
+    let told = list.is_some() || subscribe.is_some() || !extra.is_empty();
+    told.then_some(ResourceCapabilities { list, subscribe, extra })
+}
+
+pub(crate) const META_COLLECTION: &str = "dev.refdesk/collection";
+pub(crate) const META_ETAG: &str = "dev.refdesk/etag";
+const META_CHARSET: &str = "dev.refdesk/charset";
+pub(crate) const META_FORMATS: &str = "dev.refdesk/formats";
+const META_WINDOW: &str = "dev.refdesk/window";
+
+fn resource_meta(
+    resource: &Resource,
+    collection: Option<bool>,
+    terms: Dialect,
+) -> Option<ResourceMeta<'_>> {
+    let is_ours = |name: &str| match name {
+        META_COLLECTION => collection.is_some(),
+        META_ETAG => resource.etag.is_some(),
+        META_CHARSET => resource.charset.is_some(),
+        META_FORMATS => !resource.formats.is_empty(),
+        _ => false,
+    };
+    let meta = ResourceMeta {
+        collection,
+        etag: resource.etag.as_deref(),
+        charset: resource.charset,
+        formats: (!resource.formats.is_empty())
+            .then(|| resource.formats.iter().map(format_shape).collect()),
+        window: None,
+        extra: UnknownMembersShape::for_peer(&resource.extra, MemberPlace::Meta, terms, is_ours),
+    };
+    let says = meta.collection.is_some()
+        || meta.etag.is_some()
+        || meta.charset.is_some()
+        || meta.formats.is_some()
+        || !meta.extra.is_empty();
+    (says && terms.revision.knows_meta()).then_some(meta)
+}
+
+fn format_shape(format: &Format) -> FormatShape<'_> {
+    FormatShape { mime_type: &format.mime, size: format.size }
+}
+
+pub(crate) fn icon_shapes(icons: &[Icon], terms: Dialect) -> Option<Vec<IconShape<'_>>> {
+    let known = !icons.is_empty() && terms.revision.knows_icons();
+    known.then(|| icons.iter().map(IconShape::new).collect())
+}
+
+impl<'a> IconShape<'a> {
+    fn new(icon: &'a Icon) -> Self {
+        Self {
+            src: &icon.src,
+            mime_type: icon.mime.as_deref(),
+            sizes: &icon.sizes,
+            theme: icon.theme.as_deref(),
+        }
+    }
+}
+
+pub(crate) fn annotations_shape<'a>(
+    annotations: &Annotations,
+    extra: &'a UnknownMembers,
+    terms: Dialect,
+) -> Option<AnnotationsShape<'a>> {
+    // A date that refdesk would write differently is kept as its source wrote it.
+    let is_quoted = extra.get(MemberPlace::Annotations, LAST_MODIFIED).is_some();
+    let known = annotations.modified.filter(|_| terms.revision.knows_titles() && !is_quoted);
+    let last_modified = known.and_then(IsoDate::from_time);
+    let extra =
+        UnknownMembersShape::for_peer(extra, MemberPlace::Annotations, terms, |name| match name {
+            "audience" => !annotations.audience.is_empty(),
+            "priority" => annotations.priority.is_some(),
+            _ => false,
+        });
+    let says = !annotations.audience.is_empty()
+        || annotations.priority.is_some()
+        || last_modified.is_some()
+        || !extra.is_empty();
+    let role = |role: &Role| match role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    };
+    says.then(|| AnnotationsShape {
+        audience: annotations.audience.iter().map(role).collect(),
+        priority: annotations.priority,
+        last_modified,
+        extra,
+    })
+}
+
+pub(crate) const LAST_MODIFIED: &str = "lastModified";
+
+/// A time as ISO 8601 text in UTC, with a precision of one second.
+pub(crate) struct IsoDate(SystemTime);
+
+impl IsoDate {
+    /// `None` before 1970 and after 9999, so that the year has four digits; clocks may be wrong.
+    pub(crate) fn from_time(time: SystemTime) -> Option<Self> {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        (since.as_secs() < 253_402_300_800).then_some(Self(time))
+    }
+}
+
+impl Serialize for IsoDate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&humantime::format_rfc3339_seconds(self.0))
+    }
+}
+
+/// A JSON array of resources, encoded without an intermediate list.
+pub(crate) struct ResourceRows<'a>(pub(crate) &'a [Arc<Resource>], pub(crate) Dialect);
+
+impl Serialize for ResourceRows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer
+            .collect_seq(self.0.iter().map(|resource| ResourceShape::for_list(resource, self.1)))
+    }
+}

@@ -1,0 +1,6 @@
+//! JSON text: envelopes found in bytes, objects edited in place, bodies written as they stream.
+
+pub mod frame;
+pub mod outgoing;
+pub(crate) mod raw_object;
+pub(crate) mod unescape;

@@ -1,0 +1,322 @@
+//! Streaming JSON message: content is escaped or base64-encoded chunk by chunk.
+//!
+//! A message is a queue of pieces: finished JSON, and bodies that are encoded when the transport
+//! polls for more. A streamed body is never in memory as a whole.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use resource::{Body, ByteSource, Result};
+
+use crate::inbound::refusal::Refusal;
+use crate::json::frame::RequestId;
+
+/// Bytes of a body to encode at a time. A multiple of 3, so base64 chunks join unpadded.
+const CHUNK_BYTES: usize = 48 * 1024;
+
+/// Maximum size of a message of several pieces that is written as one buffer.
+const MAX_BUFFERED_BYTES: usize = 64 * 1024;
+
+/// One outgoing message, as a stream of bytes without line breaks.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    pieces: VecDeque<OutgoingPiece>,
+    /// Bytes of a blob that do not fill a base64 group of 3 yet.
+    carry: BytesMut,
+    /// The requests that it answers, if a streamed body may still fail.
+    request_ids: Vec<RequestId>,
+    rejected: bool,
+}
+
+#[derive(Debug)]
+enum OutgoingPiece {
+    Json(Bytes),
+    Body(Body),
+}
+
+impl Outgoing {
+    /// Creates a message from finished JSON.
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
+        let mut message = Self::default();
+        message.push_json(bytes);
+        message
+    }
+
+    /// Creates a message from `value`, serialized as JSON.
+    pub(crate) fn from_json(value: &impl serde::Serialize) -> Self {
+        Self::from_bytes(serde_json::to_vec(value).expect("what we write has string keys only"))
+    }
+
+    /// Appends finished JSON.
+    pub fn push_json(&mut self, bytes: impl Into<Bytes>) {
+        self.pieces.push_back(OutgoingPiece::Json(bytes.into()));
+    }
+
+    /// Appends `body` as the inside of a JSON string, without the quotes.
+    pub(crate) fn push_body(&mut self, body: Body) {
+        self.pieces.push_back(OutgoingPiece::Body(body));
+    }
+
+    /// True if the message has no content, so nothing is to be sent.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Marks the request as rejected before the server acted on it.
+    pub(crate) fn rejected(self) -> Self {
+        Self { rejected: true, ..self }
+    }
+
+    /// True if the request was rejected, so the HTTP status must report it.
+    pub fn is_rejected(&self) -> bool {
+        self.rejected
+    }
+
+    /// Records the request that the message answers, for [`Outgoing::apologies`].
+    pub(crate) fn for_request(mut self, id: &RequestId) -> Self {
+        let streams = self.pieces.iter().any(|piece| piece.buffered_len().is_none());
+        self.request_ids.extend(streams.then(|| id.clone()));
+        self
+    }
+
+    /// The error responses to send after a streamed body failed halfway.
+    pub fn failure_responses(&self) -> impl Iterator<Item = Self> {
+        let refusal =
+            Refusal::busy("reading the content failed halfway; send the request again".to_owned());
+        self.request_ids.iter().map(move |id| refusal.encode(Some(id)))
+    }
+
+    /// Joins several messages into one JSON array (a batch).
+    pub fn batch(messages: Vec<Self>) -> Self {
+        let mut array = Self::from_bytes(&b"["[..]);
+        for (at, message) in messages.into_iter().enumerate() {
+            if at > 0 {
+                array.push_json(&b","[..]);
+            }
+            array.pieces.extend(message.pieces);
+            array.request_ids.extend(message.request_ids);
+        }
+        array.push_json(&b"]"[..]);
+        array
+    }
+
+    /// The whole message as one buffer, if it is one finished piece, or small and not streamed.
+    /// Otherwise returns the message unchanged.
+    pub fn into_bytes(mut self) -> std::result::Result<Bytes, Self> {
+        if self.pieces.len() == 1
+            && let Some(OutgoingPiece::Json(bytes)) = self.pieces.front_mut()
+        {
+            return Ok(std::mem::take(bytes));
+        }
+        let length = self.pieces.iter().map(OutgoingPiece::buffered_len).sum::<Option<usize>>();
+        if length.is_none_or(|length| length > MAX_BUFFERED_BYTES) {
+            return Err(self);
+        }
+        let mut whole = Vec::with_capacity(length.unwrap_or(0) * 5 / 4);
+        for piece in self.pieces {
+            match piece {
+                OutgoingPiece::Json(bytes) => whole.extend_from_slice(&bytes),
+                OutgoingPiece::Body(Body::Text(ByteSource::Bytes(bytes))) => {
+                    escape(&bytes, &mut whole)
+                }
+                OutgoingPiece::Body(Body::Blob(ByteSource::Bytes(bytes))) => {
+                    base64_simd::STANDARD.encode_append(&bytes, &mut whole);
+                }
+                OutgoingPiece::Body(_) => {}
+            }
+        }
+        Ok(whole.into())
+    }
+}
+
+impl OutgoingPiece {
+    fn buffered_len(&self) -> Option<usize> {
+        match self {
+            Self::Json(bytes)
+            | Self::Body(
+                Body::Text(ByteSource::Bytes(bytes)) | Body::Blob(ByteSource::Bytes(bytes)),
+            ) => Some(bytes.len()),
+            Self::Body(_) => None,
+        }
+    }
+}
+
+impl Stream for Outgoing {
+    type Item = Result<Bytes>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            let encoded = match this.pieces.front_mut() {
+                None => return Poll::Ready(None),
+                Some(OutgoingPiece::Json(bytes)) => {
+                    let bytes = std::mem::take(bytes);
+                    this.pieces.pop_front();
+                    return Poll::Ready(Some(Ok(bytes)));
+                }
+                Some(OutgoingPiece::Body(Body::Text(source))) => {
+                    ready!(next_chunk(source, cx, text_chunk_len))?
+                        .map(|chunk| escape_chunk(&chunk))
+                }
+                Some(OutgoingPiece::Body(Body::Blob(source))) => {
+                    match ready!(next_chunk(source, cx, blob_chunk_len))? {
+                        Some(chunk) => Some(base64_chunk(chunk, &mut this.carry)),
+                        None if this.carry.is_empty() => None,
+                        None => {
+                            // A stream must not be polled after its end.
+                            *source = ByteSource::Bytes(Bytes::new());
+                            Some(encode_base64(&this.carry.split()))
+                        }
+                    }
+                }
+            };
+            match encoded {
+                Some(bytes) if bytes.is_empty() => {}
+                Some(bytes) => return Poll::Ready(Some(Ok(bytes))),
+                None => drop(this.pieces.pop_front()),
+            }
+        }
+    }
+}
+
+/// The next chunk of `source`. `cut` returns the length of a chunk of bytes in memory.
+fn next_chunk(
+    source: &mut ByteSource,
+    cx: &mut Context<'_>,
+    cut: fn(&Bytes) -> usize,
+) -> Poll<Result<Option<Bytes>>> {
+    match source {
+        ByteSource::Bytes(bytes) if bytes.is_empty() => Poll::Ready(Ok(None)),
+        ByteSource::Bytes(bytes) => Poll::Ready(Ok(Some(bytes.split_to(cut(bytes))))),
+        ByteSource::Stream(stream) => stream.as_mut().poll_next(cx).map(Option::transpose),
+    }
+}
+
+/// The length of the next text chunk. It ends between characters.
+fn text_chunk_len(bytes: &Bytes) -> usize {
+    let mut end = bytes.len().min(CHUNK_BYTES);
+    while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        end -= 1;
+    }
+    if end == 0 { bytes.len().min(CHUNK_BYTES) } else { end }
+}
+
+fn blob_chunk_len(bytes: &Bytes) -> usize {
+    bytes.len().min(CHUNK_BYTES)
+}
+
+fn escape_chunk(chunk: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(chunk.len() * 9 / 8 + 16);
+    escape(chunk, &mut out);
+    out.into()
+}
+
+/// Appends `text` as the inside of a JSON string. Replaces invalid UTF-8.
+fn escape(text: &[u8], into: &mut Vec<u8>) {
+    let start = into.len();
+    match simdutf8::basic::from_utf8(text) {
+        Ok(text) => json_escape_simd::escape_into(text, into),
+        Err(_) => json_escape_simd::escape_into(String::from_utf8_lossy(text), into),
+    }
+    // Drop the quotes: the caller writes them around the whole string.
+    into.pop();
+    into.copy_within(start + 1.., start);
+    into.pop();
+}
+
+fn encode_base64(bytes: &[u8]) -> Bytes {
+    base64_simd::STANDARD.encode_type::<Vec<u8>>(bytes).into()
+}
+
+/// Encodes whole groups of 3 bytes and carries the rest over to the next chunk.
+fn base64_chunk(mut chunk: Bytes, carry: &mut BytesMut) -> Bytes {
+    if carry.is_empty() {
+        let rest = chunk.split_off(chunk.len() / 3 * 3);
+        carry.extend_from_slice(&rest);
+        return encode_base64(&chunk);
+    }
+    carry.extend_from_slice(&chunk);
+    let whole = carry.split_to(carry.len() / 3 * 3);
+    encode_base64(&whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use bytes::Bytes;
+    use futures_core::Stream;
+    use proptest::prelude::{any, prop, proptest};
+    use resource::{Body, ByteSource, Result};
+
+    use super::{CHUNK_BYTES, Outgoing};
+
+    /// A stream of chunks that panics when it is polled after its end.
+    struct Chunks(std::vec::IntoIter<Bytes>, bool);
+
+    impl Stream for Chunks {
+        type Item = Result<Bytes>;
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            let ends = self.0.len() == 0;
+            assert!(!std::mem::replace(&mut self.1, ends), "polled behind its end");
+            Poll::Ready(self.0.next().map(Ok))
+        }
+    }
+
+    fn chunks(all: impl Iterator<Item = Bytes>) -> ByteSource {
+        ByteSource::Stream(Box::pin(Chunks(all.collect::<Vec<_>>().into_iter(), false)))
+    }
+
+    fn drain(mut message: Outgoing) -> Vec<u8> {
+        let mut all = Vec::new();
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(chunk)) = Pin::new(&mut message).poll_next(&mut cx) {
+            all.extend_from_slice(&chunk.unwrap());
+        }
+        all
+    }
+
+    fn quoted(body: Body) -> Outgoing {
+        let mut message = Outgoing::from_bytes(&b"\""[..]);
+        message.push_body(body);
+        message.push_json(&b"\""[..]);
+        message
+    }
+
+    proptest! {
+        #[test]
+        fn text_comes_back_from_chunks_of_any_size(pieces in prop::collection::vec(".*", 0..8)) {
+            let whole = pieces.concat();
+            let source = chunks(pieces.iter().map(|piece| Bytes::from(piece.clone())));
+            let streamed = drain(quoted(Body::Text(source)));
+            assert_eq!(serde_json::from_slice::<String>(&streamed).unwrap(), whole);
+            let at_once = quoted(Body::Text(ByteSource::Bytes(whole.clone().into())));
+            assert_eq!(at_once.into_bytes().unwrap(), streamed);
+        }
+
+        #[test]
+        fn blobs_come_back_from_chunks_of_any_size(
+            pieces in prop::collection::vec(any::<Vec<u8>>(), 0..8),
+        ) {
+            let whole = pieces.concat();
+            let source = chunks(pieces.into_iter().map(Bytes::from));
+            let streamed = drain(quoted(Body::Blob(source)));
+            let text: String = serde_json::from_slice(&streamed).unwrap();
+            assert_eq!(base64_simd::STANDARD.decode_to_vec(&text).unwrap(), whole);
+            let at_once = quoted(Body::Blob(ByteSource::Bytes(whole.into())));
+            assert_eq!(at_once.into_bytes().unwrap(), streamed);
+        }
+    }
+
+    #[test]
+    fn a_large_body_leaves_in_chunks_cut_between_characters() {
+        let text = "日本語🎌\n".repeat(CHUNK_BYTES / 8);
+        let message = quoted(Body::Text(ByteSource::Bytes(text.clone().into())));
+        let message = message.into_bytes().unwrap_err();
+        assert_eq!(serde_json::from_slice::<String>(&drain(message)).unwrap(), text);
+    }
+}

@@ -1,0 +1,130 @@
+//! Shallow JSON tools: read an object's members, write an object, replace values in place.
+//!
+//! Values are not parsed, so they stay byte for byte as they were.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::outbound::response::MalformedMessage;
+
+/// Writes a JSON object member by member.
+pub(crate) struct ObjectWriter(String);
+
+impl ObjectWriter {
+    pub(crate) fn new() -> Self {
+        Self("{".to_owned())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    pub(crate) fn put_raw(&mut self, name: &str, json: &str) {
+        if !self.is_empty() {
+            self.0.push(',');
+        }
+        self.0.push_str(&json_escape_simd::escape(name));
+        self.0.push(':');
+        self.0.push_str(json);
+    }
+
+    pub(crate) fn put_string(&mut self, name: &str, text: &str) {
+        self.put_raw(name, &json_escape_simd::escape(text));
+    }
+
+    pub(crate) fn finish(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+pub(crate) type RawMembers<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+
+/// The members of an object. Deserializes in place, without scanning for the end first.
+pub(crate) struct RawObject<'a>(pub(crate) RawMembers<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = RawMembers<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(name) = map.next_key::<JsonString<'de>>()? {
+                    members.push((name.0, map.next_value()?));
+                }
+                Ok(members)
+            }
+        }
+        from.deserialize_map(MembersVisitor).map(RawObject)
+    }
+}
+
+/// The members of an object in order, values not parsed. `what` names the object in errors.
+pub(crate) fn parse_members<'a>(
+    raw: Option<&'a RawValue>,
+    what: &str,
+) -> Result<RawMembers<'a>, MalformedMessage> {
+    let Some(raw) = raw else { return Ok(Vec::new()) };
+    let fields = RawObject::deserialize(&mut serde_json::Deserializer::from_str(raw.get()));
+    fields
+        .map(|fields| fields.0)
+        .map_err(|_| MalformedMessage::new(&format!("{what}: not an object")))
+}
+
+#[derive(Deserialize)]
+struct JsonString<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The elements of an array; empty if `raw` is no array.
+pub(crate) fn parse_elements(raw: &RawValue) -> Vec<&RawValue> {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
+/// The value of a JSON string; `None` if `raw` is no string.
+pub(crate) fn parse_string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<JsonString<'_>>(raw.get()).ok().map(|name| name.0)
+}
+
+/// JSON text with replacements for some of its values. All other bytes stay as they are.
+pub(crate) struct JsonEdits<'a> {
+    text: &'a str,
+    replacements: Vec<(Range<usize>, String)>,
+}
+
+impl<'a> JsonEdits<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, replacements: Vec::new() }
+    }
+
+    /// Replaces `value` by `json`. `value` must borrow from the text given to [`Edits::of`].
+    pub(crate) fn replace(&mut self, value: &'a RawValue, json: String) {
+        let value = value.get();
+        let begin = value.as_ptr().addr() - self.text.as_ptr().addr();
+        self.replacements.push((begin..begin + value.len(), json));
+    }
+
+    /// The text with all replacements applied; `None` if there are none.
+    pub(crate) fn apply(mut self) -> Option<String> {
+        if self.replacements.is_empty() {
+            return None;
+        }
+        self.replacements.sort_by_key(|(place, _)| place.start);
+        let mut whole = String::with_capacity(self.text.len() + 16 * self.replacements.len());
+        let mut at = 0;
+        for (place, json) in self.replacements {
+            whole.push_str(&self.text[at..place.start]);
+            whole.push_str(&json);
+            at = place.end;
+        }
+        whole.push_str(&self.text[at..]);
+        Some(whole)
+    }
+}

@@ -1,0 +1,137 @@
+//! JSON string unescaping, fast for large strings.
+//!
+//! The content of a resource is one string, often of a megabyte, so runs without escapes are copied
+//! whole.
+
+use serde_json::value::RawValue;
+
+/// How many bytes one step checks. Small, because escapes often come close together.
+const CHUNK: usize = 16;
+
+/// Unescapes a JSON string to UTF-8. `None` if the value is not a string or has an unpaired
+/// surrogate.
+///
+/// A `RawValue` is valid JSON, so nothing but surrogates can be wrong.
+pub(crate) fn unescape_string(raw: &RawValue) -> Option<Vec<u8>> {
+    let inside = raw.get().strip_prefix('"')?.strip_suffix('"')?.as_bytes();
+    let mut text = Vec::with_capacity(inside.len());
+    let mut rest = inside;
+    loop {
+        let end = copy_unescaped(rest, &mut text);
+        let (_, escaped) = rest.split_at(end);
+        let [b'\\', letter, after @ ..] = escaped else { return Some(text) };
+        rest = after;
+        text.push(match letter {
+            b'b' => 0x08,
+            b'f' => 0x0C,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let (letter, after) = decode_unicode_escape(rest)?;
+                text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = after;
+                continue;
+            }
+            itself => *itself,
+        });
+    }
+}
+
+/// Copies the bytes before the first backslash, and returns how many they are.
+fn copy_unescaped(bytes: &[u8], into: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    while let Some(step) = bytes[at..].first_chunk::<CHUNK>() {
+        // Checks all bytes without an early exit, so that it compiles to one SIMD comparison.
+        if step.iter().fold(false, |found, byte| found | (*byte == b'\\')) {
+            break;
+        }
+        into.extend_from_slice(step);
+        at += CHUNK;
+    }
+    let rest = &bytes[at..];
+    let left = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
+    into.extend_from_slice(&rest[..left]);
+    at + left
+}
+
+/// Decodes a `\u` escape, or a surrogate pair of two, and returns the bytes after it.
+fn decode_unicode_escape(digits: &[u8]) -> Option<(char, &[u8])> {
+    let (first, rest) = parse_hex_unit(digits)?;
+    if let Some(letter) = char::from_u32(first) {
+        return Some((letter, rest));
+    }
+    let (second, rest) = parse_hex_unit(rest.strip_prefix(b"\\u")?)?;
+    let mut halves = char::decode_utf16([u16::try_from(first).ok()?, u16::try_from(second).ok()?]);
+    Some((halves.next()?.ok()?, rest))
+}
+
+fn parse_hex_unit(digits: &[u8]) -> Option<(u32, &[u8])> {
+    let (four, rest) = digits.split_first_chunk::<4>()?;
+    let four = std::str::from_utf8(four).ok()?;
+    Some((u32::from_str_radix(four, 16).ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
+    use serde_json::value::RawValue;
+
+    use super::unescape_string;
+
+    fn held(json: &str) -> Option<String> {
+        let raw: &RawValue = serde_json::from_str(json).unwrap();
+        unescape_string(raw).map(|text| String::from_utf8(text).unwrap())
+    }
+
+    #[test]
+    fn every_escape_is_read() {
+        let json = r#""\"\\\/\b\f\n\r\t\u0041\u00e9\u65E5\ud83c\udf8c\u0000""#;
+        assert_eq!(held(json).unwrap(), "\"\\/\u{8}\u{c}\n\r\tAé日🎌\0");
+        assert_eq!(held(r#""""#).unwrap(), "");
+        assert_eq!(held(r#""\\""#).unwrap(), "\\");
+    }
+
+    #[test]
+    fn half_a_pair_is_no_text() {
+        for half in
+            [r"\ud83c", r"\udf8c", r"\ud83c\n", r"\ud83c\u0041", r"\ud83cu", r"\udf8c\ud83c"]
+        {
+            assert_eq!(held(&format!(r#""a{half}""#)), None, "{half}");
+        }
+        let doubled = r#""\ud83c\ud83c\udf8c""#;
+        assert_eq!(held(doubled), None);
+    }
+
+    #[test]
+    fn what_is_no_string_is_no_text() {
+        for json in ["null", "7", "true", "[\"a\"]", "{\"a\":\"b\"}"] {
+            assert_eq!(held(json), None, "{json}");
+        }
+    }
+
+    /// Random JSON strings, some of which serde_json refuses.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            3 => "[^\"\\\\\u{0}-\u{1f}]{0,40}",
+            3 => r#"\\["\\/bfnrt]"#,
+            1 => r"\\u[0-9a-fA-F]{4}",
+            1 => r"\\u[dD][89abAB][0-9a-f]{2}",
+            1 => r"\\u[dD][c-fC-F][0-9a-f]{2}",
+            1 => r"\\ud83c\\udf8c",
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+    }
+
+    proptest! {
+        #[test]
+        fn text_is_what_serde_json_reads(json in pieces()) {
+            assert_eq!(held(&json), serde_json::from_str::<String>(&json).ok(), "{json}");
+        }
+
+        #[test]
+        fn text_comes_back_from_what_was_written(text in "\\PC*|(?s).*") {
+            assert_eq!(held(&serde_json::to_string(&text).unwrap()).unwrap(), text);
+        }
+    }
+}

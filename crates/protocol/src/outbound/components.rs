@@ -1,0 +1,267 @@
+//! Requests to an upstream server for its tools and prompts, and decoding of its answers.
+//!
+//! JSON passes through as it was written, except URIs: answers get the mount's public URIs,
+//! requests get the server's own URIs back.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use resource::{
+    CacheScope, Caller, Completion, Component, ComponentKind, Freshness, Json,
+    PromptCompletionRequest, UpstreamError, Uri, UriRewrite,
+};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::json::raw_object::{ObjectWriter, parse_elements, parse_members, parse_string};
+use crate::log_level::LogLevel;
+use crate::outbound::decode::{self, ReadResult};
+use crate::outbound::input_request::{relayable_capabilities, with_input_response};
+use crate::outbound::request::{LEVEL, META_CLIENT_CAPABILITIES, methods, next_page_params};
+use crate::outbound::response::{MalformedMessage, RpcError, next_cursor};
+use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
+
+/// One page of a server's tools or prompts.
+#[derive(Debug, Clone)]
+pub struct ComponentPage {
+    /// The entries, each with its description as the server wrote it.
+    pub components: Vec<Component>,
+    /// The server's cursor for the next page.
+    pub next: Option<String>,
+    /// How long the page may be cached.
+    pub freshness: Freshness,
+}
+
+/// The method that lists tools or prompts.
+pub fn list_method(offer: ComponentKind) -> &'static str {
+    match offer {
+        ComponentKind::Tool => methods::LIST_TOOLS,
+        ComponentKind::Prompt => methods::LIST_PROMPTS,
+    }
+}
+
+/// The method that calls a tool or gets a prompt.
+pub fn call_method(offer: ComponentKind) -> &'static str {
+    match offer {
+        ComponentKind::Tool => methods::CALL_TOOL,
+        ComponentKind::Prompt => methods::GET_PROMPT,
+    }
+}
+
+/// Which list a `list_changed` notification is about: tools or prompts; `None` for any other
+/// method.
+pub fn changed_component(method: &str) -> Option<ComponentKind> {
+    match method {
+        "notifications/tools/list_changed" => Some(ComponentKind::Tool),
+        "notifications/prompts/list_changed" => Some(ComponentKind::Prompt),
+        _ => None,
+    }
+}
+
+/// Parameters of a list request that continues at `cursor`.
+pub fn list_params(cursor: Option<&str>) -> Result<Option<Box<RawValue>>, MalformedMessage> {
+    cursor.map(|cursor| next_page_params(None, cursor)).transpose()
+}
+
+/// Decodes a page. Skips entries without a name, because no client could call them.
+pub fn decode_page(
+    result: &RawValue,
+    offer: ComponentKind,
+    names: &dyn UriRewrite,
+) -> Result<ComponentPage, MalformedMessage> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ListResultMembers<'a> {
+        #[serde(borrow)]
+        tools: Option<&'a RawValue>,
+        #[serde(borrow)]
+        prompts: Option<&'a RawValue>,
+        ttl_ms: Option<u64>,
+    }
+    let listed: ListResultMembers<'_> = serde_json::from_str(result.get())
+        .map_err(|_| MalformedMessage::new("the list cannot be parsed"))?;
+    let items = match offer {
+        ComponentKind::Tool => listed.tools,
+        ComponentKind::Prompt => listed.prompts,
+    };
+    let items =
+        items.ok_or_else(|| MalformedMessage::new("the list has no tools or prompts member"))?;
+    let public = |uri: &str| names.to_public(uri);
+    let offered = parse_elements(items).into_iter().filter_map(|raw| {
+        let members = parse_members(Some(raw), "a tool or prompt").ok()?;
+        let (_, name) = members.iter().rfind(|(member, _)| member == "name")?;
+        let name = parse_string(name)?.into_owned();
+        let json = Json::from(raw.get());
+        let json = if offer == ComponentKind::Tool {
+            rewrite_uris(&json, UriLocation::ToolDescription, &public)
+        } else {
+            json
+        };
+        Some(Component { name, json })
+    });
+    let ttl = Duration::from_millis(listed.ttl_ms.unwrap_or(0));
+    let freshness = Freshness { ttl, scope: CacheScope::Private };
+    Ok(ComponentPage { components: offered.collect(), next: next_cursor(result)?, freshness })
+}
+
+/// Rewrites a client's call parameters for the upstream server: its own `name` for the tool or
+/// prompt, its own URIs in the arguments, and `_meta` narrowed to what refdesk can relay.
+pub fn call_params(
+    params: &Json,
+    name: &str,
+    names: &dyn UriRewrite,
+    caller: Option<&dyn Caller>,
+) -> Result<Box<RawValue>, MalformedMessage> {
+    // A message on a pipe may not contain line breaks; in JSON they only occur between values.
+    let params = one_line(params.as_str());
+    let whole: &RawValue = serde_json::from_str(&params)
+        .map_err(|_| MalformedMessage::new("params are not valid JSON"))?;
+    let mut out = ObjectWriter::new();
+    out.put_string("name", name);
+    let mut told = None;
+    for (member, raw) in parse_members(Some(whole), "params")? {
+        match &*member {
+            "name" => {}
+            "arguments" => {
+                let local = |uri: &str| names.to_local(uri);
+                let arguments = rewrite_uris(&raw.get().into(), UriLocation::CallArguments, &local);
+                out.put_raw("arguments", arguments.as_str());
+            }
+            "_meta" => told = Some(raw),
+            _ => out.put_raw(&member, raw.get()),
+        }
+    }
+    let meta = call_meta(told, caller)?;
+    if told.is_some() || meta != "{}" {
+        out.put_raw("_meta", &meta);
+    }
+    RawValue::from_string(out.finish()).map_err(|_| MalformedMessage::new("params are not JSON"))
+}
+
+/// MCP 2026-07-28, capabilities: a server may send requests for every capability that `_meta`
+/// declares, so `_meta` declares only those that refdesk relays. For a caller that declared its
+/// capabilities and log level in a handshake, each request repeats them here.
+fn call_meta(
+    raw: Option<&RawValue>,
+    caller: Option<&dyn Caller>,
+) -> Result<String, MalformedMessage> {
+    let mut out = ObjectWriter::new();
+    let mut can = caller.map(|caller| caller.capabilities().as_str());
+    let mut level = caller.and_then(Caller::log_level);
+    for (member, raw) in parse_members(raw, "_meta")? {
+        match &*member {
+            META_CLIENT_CAPABILITIES => can = Some(raw.get()),
+            LEVEL => {
+                level = None;
+                out.put_raw(LEVEL, raw.get());
+            }
+            _ => out.put_raw(&member, raw.get()),
+        }
+    }
+    if let Some(can) = can {
+        let can = serde_json::from_str(can)
+            .map_err(|_| MalformedMessage::new("capabilities: not JSON"))?;
+        out.put_raw(META_CLIENT_CAPABILITIES, &relayable_capabilities(can)?);
+    }
+    if let Some(level) = level {
+        out.put_string(LEVEL, level);
+    }
+    Ok(out.finish())
+}
+
+/// Parameters of a `resources/read` on behalf of `caller`, with its answer to the server's input
+/// request if it has one.
+pub fn read_params(uri: &Uri, caller: &dyn Caller) -> Result<Box<RawValue>, MalformedMessage> {
+    let mut out = ObjectWriter::new();
+    out.put_string("uri", uri.as_str());
+    out.put_raw("_meta", &call_meta(None, Some(caller))?);
+    let params = RawValue::from_string(out.finish())
+        .map_err(|_| MalformedMessage::new("params are not JSON"))?;
+    caller.input_response().map_or(Ok(params.clone()), |reply| with_input_response(&params, reply))
+}
+
+/// Decodes the result of a `resources/read`.
+pub fn decode_read(result: &Json, uri: &Uri) -> Result<ReadResult, MalformedMessage> {
+    let raw =
+        to_raw_line(result).ok_or_else(|| MalformedMessage::new("the result is not valid JSON"))?;
+    decode::read_result(&raw, uri)
+}
+
+/// The result of a call, with public URIs.
+pub fn public_result(result: &RawValue, names: &dyn UriRewrite) -> Json {
+    rewrite_uris(&result.get().into(), UriLocation::CallResult, &|uri| names.to_public(uri))
+}
+
+/// Parameters of a server-to-client request, with public URIs.
+pub fn public_request_params(params: Option<&RawValue>, names: &dyn UriRewrite) -> Json {
+    let params = params.map_or("{}", RawValue::get);
+    rewrite_uris(&params.into(), UriLocation::CallResult, &|uri| names.to_public(uri))
+}
+
+/// The upstream server's error with public URIs, or `None` if its code is about refdesk's own
+/// request (-32020 to -32029) and so means nothing to the client. The client does get -32021: it
+/// lacks a capability itself.
+pub fn public_error(denial: &RpcError, names: &dyn UriRewrite) -> Option<UpstreamError> {
+    if (-32029..=-32020).contains(&denial.code) && !denial.is_missing_capability() {
+        return None;
+    }
+    let public = |uri: &str| names.to_public(uri);
+    let data = denial
+        .data
+        .as_ref()
+        .map(|raw| rewrite_uris(&raw.get().into(), UriLocation::ErrorData, &public));
+    Some(UpstreamError { code: denial.code, message: denial.message.clone(), data })
+}
+
+/// Parameters of `logging/setLevel`.
+pub fn log_level_params(level: LogLevel) -> Box<RawValue> {
+    let params = json!({ "level": level.as_str() });
+    serde_json::value::to_raw_value(&params).expect("a JSON value serializes")
+}
+
+/// Converts JSON to a raw value on a single line; `None` if it is not valid JSON.
+pub fn to_raw_line(json: &Json) -> Option<Box<RawValue>> {
+    RawValue::from_string(one_line(json.as_str()).into_owned()).ok()
+}
+
+/// Parameters of `completion/complete` for an argument of a prompt.
+pub fn prompt_completion_params(blank: &PromptCompletionRequest<'_>) -> Box<RawValue> {
+    let mut params = json!({
+        "ref": { "type": "ref/prompt", "name": blank.prompt },
+        "argument": { "name": blank.argument, "value": blank.typed },
+    });
+    if !blank.resolved.is_empty() {
+        params["context"] = json!({ "arguments": blank.resolved });
+    }
+    serde_json::value::to_raw_value(&params).expect("a JSON value serializes")
+}
+
+/// Decodes the result of `completion/complete`.
+pub fn decode_completion(result: &RawValue) -> Result<Completion, MalformedMessage> {
+    #[derive(Deserialize)]
+    struct PromptCompletionResult {
+        completion: PromptCompletionMembers,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct PromptCompletionMembers {
+        values: Vec<String>,
+        total: Option<usize>,
+        has_more: Option<bool>,
+    }
+    let PromptCompletionResult { completion: PromptCompletionMembers { values, total, has_more } } =
+        serde_json::from_str(result.get())
+            .map_err(|_| MalformedMessage::new("the completion has no values"))?;
+    let told = total.unwrap_or(values.len() + usize::from(has_more == Some(true)));
+    let completion = Completion::from_values(values);
+    Ok(Completion { total: told.max(completion.total), ..completion })
+}
+
+/// Replaces line breaks by spaces. In JSON they only occur between values, so no value changes.
+pub(crate) fn one_line(json: &str) -> Cow<'_, str> {
+    if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ").into() } else { json.into() }
+}
+
+#[cfg(test)]
+mod tests;

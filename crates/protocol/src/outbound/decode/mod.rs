@@ -1,0 +1,214 @@
+//! Decoding of an upstream server's results into resources, templates and content.
+//!
+//! Lenient: members that refdesk does not know, or that have an unexpected type, are kept as raw
+//! JSON and passed on. One odd entry does not fail the whole list.
+
+mod description;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::time::Duration;
+
+use bytes::Bytes;
+use resource::{CacheScope, Completion, Freshness, Resource, Template, Uri};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::json::raw_object::RawObject;
+use crate::outbound::response::MalformedMessage;
+use description::{DescriptionDraft, Kind};
+
+/// The longest cache lifetime to accept from a server.
+const MAX_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// One page of a list.
+#[derive(Debug, Clone)]
+pub struct DecodedPage<T> {
+    /// The entries, each URI once.
+    pub items: Vec<T>,
+    /// The cursor of the next page. An empty cursor is a valid cursor.
+    pub next: Option<String>,
+    /// How long the page may be cached, and by whom.
+    pub freshness: Freshness,
+    /// How many entries were skipped, because no client could request them.
+    pub skipped: usize,
+    /// How many entries contradict themselves on whether they are collections.
+    pub contradictory: usize,
+}
+
+/// The result of a read.
+#[derive(Debug, Clone)]
+pub enum ReadResult {
+    /// The content.
+    Contents(Vec<ContentElement>, Freshness),
+    /// No content yet: the server asks for input first.
+    InputRequired,
+}
+
+/// One element of `contents`.
+#[derive(Debug, Clone)]
+pub struct ContentElement {
+    /// The resource, as the element describes it.
+    pub resource: Resource,
+    /// Whether the content is text.
+    pub is_text: bool,
+    /// The content: UTF-8 text, or the decoded bytes of a blob.
+    pub bytes: Bytes,
+}
+
+/// The members of all results that this module decodes.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DecodedResult<'a> {
+    result_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    ttl_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cache_scope: Option<&'a RawValue>,
+    next_cursor: Option<String>,
+    #[serde(borrow)]
+    resources: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    resource_templates: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    resource: Option<&'a RawValue>,
+    #[serde(borrow)]
+    contents: Option<Vec<RawObject<'a>>>,
+    #[serde(borrow)]
+    completion: Option<&'a RawValue>,
+}
+
+impl<'a> DecodedResult<'a> {
+    fn parse(result: &'a RawValue) -> Result<Self, MalformedMessage> {
+        serde_json::from_str(result.get())
+            .map_err(|flaw| MalformedMessage::new(&format!("the result cannot be parsed: {flaw}")))
+    }
+
+    /// MCP 2026-07-28: a result of an unknown type is not a result.
+    fn parse_complete(result: &'a RawValue) -> Result<Self, MalformedMessage> {
+        Self::parse(result)?.require_complete()
+    }
+
+    fn require_complete(self) -> Result<Self, MalformedMessage> {
+        match self.result_type.as_deref() {
+            None | Some("complete") => Ok(self),
+            Some(_) => Err(MalformedMessage::new("the result has an unexpected resultType")),
+        }
+    }
+
+    /// K-07: a `ttlMs` that is absent, negative or not a number means zero.
+    fn freshness(&self) -> Freshness {
+        let number = |raw: &RawValue| serde_json::from_str::<f64>(raw.get()).ok();
+        let millis = self.ttl_ms.and_then(number).filter(|millis| *millis > 0.0).unwrap_or(0.0);
+        let ttl = Duration::try_from_secs_f64(millis / 1000.0).unwrap_or(MAX_TTL).min(MAX_TTL);
+        let is_public = self.cache_scope.is_some_and(|raw| raw.get() == "\"public\"");
+        Freshness { ttl, scope: if is_public { CacheScope::Public } else { CacheScope::Private } }
+    }
+
+    fn into_page<T, K: Hash + Eq>(
+        self,
+        entries: &[&RawValue],
+        take: impl Fn(&RawValue) -> Option<(T, bool)>,
+        key: impl Fn(&T) -> K,
+    ) -> DecodedPage<T> {
+        let (mut left_out, mut contradictory) = (0, 0);
+        let mut seen = HashSet::new();
+        let mut items = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match take(entry) {
+                Some((item, contradicts)) => {
+                    contradictory += usize::from(contradicts);
+                    if seen.insert(key(&item)) {
+                        items.push(item);
+                    }
+                }
+                None => left_out += 1,
+            }
+        }
+        let freshness = self.freshness();
+        DecodedPage { items, next: self.next_cursor, freshness, skipped: left_out, contradictory }
+    }
+}
+
+/// Decodes a page of resources.
+pub fn resource_page(result: &RawValue) -> Result<DecodedPage<Resource>, MalformedMessage> {
+    let mut told = DecodedResult::parse_complete(result)?;
+    let entries = told
+        .resources
+        .take()
+        .ok_or_else(|| MalformedMessage::new("the result has no resources"))?;
+    let take = |raw: &RawValue| {
+        let draft = DescriptionDraft::parse(raw, Kind::Resource).ok()?;
+        let contradicts = draft.is_contradictory();
+        Some((draft.into_resource(None)?, contradicts))
+    };
+    Ok(told.into_page(&entries, take, |resource| resource.uri.clone()))
+}
+
+/// Decodes a page of templates.
+pub fn template_page(result: &RawValue) -> Result<DecodedPage<Template>, MalformedMessage> {
+    let mut told = DecodedResult::parse_complete(result)?;
+    let entries = told.resource_templates.take();
+    let entries =
+        entries.ok_or_else(|| MalformedMessage::new("the result has no resourceTemplates"))?;
+    let take = |raw: &RawValue| {
+        Some((DescriptionDraft::parse(raw, Kind::Template).ok()?.into_template()?, false))
+    };
+    Ok(told.into_page(&entries, take, |template| template.uri.as_str().to_owned()))
+}
+
+/// Decodes the description of a resource.
+pub fn metadata_result(result: &RawValue) -> Result<(Resource, Freshness), MalformedMessage> {
+    let told = DecodedResult::parse_complete(result)?;
+    let raw = told.resource.ok_or_else(|| MalformedMessage::new("the result has no resource"))?;
+    let resource = DescriptionDraft::parse(raw, Kind::Resource)?.into_resource(None);
+    let resource =
+        resource.ok_or_else(|| MalformedMessage::new("the resource has no valid URI"))?;
+    Ok((resource, told.freshness()))
+}
+
+/// Decodes the content of `asked`. Elements without a URI get that one.
+pub fn read_result(result: &RawValue, asked: &Uri) -> Result<ReadResult, MalformedMessage> {
+    let told = DecodedResult::parse(result)?;
+    // Of the methods here, only a read may ask for input (MCP 2026-07-28, multi round-trip
+    // requests).
+    if told.result_type.as_deref() == Some("input_required") {
+        return Ok(ReadResult::InputRequired);
+    }
+    let mut told = told.require_complete()?;
+    let contents =
+        told.contents.take().ok_or_else(|| MalformedMessage::new("the result has no contents"))?;
+    let element = |fields: RawObject<'_>| {
+        let draft = DescriptionDraft::from_members(fields.0, Kind::Element);
+        let (is_text, bytes) = draft.decode_body()?;
+        let resource = draft.into_resource(Some(asked));
+        let resource = resource.ok_or_else(|| MalformedMessage::new("contents: invalid URI"))?;
+        Ok(ContentElement { resource, is_text, bytes })
+    };
+    let elements = contents.into_iter().map(element).collect::<Result<_, MalformedMessage>>()?;
+    Ok(ReadResult::Contents(elements, told.freshness()))
+}
+
+/// Decodes completion values.
+pub fn completion_result(result: &RawValue) -> Result<Completion, MalformedMessage> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct CompletionMembers {
+        values: Vec<String>,
+        total: Option<f64>,
+        has_more: Option<bool>,
+    }
+    let told = DecodedResult::parse_complete(result)?;
+    let raw = told.completion.map_or("null", RawValue::get);
+    let CompletionMembers { mut values, total, has_more } = serde_json::from_str(raw)
+        .map_err(|_| MalformedMessage::new("the completion has no values"))?;
+    let given = values.len();
+    values.truncate(Completion::MAX_VALUES);
+    let least = given + usize::from(has_more == Some(true));
+    let total = total.map_or(0, |total| total as usize).max(least);
+    Ok(Completion { values, total })
+}
+
+#[cfg(test)]
+mod tests;

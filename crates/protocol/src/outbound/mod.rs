@@ -1,0 +1,9 @@
+//! What this server sends to other MCP servers, and what they send back.
+
+pub mod components;
+pub mod decode;
+pub mod input_request;
+pub mod peer;
+pub mod request;
+pub mod response;
+pub mod uri_rewrite;

@@ -1,0 +1,238 @@
+//! An upstream server's identity and capabilities, from `initialize` or `server/discover`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::inbound::request_meta::SEP2093_EXTENSION;
+use crate::outbound::request::empty_object;
+use crate::outbound::response::{MalformedMessage, common_revision};
+use crate::revision::Revision;
+
+/// The official extension that also lists directories.
+const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
+
+/// An upstream server, as it describes itself.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    /// The protocol revision that we use with it.
+    pub revision: Revision,
+    /// Its capabilities, an object, as the server wrote it.
+    pub capabilities: Box<RawValue>,
+    /// Its name, if it sent one.
+    pub name: Option<String>,
+    /// Its version, if it sent one.
+    pub version: Option<String>,
+    /// Its instructions for models.
+    pub instructions: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InitializeResult<'a> {
+    #[serde(borrow)]
+    protocol_version: Cow<'a, str>,
+    #[serde(borrow)]
+    capabilities: Option<&'a RawValue>,
+    server_info: Option<ServerImplementation>,
+    instructions: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DiscoverResult<'a> {
+    supported_versions: Vec<Cow<'a, str>>,
+    #[serde(borrow)]
+    capabilities: Option<&'a RawValue>,
+    server_info: Option<ServerImplementation>,
+    instructions: Option<String>,
+    #[serde(rename = "_meta", default)]
+    meta: DiscoverMeta,
+}
+
+#[derive(Deserialize, Default)]
+struct DiscoverMeta {
+    #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+    info: Option<ServerImplementation>,
+}
+
+#[derive(Deserialize, Default)]
+struct ServerImplementation {
+    name: Option<String>,
+    version: Option<String>,
+}
+
+impl Peer {
+    /// A server of which only the revision is known.
+    pub fn with_revision(revision: Revision) -> Self {
+        let (name, version, instructions) = (None, None, None);
+        Self { revision, capabilities: empty_object(), name, version, instructions }
+    }
+
+    /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
+    pub fn from_initialize(result: &RawValue) -> Result<Self, MalformedMessage> {
+        let opened: InitializeResult<'_> = serde_json::from_str(result.get())
+            .map_err(|flaw| MalformedMessage::new(&format!("invalid initialize result: {flaw}")))?;
+        let date = &opened.protocol_version;
+        let revision = Revision::from_date(date).filter(|revision| revision.has_handshake());
+        let revision = revision.ok_or_else(|| {
+            let shown: String = date.chars().take(40).collect();
+            MalformedMessage::new(&format!(
+                "initialize returned the unsupported protocolVersion {shown:?}"
+            ))
+        })?;
+        let ServerImplementation { name, version } = opened.server_info.unwrap_or_default();
+        let capabilities = opened.capabilities.map_or_else(empty_object, ToOwned::to_owned);
+        Ok(Self { revision, capabilities, name, version, instructions: opened.instructions })
+    }
+
+    /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless
+    /// revision that we support.
+    pub fn from_discover(result: &RawValue) -> Option<Self> {
+        let found: DiscoverResult<'_> = serde_json::from_str(result.get()).ok()?;
+        let revision = common_revision(found.supported_versions.iter().map(|date| &**date))?;
+        let info = found.meta.info.or(found.server_info).unwrap_or_default();
+        let ServerImplementation { name, version } = info;
+        let capabilities = found.capabilities.map_or_else(empty_object, ToOwned::to_owned);
+        Some(Self { revision, capabilities, name, version, instructions: found.instructions })
+    }
+
+    /// True if it has resources.
+    pub fn has_resources(&self) -> bool {
+        self.capability(&["resources"]).is_some()
+    }
+
+    /// True if it reports changes of single resources.
+    pub fn has_subscribe(&self) -> bool {
+        self.is_true(&["resources", "subscribe"])
+    }
+
+    /// True if it reports changes of its list of resources.
+    pub fn has_list_changed(&self) -> bool {
+        self.is_true(&["resources", "listChanged"])
+    }
+
+    /// True if it reports any changes: of resources or of any list.
+    pub fn has_notifications(&self) -> bool {
+        self.has_subscribe()
+            || ["resources", "tools", "prompts"]
+                .iter()
+                .any(|subject| self.is_true(&[subject, "listChanged"]))
+    }
+
+    /// True if it has tools.
+    pub fn has_tools(&self) -> bool {
+        self.capability(&["tools"]).is_some()
+    }
+
+    /// True if it has prompts.
+    pub fn has_prompts(&self) -> bool {
+        self.capability(&["prompts"]).is_some()
+    }
+
+    /// True if it sends log messages.
+    pub fn has_logging(&self) -> bool {
+        self.capability(&["logging"]).is_some()
+    }
+
+    /// True if it may support completion. 2024-11-05 has no capability for it, so such a server
+    /// counts as supporting it.
+    pub fn has_completions(&self) -> bool {
+        self.capability(&["completions"]).is_some() || !self.revision.declares_completions()
+    }
+
+    /// Its settings for SEP-2093, if it supports that.
+    pub fn metadata_extension(&self) -> Option<Box<RawValue>> {
+        self.extension(SEP2093_EXTENSION)
+    }
+
+    /// True if it serves `resources/metadata`.
+    pub fn has_metadata(&self) -> bool {
+        self.extension_enables(SEP2093_EXTENSION, "metadata")
+    }
+
+    /// True if `resources/list` accepts a parent URI.
+    pub fn has_scoped_list(&self) -> bool {
+        self.extension_enables(SEP2093_EXTENSION, "scopedList")
+    }
+
+    /// True if it serves `resources/directory/read`.
+    pub fn has_directories(&self) -> bool {
+        self.extension_enables(SEP2093_EXTENSION, "directoryRead")
+            || self.extension_enables(SKILLS_EXTENSION, "directoryRead")
+    }
+
+    fn extension_enables(&self, extension: &str, name: &str) -> bool {
+        let places = ["extensions", "experimental"];
+        places.iter().any(|place| self.is_true(&[place, extension, name]))
+    }
+
+    /// The settings of an extension, from `extensions` or `experimental`.
+    pub fn extension(&self, name: &str) -> Option<Box<RawValue>> {
+        ["extensions", "experimental"].iter().find_map(|place| self.capability(&[place, name]))
+    }
+
+    fn is_true(&self, path: &[&str]) -> bool {
+        self.capability(path).is_some_and(|raw| raw.get() == "true")
+    }
+
+    /// A member of the capabilities, unless it is null.
+    fn capability(&self, path: &[&str]) -> Option<Box<RawValue>> {
+        let mut at: &RawValue = &self.capabilities;
+        for name in path {
+            let members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(at.get()).ok()?;
+            at = members.get(*name).filter(|raw| raw.get() != "null")?;
+        }
+        Some(at.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::Peer;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    /// L-01.
+    #[test]
+    fn an_opening_may_name_only_a_revision_that_has_one() {
+        let result = |date: &str| {
+            raw(&format!(
+                r#"{{"protocolVersion":"{date}","capabilities":{{}},"serverInfo":{{"name":"n"}}}}"#
+            ))
+        };
+        for date in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+            assert_eq!(Peer::from_initialize(&result(date)).unwrap().revision.as_str(), date);
+        }
+        for date in ["2026-07-28", "1999-01-01", ""] {
+            assert!(Peer::from_initialize(&result(date)).is_err(), "{date}");
+        }
+        assert!(Peer::from_initialize(&raw("[]")).is_err());
+    }
+
+    /// 2.1: `serverInfo` is in `_meta`; an older draft had it in the body.
+    #[test]
+    fn a_discovery_tells_what_a_server_can_do() {
+        let peer = Peer::from_discover(&raw(
+            r#"{"supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{
+                "resources":{"subscribe":true,"listChanged":false},"tools":{"listChanged":true},
+                "prompts":null,"extensions":{"dev.refdesk/resource-metadata":{"sep":2093}}},
+                "instructions":"i","_meta":{"io.modelcontextprotocol/serverInfo":
+                {"name":"n","version":"1"}}}"#,
+        ))
+        .unwrap();
+        assert!(peer.has_resources() && peer.has_subscribe() && !peer.has_list_changed());
+        assert!(peer.has_tools() && !peer.has_prompts() && !peer.has_completions());
+        assert!(peer.has_notifications());
+        assert_eq!(peer.metadata_extension().unwrap().get(), r#"{"sep":2093}"#);
+        assert_eq!((peer.name.as_deref(), peer.version.as_deref()), (Some("n"), Some("1")));
+        assert!(Peer::from_discover(&raw(r#"{"supportedVersions":["2025-11-25"]}"#)).is_none());
+        assert!(Peer::from_discover(&raw("{}")).is_none());
+    }
+}

@@ -1,0 +1,393 @@
+//! Parser for messages from upstream servers: responses, errors, requests, notifications.
+//!
+//! Keeps results, parameters and the `data` of errors byte for byte.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
+use serde_json::value::RawValue;
+
+use crate::json::frame::{RequestId, present};
+use crate::outbound::request::methods;
+use crate::revision::Revision;
+
+/// One message from an upstream server.
+#[derive(Debug)]
+pub enum UpstreamMessage {
+    /// A response to a request that we sent.
+    Response {
+        /// The id of that request; `None` if it is missing or invalid.
+        id: Option<RequestId>,
+        /// The result, or the error.
+        outcome: Result<Box<RawValue>, RpcError>,
+    },
+    /// A request: the server expects a response.
+    Request {
+        /// The id that the response must carry.
+        id: RequestId,
+        /// The method.
+        method: String,
+        /// The parameters.
+        params: Option<Box<RawValue>>,
+    },
+    /// A notification: no response is expected.
+    Notification {
+        /// The method.
+        method: String,
+        /// The parameters.
+        params: Option<Box<RawValue>>,
+    },
+}
+
+/// A JSON-RPC error object, as a peer sends it.
+#[derive(Debug, Clone)]
+pub struct RpcError {
+    /// The error code.
+    pub code: i64,
+    /// The error message.
+    pub message: String,
+    /// The `data` member.
+    pub data: Option<Box<RawValue>>,
+}
+
+/// Explains why a message could not be parsed or written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MalformedMessage(String);
+
+impl MalformedMessage {
+    pub(crate) fn new(what: &str) -> Self {
+        Self(what.to_owned())
+    }
+}
+
+impl fmt::Display for MalformedMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl RpcError {
+    /// -32601: we do not support this method.
+    pub fn method_not_found(words: &str) -> Self {
+        Self { code: -32601, message: words.to_owned(), data: None }
+    }
+
+    /// -32603: we could not handle the request.
+    pub fn internal(words: &str) -> Self {
+        Self { code: -32603, message: words.to_owned(), data: None }
+    }
+
+    /// True if only servers of 2026-07-28 or later use this code.
+    pub fn is_stateless_era(&self) -> bool {
+        (-32022..=-32020).contains(&self.code)
+    }
+
+    /// True if the server does not support our protocol revision.
+    pub fn is_unsupported_revision(&self) -> bool {
+        self.code == -32022
+    }
+
+    /// True if the server found an HTTP header that does not match the body.
+    pub fn is_header_mismatch(&self) -> bool {
+        self.code == -32020
+    }
+
+    /// True if the request needs a capability that the client did not declare.
+    pub fn is_missing_capability(&self) -> bool {
+        self.code == -32021
+    }
+
+    /// True if the server does not know the method.
+    pub fn is_method_not_found(&self) -> bool {
+        self.code == -32601
+    }
+
+    /// True if the error means that a resource does not exist. Servers use several codes for
+    /// this, and some tell it only in the message.
+    pub fn is_resource_not_found(&self) -> bool {
+        let says = |words: &str| self.message.to_lowercase().contains(words);
+        match self.code {
+            -32002 | -32602 => true,
+            0 | -32603 => says("not found") || says("unknown resource"),
+            _ => false,
+        }
+    }
+
+    /// True if the server rejects the parameters, such as a cursor.
+    pub fn is_invalid_params(&self) -> bool {
+        self.code == -32602
+    }
+
+    /// True if the code is the server's own: outside the range that JSON-RPC reserves.
+    pub fn is_application_error(&self) -> bool {
+        !(-32768..=-32000).contains(&self.code)
+    }
+
+    /// True if the server does not know our session. Judged by the message: no code exists.
+    pub fn is_unknown_session(&self) -> bool {
+        (-32019..=-32000).contains(&self.code) && self.message.to_lowercase().contains("session")
+    }
+
+    /// The revisions that the server supports instead of ours.
+    pub fn supported_revisions(&self) -> Vec<String> {
+        #[derive(Deserialize)]
+        struct SupportedRevisions {
+            supported: Vec<String>,
+        }
+        let raw = self.data.as_deref().map_or("null", RawValue::get);
+        serde_json::from_str::<SupportedRevisions>(raw)
+            .map(|offer| offer.supported)
+            .unwrap_or_default()
+    }
+}
+
+#[derive(Deserialize)]
+struct UpstreamEnvelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// Parses one line, HTTP body or SSE event: a single message, or a batch.
+pub fn decode_messages(bytes: &[u8]) -> Result<Vec<UpstreamMessage>, MalformedMessage> {
+    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| MalformedMessage::new("not UTF-8"))?;
+    if !text.trim_start().starts_with('[') {
+        return Ok(vec![decode_message(text)?]);
+    }
+    let each: Vec<&RawValue> = serde_json::from_str(text).map_err(|flaw| invalid_message(&flaw))?;
+    each.into_iter().map(|raw| decode_message(raw.get())).collect()
+}
+
+fn decode_message(text: &str) -> Result<UpstreamMessage, MalformedMessage> {
+    let envelope: UpstreamEnvelope<'_> =
+        serde_json::from_str(text).map_err(|flaw| invalid_message(&flaw))?;
+    let id = envelope.id.and_then(RequestId::parse);
+    let params = envelope.params.map(ToOwned::to_owned);
+    match (envelope.method, id, envelope.result, envelope.error) {
+        (Some(method), Some(id), ..) => {
+            Ok(UpstreamMessage::Request { id, method: method.into_owned(), params })
+        }
+        (Some(method), None, ..) => {
+            Ok(UpstreamMessage::Notification { method: method.into_owned(), params })
+        }
+        (None, id, _, Some(error)) => {
+            Ok(UpstreamMessage::Response { id, outcome: Err(decode_error_object(error)) })
+        }
+        (None, id, Some(result), None) => {
+            Ok(UpstreamMessage::Response { id, outcome: Ok(result.to_owned()) })
+        }
+        (None, ..) => Err(MalformedMessage::new("the message has no method, result or error")),
+    }
+}
+
+/// The kind of a message, judged by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageStart {
+    /// A response to this request.
+    Response(u64),
+    /// A request or notification from the server.
+    Unsolicited,
+    /// The first bytes do not tell.
+    Unknown,
+}
+
+/// Classifies a message that is too long to parse, by its first bytes.
+pub fn classify_start(bytes: &[u8]) -> MessageStart {
+    struct StartVisitor<'a>(&'a mut MessageStart);
+    impl<'de> Visitor<'de> for StartVisitor<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(name) = map.next_key::<String>()? {
+                match (&*name, &*self.0) {
+                    ("method", _) => *self.0 = MessageStart::Unsolicited,
+                    ("id", MessageStart::Unknown) => {
+                        *self.0 = MessageStart::Response(map.next_value()?);
+                        continue;
+                    }
+                    _ => {}
+                }
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
+    }
+    let mut found = MessageStart::Unknown;
+    // The message is cut off, so parsing fails; the members found before that are valid.
+    let _ = serde_json::Deserializer::from_slice(bytes).deserialize_map(StartVisitor(&mut found));
+    found
+}
+
+/// Parses an error object. Never fails: an error in the wrong shape is still an error.
+fn decode_error_object(raw: &RawValue) -> RpcError {
+    #[derive(Deserialize)]
+    struct RawErrorObject<'a> {
+        code: Option<i64>,
+        #[serde(borrow)]
+        message: Option<Cow<'a, str>>,
+        #[serde(borrow)]
+        data: Option<&'a RawValue>,
+    }
+    match serde_json::from_str::<RawErrorObject<'_>>(raw.get()) {
+        Ok(told) => RpcError {
+            code: told.code.unwrap_or_default(),
+            message: told.message.map(Cow::into_owned).unwrap_or_default(),
+            data: told.data.map(ToOwned::to_owned),
+        },
+        Err(_) => RpcError { code: 0, message: String::new(), data: Some(raw.to_owned()) },
+    }
+}
+
+fn invalid_message(flaw: &serde_json::Error) -> MalformedMessage {
+    // The parser's error names a position and quotes at most the value that has a wrong type.
+    MalformedMessage(format!("not a JSON-RPC message: {flaw}"))
+}
+
+/// A notification from an upstream server, as far as our client acts on it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UpstreamNotification {
+    /// A resource changed.
+    ResourceUpdated(String),
+    /// A list of resources, tools or prompts changed.
+    ListChanged,
+    /// Progress of a request that we sent.
+    Progress(UpstreamProgress),
+    /// The server opened a subscription, for these resources.
+    Acknowledged {
+        /// The id of the `subscriptions/listen` request.
+        listen_id: RequestId,
+        /// The resources whose changes the server will report.
+        uris: Vec<String>,
+    },
+    /// The server ended a subscription, or cancelled a request of its own.
+    Cancelled(RequestId),
+    /// Anything else.
+    Other,
+}
+
+/// Progress of a request, as an upstream server reports it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpstreamProgress {
+    /// The progress token that we sent with the request.
+    pub token: RequestId,
+    /// The amount done so far.
+    pub done: f64,
+    /// The total amount, if known.
+    pub total: Option<f64>,
+    /// A message for people.
+    pub message: Option<String>,
+}
+
+impl UpstreamNotification {
+    /// Parses a notification. Returns [`News::Other`] if it is malformed or unknown.
+    pub fn decode(method: &str, params: Option<&RawValue>) -> Self {
+        match method {
+            methods::RESOURCE_UPDATED => decode_updated(params),
+            "notifications/progress" => decode_progress(params),
+            "notifications/cancelled" => decode_cancelled(params),
+            "notifications/subscriptions/acknowledged" => decode_acknowledged(params),
+            _ if method.ends_with("/list_changed") => Some(Self::ListChanged),
+            _ => None,
+        }
+        .unwrap_or(Self::Other)
+    }
+}
+
+fn deserialize_params<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(params?.get()).ok()
+}
+
+fn decode_updated(params: Option<&RawValue>) -> Option<UpstreamNotification> {
+    #[derive(Deserialize)]
+    struct RawUpdated {
+        uri: String,
+    }
+    deserialize_params::<RawUpdated>(params)
+        .map(|updated| UpstreamNotification::ResourceUpdated(updated.uri))
+}
+
+fn decode_progress(params: Option<&RawValue>) -> Option<UpstreamNotification> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RawProgress<'a> {
+        #[serde(borrow)]
+        progress_token: &'a RawValue,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    }
+    let RawProgress { progress_token, progress: done, total, message } =
+        deserialize_params(params)?;
+    Some(UpstreamNotification::Progress(UpstreamProgress {
+        token: RequestId::parse(progress_token)?,
+        done,
+        total,
+        message,
+    }))
+}
+
+fn decode_cancelled(params: Option<&RawValue>) -> Option<UpstreamNotification> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RawCancelled<'a> {
+        #[serde(borrow)]
+        request_id: &'a RawValue,
+    }
+    RequestId::parse(deserialize_params::<RawCancelled<'_>>(params)?.request_id)
+        .map(UpstreamNotification::Cancelled)
+}
+
+fn decode_acknowledged(params: Option<&RawValue>) -> Option<UpstreamNotification> {
+    #[derive(Deserialize)]
+    struct RawAcknowledged<'a> {
+        #[serde(borrow, rename = "_meta")]
+        meta: AcknowledgedMeta<'a>,
+        #[serde(default)]
+        notifications: AcceptedSubscriptions,
+    }
+    #[derive(Deserialize)]
+    struct AcknowledgedMeta<'a> {
+        #[serde(borrow, rename = "io.modelcontextprotocol/subscriptionId")]
+        id: &'a RawValue,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase")]
+    struct AcceptedSubscriptions {
+        resource_subscriptions: Option<Vec<String>>,
+    }
+    let told: RawAcknowledged<'_> = deserialize_params(params)?;
+    let uris = told.notifications.resource_subscriptions.unwrap_or_default();
+    Some(UpstreamNotification::Acknowledged { listen_id: RequestId::parse(told.meta.id)?, uris })
+}
+
+/// The `nextCursor` of a page; `None` on the last page. An empty string is a valid cursor.
+pub fn next_cursor(result: &RawValue) -> Result<Option<String>, MalformedMessage> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct PageCursor {
+        next_cursor: Option<String>,
+    }
+    serde_json::from_str::<PageCursor>(result.get())
+        .map(|listed| listed.next_cursor)
+        .map_err(|_| MalformedMessage::new("the page is no object, or its nextCursor is no string"))
+}
+
+/// The stateless revision (no handshake) in `dates` that we also support.
+pub fn common_revision<'a>(dates: impl IntoIterator<Item = &'a str>) -> Option<Revision> {
+    let dates: Vec<&str> = dates.into_iter().collect();
+    Revision::stateless().find(|revision| dates.contains(&revision.as_str()))
+}
+
+#[cfg(test)]
+mod tests;

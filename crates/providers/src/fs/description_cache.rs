@@ -1,0 +1,184 @@
+//! Cache of the resource descriptions in listings, bounded by memory.
+//!
+//! A description depends only on path and stamp. While the stamp is the same, every listing returns
+//! the same `Arc`, so later stages recognise it by pointer.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hasher};
+use std::sync::Arc;
+
+use resource::{Resource, Truth};
+
+use super::describe::describe;
+use super::path::{LocalPath, child_uri};
+use super::stamp::FileStamp;
+use super::weighted_cache::WeightedCache;
+use crate::file_watch::{CheckStamp, Validity};
+
+/// Memory limit of the cache, in bytes.
+const CACHE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Bytes of one entry besides its strings: the description, its slots in the hash table and the
+/// allocator's overhead.
+const ENTRY_OVERHEAD: usize =
+    size_of::<Resource>() + 2 * size_of::<(u64, CachedDescription)>() + 128;
+
+/// Cached descriptions, by hash of the path.
+pub(super) struct DescriptionCache {
+    cache: WeightedCache<u64, CachedDescription, BuildHasherDefault<PrehashedHasher>>,
+    path_hasher: RandomState,
+    watchable: Truth,
+}
+
+#[derive(Clone)]
+struct CachedDescription {
+    stamp: FileStamp,
+    resource: Arc<Resource>,
+    /// When the file was last checked, if its folder was watched then.
+    checked_at: Option<CheckStamp>,
+}
+
+/// The descriptions of one folder's children.
+pub(super) struct FolderDescriptions<'a> {
+    cache: &'a DescriptionCache,
+    folder: LocalPath,
+    folder_hash: DefaultHasher,
+    uri_prefix: Option<String>,
+}
+
+impl DescriptionCache {
+    /// An empty cache. All descriptions say `watchable`.
+    pub(super) fn new(watchable: Truth) -> Self {
+        Self { cache: WeightedCache::new(CACHE_BYTES), path_hasher: RandomState::new(), watchable }
+    }
+
+    /// Returns the descriptions of the children of `folder`, the path by which the client asked.
+    pub(super) fn for_folder(&self, folder: &LocalPath) -> FolderDescriptions<'_> {
+        let mut mark = self.path_hasher.build_hasher();
+        mark.write(folder.as_bytes());
+        mark.write_u8(b'/');
+        FolderDescriptions {
+            cache: self,
+            folder: folder.clone(),
+            folder_hash: mark,
+            uri_prefix: None,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn weight(&self) -> usize {
+        self.cache.weight()
+    }
+}
+
+impl FolderDescriptions<'_> {
+    /// Returns the description of `name`, from the cache if `stamp` is unchanged. With `trust`,
+    /// also records when the file was checked.
+    pub(super) fn get_or_describe(
+        &mut self,
+        name: &[u8],
+        stamp: &FileStamp,
+        trust: Option<&Validity>,
+    ) -> Arc<Resource> {
+        let mark = self.path_hash(name);
+        let look = trust.map(Validity::stamp);
+        if let Some(kept) = self.cached(mark, name)
+            && kept.stamp == *stamp
+        {
+            let resource = kept.resource.clone();
+            if look.is_some() {
+                let weight = weight(&resource);
+                self.cache.cache.insert(
+                    &mark,
+                    CachedDescription { checked_at: look, ..kept },
+                    weight,
+                );
+            }
+            return resource;
+        }
+        let prefix = self.uri_prefix.get_or_insert_with(|| self.folder.uri_prefix());
+        let resource =
+            Arc::new(describe(child_uri(prefix, name), Some(name), stamp, self.cache.watchable));
+        let entry =
+            CachedDescription { stamp: *stamp, resource: resource.clone(), checked_at: look };
+        self.cache.cache.insert(&mark, entry, weight(&resource));
+        resource
+    }
+
+    /// Returns the cached description of `name` and when it was checked, if `trust` shows that the
+    /// file has not changed since.
+    pub(super) fn get_if_valid(
+        &self,
+        name: &[u8],
+        trust: &Validity,
+    ) -> Option<(Arc<Resource>, CheckStamp)> {
+        let kept = self.cached(self.path_hash(name), name)?;
+        let look = kept.checked_at.filter(|look| trust.covers(*look, name))?;
+        Some((kept.resource, look))
+    }
+
+    fn cached(&self, mark: u64, name: &[u8]) -> Option<CachedDescription> {
+        // A collision of 64-bit hashes is very unlikely; one with the same name and the same inode
+        // even more so.
+        self.cache.cache.get(&mark).filter(|kept| {
+            kept.resource.name.as_bytes() == name
+                || kept.resource.name == String::from_utf8_lossy(name)
+        })
+    }
+
+    fn path_hash(&self, name: &[u8]) -> u64 {
+        let mut mark = self.folder_hash.clone();
+        mark.write(name);
+        mark.finish()
+    }
+}
+
+fn weight(resource: &Resource) -> usize {
+    ENTRY_OVERHEAD + resource.uri.as_str().len() + resource.name.len()
+}
+
+/// Hasher that returns a key, itself a hash, unchanged.
+#[derive(Default)]
+struct PrehashedHasher(u64);
+
+impl Hasher for PrehashedHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, mark: u64) {
+        self.0 = mark;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use resource::Truth;
+    use rustix::fs::fstat;
+
+    use super::{CACHE_BYTES, DescriptionCache};
+    use crate::fs::path::LocalPath;
+    use crate::fs::stamp::FileStamp;
+
+    #[test]
+    fn memory_is_bounded_however_many_are_given() {
+        let entries = DescriptionCache::new(Truth::Yes);
+        let stamp = FileStamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
+        let mut series = entries.for_folder(&LocalPath::default());
+        let first = series.get_or_describe(b"0", &stamp, None);
+        assert!(Arc::ptr_eq(&first, &series.get_or_describe(b"0", &stamp, None)));
+        for number in 0..100_000 {
+            series.get_or_describe(number.to_string().as_bytes(), &stamp, None);
+        }
+        assert!((CACHE_BYTES / 2..=CACHE_BYTES).contains(&entries.weight()));
+        assert!(!Arc::ptr_eq(&first, &series.get_or_describe(b"0", &stamp, None)));
+    }
+}

@@ -1,0 +1,192 @@
+//! Sorted names of one folder, read once and cached.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use rustix::fs::{FileType, RawDir};
+
+use super::budget::WorkBudget;
+use super::locate::Folder;
+use super::root::FsRoot;
+use super::stamp::{FileKind, FileStamp};
+
+/// The visible names of one folder, sorted by bytes.
+///
+/// One buffer holds all names, each after its kind and length, and an index gives their order: a
+/// million names of 15 letters take 22 MB.
+pub(super) struct FolderNames {
+    arena: Vec<u8>,
+    order: Vec<u32>,
+    /// False if the scan stopped before the end of the folder.
+    pub(super) is_complete: bool,
+    /// How many of the names are not links.
+    pub(super) non_link_count: usize,
+    stamp: FileStamp,
+    rules_fingerprint: Vec<u64>,
+    /// True if a later request reused these names.
+    reused: AtomicBool,
+}
+
+/// How much of a folder to scan.
+#[derive(Clone, Copy)]
+pub(super) enum ScanExtent {
+    All,
+    /// Stops early after more than this many visible names, or 16 times as many names in all.
+    UpTo(usize),
+}
+
+impl FolderNames {
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Returns the name at `index` and its kind: file, folder or link.
+    pub(super) fn get(&self, index: usize) -> Option<(&[u8], FileKind)> {
+        self.order.get(index).map(|start| self.entry_at(*start))
+    }
+
+    /// Returns the index of the first name greater than `name`.
+    pub(super) fn upper_bound(&self, name: &[u8]) -> usize {
+        self.order.partition_point(|start| self.entry_at(*start).0 <= name)
+    }
+
+    /// Returns the index of the first name greater than or equal to `name`.
+    pub(super) fn lower_bound(&self, name: &[u8]) -> usize {
+        self.order.partition_point(|start| self.entry_at(*start).0 < name)
+    }
+
+    /// True if a later request reused these names.
+    pub(super) fn is_reused(&self) -> bool {
+        self.reused.load(Ordering::Relaxed)
+    }
+
+    fn weight(&self) -> usize {
+        size_of::<Self>() + self.arena.capacity() + size_of::<u32>() * self.order.capacity()
+    }
+
+    fn entry_at(&self, start: u32) -> (&[u8], FileKind) {
+        let start = start as usize;
+        let kind = match self.arena[start] {
+            b'f' => FileKind::File,
+            b'd' => FileKind::Folder,
+            _ => FileKind::Symlink,
+        };
+        let length = u16::from_le_bytes([self.arena[start + 1], self.arena[start + 2]]);
+        (&self.arena[start + 3..start + 3 + usize::from(length)], kind)
+    }
+
+    fn push(&mut self, name: &[u8], kind: FileKind) -> io::Result<()> {
+        let start = u32::try_from(self.arena.len()).map_err(io::Error::other)?;
+        let [low, high] = u16::try_from(name.len()).map_err(io::Error::other)?.to_le_bytes();
+        let kind = match kind {
+            FileKind::File => b'f',
+            FileKind::Folder => b'd',
+            FileKind::Symlink | FileKind::Other => b'l',
+        };
+        self.arena.extend_from_slice(&[kind, low, high]);
+        self.arena.extend_from_slice(name);
+        self.order.push(start);
+        self.non_link_count += usize::from(matches!(kind, b'f' | b'd'));
+        Ok(())
+    }
+
+    fn scan(folder: &Folder, extent: ScanExtent, effort: &WorkBudget) -> io::Result<Self> {
+        let mut names = Self {
+            arena: Vec::new(),
+            order: Vec::new(),
+            is_complete: true,
+            non_link_count: 0,
+            stamp: folder.stamp,
+            rules_fingerprint: folder.visibility.fingerprint(),
+            reused: AtomicBool::new(false),
+        };
+        names.read_entries(folder, extent, effort)?;
+        let mut order = std::mem::take(&mut names.order);
+        order.sort_unstable_by(|a, b| names.entry_at(*a).0.cmp(names.entry_at(*b).0));
+        order.shrink_to_fit();
+        names.arena.shrink_to_fit();
+        names.order = order;
+        Ok(names)
+    }
+
+    fn read_entries(
+        &mut self,
+        folder: &Folder,
+        extent: ScanExtent,
+        effort: &WorkBudget,
+    ) -> io::Result<()> {
+        let mut buffer = Vec::with_capacity(32 * 1024);
+        let mut entries = RawDir::new(folder.handle.open_for_scan()?, buffer.spare_capacity_mut());
+        let mut path = folder.path.clone().join(b"").as_bytes().to_vec();
+        let prefix = path.len();
+        let mut seen = 0;
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            effort.spend_name()?;
+            seen += 1;
+            if let ScanExtent::UpTo(most) = extent
+                && (self.len() > most || seen > 16 * most)
+            {
+                self.is_complete = false;
+                break;
+            }
+            let Some(kind) = entry_kind(folder, name, entry.file_type()) else { continue };
+            path.truncate(prefix);
+            path.extend_from_slice(name);
+            if folder.visibility.is_visible(&path, kind == FileKind::Folder) {
+                self.push(name, kind)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FsRoot {
+    /// Returns the visible names in `folder`, from the cache while the folder and its rules are
+    /// unchanged.
+    pub(super) fn folder_names(
+        &self,
+        folder: &Folder,
+        extent: ScanExtent,
+        effort: &WorkBudget,
+    ) -> io::Result<Arc<FolderNames>> {
+        if let Some(names) = self.cached_names(folder) {
+            return Ok(names);
+        }
+        let turn = effort.may_wait().then(|| self.scan_flights.start(&folder.path));
+        let _turn = turn.transpose().map_err(|others| effort.await_scan(others))?;
+        if let Some(names) = self.cached_names(folder) {
+            return Ok(names);
+        }
+        let now = SystemTime::now();
+        let names = Arc::new(FolderNames::scan(folder, extent, effort)?);
+        if names.is_complete && folder.stamp.is_settled(now, self.clock_margin) {
+            self.name_cache.insert(folder.path.as_bytes(), names.clone(), names.weight());
+        }
+        Ok(names)
+    }
+
+    fn cached_names(&self, folder: &Folder) -> Option<Arc<FolderNames>> {
+        let names = self.name_cache.get(folder.path.as_bytes())?;
+        let holds = names.stamp == folder.stamp
+            && folder.visibility.has_fingerprint(&names.rules_fingerprint);
+        names.reused.fetch_or(holds, Ordering::Relaxed);
+        holds.then_some(names)
+    }
+}
+
+/// Returns the kind of an entry; `None` if it is neither file, folder nor link.
+fn entry_kind(folder: &Folder, name: &[u8], kind: FileType) -> Option<FileKind> {
+    let kind = match kind {
+        // Some file systems leave the type out of directory entries.
+        FileType::Unknown => folder.handle.stat_child(name).ok()?.kind,
+        kind => FileKind::of(kind),
+    };
+    (kind != FileKind::Other).then_some(kind)
+}

@@ -1,0 +1,200 @@
+//! Ignore rules: which names in a folder are visible.
+//!
+//! Hides `.git` always, dot files unless the options show them, what the hide filter hides, and
+//! what the ignore files from the root down exclude. The rules are git's, except that nothing
+//! outside the root counts.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsStr;
+use std::hash::BuildHasher as _;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::confine::{DirHandle, RootDir};
+use super::error::is_not_found;
+use super::options::HideFilter;
+use super::path::LocalPath;
+use super::stamp::{FileKind, FileStamp};
+use super::weighted_cache::WeightedCache;
+
+/// Names of ignore files. A line in a later one overrides the earlier ones.
+pub(super) const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refdeskignore"];
+
+/// Largest ignore file, in bytes. A folder with a larger one is not served.
+const MAX_IGNORE_FILE_BYTES: u64 = 1024 * 1024;
+
+/// Cache of folders' ignore rules, valid until their files change.
+pub(super) struct IgnoreRulesCache {
+    cache: WeightedCache<Vec<u8>, Arc<IgnoreRules>>,
+    hasher: RandomState,
+    clock_margin: Duration,
+}
+
+/// The rules from one folder's own ignore files.
+pub(super) struct IgnoreRules {
+    /// Hash of the rules' text.
+    fingerprint: u64,
+    folder_stamp: FileStamp,
+    files: Vec<(&'static [u8], FileStamp)>,
+    settled: bool,
+    matcher: Option<Arc<Gitignore>>,
+}
+
+/// All rules that apply to the children of one folder.
+#[derive(Clone, Default)]
+pub(super) struct Visibility {
+    hidden: bool,
+    hide: Option<HideFilter>,
+    /// Outermost first, each with the number of path bytes before the part that it matches.
+    rules: Vec<(Arc<IgnoreRules>, usize)>,
+}
+
+impl IgnoreRulesCache {
+    pub(super) fn new(clock_margin: Duration) -> Self {
+        Self { cache: WeightedCache::new(16 * 1024), hasher: RandomState::new(), clock_margin }
+    }
+
+    /// Returns the rules of the folder at `path` itself.
+    pub(super) fn rules_of(
+        &self,
+        root: &RootDir,
+        (handle, path, stamp): (&DirHandle, &LocalPath, &FileStamp),
+    ) -> io::Result<Arc<IgnoreRules>> {
+        let kept = self.cache.get(path.as_bytes());
+        if let Some(rules) = &kept
+            && rules.is_current(handle, stamp)
+        {
+            return Ok(rules.clone());
+        }
+        let rules = self.load_rules(root, (handle, path, stamp), kept.as_deref())?;
+        let weight = if rules.matcher.is_some() { 64 } else { 1 };
+        self.cache.insert(path.as_bytes(), rules.clone(), weight);
+        Ok(rules)
+    }
+
+    fn load_rules(
+        &self,
+        root: &RootDir,
+        (handle, path, stamp): (&DirHandle, &LocalPath, &FileStamp),
+        kept: Option<&IgnoreRules>,
+    ) -> io::Result<Arc<IgnoreRules>> {
+        let now = SystemTime::now();
+        let mut settled = stamp.is_settled(now, self.clock_margin);
+        let mut files = Vec::new();
+        let mut lines = Vec::new();
+        for name in IGNORE_FILES {
+            let file = match handle.stat_child(name) {
+                Ok(file) if file.kind == FileKind::Folder => continue,
+                Ok(file) => file,
+                Err(error) if is_not_found(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            // The target of a link can change while the link does not.
+            settled &= file.kind == FileKind::File && file.is_settled(now, self.clock_margin);
+            files.push((name, file));
+            match root.read_small_file(&path.join(name), MAX_IGNORE_FILE_BYTES) {
+                Ok(content) => add_lines(&mut lines, &content),
+                Err(error) if is_not_found(&error) => settled = false,
+                Err(error) => return Err(error),
+            }
+        }
+        let id = self.hasher.hash_one(&lines);
+        let globs = match kept {
+            Some(kept) if kept.fingerprint == id => kept.matcher.clone(),
+            _ => compile_patterns(&lines)?.map(Arc::new),
+        };
+        Ok(Arc::new(IgnoreRules {
+            fingerprint: id,
+            folder_stamp: *stamp,
+            files,
+            settled,
+            matcher: globs,
+        }))
+    }
+}
+
+impl IgnoreRules {
+    /// True if any later change of the rules is certain to be noticed.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// True if neither the folder nor any of its ignore files has changed.
+    pub(super) fn is_current(&self, handle: &DirHandle, folder: &FileStamp) -> bool {
+        let unchanged = |(name, stamp): &(&'static [u8], FileStamp)| {
+            handle.stat_child(name).is_ok_and(|now| now == *stamp)
+        };
+        self.settled && self.folder_stamp == *folder && self.files.iter().all(unchanged)
+    }
+}
+
+impl Visibility {
+    pub(super) fn new(hidden: bool, hide: Option<HideFilter>) -> Self {
+        Self { hidden, hide, rules: Vec::new() }
+    }
+
+    /// The rules for the children of the folder at `path`, a child of this one, with its own
+    /// `rules` added.
+    pub(super) fn for_subfolder(&self, path: &LocalPath, rules: &Arc<IgnoreRules>) -> Self {
+        let mut sight = self.clone();
+        if rules.matcher.is_some() {
+            sight.rules.push((rules.clone(), path.child_name_offset()));
+        }
+        sight
+    }
+
+    /// True if `path`, a child of the folder of these rules, is visible.
+    pub(super) fn is_visible(&self, path: &[u8], is_folder: bool) -> bool {
+        let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+        let name = &path[start..];
+        if name.eq_ignore_ascii_case(b".git") || !self.hidden && name.starts_with(b".") {
+            return false;
+        }
+        if self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path))) {
+            return false;
+        }
+        for (rules, prefix) in self.rules.iter().rev() {
+            let Some(globs) = &rules.matcher else { continue };
+            match globs.matched(Path::new(OsStr::from_bytes(&path[*prefix..])), is_folder) {
+                Match::None => {}
+                Match::Ignore(_) => return false,
+                Match::Whitelist(_) => return true,
+            }
+        }
+        true
+    }
+
+    /// Returns a fingerprint of the ignore rules.
+    pub(super) fn fingerprint(&self) -> Vec<u64> {
+        self.rules.iter().map(|(rules, _)| rules.fingerprint).collect()
+    }
+
+    /// True if `id` is the fingerprint of these rules.
+    pub(super) fn has_fingerprint(&self, id: &[u64]) -> bool {
+        self.rules.iter().map(|(rules, _)| &rules.fingerprint).eq(id)
+    }
+}
+
+fn add_lines(lines: &mut Vec<String>, content: &[u8]) {
+    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+    let content = content.split(|byte| *byte == b'\n');
+    lines.extend(content.map(|line| String::from_utf8_lossy(line).into_owned()));
+}
+
+fn compile_patterns(lines: &[String]) -> io::Result<Option<Gitignore>> {
+    let mut globs = GitignoreBuilder::new("");
+    for line in lines {
+        // Skips a line that is not a pattern, as git does.
+        if let Err(error) = globs.add_line(None, line) {
+            tracing::debug!(%error, "skipped an invalid pattern in an ignore file");
+        }
+    }
+    let globs = globs.build().map_err(io::Error::other)?;
+    Ok((!globs.is_empty()).then_some(globs))
+}

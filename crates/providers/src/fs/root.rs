@@ -1,0 +1,98 @@
+//! State of one served root: the open folder, its rules, caches, limits and watches.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use resource::{CacheScope, Freshness, Truth};
+use tokio::sync::Semaphore;
+
+use super::cache_guard::CacheGuards;
+use super::confine::RootDir;
+use super::description_cache::DescriptionCache;
+use super::folder_names::FolderNames;
+use super::ignore_rules::IgnoreRulesCache;
+use super::locate::Folder;
+use super::options::{HideFilter, ListingMode, Options, WatchMode};
+use super::page_cache::PageCache;
+use super::single_flight::ScanFlights;
+use super::watch::{FsWatchState, ListingSubscribers};
+use super::weighted_cache::WeightedCache;
+use crate::file_watch::RescanLoop;
+
+/// Memory limit of the cache of folder names, in bytes.
+const NAME_CACHE_BYTES: usize = 32 * 1024 * 1024;
+
+/// Most folders kept open in the cache.
+const MAX_CACHED_FOLDERS: usize = 64;
+
+/// Most blocking threads used by one root.
+const MAX_BLOCKING_JOBS: usize = 4;
+
+/// The same for a remote disk, where every request takes a thread.
+const MAX_BLOCKING_JOBS_REMOTE: usize = 16;
+
+/// One served root.
+pub(super) struct FsRoot {
+    pub(super) dir: RootDir,
+    pub(super) hidden: bool,
+    pub(super) listing: ListingMode,
+    pub(super) freshness: Freshness,
+    pub(super) ignore_rules: IgnoreRulesCache,
+    pub(super) hide: Option<HideFilter>,
+    pub(super) folder_cache: WeightedCache<Vec<u8>, Arc<Folder>>,
+    pub(super) name_cache: WeightedCache<Vec<u8>, Arc<FolderNames>>,
+    pub(super) description_cache: DescriptionCache,
+    pub(super) page_cache: PageCache,
+    /// How old a change must be before its timestamp is reliable; see `is_settled`.
+    pub(super) clock_margin: Duration,
+    pub(super) scan_flights: ScanFlights,
+    /// Permits for work on blocking threads.
+    pub(super) blocking_permits: Arc<Semaphore>,
+    pub(super) watch: WatchMode,
+    pub(super) watchable: Truth,
+    pub(super) rescan_loop: RescanLoop<FsWatchState>,
+    pub(super) listing_subscribers: ListingSubscribers,
+    pub(super) cache_guards: CacheGuards,
+    /// Stat calls made for listings.
+    #[cfg(test)]
+    pub(super) stat_count: std::sync::atomic::AtomicUsize,
+}
+
+impl FsRoot {
+    pub(super) fn open(options: Options) -> io::Result<Self> {
+        let Options { root, listing, hidden, ttl, hide, watch, poll, watches } = options;
+        let root = RootDir::open(&root)?;
+        // A file server's clock may differ from ours, and may tick in whole seconds.
+        let margin = Duration::from_millis(if root.on_local_disk { 50 } else { 2_000 });
+        let places = if root.on_local_disk { MAX_BLOCKING_JOBS } else { MAX_BLOCKING_JOBS_REMOTE };
+        let watchable = if watch == WatchMode::Off { Truth::No } else { Truth::Yes };
+        Ok(Self {
+            dir: root,
+            hidden,
+            listing,
+            freshness: Freshness { ttl, scope: CacheScope::Private },
+            ignore_rules: IgnoreRulesCache::new(margin),
+            hide,
+            folder_cache: WeightedCache::new(MAX_CACHED_FOLDERS),
+            name_cache: WeightedCache::new(NAME_CACHE_BYTES),
+            description_cache: DescriptionCache::new(watchable),
+            page_cache: PageCache::new(),
+            watchable,
+            clock_margin: margin,
+            scan_flights: ScanFlights::default(),
+            blocking_permits: Arc::new(Semaphore::new(places)),
+            watch,
+            rescan_loop: RescanLoop::new(poll, watches),
+            listing_subscribers: ListingSubscribers::default(),
+            cache_guards: CacheGuards::new(watches),
+            #[cfg(test)]
+            stat_count: std::sync::atomic::AtomicUsize::new(0),
+        })
+    }
+    /// Stat calls made for listings.
+    #[cfg(test)]
+    pub(super) fn stat_count(&self) -> usize {
+        self.stat_count.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,456 @@
+//! Watch state of one subscription: the folders it covers and their snapshots.
+
+mod tracked_links;
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::sync::Arc;
+
+use resource::{Change, Uri};
+
+use self::tracked_links::TrackedLink;
+use super::MAX_LISTED_FOLDERS;
+use super::content_version::WatchPurpose;
+use super::dir_snapshot::{DirSnapshot, SnapshotDetail, SnapshotDifference};
+use super::single_watch::SingleWatch;
+use crate::file_watch::{ChangeSender, DirtyDir, DirtySet, RescanOutcome};
+use crate::fs::budget::WorkBudget;
+use crate::fs::cursor::WalkMode;
+use crate::fs::error::{is_not_found, is_transient};
+use crate::fs::ignore_rules::IGNORE_FILES;
+use crate::fs::locate::Folder;
+use crate::fs::options::ListingMode;
+use crate::fs::path::{LocalPath, UriPath, child_uri};
+use crate::fs::root::FsRoot;
+use crate::fs::stamp::FileKind;
+
+/// Folders scanned for the first time in one round, before other subscriptions get their turn.
+const MAX_FOLDERS_PER_ROUND: usize = 512;
+
+/// Names read in one such round.
+const MAX_NAMES_PER_ROUND: usize = 20_000;
+
+/// What one subscription has already reported, for comparison with what exists now.
+pub(in crate::fs) struct FsWatchState {
+    subject: WatchSubject,
+    /// True if subfolders are covered too.
+    is_recursive: bool,
+    /// Folder snapshots, by real path.
+    folders: BTreeMap<Vec<u8>, DirSnapshot>,
+    /// Folders still to be scanned, and whether their content is to be reported as changed.
+    pending: Vec<(LocalPath, bool)>,
+    /// Folders whose scan failed transiently, to be retried.
+    retry: Vec<LocalPath>,
+    /// True if another check failed transiently, so that everything must be checked again.
+    needs_recheck: bool,
+    links: Vec<TrackedLink>,
+}
+
+enum WatchSubject {
+    Resource(SingleWatch),
+    Listing,
+    Everything,
+}
+
+impl FsWatchState {
+    pub(super) fn for_resource(uri: &Uri, asked: UriPath) -> Self {
+        Self::new(WatchSubject::Resource(SingleWatch::new(uri, asked)), false)
+    }
+
+    pub(super) fn for_listing() -> Self {
+        Self::new(WatchSubject::Listing, false)
+    }
+
+    pub(super) fn for_everything() -> Self {
+        Self::new(WatchSubject::Everything, true)
+    }
+
+    fn new(subject: WatchSubject, is_recursive: bool) -> Self {
+        let (pending, retry, links) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            subject,
+            is_recursive,
+            folders: BTreeMap::new(),
+            pending,
+            retry,
+            needs_recheck: false,
+            links,
+        }
+    }
+
+    /// Runs the first scan; an error if the resource does not exist. The result is always true.
+    pub(super) fn initial_scan(&mut self, site: &FsRoot, feed: &ChangeSender) -> io::Result<bool> {
+        match &mut self.subject {
+            WatchSubject::Resource(one) => {
+                let folder = one.recheck(site, None)?;
+                if let Some(folder) = folder {
+                    self.pending.push((folder.path.clone(), false));
+                } else {
+                    one.require_exists()?;
+                }
+            }
+            WatchSubject::Listing => {
+                self.is_recursive = site
+                    .listing_mode(&site.root_folder()?, &WorkBudget::background())?
+                    == WalkMode::Flat;
+                self.pending.push((LocalPath::default(), false));
+            }
+            WatchSubject::Everything => self.pending.push((LocalPath::default(), false)),
+        }
+        self.scan_pending(site, feed);
+        Ok(true)
+    }
+
+    /// Compares what exists now with the snapshots, as far as `heard` says it may differ, and sends
+    /// the changes to `feed`.
+    pub(super) fn rescan(
+        &mut self,
+        site: &FsRoot,
+        heard: &DirtySet,
+        feed: &ChangeSender,
+    ) -> RescanOutcome {
+        let mut all = heard.all;
+        if heard.all || heard.retry_failed {
+            all |= std::mem::take(&mut self.needs_recheck);
+            // Report their content as changed, since it may have changed meanwhile.
+            self.pending.extend(self.retry.drain(..).map(|path| (path, true)));
+        }
+        if let WatchSubject::Resource(one) = &mut self.subject
+            && (all || one.may_be_affected(heard))
+        {
+            // A resource that cannot be read at present is neither removed nor changed.
+            match one.recheck(site, Some(feed)) {
+                Ok(folder) => self.follow_folder(site, folder, feed),
+                Err(error) => self.needs_recheck |= is_transient(&error),
+            }
+        }
+        if all {
+            self.rescan_tree(site, b"", feed);
+            self.recheck_listing_mode(site);
+        } else {
+            for (key, touched) in &heard.folders {
+                self.rescan_dirty(site, (key, touched), feed);
+            }
+        }
+        self.rescan_links(site, heard, feed);
+        self.scan_pending(site, feed)
+    }
+
+    /// True if `folder` is not covered yet and there is room for it.
+    pub(super) fn can_add(&self, folder: &Folder) -> bool {
+        let is_known = self.folders.contains_key(folder.path.as_bytes());
+        !is_known && self.folders.len() < MAX_LISTED_FOLDERS
+    }
+
+    /// Adds a folder that a client is about to list. True if a scan failed and must be retried.
+    pub(super) fn add_listed(
+        &mut self,
+        site: &FsRoot,
+        folder: &Folder,
+        feed: &ChangeSender,
+    ) -> bool {
+        self.try_add_folder(site, &folder.path, false, feed);
+        !self.retry.is_empty()
+    }
+
+    /// Covers only the one folder that the subscription is for, at its current real path.
+    fn follow_folder(&mut self, site: &FsRoot, folder: Option<Arc<Folder>>, feed: &ChangeSender) {
+        let path = folder.map(|folder| folder.path.clone());
+        let gone: Vec<Vec<u8>> = self
+            .folders
+            .keys()
+            .filter(|key| path.as_ref().is_none_or(|path| path.as_bytes() != **key))
+            .cloned()
+            .collect();
+        for key in gone {
+            self.remove_tree(site, &key, feed);
+        }
+        match path {
+            Some(path) if self.folders.contains_key(path.as_bytes()) => {
+                self.rescan_folder(site, path.as_bytes(), None, feed);
+            }
+            Some(path) => self.pending.push((path, true)),
+            None => {}
+        }
+    }
+
+    fn rescan_dirty(
+        &mut self,
+        site: &FsRoot,
+        (key, touched): (&[u8], &DirtyDir),
+        feed: &ChangeSender,
+    ) {
+        if !self.folders.contains_key(key) {
+            return;
+        }
+        // An ignore file affects everything below it.
+        if touched.whole || IGNORE_FILES.iter().any(|file| touched.names.contains(*file)) {
+            return self.rescan_tree(site, key, feed);
+        }
+        self.rescan_folder(site, key, Some(&touched.names), feed);
+        let Some(path) = LocalPath::from_bytes(key) else { return };
+        for name in &touched.names {
+            // The folder may have been replaced by another one.
+            let inner = path.join(name);
+            if self.folders.contains_key(inner.as_bytes()) {
+                self.rescan_tree(site, inner.as_bytes(), feed);
+            }
+        }
+    }
+
+    /// Checks the folder `key` and all covered folders below it.
+    fn rescan_tree(&mut self, site: &FsRoot, key: &[u8], feed: &ChangeSender) {
+        for key in self.folders_within(key) {
+            if feed.has_receiver() {
+                self.rescan_folder(site, &key, None, feed);
+            }
+        }
+    }
+
+    /// Reports the differences in the folder `key`: of all entries, or of the names in `only`.
+    fn rescan_folder(
+        &mut self,
+        site: &FsRoot,
+        key: &[u8],
+        only: Option<&HashSet<Vec<u8>>>,
+        feed: &ChangeSender,
+    ) {
+        let (Some(path), Some(known)) = (LocalPath::from_bytes(key), self.folders.get_mut(key))
+        else {
+            return;
+        };
+        let held = |folder: Arc<Folder>| {
+            if only.is_some() {
+                return Ok(folder);
+            }
+            // This may be another folder than the watched one.
+            match &known.watch {
+                Some(hold) => {
+                    site.or_poll(hold.renew(&folder.handle), WatchPurpose::AllNames);
+                }
+                None => {
+                    known.watch = site.watch_folder(key, &folder.handle, WatchPurpose::AllNames)
+                }
+            }
+            site.folder_without_links(&path)
+        };
+        let folder = match site.folder_without_links(&path).and_then(held) {
+            Ok(folder) => folder,
+            Err(error) if is_not_found(&error) => return self.remove_tree(site, key, feed),
+            Err(error) => {
+                self.needs_recheck |= is_transient(&error);
+                return;
+            }
+        };
+        let differences = known.update(site, &folder, only);
+        self.needs_recheck |= std::mem::take(&mut known.needs_recheck);
+        match differences {
+            Ok(differences) => {
+                let shown = known.shown.clone();
+                self.send_differences(&folder, &shown, &differences, (site, feed));
+            }
+            Err(error) => self.needs_recheck |= is_transient(&error),
+        }
+    }
+
+    fn send_differences(
+        &mut self,
+        folder: &Arc<Folder>,
+        shown: &LocalPath,
+        differences: &[SnapshotDifference],
+        (site, feed): (&FsRoot, &ChangeSender),
+    ) {
+        let mut names_changed = false;
+        let prefix = shown.uri_prefix();
+        for SnapshotDifference { name, before: was, after: is } in differences {
+            if site.is_hidden(folder, shown, name) {
+                continue;
+            }
+            names_changed |= was != is;
+            let inner = folder.path.join(name);
+            if *was == Some(FileKind::Folder) && was != is {
+                self.remove_tree(site, inner.as_bytes(), feed);
+            }
+            if self.is_recursive && *is == Some(FileKind::Folder) && was != is {
+                self.pending.push((inner, true));
+            }
+            if *is == Some(FileKind::Symlink) {
+                self.track_link(site, folder, name);
+            }
+            if !matches!(self.subject, WatchSubject::Listing) {
+                let uri = child_uri(&prefix, name);
+                feed.send(if is.is_some() { Change::Updated(uri) } else { Change::Removed(uri) });
+            }
+        }
+        if names_changed {
+            self.send_names_changed(shown, feed);
+            self.recheck_listing_mode(site);
+        }
+    }
+
+    /// Starts to cover subfolders once the list without parent shows them.
+    fn recheck_listing_mode(&mut self, site: &FsRoot) {
+        if self.is_recursive
+            || site.listing != ListingMode::Auto
+            || !matches!(self.subject, WatchSubject::Listing)
+        {
+            return;
+        }
+        match site.root_folder().and_then(|top| site.listing_mode(&top, &WorkBudget::background()))
+        {
+            Ok(WalkMode::Flat) => self.add_subfolders(),
+            Ok(WalkMode::Tree) => {}
+            Err(error) => self.needs_recheck |= is_transient(&error),
+        }
+    }
+
+    /// True if subfolders are not covered.
+    pub(super) fn is_shallow(&self) -> bool {
+        !self.is_recursive
+    }
+
+    /// Covers all folders, because a client is about to list them all. True if scans remain to be
+    /// done.
+    pub(super) fn add_all(&mut self, site: &FsRoot, feed: &ChangeSender) -> bool {
+        self.add_subfolders();
+        self.scan_pending(site, feed) != RescanOutcome::Done
+    }
+
+    /// Covers subfolders from now on.
+    fn add_subfolders(&mut self) {
+        self.is_recursive = true;
+        for (key, known) in &self.folders {
+            let Some(path) = LocalPath::from_bytes(key) else { continue };
+            let names = (0..known.names.len()).filter_map(|index| known.names.get(index));
+            let inner = names.filter(|(_, kind)| *kind == FileKind::Folder);
+            self.pending.extend(inner.map(|(name, _)| (path.join(name), false)));
+        }
+    }
+
+    /// Reports that names appeared or disappeared in the folder shown as `shown`.
+    fn send_names_changed(&self, shown: &LocalPath, feed: &ChangeSender) {
+        match &self.subject {
+            WatchSubject::Resource(one) => feed.send(Change::Updated(one.uri.clone())),
+            WatchSubject::Listing => feed.send(Change::Listing),
+            WatchSubject::Everything => {
+                feed.send(Change::Updated(shown.uri()));
+                feed.send(Change::Listing);
+            }
+        }
+    }
+
+    /// Drops the folder `key` and all below it, and reports them as removed.
+    fn remove_tree(&mut self, site: &FsRoot, key: &[u8], feed: &ChangeSender) {
+        for key in self.folders_within(key) {
+            let Some(known) = self.folders.remove(&key) else { continue };
+            self.links.retain(|link| link.link_folder != key);
+            if matches!(self.subject, WatchSubject::Listing) {
+                feed.send(Change::Listing);
+                continue;
+            }
+            let prefix = known.shown.uri_prefix();
+            for (name, _) in (0..known.names.len()).filter_map(|index| known.names.get(index)) {
+                if !site.is_hidden_at(&key, &known.shown, name) {
+                    feed.send(Change::Removed(child_uri(&prefix, name)));
+                }
+            }
+        }
+        if let Some(path) = LocalPath::from_bytes(key) {
+            self.pending.retain(|(ahead, _)| !ahead.is_within(&path));
+            self.retry.retain(|failed| !failed.is_within(&path));
+        }
+    }
+
+    /// Runs pending first scans, up to the limits of one round, and returns what remains.
+    fn scan_pending(&mut self, site: &FsRoot, feed: &ChangeSender) -> RescanOutcome {
+        let (mut folders, mut names) = (0, 0);
+        while folders < MAX_FOLDERS_PER_ROUND && names < MAX_NAMES_PER_ROUND && feed.has_receiver()
+        {
+            let Some((path, is_news)) = self.pending.pop() else { break };
+            folders += 1;
+            names += self.try_add_folder(site, &path, is_news, feed);
+        }
+        if !feed.has_receiver() {
+            RescanOutcome::Done
+        } else if !self.pending.is_empty() {
+            RescanOutcome::Unfinished
+        } else if self.needs_recheck || !self.retry.is_empty() {
+            RescanOutcome::Failed
+        } else {
+            RescanOutcome::Done
+        }
+    }
+
+    /// Scans a folder for the first time, or queues it for a retry. Returns its number of names.
+    fn try_add_folder(
+        &mut self,
+        site: &FsRoot,
+        path: &LocalPath,
+        is_news: bool,
+        feed: &ChangeSender,
+    ) -> usize {
+        self.add_folder(site, path, is_news, feed).unwrap_or_else(|error| {
+            if is_transient(&error) && !self.retry.contains(path) {
+                self.retry.push(path.clone());
+            }
+            0
+        })
+    }
+
+    fn add_folder(
+        &mut self,
+        site: &FsRoot,
+        path: &LocalPath,
+        is_news: bool,
+        feed: &ChangeSender,
+    ) -> io::Result<usize> {
+        let key = path.as_bytes();
+        if self.folders.contains_key(key) {
+            return Ok(0);
+        }
+        let hold = site.watch_folder(
+            key,
+            &site.folder_without_links(path)?.handle,
+            WatchPurpose::AllNames,
+        );
+        // Found again, because it may have changed before the watch began.
+        let folder = site.folder_without_links(path)?;
+        let (shown, detail) = match &self.subject {
+            WatchSubject::Resource(one) => (one.shown_path().clone(), SnapshotDetail::Versions),
+            WatchSubject::Listing => (path.clone(), SnapshotDetail::Names),
+            WatchSubject::Everything => (path.clone(), SnapshotDetail::Versions),
+        };
+        let mut known = DirSnapshot::take(site, &folder, (shown.clone(), detail), hold)?;
+        self.needs_recheck |= std::mem::take(&mut known.needs_recheck);
+        let names = known.names.clone();
+        self.folders.insert(key.to_vec(), known);
+        let prefix = shown.uri_prefix();
+        for (name, kind) in (0..names.len()).filter_map(|index| names.get(index)) {
+            if self.is_recursive && kind == FileKind::Folder {
+                self.pending.push((path.join(name), is_news));
+            }
+            if kind == FileKind::Symlink {
+                self.track_link(site, &folder, name);
+            }
+            let is_told = is_news && !matches!(self.subject, WatchSubject::Listing);
+            if is_told && !site.is_hidden(&folder, &shown, name) {
+                feed.send(Change::Updated(child_uri(&prefix, name)));
+            }
+        }
+        if is_news && names.len() > 0 {
+            self.send_names_changed(&shown, feed);
+        }
+        Ok(names.len())
+    }
+
+    /// Returns the covered folders at `key` and below it.
+    fn folders_within(&self, key: &[u8]) -> Vec<Vec<u8>> {
+        let Some(path) = LocalPath::from_bytes(key) else { return Vec::new() };
+        let known = self.folders.range(key.to_vec()..);
+        let inside =
+            |key: &Vec<u8>| LocalPath::from_bytes(key).is_some_and(|key| key.is_within(&path));
+        // Keys between a folder and its descendants start with the folder's own key.
+        let near = known.map(|(key, _)| key).take_while(|other| other.starts_with(key));
+        near.filter(|key| inside(key)).cloned().collect()
+    }
+}

@@ -1,0 +1,241 @@
+//! Page cache for the server's lists, and pages of our own size cut from it.
+//!
+//! The server chooses its page size. Its pages are cached, so that one walk requests each of them
+//! once, however small our own pages are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use client::{DecodedPage, Error as Failure, ListScope};
+use resource::{Error, Freshness, Page, PageRequest, Resource, Result, Template};
+
+use super::cursor::{PAGES, UpstreamCursor};
+use super::error_mapping::public_error;
+use super::single_flight::SingleFlightMap;
+use super::ttl_cache::{CacheLifetime, RequiredFreshness, TtlCache};
+
+/// Bounds of the page cache of one list: pages and bytes.
+const MAX_CACHED_PAGES: usize = 2_048;
+const MAX_CACHED_BYTES: usize = 32 << 20;
+/// How long a page stays cached for a walk that is in the middle of it, whatever its TTL.
+const WALK_GRACE: Duration = Duration::from_secs(60);
+/// How many pages of the server are read to fill one of ours.
+const MAX_PAGES_PER_REQUEST: usize = 32;
+
+/// One page as the server sent it.
+pub(super) struct UpstreamPage<T> {
+    pub(super) items: Vec<Arc<T>>,
+    pub(super) next: Option<String>,
+    freshness: Freshness,
+}
+
+/// Identifies a page of the server: the list, and the server's cursor.
+pub(super) type UpstreamPageKey = (ListScope, Option<String>);
+
+/// The pages of one kind of list.
+pub(super) struct UpstreamPages<T> {
+    cache: TtlCache<UpstreamPageKey, UpstreamPage<T>>,
+    flights: SingleFlightMap<UpstreamPageKey, Arc<UpstreamPage<T>>>,
+}
+
+/// An entry of a list.
+pub(super) trait UpstreamListEntry: PartialEq + Send + Sync + 'static {
+    /// Its key for cursors.
+    fn key(&self) -> &str;
+    /// Its approximate size in memory, in bytes.
+    fn weight(&self) -> usize;
+}
+
+impl UpstreamListEntry for Resource {
+    fn key(&self) -> &str {
+        self.uri.as_str()
+    }
+
+    fn weight(&self) -> usize {
+        let texts = [&self.title, &self.description, &self.mime, &self.etag];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        400 + 2 * self.uri.as_str().len() + self.name.len() + texts + self.extra.approximate_bytes()
+    }
+}
+
+impl UpstreamListEntry for Template {
+    fn key(&self) -> &str {
+        self.uri.as_str()
+    }
+
+    fn weight(&self) -> usize {
+        let texts = [&self.title, &self.description, &self.mime];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        400 + 4 * self.uri.as_str().len() + self.name.len() + texts + self.extra.approximate_bytes()
+    }
+}
+
+impl<T: UpstreamListEntry> UpstreamPages<T> {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            cache: TtlCache::new(MAX_CACHED_PAGES, MAX_CACHED_BYTES),
+            flights: SingleFlightMap::default(),
+        })
+    }
+
+    /// The number of entries in the list, if all its pages are cached, whatever their age.
+    pub(super) fn cached_count(&self) -> Option<usize> {
+        let mut cursor = None;
+        let mut count = 0;
+        for _ in 0..PAGES {
+            let leaf = self.cache.get_any_age(&(ListScope::All, cursor))?;
+            count += leaf.items.len();
+            let Some(next) = &leaf.next else { return Some(count) };
+            cursor = Some(next.clone());
+        }
+        None
+    }
+
+    /// Invalidates all pages.
+    pub(super) fn invalidate(&self) {
+        self.cache.invalidate(|_| true);
+        self.flights.forget_all();
+    }
+
+    /// One page of the server with its remaining freshness, from the cache or from the server.
+    pub(super) async fn cached_page<F>(
+        self: &Arc<Self>,
+        key: UpstreamPageKey,
+        need: RequiredFreshness,
+        ask: impl FnOnce(UpstreamPageKey) -> F,
+    ) -> Result<(Arc<UpstreamPage<T>>, Freshness), Failure>
+    where
+        F: Future<Output = Result<DecodedPage<T>, Failure>> + Send + 'static,
+    {
+        if let Some((leaf, ttl)) = self.cache.get(&key, need) {
+            let freshness = Freshness { ttl, ..leaf.freshness };
+            return Ok((leaf, freshness));
+        }
+        let asked = ask(key.clone());
+        let (pages, place) = (Arc::clone(self), key.clone());
+        let epoch = self.cache.epoch();
+        let leaf = self.flights.join(key, async move {
+            let leaf = Arc::new(pages.build_page(&place, asked.await?));
+            let weight = leaf.items.iter().map(|item| item.weight()).sum::<usize>() + 200;
+            let worth = CacheLifetime { ttl: leaf.freshness.ttl, grace: WALK_GRACE, weight };
+            pages.cache.put(epoch, place, Arc::clone(&leaf), &worth);
+            Ok(leaf)
+        });
+        let leaf = leaf.await?;
+        let freshness = leaf.freshness;
+        Ok((leaf, freshness))
+    }
+
+    /// Builds a page. Entries that are unchanged since the previous version share its objects.
+    fn build_page(&self, key: &UpstreamPageKey, listed: DecodedPage<T>) -> UpstreamPage<T> {
+        let old = self.cache.get_any_age(key);
+        let old = old.as_ref().map_or(&[][..], |leaf| &leaf.items);
+        let same = |(at, item): (usize, T)| match old.get(at) {
+            Some(old) if **old == item => Arc::clone(old),
+            _ => Arc::new(item),
+        };
+        let items = listed.items.into_iter().enumerate().map(same).collect();
+        UpstreamPage { items, next: listed.next, freshness: listed.freshness }
+    }
+
+    /// The requested page of `list`. A failure on the first page is reported separately.
+    pub(super) async fn list_page<F>(
+        self: &Arc<Self>,
+        list: &ListScope,
+        wanted: &PageRequest,
+        ask: impl Fn(UpstreamPageKey) -> F,
+    ) -> Result<Page<T>, ListFailure>
+    where
+        F: Future<Output = Result<DecodedPage<T>, Failure>> + Send + 'static,
+    {
+        let limit = wanted.limit.max(1);
+        let mut place = UpstreamCursor::decode(wanted.cursor.as_ref())?;
+        let mut page = Page::empty();
+        let mut freshness: Option<Freshness> = None;
+        for _ in 0..MAX_PAGES_PER_REQUEST {
+            // A stale page serves only a walk that is in the middle of it.
+            let need = if place.last.is_some() {
+                RequiredFreshness::WithinGrace
+            } else {
+                RequiredFreshness::Fresh
+            };
+            let leaf = self.cached_page((list.clone(), place.cursor.clone()), need, &ask).await;
+            let (leaf, fresh) = match leaf {
+                Ok(leaf) => leaf,
+                Err(failure) => return Err(self.classify_failure(failure, &place)),
+            };
+            freshness = Some(freshness.map_or(fresh, |known| known.combine(fresh)));
+            let (items, rest) =
+                slice_after(&leaf.items, place.last.as_deref(), limit - page.items.len())?;
+            page.items.extend(items.iter().map(Arc::clone));
+            let next = match (rest, items.last(), &leaf.next) {
+                (true, Some(last), _) => Some(place.after(last.key())),
+                (_, _, Some(cursor)) => Some(place.next_page(cursor.clone())?),
+                (_, _, None) => None,
+            };
+            page.next = next.as_ref().map(UpstreamCursor::encode);
+            match next.filter(|_| page.items.len() < limit) {
+                Some(next) => place = next,
+                None => break,
+            }
+        }
+        page.freshness = freshness.unwrap_or_default();
+        Ok(page)
+    }
+
+    /// Classifies a failed request for a page.
+    fn classify_failure(&self, failure: Failure, place: &UpstreamCursor) -> ListFailure {
+        match place.cursor {
+            None => ListFailure::FirstPage(failure),
+            // K-11: if the server rejects its own cursor, all cached pages are dropped.
+            Some(_) if failure.is_invalid_params() => {
+                self.invalidate();
+                ListFailure::Other(Error::bad_cursor().caused_by(failure))
+            }
+            Some(_) => ListFailure::Other(public_error(failure)),
+        }
+    }
+}
+
+/// Why a page cannot be returned.
+pub(super) enum ListFailure {
+    /// The request for the first page failed.
+    FirstPage(Failure),
+    /// Anything else.
+    Other(Error),
+}
+
+impl From<Error> for ListFailure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl ListFailure {
+    /// The result for a list that every server should have: an empty page if the server does not
+    /// know the method.
+    pub(super) fn or_empty<T>(self) -> Result<Page<T>> {
+        match self {
+            Self::FirstPage(failure) if failure.is_method_not_found() => Ok(Page::empty()),
+            Self::FirstPage(failure) => Err(public_error(failure)),
+            Self::Other(error) => Err(error),
+        }
+    }
+}
+
+/// At most `limit` of the `items` after `last`, and whether there are more.
+pub(super) fn slice_after<'a, T: UpstreamListEntry>(
+    items: &'a [Arc<T>],
+    last: Option<&str>,
+    limit: usize,
+) -> Result<(&'a [Arc<T>], bool)> {
+    let start = match last {
+        None => 0,
+        Some(last) => {
+            let at = items.iter().position(|item| item.key() == last);
+            at.ok_or_else(Error::bad_cursor)? + 1
+        }
+    };
+    let end = start.saturating_add(limit).min(items.len());
+    Ok((&items[start..end], end < items.len()))
+}

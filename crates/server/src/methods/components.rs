@@ -1,0 +1,145 @@
+//! `tools/*` and `prompts/*`: our own tools, and those of upstream servers by proxy.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use protocol::inbound::shape::relayed_result::adapt_result;
+use protocol::{BuiltinTool, Reply};
+use resource::{
+    CacheScope, Component, ComponentCall, ComponentKind, Context, Cursor, Error, ErrorKind,
+    Freshness, Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, UriRewrite,
+};
+
+use super::resources::{page_request, seal_page};
+use crate::exchange::Exchange;
+use crate::request_state;
+use crate::server::Server;
+use crate::tools;
+
+/// Identity URI rewriting: at this level all URIs are already public; the catalog rewrites them.
+struct IdentityRewrite;
+
+impl UriRewrite for IdentityRewrite {
+    fn to_public(&self, _local: &str) -> Option<String> {
+        None
+    }
+
+    fn to_local(&self, _public: &str) -> Option<String> {
+        None
+    }
+}
+
+/// Lists one page of tools or prompts.
+pub(crate) async fn list_components(
+    server: &Server,
+    ctx: &Context,
+    offer: ComponentKind,
+    cursor: Option<String>,
+) -> Result<Reply> {
+    let list = match offer {
+        ComponentKind::Tool => "tools",
+        ComponentKind::Prompt => "prompts",
+    };
+    let ask = page_request(server, list, cursor)?;
+    let page = match offer {
+        ComponentKind::Tool => {
+            let page = list_tools(server, ctx, &ask).await?;
+            server.param_headers.record_listed(&page.items);
+            page
+        }
+        ComponentKind::Prompt => {
+            require_relay(server)?.list_components(ctx, offer, &IdentityRewrite, &ask).await?
+        }
+    };
+    Ok(Reply::Components(offer, seal_page(server, list, page)))
+}
+
+/// How long a client may cache the list of our own tools.
+const OWN_TOOLS_FRESHNESS: Freshness =
+    Freshness { ttl: Duration::from_secs(300), scope: CacheScope::Public };
+
+/// A page of tools: our own first, then upstream ones. A cursor starts with 0 for our own tools,
+/// 1 for upstream ones.
+async fn list_tools(server: &Server, ctx: &Context, ask: &PageRequest) -> Result<Page<Component>> {
+    let (own, theirs) = match ask.cursor.as_ref().map(|from| from.0.split_first()) {
+        None => (Some(0), None),
+        Some(Some((0, at))) => (at.first().map(|at| usize::from(*at)), None),
+        Some(Some((1, place))) => (None, Some(Cursor(Bytes::copy_from_slice(place)))),
+        Some(_) => return Err(Error::bad_cursor()),
+    };
+    let mut page = Page { freshness: OWN_TOOLS_FRESHNESS, ..Page::empty() };
+    if let Some(at) = own {
+        let mut rest = server.own_tools().skip(at);
+        page.items.extend(rest.by_ref().take(ask.limit).map(BuiltinTool::definition));
+        if rest.next().is_some() {
+            let at = u8::try_from(at + page.items.len()).map_err(|_| Error::bad_cursor())?;
+            page.next = Some(Cursor(Bytes::copy_from_slice(&[0, at])));
+            return Ok(page);
+        }
+    }
+    let left = ask.limit - page.items.len();
+    if !server.relays_component(ComponentKind::Tool) {
+        return Ok(page);
+    }
+    if left == 0 {
+        page.next = Some(Cursor(Bytes::from_static(&[1])));
+        return Ok(page);
+    }
+    let from = theirs.filter(|place| !place.0.is_empty());
+    let ask = PageRequest { cursor: from, limit: left };
+    let more = require_relay(server)?
+        .list_components(ctx, ComponentKind::Tool, &IdentityRewrite, &ask)
+        .await?;
+    // Our own tools win over upstream tools of the same name.
+    let is_free = |offered: &Arc<Component>| find_own_tool(server, &offered.name).is_none();
+    page.items.extend(more.items.into_iter().filter(is_free));
+    page.next = more.next.map(|next| Cursor([&[1], &next.0[..]].concat().into()));
+    page.absent = more.absent;
+    page.freshness = page.freshness.combine(more.freshness);
+    Ok(page)
+}
+
+/// Our own tool of this name.
+fn find_own_tool(server: &Server, name: &str) -> Option<BuiltinTool> {
+    server.own_tools().find(|tool| tool.name() == name)
+}
+
+/// Calls one of our tools, or forwards the tool call or prompt to its upstream server.
+pub(crate) async fn call_component(
+    server: &Server,
+    exchange: &Exchange,
+    offer: ComponentKind,
+    name: &str,
+    params: &Json,
+) -> Result<Reply> {
+    if let Some(tool) = find_own_tool(server, name).filter(|_| offer == ComponentKind::Tool) {
+        return tools::run_tool(server, exchange, tool, params).await;
+    }
+    let about = format!("{offer:?} {name}");
+    let params = &request_state::open_state(server, &about, params)?;
+    let calling = ComponentCall { kind: offer, name, params, uri_rewrite: &IdentityRewrite };
+    let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
+    let given = request_state::seal_state(server, &about, &given);
+    Ok(Reply::UpstreamResult(adapt_result(&given, exchange.terms.revision)?))
+}
+
+/// Completes an argument of a prompt.
+pub(crate) async fn complete_prompt(
+    server: &Server,
+    ctx: &Context,
+    blank: &PromptCompletionRequest<'_>,
+) -> Result<Reply> {
+    if !server.completion_rate.try_take() {
+        return Err(Error::unavailable("too many completion requests; try again in a moment"));
+    }
+    if !server.has_component(ComponentKind::Prompt) {
+        return Err(Error::invalid(format!("ref: there is no prompt {:?}", blank.prompt)));
+    }
+    Ok(Reply::Completion(require_relay(server)?.complete_prompt(ctx, blank).await?))
+}
+
+fn require_relay(server: &Server) -> Result<&dyn Relay> {
+    let nothing = || Error::new(ErrorKind::Unsupported, "there is no tool or prompt of that name");
+    server.provider.facets().relay.ok_or_else(nothing)
+}

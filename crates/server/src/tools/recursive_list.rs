@@ -1,0 +1,169 @@
+//! Recursive, resumable listing: every page of a list and, on request, of its sub-collections.
+//!
+//! The position can be encoded in bytes, from which a later call resumes.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use resource::{Absence, Context, Cursor, Error, PageRequest, Resource, Result, Truth, Uri};
+
+use crate::server::Server;
+
+/// Page size of each list request to the provider.
+const PAGE_SIZE: usize = 256;
+/// Maximum depth of a walk, and how many collections it enters.
+const MAX_DEPTH: usize = 64;
+const MAX_COLLECTIONS: usize = 100_000;
+
+/// A depth-first traversal in progress.
+pub(super) struct RecursiveList<'a> {
+    server: &'a Server,
+    ctx: &'a Context,
+    recursive: bool,
+    /// The unfinished lists, the outermost first.
+    stack: Vec<ListFrame>,
+    entered: HashSet<Uri>,
+    /// The collections and sources that could not be listed.
+    pub(super) absent: Vec<Absence>,
+}
+
+/// One list and the position of the walk in it.
+#[derive(Default)]
+struct ListFrame {
+    parent: Option<Uri>,
+    /// The cursor of the current page.
+    page_cursor: Option<Cursor>,
+    /// The last item returned from the page, and how many were returned.
+    last_uri: Option<Uri>,
+    returned: u32,
+    /// The remaining items of the page, and the cursor of the next page.
+    page: Option<(VecDeque<Arc<Resource>>, Option<Cursor>)>,
+}
+
+impl<'a> RecursiveList<'a> {
+    /// Starts a walk of `parent`, or of the top-level list; `place` resumes an earlier walk.
+    pub(super) fn new(
+        server: &'a Server,
+        ctx: &'a Context,
+        (parent, recursive): (Option<Uri>, bool),
+        place: Option<&[u8]>,
+    ) -> Result<Self> {
+        let stack = match place {
+            Some(place) => decode_position(place).ok_or_else(Error::bad_cursor)?,
+            None => vec![ListFrame { parent, ..ListFrame::default() }],
+        };
+        let (entered, absent) = (HashSet::new(), Vec::new());
+        Ok(Self { server, ctx, recursive, stack, entered, absent })
+    }
+
+    /// The next resource; `None` at the end.
+    pub(super) async fn next_resource(&mut self) -> Result<Option<Arc<Resource>>> {
+        loop {
+            let depth = self.stack.len();
+            let Some(top) = self.stack.last_mut() else { return Ok(None) };
+            let Some((items, next)) = &mut top.page else {
+                match top.fetch_page(self.server, self.ctx).await {
+                    Ok(absent) => self.absent.extend(absent),
+                    Err(error) if depth == 1 => return Err(error),
+                    Err(error) => {
+                        // A nested collection that fails is reported and skipped.
+                        let what = top.parent.as_ref().map(ToString::to_string);
+                        let why = self.server.public_message(&error);
+                        self.absent.push(Absence { name: what.unwrap_or_default(), reason: why });
+                        self.stack.pop();
+                    }
+                }
+                continue;
+            };
+            if let Some(resource) = items.pop_front() {
+                top.last_uri = Some(resource.uri.clone());
+                top.returned += 1;
+                self.enter_collection(&resource);
+                return Ok(Some(resource));
+            }
+            match next.take() {
+                Some(next) => {
+                    let parent = top.parent.take();
+                    *top = ListFrame { parent, page_cursor: Some(next), ..ListFrame::default() };
+                }
+                None => drop(self.stack.pop()),
+            }
+        }
+    }
+
+    fn enter_collection(&mut self, resource: &Resource) {
+        // A collection inside itself would loop; the stack survives a resume, `entered` does not.
+        let is_around = self.stack.iter().any(|frame| frame.parent.as_ref() == Some(&resource.uri));
+        let enters = self.recursive
+            && resource.listable == Truth::Yes
+            && !is_around
+            && self.stack.len() < MAX_DEPTH
+            && self.entered.len() < MAX_COLLECTIONS
+            && self.entered.insert(resource.uri.clone());
+        if enters {
+            self.stack
+                .push(ListFrame { parent: Some(resource.uri.clone()), ..ListFrame::default() });
+        }
+    }
+
+    /// Encodes the position after the last returned resource.
+    pub(super) fn encode_position(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for frame in &self.stack {
+            let uri = |uri: &'_ Uri| uri.as_str().as_bytes().to_vec();
+            let from = frame.page_cursor.as_ref().map(|from| from.0.to_vec());
+            for part in [frame.parent.as_ref().map(uri), from, frame.last_uri.as_ref().map(uri)] {
+                bytes.push(u8::from(part.is_some()));
+                let part = part.unwrap_or_default();
+                bytes.extend_from_slice(&(part.len() as u32).to_le_bytes());
+                bytes.extend_from_slice(&part);
+            }
+            bytes.extend_from_slice(&frame.returned.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+impl ListFrame {
+    /// Fetches the current page and drops the items that were already returned. Returns the
+    /// sources that could not be listed.
+    async fn fetch_page(&mut self, server: &Server, ctx: &Context) -> Result<Vec<Absence>> {
+        let ask = PageRequest { cursor: self.page_cursor.clone(), limit: PAGE_SIZE };
+        let page = server.provider.list(ctx, self.parent.as_ref(), &ask).await?;
+        let mut items: VecDeque<Arc<Resource>> = page.items.into();
+        let given = self.last_uri.as_ref().map(|last| {
+            let found = items.iter().position(|item| item.uri == *last);
+            // The last returned item is gone, so the items behind it moved up by one.
+            let moved = (self.returned as usize).saturating_sub(1).min(items.len());
+            found.map_or(moved, |at| at + 1)
+        });
+        items.drain(..given.unwrap_or(0));
+        self.page = Some((items, page.next));
+        Ok(page.absent)
+    }
+}
+
+fn decode_position(mut place: &[u8]) -> Option<Vec<ListFrame>> {
+    let uri = |bytes: &[u8]| Uri::parse(std::str::from_utf8(bytes).ok()?).ok();
+    let mut stack = Vec::new();
+    while !place.is_empty() && stack.len() < MAX_DEPTH {
+        let mut part = || {
+            let (is_some, rest) = place.split_first()?;
+            let (length, rest) = rest.split_first_chunk()?;
+            let (part, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            place = rest;
+            Some((*is_some == 1).then(|| part.to_vec()))
+        };
+        let (parent, from, after) = (part()?, part()?, part()?);
+        let (given, rest) = place.split_first_chunk()?;
+        place = rest;
+        stack.push(ListFrame {
+            returned: u32::from_le_bytes(*given),
+            parent: parent.as_deref().and_then(uri),
+            page_cursor: from.map(|bytes| Cursor(bytes.into())),
+            last_uri: after.as_deref().and_then(uri),
+            page: None,
+        });
+    }
+    Some(stack)
+}

@@ -1,0 +1,169 @@
+//! The tools `resources_watch`, `resources_unwatch` and `resources_changes`: change polling.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use protocol::inbound::tool::ToolResult;
+use protocol::inbound::tool::arguments::{ChangesArguments, UnwatchArguments, WatchArguments};
+use resource::{Error, Result, Uri};
+use serde_json::{Value, json};
+
+use super::UriFailures;
+use crate::exchange::Exchange;
+use crate::server::Server;
+use crate::watchers::{Watcher, WatcherOwner};
+
+/// How many URIs one call subscribes to concurrently, so that a slow source does not delay others.
+const CONCURRENCY: usize = 100;
+/// How many changes one call returns; the rest stay for the next call.
+const MAX_CHANGES: usize = 10_000;
+/// Upper bound of `wait_ms`.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Starts watching the URIs; creates the watcher of the session or a new handle if needed.
+pub(super) async fn watch_resources(
+    server: &Server,
+    exchange: &Exchange,
+    watch: WatchArguments,
+) -> Result<ToolResult> {
+    let known = find_watcher(server, exchange, watch.handle.as_deref())?;
+    let watcher = match (&known, &exchange.client_session) {
+        (Some(watcher), _) => Arc::clone(watcher),
+        (None, Some(guest)) => {
+            guest.watcher_or_begin(|| server.watchers.create(WatcherOwner::Session))?
+        }
+        (None, None) => server.watchers.create(WatcherOwner::Handle)?,
+    };
+    let (most, begun) = (server.limits.subscriptions, &watcher);
+    let asked = stream::iter(watch.uris.0)
+        .map(|uri| async move {
+            let added = begun.subscribe(&server.hub, &uri, most).await;
+            (uri, added)
+        })
+        .buffered(CONCURRENCY);
+    let answers: Vec<(Uri, Result<()>)> = asked.collect().await;
+    let (mut added, mut failed) = (false, UriFailures::new());
+    for (uri, answer) in answers {
+        match answer {
+            Ok(()) => added = true,
+            Err(error) => failed.add(server, &uri, &error),
+        }
+    }
+    if let Some((uri, words)) = failed.0.last() {
+        watcher.set_last_error(format!("{uri}: {words}"));
+    }
+    if !added {
+        return Ok(ToolResult {
+            blocks: failed.text_blocks().collect(),
+            is_error: true,
+            ..ToolResult::default()
+        });
+    }
+    if known.is_none() && exchange.client_session.is_none() {
+        server.watchers.register(&watcher)?;
+    }
+    let (handle, watching) = (&watcher.handle, watcher.watched_uris());
+    let words = format!(
+        "{} watched; call resources_changes with handle {handle} to get the changes",
+        count_phrase(watching.len())
+    );
+    let mut structured = json!({ "handle": handle, "watching": uri_array(&watching) });
+    let more: Vec<_> = failed.text_blocks().collect();
+    if !more.is_empty() {
+        structured["failed"] = failed.into_json();
+    }
+    let mut given = ToolResult::with_text(words, structured);
+    given.blocks.extend(more);
+    Ok(given)
+}
+
+/// Stops watching the given URIs, or all of them.
+pub(super) fn unwatch_resources(
+    server: &Server,
+    exchange: &Exchange,
+    unwatch: &UnwatchArguments,
+) -> Result<ToolResult> {
+    let watching = match find_watcher(server, exchange, unwatch.handle.as_deref())? {
+        Some(watcher) => {
+            watcher.unsubscribe(unwatch.uris.as_ref().map(|uris| &uris.0[..]));
+            watcher.watched_uris()
+        }
+        None => missing_handle(exchange).map_or(Ok(Vec::new()), Err)?,
+    };
+    let words = format!("{} still watched", count_phrase(watching.len()));
+    Ok(ToolResult::with_text(words, json!({ "watching": uri_array(&watching) })))
+}
+
+/// Returns the URIs that changed since the last call.
+pub(super) async fn list_changes(
+    server: &Server,
+    exchange: &Exchange,
+    changes: ChangesArguments,
+) -> Result<ToolResult> {
+    let Some(watcher) = find_watcher(server, exchange, changes.handle.as_deref())? else {
+        let nothing = || Error::invalid("nothing is watched yet; call resources_watch first");
+        return Err(missing_handle(exchange).unwrap_or_else(nothing));
+    };
+    if changes.wait_ms > 0 {
+        watcher.wait_for_change(Duration::from_millis(changes.wait_ms).min(MAX_WAIT)).await;
+    }
+    // No await from here on: a cancelled call must not lose changes it has already taken.
+    let changed = if changes.peek {
+        watcher.peek_changes(MAX_CHANGES)
+    } else {
+        watcher.take_changes(MAX_CHANGES)
+    };
+    let mut words = String::new();
+    for uri in &changed.uris {
+        let _ = writeln!(words, "{uri}");
+    }
+    if changed.uris.is_empty() {
+        words.push_str("nothing has changed");
+    }
+    let mut structured =
+        json!({ "changed": uri_array(&changed.uris), "watching": watcher.watched_uris().len() });
+    if changed.more {
+        structured["more"] = true.into();
+        words.push_str("there is more: call again");
+    }
+    Ok(ToolResult::with_text(words.trim_end(), structured))
+}
+
+/// The watcher of this session, or the one with this handle. A session may use only its own handle.
+fn find_watcher(
+    server: &Server,
+    exchange: &Exchange,
+    handle: Option<&str>,
+) -> Result<Option<Arc<Watcher>>> {
+    let known = match (&exchange.client_session, handle) {
+        (Some(guest), None) => return Ok(guest.current_watcher()),
+        (Some(guest), Some(handle)) => {
+            guest.current_watcher().filter(|known| known.handle == handle)
+        }
+        (None, Some(handle)) => server.watchers.find_by_handle(handle),
+        (None, None) => return Ok(None),
+    };
+    // A handle of another caller must look like one that does not exist.
+    let unknown = || Error::invalid("no such handle; call resources_watch again");
+    known.map(Some).ok_or_else(unknown)
+}
+
+/// The error for a request without a session that passes no handle.
+fn missing_handle(exchange: &Exchange) -> Option<Error> {
+    let words = "pass the handle that resources_watch returned";
+    exchange.client_session.is_none().then(|| Error::invalid(words))
+}
+
+fn count_phrase(count: usize) -> String {
+    match count {
+        0 => "nothing is".to_owned(),
+        1 => "1 resource is".to_owned(),
+        _ => format!("{count} resources are"),
+    }
+}
+
+fn uri_array(uris: &[Uri]) -> Value {
+    uris.iter().map(|uri| uri.as_str()).collect()
+}

@@ -1,0 +1,343 @@
+//! Lasting connection (stdio, HTTP+SSE): runs requests, notifications and batches concurrently.
+//!
+//! A client may mix requests with and without handshake on one connection. All answers leave
+//! through one bounded channel, each as soon as it is ready. A request counts as in flight until
+//! its answer is in that channel: backpressure against clients that do not read.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use protocol::inbound::call::ClientNotification;
+use protocol::json::frame::{self, RawJson};
+use protocol::{Call, Incoming, ListenFilter, Message, Outgoing, Refusal, RequestId, RequestMeta};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::exchange::Exchange;
+use crate::in_flight::{InFlightRequest, RequestOutput};
+use crate::lifecycle::{DecodedRequest, HandshakeResult, handshake, stateless};
+use crate::methods::subscriptions::{ListenSubscriptions, SessionSubscriptions};
+use crate::server::Server;
+use crate::transport::wait_for_signal;
+
+/// Capacity of the channel to the writer.
+pub(crate) const OUTBOUND_QUEUE: usize = 4;
+
+const LISTEN_IN_BATCH: &str = "a listening request cannot be part of a batch";
+
+/// One lasting connection.
+pub(crate) struct DuplexConnection {
+    server: Arc<Server>,
+    out: mpsc::Sender<Outgoing>,
+    subscriber: Arc<SessionSubscriptions>,
+    /// True once the connection shuts down; ends listening requests and notifications.
+    closing: watch::Sender<bool>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The result of the handshake, after it.
+    handshake: Option<HandshakeResult>,
+    /// Requests in flight.
+    in_flight: HashMap<RequestId, InFlightEntry>,
+    /// Whether the task that sends change notifications is running.
+    is_notifying: bool,
+    tasks: JoinSet<()>,
+}
+
+/// One request in flight.
+#[derive(Default)]
+struct InFlightEntry {
+    /// Cancels it; `None` where that is not allowed.
+    abort: Option<AbortHandle>,
+    /// Whether it is a listening request, which lasts until its client cancels it.
+    is_listening: bool,
+}
+
+impl DuplexConnection {
+    /// A connection that sends its messages to `out`.
+    pub(crate) fn new(server: Arc<Server>, out: mpsc::Sender<Outgoing>) -> Arc<Self> {
+        let subscriber = Arc::new(SessionSubscriptions::new(&server));
+        let closing = watch::Sender::new(false);
+        Arc::new(Self { server, out, subscriber, closing, state: Mutex::default() })
+    }
+
+    /// Handles one message or batch. Returns once its requests have started, before their answers.
+    pub(crate) async fn handle_bytes(self: &Arc<Self>, bytes: &Bytes) {
+        match frame::parse(bytes, self.server.bounds()) {
+            Ok(Incoming::Single(message)) => self.handle_message(message).await,
+            Ok(Incoming::Batch(messages)) if self.allows_batches() => {
+                self.handle_batch(messages).await;
+            }
+            Ok(Incoming::Batch(_)) => {
+                self.send(Refusal::invalid_request("this revision has no batches").encode(None))
+                    .await;
+            }
+            Err(refusal) => self.send(refusal.encode(None)).await,
+        }
+    }
+
+    /// Ends listening requests and notifications, and waits for the requests in flight.
+    pub(crate) async fn drain(&self) {
+        self.closing.send_replace(true);
+        let mut tasks = std::mem::take(&mut self.state().tasks);
+        while tasks.join_next().await.is_some() {}
+    }
+
+    async fn handle_message(self: &Arc<Self>, message: Message<'_>) {
+        match message {
+            Message::Request { id, method, params } => {
+                let opened = self.decode_message(&id, &method, params);
+                let entered = opened.and_then(|one| {
+                    self.register(&[&id], one.listen_filter().is_some())?;
+                    Ok(one)
+                });
+                match entered {
+                    Ok(DecodedRequest { exchange, call: Call::Listen(wishes), .. }) => {
+                        self.spawn_listener(exchange, wishes);
+                    }
+                    Ok(opened) => self.spawn_request(opened),
+                    Err(refusal) => self.send(refusal.encode(Some(&id))).await,
+                }
+            }
+            Message::Notification { method, params } => {
+                self.handle_notification(&method, params).await
+            }
+            Message::Response { id, outcome } => self.handle_response(id.as_ref(), outcome),
+        }
+    }
+
+    fn decode_message(
+        &self,
+        id: &RequestId,
+        method: &str,
+        params: Option<&RawJson>,
+    ) -> Result<DecodedRequest, Refusal> {
+        let server = &*self.server;
+        let meta = RequestMeta::decode(params)?;
+        if meta.names_revision() {
+            let terms = stateless::terms_from_meta(server, &meta)?;
+            return stateless::decode_stateless(server, terms, id, (method, params), &meta);
+        }
+        let agreed = self.state().handshake.clone();
+        match agreed {
+            Some(agreed) => {
+                let opened =
+                    handshake::decode_in_session(server, agreed.terms, id, (method, params))?;
+                Ok(opened.in_session(server, &agreed.client_session, &self.subscriber))
+            }
+            None => {
+                let opened = handshake::decode_before_handshake(server, id, method, params)?;
+                if let Some(agreed) = opened.handshake_result() {
+                    self.state().handshake = Some(agreed);
+                }
+                Ok(opened)
+            }
+        }
+    }
+
+    /// Runs a request in a task of its own. All but `initialize` can be cancelled.
+    fn spawn_request(self: &Arc<Self>, opened: DecodedRequest) {
+        let id = opened.exchange.id.clone();
+        let stoppable = opened.handshake_result().is_none();
+        if matches!(opened.call, Call::Subscribe { .. }) {
+            self.start_notifications();
+        }
+        let this = Arc::clone(self);
+        let handle = self.spawn(async move {
+            let id = opened.exchange.id.clone();
+            let answer = this.run_request(opened).await;
+            this.send(answer).await;
+            this.state().in_flight.remove(&id);
+        });
+        if stoppable {
+            self.set_abort_handle(&id, handle);
+        }
+    }
+
+    fn set_abort_handle(&self, id: &RequestId, handle: AbortHandle) {
+        // The task may have finished and removed its entry already.
+        if let Some(work) = self.state().in_flight.get_mut(id) {
+            work.abort = Some(handle);
+        }
+    }
+
+    /// Sends notifications until the client cancels the listening request. The task holds the
+    /// channel, not the connection, so it does not keep the connection alive.
+    fn spawn_listener(&self, exchange: Exchange, wishes: ListenFilter) {
+        let id = exchange.id.clone();
+        let (server, out) = (Arc::clone(&self.server), self.out.clone());
+        let mut closing = self.closing.subscribe();
+        let handle = self.spawn(async move {
+            let mut listening =
+                ListenSubscriptions::open(&server, exchange.id.clone(), wishes).await;
+            loop {
+                let message = tokio::select! {
+                    biased;
+                    message = listening.next() => message,
+                    () = wait_for_signal(&mut closing) => break,
+                };
+                if out.send(message).await.is_err() {
+                    return;
+                }
+            }
+            let _ = out.send(server.finish_listening(&exchange)).await;
+        });
+        self.set_abort_handle(&id, handle);
+    }
+
+    /// Starts the task that sends the change notifications of the session, once.
+    fn start_notifications(&self) {
+        if std::mem::replace(&mut self.state().is_notifying, true) {
+            return;
+        }
+        let (subscriber, out) = (Arc::clone(&self.subscriber), self.out.clone());
+        let mut closing = self.closing.subscribe();
+        self.spawn(async move {
+            loop {
+                let notice = tokio::select! {
+                    notice = subscriber.next() => notice,
+                    () = wait_for_signal(&mut closing) => return,
+                };
+                if out.send(notice.encode()).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    async fn run_request(&self, opened: DecodedRequest) -> Outgoing {
+        let DecodedRequest { exchange, call, interim: reports } = opened;
+        if reports.is_none() {
+            return self.server.respond(&exchange, call).await;
+        }
+        let server = Arc::clone(&self.server);
+        let answer = async move { server.respond(&exchange, call).await };
+        let mut running = InFlightRequest::new(answer, reports);
+        loop {
+            match running.next_output().await {
+                RequestOutput::Interim(report) => self.send(report).await,
+                RequestOutput::Answer(answer) => return answer,
+            }
+        }
+    }
+
+    /// Runs the requests of a batch one after the other and sends one array of answers. However
+    /// long a batch is, it needs one free place among the requests in flight.
+    async fn handle_batch(self: &Arc<Self>, messages: Vec<Result<Message<'_>, Refusal>>) {
+        let mut ready = Vec::new();
+        let mut opened = Vec::new();
+        for message in messages {
+            match message {
+                Ok(Message::Request { id, method, params }) => {
+                    match self.decode_message(&id, &method, params) {
+                        Ok(one) if one.listen_filter().is_some() => {
+                            ready.push(Refusal::invalid_request(LISTEN_IN_BATCH).encode(Some(&id)));
+                        }
+                        Ok(one) => {
+                            if matches!(one.call, Call::Subscribe { .. }) {
+                                self.start_notifications();
+                            }
+                            opened.push(one);
+                        }
+                        Err(refusal) => ready.push(refusal.encode(Some(&id))),
+                    }
+                }
+                Ok(Message::Notification { method, params }) => {
+                    self.handle_notification(&method, params).await
+                }
+                Ok(Message::Response { id, outcome }) => self.handle_response(id.as_ref(), outcome),
+                Err(refusal) => ready.push(refusal.encode(None)),
+            }
+        }
+        let ids: Vec<RequestId> = opened.iter().map(|one| one.exchange.id.clone()).collect();
+        if let Err(refusal) = self.register(&ids.iter().collect::<Vec<_>>(), false) {
+            ready.extend(ids.iter().map(|id| refusal.encode(Some(id))));
+            opened.clear();
+        }
+        if opened.is_empty() {
+            if !ready.is_empty() {
+                self.send(Outgoing::batch(ready)).await;
+            }
+            return;
+        }
+        let this = Arc::clone(self);
+        self.spawn(async move {
+            for one in opened {
+                ready.push(this.run_request(one).await);
+            }
+            this.send(Outgoing::batch(ready)).await;
+            let under_way = &mut this.state().in_flight;
+            ids.iter().for_each(|id| drop(under_way.remove(id)));
+        });
+    }
+
+    fn handle_response(&self, id: Option<&RequestId>, outcome: Result<&RawJson, &RawJson>) {
+        let guest =
+            self.state().handshake.as_ref().map(|agreed| Arc::clone(&agreed.client_session));
+        if let Some(guest) = guest {
+            guest.deliver_answer(id, outcome);
+        }
+    }
+
+    fn allows_batches(&self) -> bool {
+        self.state().handshake.as_ref().is_some_and(|agreed| agreed.terms.revision.takes_batches())
+    }
+
+    /// Registers requests as in flight; refuses ids in use, and more than the limit.
+    fn register(&self, ids: &[&RequestId], listens: bool) -> Result<(), Refusal> {
+        let limits = &self.server.limits;
+        let under_way = &mut self.state().in_flight;
+        let alike = under_way.values().filter(|work| work.is_listening == listens).count();
+        let (most, why) = if listens {
+            (limits.listeners, "listening requests are open; cancel one")
+        } else {
+            (limits.in_flight, "requests are in flight; wait for an answer")
+        };
+        if alike >= most {
+            return Err(Refusal::busy(format!("{most} {why}")));
+        }
+        let twice = |at: usize| ids[..at].contains(&ids[at]) || under_way.contains_key(ids[at]);
+        if (0..ids.len()).any(twice) {
+            return Err(Refusal::invalid_request("the id is already in use"));
+        }
+        let work = || InFlightEntry { abort: None, is_listening: listens };
+        under_way.extend(ids.iter().map(|id| ((*id).clone(), work())));
+        Ok(())
+    }
+
+    async fn handle_notification(&self, method: &str, params: Option<&RawJson>) {
+        match ClientNotification::decode(method, params) {
+            // Aborts the task at its next await; a cancelled request gets no answer.
+            ClientNotification::Cancelled(id) => {
+                let mut state = self.state();
+                if let Some(handle) = state.in_flight.get(&id).and_then(|work| work.abort.clone()) {
+                    handle.abort();
+                    state.in_flight.remove(&id);
+                }
+            }
+            ClientNotification::Initialized if self.state().handshake.is_some() => {
+                self.subscriber.subscribe_to_lists().await;
+                self.start_notifications();
+            }
+            ClientNotification::Initialized | ClientNotification::Other => {}
+        }
+    }
+
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        let mut state = self.state();
+        while state.tasks.try_join_next().is_some() {}
+        state.tasks.spawn(work)
+    }
+
+    /// Sends `message`; ignores a closed channel.
+    async fn send(&self, message: Outgoing) {
+        let _ = self.out.send(message).await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,170 @@
+//! SSE encoding of messages, keep-alives, and the HTTP+SSE transport of 2024-11-05.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use hyper::{Response, StatusCode};
+use protocol::Outgoing;
+use resource::Error;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{self, Interval, MissedTickBehavior};
+
+use super::body::HttpBody;
+use super::replay::EventId;
+use super::{HttpServer, PATH};
+use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
+use crate::transport::wait_for_signal;
+
+/// Keep-alive interval of an idle stream.
+const KEEP_ALIVE: Duration = Duration::from_secs(25);
+
+/// Delay before a client should reconnect, in milliseconds.
+const RETRY_MS: u32 = 1000;
+
+const MESSAGE: &str = "event: message\ndata: ";
+
+/// One SSE event.
+pub(crate) enum OutgoingEvent {
+    /// A message without an event id.
+    Message(Outgoing),
+    /// A message with an event id, from which a client can resume.
+    MessageWithId(EventId, Outgoing),
+    /// A priming event: an event id and a retry delay, without data.
+    Prime(EventId),
+    /// The address to which the client posts its messages (2024-11-05).
+    Endpoint(String),
+    /// A keep-alive.
+    KeepAlive,
+}
+
+/// A response that sends `events` as SSE.
+pub(crate) fn sse_response(
+    events: impl Stream<Item = OutgoingEvent> + Send + 'static,
+) -> Response<HttpBody> {
+    HttpBody::sse(events.flat_map(|event| match event {
+        OutgoingEvent::Message(message) => {
+            frame_message(Bytes::from_static(MESSAGE.as_bytes()), message)
+        }
+        OutgoingEvent::MessageWithId(mark, message) => {
+            frame_message(format!("id: {mark}\n{MESSAGE}").into(), message)
+        }
+        OutgoingEvent::Prime(mark) => {
+            single_chunk(format!("id: {mark}\nretry: {RETRY_MS}\ndata: \n\n").into())
+        }
+        OutgoingEvent::Endpoint(uri) => {
+            single_chunk(format!("event: endpoint\ndata: {uri}\n\n").into())
+        }
+        OutgoingEvent::KeepAlive => single_chunk(Bytes::from_static(b":\n\n")),
+    }))
+}
+
+type EventBytes = Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>;
+
+fn single_chunk(bytes: Bytes) -> EventBytes {
+    Box::pin(stream::iter([Ok(bytes)]))
+}
+
+/// Frames a message as an event. A small one is a single chunk, so that it is written at once.
+fn frame_message(head: Bytes, message: Outgoing) -> EventBytes {
+    let tail = Bytes::from_static(b"\n\n");
+    match message.into_bytes() {
+        Ok(bytes) => single_chunk([head, bytes, tail].concat().into()),
+        Err(message) => {
+            let (head, tail) = (stream::iter([Ok(head)]), stream::iter([Ok(tail)]));
+            Box::pin(head.chain(message).chain(tail))
+        }
+    }
+}
+
+/// Puts a priming event, if any, before `events`.
+pub(crate) fn with_priming_event(
+    prime: Option<EventId>,
+    events: impl Stream<Item = OutgoingEvent> + Send,
+) -> impl Stream<Item = OutgoingEvent> + Send {
+    stream::iter(prime.map(OutgoingEvent::Prime)).chain(events)
+}
+
+/// Opens a session of HTTP+SSE (2024-11-05): one SSE stream for all answers; the client posts its
+/// messages to the address in the first event.
+pub(crate) fn open_sse_session(site: &Arc<HttpServer>) -> Response<HttpBody> {
+    let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
+    let pipe = DuplexConnection::new(Arc::clone(&site.server), out);
+    let Some(id) = site.sessions.open_session(&site.server, None, Some(Arc::clone(&pipe))) else {
+        return HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
+    };
+    let endpoint = format!("{PATH}?sessionId={id}");
+    let open = SseSessionGuard { site: Arc::clone(site), id };
+    let closing = site.closing.clone();
+    let feed = SseSessionStream {
+        messages,
+        connection: pipe,
+        draining: None,
+        keep_alive: keep_alive_timer(),
+        closing,
+        _session_guard: open,
+    };
+    sse_response(stream::iter([OutgoingEvent::Endpoint(endpoint)]).chain(feed.into_events()))
+}
+
+/// Ends the session when the stream is dropped.
+struct SseSessionGuard {
+    site: Arc<HttpServer>,
+    id: String,
+}
+
+impl Drop for SseSessionGuard {
+    fn drop(&mut self) {
+        self.site.sessions.end_session(&self.id);
+    }
+}
+
+/// State of the SSE stream: messages, and keep-alives in between.
+struct SseSessionStream {
+    messages: mpsc::Receiver<Outgoing>,
+    connection: Arc<DuplexConnection>,
+    /// Waits for the requests in flight, once the server shuts down.
+    draining: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    keep_alive: Interval,
+    closing: watch::Receiver<bool>,
+    /// Ends the session on drop.
+    _session_guard: SseSessionGuard,
+}
+
+impl SseSessionStream {
+    fn into_events(self) -> impl Stream<Item = OutgoingEvent> + Send {
+        stream::unfold(self, |mut feed| async move {
+            feed.next_event().await.map(|event| (event, feed))
+        })
+    }
+
+    async fn next_event(&mut self) -> Option<OutgoingEvent> {
+        if self.draining.is_none() {
+            tokio::select! {
+                biased;
+                message = self.messages.recv() => return message.map(OutgoingEvent::Message),
+                _ = self.keep_alive.tick() => return Some(OutgoingEvent::KeepAlive),
+                () = wait_for_signal(&mut self.closing) => {}
+            }
+            let pipe = Arc::clone(&self.connection);
+            self.draining = Some(Box::pin(async move { pipe.drain().await }));
+        }
+        tokio::select! {
+            biased;
+            message = self.messages.recv() => message.map(OutgoingEvent::Message),
+            () = self.draining.as_mut()? => {
+                self.draining = Some(Box::pin(std::future::ready(())));
+                self.messages.try_recv().ok().map(OutgoingEvent::Message)
+            }
+        }
+    }
+}
+
+/// Timer of keep-alives.
+pub(crate) fn keep_alive_timer() -> Interval {
+    let mut beat = time::interval_at(time::Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beat
+}

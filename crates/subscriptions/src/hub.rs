@@ -1,0 +1,263 @@
+//! Subscription hub: one provider stream per interest, shared by all its subscribers.
+//!
+//! The first subscriber opens the stream, and the last one closes it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use resource::{Change, Context, Error, ErrorKind, Interest, Provider, Result};
+use tokio::sync::OnceCell;
+use tokio::task::AbortHandle;
+use tokio::time::{self, Instant};
+
+use crate::debounce::{DebounceConfig, Debouncer};
+use crate::mailbox::{ExtraFields, Mailbox, PendingChange, SubscriptionId};
+
+/// How long a source may take to open a change stream.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Distributes the changes of one provider to its subscribers.
+#[derive(Clone)]
+pub struct Hub {
+    shared: Arc<HubState>,
+}
+
+struct HubState {
+    provider: Arc<dyn Provider>,
+    groups: Mutex<HashMap<Interest, Weak<InterestGroup>>>,
+    debouncer: Mutex<Debouncer<PendingChange, PendingDelivery>>,
+    next_id: AtomicU64,
+    subscription_count: AtomicUsize,
+    max_subscriptions: usize,
+}
+
+/// A debounced change: the interests that it belongs to, and its latest unknown members.
+#[derive(Default)]
+struct PendingDelivery {
+    groups: Vec<Weak<InterestGroup>>,
+    extra: ExtraFields,
+}
+
+/// One interest and its subscribers.
+struct InterestGroup {
+    interest: Interest,
+    subscribers: Mutex<Vec<(SubscriptionId, Mailbox)>>,
+    task: OnceCell<WatchTask>,
+    hub: Weak<HubState>,
+}
+
+/// The task that reads a provider's change stream. Dropping this aborts it.
+struct WatchTask(AbortHandle);
+
+/// One subscriber's subscription to an interest. Dropping it unsubscribes.
+pub struct Subscription {
+    group: Arc<InterestGroup>,
+    id: SubscriptionId,
+    mailbox: Mailbox,
+}
+
+impl Hub {
+    /// Creates a hub for the changes of `provider`, debounced by `calm`, for at most `most`
+    /// subscriptions at once.
+    pub fn new(provider: Arc<dyn Provider>, calm: DebounceConfig, most: usize) -> Self {
+        let (lines, open) = (Mutex::default(), Mutex::new(Debouncer::new(calm)));
+        let (tickets, held) = (AtomicU64::new(0), AtomicUsize::new(0));
+        Self {
+            shared: Arc::new(HubState {
+                provider,
+                groups: lines,
+                debouncer: open,
+                next_id: tickets,
+                subscription_count: held,
+                max_subscriptions: most,
+            }),
+        }
+    }
+
+    /// Whether the provider reports changes at all.
+    pub fn has_changes(&self) -> bool {
+        self.shared.provider.facets().watch.is_some()
+    }
+
+    /// Subscribes `mailbox` to `interest`. It receives every change from when this returns.
+    pub async fn subscribe(&self, interest: Interest, mailbox: &Mailbox) -> Result<Subscription> {
+        if self.shared.subscription_count.fetch_add(1, Ordering::Relaxed)
+            >= self.shared.max_subscriptions
+        {
+            self.shared.subscription_count.fetch_sub(1, Ordering::Relaxed);
+            let why = "too many subscriptions; try again later";
+            return Err(Error::unavailable(why.to_owned()));
+        }
+        let line = self.shared.group_for(&interest);
+        let number = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
+        let sum = match interest {
+            Interest::Resource(uri) => PendingChange::Resource(uri),
+            Interest::Listing => PendingChange::Listing,
+            Interest::Components(offer) => PendingChange::Components(offer),
+            Interest::Everything => PendingChange::Everything,
+        };
+        let ticket = SubscriptionId { number, overflow: sum };
+        lock(&line.subscribers).push((ticket.clone(), mailbox.clone()));
+        let subscription = Subscription { group: line, id: ticket, mailbox: mailbox.clone() };
+        let line = &subscription.group;
+        let opened = line.task.get_or_try_init(|| self.shared.spawn_watch_task(line));
+        time::timeout(OPEN_TIMEOUT, opened).await.unwrap_or_else(|_| {
+            let why = format!("the source did not accept the subscription within {OPEN_TIMEOUT:?}");
+            Err(Error::unavailable(why))
+        })?;
+        Ok(subscription)
+    }
+
+    /// The number of interests with subscribers.
+    pub fn interest_count(&self) -> usize {
+        lock(&self.shared.groups).len()
+    }
+}
+
+impl HubState {
+    fn group_for(self: &Arc<Self>, interest: &Interest) -> Arc<InterestGroup> {
+        let mut lines = lock(&self.groups);
+        if let Some(line) = lines.get(interest).and_then(Weak::upgrade) {
+            return line;
+        }
+        let line = Arc::new(InterestGroup {
+            interest: interest.clone(),
+            subscribers: Mutex::default(),
+            task: OnceCell::new(),
+            hub: Arc::downgrade(self),
+        });
+        lines.insert(interest.clone(), Arc::downgrade(&line));
+        line
+    }
+
+    async fn spawn_watch_task(self: &Arc<Self>, line: &Arc<InterestGroup>) -> Result<WatchTask> {
+        let silent = || Error::new(ErrorKind::Unsupported, "the source does not report changes");
+        let watch = self.provider.facets().watch.ok_or_else(silent)?;
+        let mut changes = watch.watch(&Context::default(), line.interest.clone()).await?;
+        let (hub, line) = (Arc::downgrade(self), Arc::downgrade(line));
+        let task = tokio::spawn(async move {
+            while let Some(change) = changes.next().await {
+                let Some(hub) = hub.upgrade() else { return };
+                hub.record_change(change, &line);
+            }
+            // The stream has ended. The next subscriber opens a new one.
+            if let (Some(hub), Some(line)) = (hub.upgrade(), line.upgrade()) {
+                hub.remove_group(&line);
+            }
+        });
+        Ok(WatchTask(task.abort_handle()))
+    }
+
+    /// Records a change in the debouncer, and starts the delivery task if it does not run.
+    fn record_change(self: &Arc<Self>, change: Change, line: &Weak<InterestGroup>) {
+        let (change, words) = change.into_parts();
+        let letter = match change {
+            Change::Updated(uri) | Change::Removed(uri) => PendingChange::Resource(uri),
+            Change::Listing => PendingChange::Listing,
+            Change::Components(offer) => PendingChange::Components(offer),
+            Change::WithExtra(..) => return,
+        };
+        let mut open = lock(&self.debouncer);
+        let idle = open.next_check().is_none();
+        let burst = open.record(letter, Instant::now());
+        burst.extra = words;
+        if !burst.groups.iter().any(|known| known.ptr_eq(line)) {
+            burst.groups.push(line.clone());
+        }
+        drop(open);
+        if idle {
+            tokio::spawn(Arc::clone(self).run_delivery());
+        }
+    }
+
+    /// Delivers changes whose burst is over, until the debouncer is empty.
+    async fn run_delivery(self: Arc<Self>) {
+        loop {
+            // A change that arrives during the sleep may be due earlier. It waits until the sleep
+            // ends, which is still within the longest delay that the debounce allows.
+            let Some(due) = lock(&self.debouncer).next_check() else { return };
+            time::sleep_until(due).await;
+            let now = Instant::now();
+            loop {
+                let settled = lock(&self.debouncer).take(now);
+                let Some((letter, burst)) = settled else { break };
+                deliver(&letter, &burst);
+            }
+        }
+    }
+
+    fn remove_group(&self, line: &InterestGroup) {
+        let mut lines = lock(&self.groups);
+        let ours = |known: &Weak<InterestGroup>| std::ptr::eq(known.as_ptr(), line);
+        if lines.get(&line.interest).is_some_and(ours) {
+            lines.remove(&line.interest);
+        }
+    }
+}
+
+/// Puts a change into the mailbox of every subscriber, once into each.
+fn deliver(letter: &PendingChange, burst: &PendingDelivery) {
+    let words = &burst.extra;
+    let lines: Vec<_> = burst.groups.iter().filter_map(Weak::upgrade).collect();
+    if let [line] = &lines[..] {
+        for (ticket, mailbox) in lock(&line.subscribers).iter() {
+            mailbox.put(letter, words, [ticket].into_iter());
+        }
+        return;
+    }
+    let mut boxes: HashMap<usize, (Mailbox, Vec<SubscriptionId>)> = HashMap::new();
+    for line in &lines {
+        for (ticket, mailbox) in lock(&line.subscribers).iter() {
+            let known = boxes.entry(mailbox.id());
+            let (_, tickets) = known.or_insert_with(|| (mailbox.clone(), Vec::new()));
+            tickets.push(ticket.clone());
+        }
+    }
+    for (mailbox, tickets) in boxes.values() {
+        mailbox.put(letter, words, tickets.iter());
+    }
+}
+
+impl Subscription {
+    /// Whether its change stream is still open.
+    pub fn is_active(&self) -> bool {
+        self.group.task.get().is_some_and(|listening| !listening.0.is_finished())
+    }
+
+    /// Notifies the subscriber of its interest, whether or not anything changed.
+    pub fn notify_now(&self) {
+        self.mailbox.put(&self.id.overflow, &None, [&self.id].into_iter());
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let number = self.id.number;
+        lock(&self.group.subscribers).retain(|(ticket, _)| ticket.number != number);
+        self.mailbox.remove_subscription(&self.id);
+        if let Some(hub) = self.group.hub.upgrade() {
+            hub.subscription_count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for InterestGroup {
+    fn drop(&mut self) {
+        if let Some(hub) = self.hub.upgrade() {
+            hub.remove_group(self);
+        }
+    }
+}
+
+impl Drop for WatchTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

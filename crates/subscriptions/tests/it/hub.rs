@@ -1,0 +1,164 @@
+//! Tests of the hub: shared streams, debounced delivery, unsubscribing, limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use resource::{ErrorKind, Interest, Uri};
+use subscriptions::{DebounceConfig, Hub, Mailbox, PendingChange};
+use testkit::MemoryProvider;
+use testkit::memory::{Fault, FaultPoint};
+use tokio::time;
+
+fn interest(uri: &str) -> Interest {
+    Interest::Resource(Uri::parse(uri).unwrap())
+}
+
+fn letter(uri: &str) -> PendingChange {
+    PendingChange::Resource(Uri::parse(uri).unwrap())
+}
+
+fn hub() -> (Arc<MemoryProvider>, Hub) {
+    let memory = MemoryProvider::new()
+        .collection("mem:///folder", &["mem:///folder/a", "mem:///folder/b"])
+        .text("mem:///folder/a", "")
+        .text("mem:///folder/b", "")
+        .text("mem:///other", "")
+        .with_watches();
+    let memory = Arc::new(memory);
+    (Arc::clone(&memory), Hub::new(memory, DebounceConfig::default(), 1000))
+}
+
+fn all(mailbox: &Mailbox) -> Vec<PendingChange> {
+    std::iter::from_fn(|| mailbox.take()).map(|(letter, _)| letter).collect()
+}
+
+/// Waits until every open burst is over.
+async fn settled() {
+    time::sleep(Duration::from_secs(2)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_stream_serves_all_who_share_an_interest() {
+    let (memory, hub) = hub();
+    let mailboxes: Vec<Mailbox> = (0..100).map(|_| Mailbox::default()).collect();
+    let asked = mailboxes.iter().map(|mailbox| hub.subscribe(interest("mem:///other"), mailbox));
+    let subscriptions = futures_util::future::join_all(asked).await;
+    assert!(subscriptions.iter().all(Result::is_ok));
+    assert_eq!((memory.watch_count(), hub.interest_count()), (1, 1));
+    memory.write("mem:///other", "new");
+    for mailbox in &mailboxes {
+        assert_eq!(mailbox.next().await.0, letter("mem:///other"));
+    }
+    drop(subscriptions);
+    settled().await;
+    assert_eq!((memory.watch_count(), hub.interest_count()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_is_one_letter_and_comes_soon() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let _subscription = hub.subscribe(interest("mem:///other"), &mailbox).await.unwrap();
+    for version in 0..1000 {
+        memory.write("mem:///other", &version.to_string());
+        tokio::task::yield_now().await;
+    }
+    let start = time::Instant::now();
+    assert_eq!(mailbox.next().await.0, letter("mem:///other"));
+    assert!(start.elapsed() <= DebounceConfig::default().quiet + Duration::from_millis(2));
+    settled().await;
+    assert_eq!(all(&mailbox), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_asked_twice_hears_once() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let _folder = hub.subscribe(interest("mem:///folder"), &mailbox).await.unwrap();
+    let child = hub.subscribe(interest("mem:///folder/a"), &mailbox).await.unwrap();
+    memory.write("mem:///folder/a", "new");
+    settled().await;
+    assert_eq!(all(&mailbox), [letter("mem:///folder/a")]);
+    memory.write("mem:///folder/a", "newer");
+    settled().await;
+    drop(child);
+    assert_eq!(all(&mailbox), [letter("mem:///folder/a")], "the folder still asks for it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_hears_what_others_asked_for() {
+    let (memory, hub) = hub();
+    let [one, other] = [Mailbox::default(), Mailbox::default()];
+    let first = hub.subscribe(interest("mem:///folder/a"), &one).await.unwrap();
+    let _second = hub.subscribe(interest("mem:///folder/b"), &other).await.unwrap();
+    memory.write("mem:///folder/a", "new");
+    memory.write("mem:///other", "new");
+    settled().await;
+    assert_eq!(all(&other), []);
+    drop(first);
+    assert_eq!(all(&one), [], "an ended subscription is silent at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_are_heard_of_by_whoever_asked_for_lists() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let _lists = hub.subscribe(Interest::Listing, &mailbox).await.unwrap();
+    memory.write("mem:///other", "no list changes");
+    memory.write("mem:///fresh", "one does");
+    memory.remove("mem:///folder/a");
+    settled().await;
+    assert_eq!(all(&mailbox), [PendingChange::Listing]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_heard_of_is_refused_and_leaves_nothing_behind() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let missing = hub.subscribe(interest("mem:///none"), &mailbox).await.err().unwrap();
+    assert_eq!(missing.kind, ErrorKind::NotFound);
+    memory.inject_fault(FaultPoint::Watch, Fault::Hangs);
+    assert!(hub.subscribe(interest("mem:///other"), &mailbox).now_or_never().is_none());
+    assert_eq!((memory.watch_count(), hub.interest_count()), (0, 0));
+    memory.clear_faults();
+    assert!(hub.subscribe(interest("mem:///other"), &mailbox).await.is_ok());
+    let deaf = Hub::new(
+        Arc::new(MemoryProvider::new().text("mem:///a", "")),
+        DebounceConfig::default(),
+        9,
+    );
+    assert!(!deaf.has_changes());
+    let refused = deaf.subscribe(interest("mem:///a"), &mailbox).await.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::Unsupported);
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscribers_that_come_and_go_leave_nothing_behind() {
+    let (memory, hub) = hub();
+    let tasks = tokio::runtime::Handle::current().metrics();
+    let before = tasks.num_alive_tasks();
+    for _ in 0..1000 {
+        let mailbox = Mailbox::default();
+        let _one = hub.subscribe(interest("mem:///other"), &mailbox).await.unwrap();
+        let _two = hub.subscribe(Interest::Listing, &mailbox).await.unwrap();
+        memory.write("mem:///other", "new");
+    }
+    settled().await;
+    assert_eq!((memory.watch_count(), hub.interest_count()), (0, 0));
+    assert_eq!(tasks.num_alive_tasks(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_subscriptions_are_taken_and_no_more() {
+    let memory = Arc::new(MemoryProvider::new().text("mem:///a", "").with_watches());
+    let hub = Hub::new(Arc::clone(&memory) as _, DebounceConfig::default(), 2);
+    let mailbox = Mailbox::default();
+    let one = hub.subscribe(interest("mem:///a"), &mailbox).await.unwrap();
+    assert!(hub.subscribe(interest("mem:///none"), &mailbox).await.is_err(), "takes no place");
+    let _two = hub.subscribe(interest("mem:///a"), &mailbox).await.unwrap();
+    let refused = hub.subscribe(Interest::Listing, &mailbox).await.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::Unavailable);
+    drop(one);
+    assert!(hub.subscribe(Interest::Listing, &mailbox).await.is_ok());
+}

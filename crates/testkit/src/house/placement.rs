@@ -1,0 +1,273 @@
+//! Placement lint: which code may appear in which folder, recognised by words.
+//!
+//! The ten checks, as far as a search for words can decide them.
+
+use super::Violation;
+use super::sources::SourceFile;
+
+/// Words that may appear only under some paths.
+#[derive(Debug)]
+pub struct PlacementRule {
+    /// The rule, as a sentence.
+    pub sentence: &'static str,
+    /// The words that identify an offending line.
+    pub words: &'static [&'static str],
+    /// The paths where such a line is allowed.
+    pub allowed_paths: &'static [&'static str],
+}
+
+/// The rules for `crates/`, in the order of the ten checks.
+pub const RULES: &[PlacementRule] = &[
+    PlacementRule {
+        sentence: "1: method names and JSON-RPC members appear only in protocol",
+        words: &[
+            "jsonrpc",
+            "\"initialize\"",
+            "\"ping\"",
+            "\"server/discover\"",
+            "\"resources/",
+            "\"tools/",
+            "\"prompts/",
+            "\"completion/",
+            "\"subscriptions/",
+            "\"notifications/",
+            "\"logging/",
+        ],
+        allowed_paths: &["crates/protocol"],
+    },
+    PlacementRule {
+        sentence: "2: only these compare revisions: protocol/revision, protocol/inbound/shape and \
+                   server/lifecycle",
+        words: &[
+            "Revision::V*",
+            "revision ==",
+            "revision !=",
+            "revision <",
+            "revision >",
+            "match revision",
+            "match self.revision",
+            "matches!(revision",
+        ],
+        allowed_paths: &[
+            "crates/protocol/src/revision",
+            "crates/protocol/src/inbound/shape",
+            "crates/server/src/lifecycle",
+        ],
+    },
+    PlacementRule {
+        sentence: "3: only protocol, client and cli serialize what a peer sees",
+        words: &["Serialize", "base64_simd", "humantime::format*"],
+        allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
+    },
+    PlacementRule {
+        sentence: "4: only providers, transports, the index and cli open files, sockets and \
+                   processes",
+        words: &[
+            "std::fs",
+            "tokio::fs",
+            "fs::read*",
+            "fs::write",
+            "File::open",
+            "File::create",
+            "TcpListener",
+            "TcpStream",
+            "UnixListener",
+            "UnixStream",
+            "Command::new",
+            "cap_std",
+        ],
+        allowed_paths: &[
+            "crates/providers/src/*/*",
+            "crates/*/src/transport",
+            "crates/search/src/index",
+            "crates/cli",
+        ],
+    },
+    PlacementRule {
+        sentence: "5: Fs is named only in its own folder and in cli/assemble",
+        words: &["Fs"],
+        allowed_paths: &[
+            "crates/providers/src/fs",
+            "crates/providers/src/lib",
+            "crates/cli/src/assemble",
+        ],
+    },
+    PlacementRule {
+        sentence: "5: Statics is named only in its own folder and in cli/assemble",
+        words: &["Statics"],
+        allowed_paths: &[
+            "crates/providers/src/statics",
+            "crates/providers/src/lib",
+            "crates/cli/src/assemble",
+        ],
+    },
+    PlacementRule {
+        sentence: "5: Upstream is named only in its own folder and in cli/assemble",
+        words: &["Upstream"],
+        allowed_paths: &[
+            "crates/providers/src/upstream",
+            "crates/providers/src/lib",
+            "crates/cli/src/assemble",
+        ],
+    },
+    PlacementRule {
+        sentence: "6: only catalog/address adds a mount's name to a URI or removes it",
+        words: &["://{mount*", ":///{mount*", "://{name*", ":///{name*", "file:///{}"],
+        allowed_paths: &["crates/catalog/src/address"],
+    },
+    PlacementRule {
+        sentence: "7: only catalog/layers/allowed and the providers deny access",
+        words: &["new(ErrorKind::Denied"],
+        allowed_paths: &[
+            "crates/resource",
+            "crates/catalog/src/layers/allowed",
+            "crates/providers/src/*/*",
+        ],
+    },
+    PlacementRule {
+        sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
+                   providers/{file_watch,upstream/{ttl_cache,poll,watch}}, search/keeper, \
+                   transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
+                   server/tools/grep, catalog/changes, \
+                   layers and cli",
+        words: &[
+            "tokio::spawn",
+            "task::spawn",
+            "thread::spawn",
+            "JoinSet",
+            "time::sleep",
+            concat!("thread", "::sleep"),
+            "time::timeout",
+            "time::interval",
+            "Instant::now",
+        ],
+        allowed_paths: &[
+            "crates/subscriptions",
+            "crates/providers/src/file_watch",
+            "crates/providers/src/upstream/ttl_cache",
+            "crates/providers/src/upstream/poll",
+            "crates/providers/src/upstream/watch",
+            "crates/search/src/keeper",
+            "crates/*/src/transport",
+            "crates/catalog/src/changes",
+            "crates/catalog/src/layers/timed",
+            "crates/catalog/src/layers/cached",
+            "crates/server/src/rate_limit",
+            "crates/server/src/watchers",
+            "crates/server/src/tools/grep",
+            "crates/client/src/reconnect",
+            "crates/client/src/listen",
+            "crates/cli",
+        ],
+    },
+    PlacementRule {
+        sentence: "9: only cli, the providers (age of their stamps) and the signed requestState \
+                   (expiry) read the date",
+        words: &["SystemTime::now"],
+        allowed_paths: &[
+            "crates/providers/src/*/*",
+            "crates/server/src/request_state",
+            "crates/cli",
+        ],
+    },
+    PlacementRule {
+        sentence: "10: only cli reads the environment, prints and exits",
+        words: &[
+            "std::env",
+            "env::var*",
+            "env::args*",
+            "print!",
+            "println!",
+            "eprint!",
+            "eprintln!",
+            "process::exit",
+        ],
+        allowed_paths: &["crates/cli"],
+    },
+];
+
+const CODES: &str = "1: JSON-RPC error codes appear only in protocol";
+const REFUSALS: &str = "8: only one function converts an error to a refusal";
+
+/// Finds the violations of the ten checks in one file.
+pub fn check(source: &SourceFile) -> Vec<Violation> {
+    // These files contain the words because they search for them.
+    if !source.is_under("crates") || source.is_under("crates/testkit/src/house") {
+        return Vec::new();
+    }
+    let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule.check(source)).collect();
+    violations.extend(error_codes(source));
+    violations.extend(refusal_conversions(source));
+    violations
+}
+
+impl PlacementRule {
+    /// Finds the lines of `source` that break the rule.
+    pub fn check(&self, source: &SourceFile) -> Vec<Violation> {
+        if self.allowed_paths.iter().any(|room| source.is_under(room)) {
+            return Vec::new();
+        }
+        let lines = source.program_lines().filter_map(|(number, line)| {
+            let word = self.words.iter().find(|word| contains_word(line, word))?;
+            Some(source.violation(number, format!("{} (found {word})", self.sentence)))
+        });
+        lines.collect()
+    }
+}
+
+/// Finds JSON-RPC error codes, such as minus 32602, outside protocol.
+pub fn error_codes(source: &SourceFile) -> Vec<Violation> {
+    if source.is_under("crates/protocol") {
+        return Vec::new();
+    }
+    let is_code = |line: &str| {
+        let plain = line.replace('_', "");
+        plain.match_indices("-32").any(|(at, found)| {
+            let rest = &plain[at + found.len()..];
+            rest.chars().take_while(char::is_ascii_digit).count() == 3
+        })
+    };
+    let lines = source.program_lines().filter(|(_, line)| is_code(line));
+    lines.map(|(number, _)| source.violation(number, CODES)).collect()
+}
+
+/// Finds every public function but the first that converts an error to a refusal.
+pub fn refusal_conversions(source: &SourceFile) -> Vec<Violation> {
+    if !source.is_under("crates/protocol/src/inbound/refusal") {
+        return Vec::new();
+    }
+    let lines: Vec<(usize, &str)> = source.program_lines().collect();
+    let takes_error = |index: usize| {
+        let signature: String = lines[index..]
+            .iter()
+            .scan(false, |ended, (_, line)| {
+                let goes_on = !*ended;
+                *ended = line.contains('{') || line.contains(';');
+                goes_on.then_some(*line)
+            })
+            .collect();
+        let arguments = signature.split("->").next().unwrap_or_default();
+        let is_function = signature.trim_start().starts_with("pub fn");
+        let is_conversion =
+            signature.starts_with("impl From<") && signature.contains("for Refusal");
+        (is_function || is_conversion) && contains_word(arguments, "Error")
+    };
+    let makers = (0..lines.len()).filter(|index| takes_error(*index));
+    makers.skip(1).map(|index| source.violation(lines[index].0, REFUSALS)).collect()
+}
+
+/// Whether `line` contains `word` as a whole word; a `*` at its end allows longer ones.
+pub(super) fn contains_word(line: &str, word: &str) -> bool {
+    let (stem, may_go_on) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let begins_word = stem.starts_with(is_part);
+    let ends_word = stem.ends_with(is_part) && !may_go_on;
+    line.match_indices(stem).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_some_and(is_part);
+        let after = line[at + stem.len()..].chars().next().is_some_and(is_part);
+        !(begins_word && before || ends_word && after)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Tools and prompts of the in-memory provider.
+
+use std::sync::PoisonError;
+
+use async_trait::async_trait;
+use resource::{
+    Change, Completion, Component, ComponentCall, ComponentKind, Context, Error, Json, Page,
+    PageRequest, PromptCompletionRequest, Relay, Result, UriRewrite,
+};
+
+use super::counts::RequestGuard;
+use super::responses::page_of;
+use super::{FaultPoint, MemoryProvider};
+
+/// A tool or prompt, and its result.
+#[derive(Clone)]
+pub(super) struct MemoryComponent {
+    kind: ComponentKind,
+    component: Component,
+    result: String,
+}
+
+impl MemoryComponent {
+    fn new(kind: ComponentKind, name: &str, json: &str, answer: &str) -> Self {
+        let component = Component { name: name.to_owned(), json: json.into() };
+        Self { kind, component, result: answer.to_owned() }
+    }
+}
+
+/// In a result, `$params` is replaced with the parameters of the call. Quoted URIs of this
+/// provider's resources are rewritten: to public in descriptions and results, to local in
+/// parameters.
+impl MemoryProvider {
+    /// Adds a tool with its description and its result.
+    #[must_use]
+    pub fn tool(mut self, name: &str, json: &str, answer: &str) -> Self {
+        self.component_kinds.push(ComponentKind::Tool);
+        self.add_component(ComponentKind::Tool, name, json, answer);
+        self
+    }
+
+    /// Adds a prompt with its description and its result.
+    #[must_use]
+    pub fn prompt(mut self, name: &str, json: &str, answer: &str) -> Self {
+        self.component_kinds.push(ComponentKind::Prompt);
+        self.add_component(ComponentKind::Prompt, name, json, answer);
+        self
+    }
+
+    /// Adds a tool that logs, sends a request to its caller, and returns the caller's result.
+    #[must_use]
+    pub fn caller_request_tool(mut self, name: &str, method: &str, params: &str) -> Self {
+        self.caller_requests.insert(name.to_owned(), (method.to_owned(), params.into()));
+        self.tool(name, &format!(r#"{{"name":"{name}"}}"#), "")
+    }
+
+    /// Suggests these values for every argument of every prompt.
+    #[must_use]
+    pub fn with_suggestions(mut self, values: &[&str]) -> Self {
+        self.suggestions = values.iter().copied().map(str::to_owned).collect();
+        self
+    }
+
+    /// Adds a tool or prompt, and notifies watchers.
+    pub fn add_component(&self, offer: ComponentKind, name: &str, json: &str, answer: &str) {
+        let mut offers = self.components.write().unwrap_or_else(PoisonError::into_inner);
+        offers.push(MemoryComponent::new(offer, name, json, answer));
+        drop(offers);
+        self.notify(&Change::Components(offer));
+    }
+
+    /// Removes a tool or prompt, and notifies watchers.
+    pub fn remove_component(&self, offer: ComponentKind, name: &str) {
+        let mut offers = self.components.write().unwrap_or_else(PoisonError::into_inner);
+        offers.retain(|held| held.kind != offer || held.component.name != name);
+        drop(offers);
+        self.notify(&Change::Components(offer));
+    }
+
+    fn components_of(&self, offer: ComponentKind) -> Vec<MemoryComponent> {
+        let offers = self.components.read().unwrap_or_else(PoisonError::into_inner);
+        offers.iter().filter(|held| held.kind == offer).cloned().collect()
+    }
+
+    fn with_public_uris(&self, text: &str, names: &dyn UriRewrite) -> Json {
+        let quoted = |uri: &str| format!("\"{uri}\"");
+        let mut text = text.to_owned();
+        for entry in self.all_entries() {
+            let uri = entry.resource.uri.as_str();
+            if let Some(public) = names.to_public(uri) {
+                text = text.replace(&quoted(uri), &quoted(&public));
+            }
+        }
+        text.into()
+    }
+}
+
+#[async_trait]
+impl Relay for MemoryProvider {
+    fn may_have(&self, offer: ComponentKind) -> bool {
+        self.component_kinds.contains(&offer)
+    }
+
+    fn emits_logs(&self) -> bool {
+        !self.caller_requests.is_empty()
+    }
+
+    async fn list_components(
+        &self,
+        ctx: &Context,
+        offer: ComponentKind,
+        names: &dyn UriRewrite,
+        ask: &PageRequest,
+    ) -> Result<Page<Component>> {
+        let _running = RequestGuard::list(&self.counts);
+        self.apply_fault(ctx, &FaultPoint::Components(offer)).await?;
+        let mut held = self.components_of(offer);
+        for one in &mut held {
+            one.component.json = self.with_public_uris(one.component.json.as_str(), names);
+        }
+        page_of(held.iter().map(|held| &held.component), |offered| &offered.name, ask)
+    }
+
+    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
+        let _running = RequestGuard::call(&self.counts);
+        self.apply_fault(ctx, &FaultPoint::Call(calling.name.to_owned())).await?;
+        if let Some((method, params)) = self.caller_requests.get(calling.name) {
+            let nobody = || Error::invalid("there is no caller to ask");
+            let caller = ctx.caller().ok_or_else(nobody)?;
+            caller.log(&r#"{"level":"info","data":"before"}"#.into());
+            let answer = caller.send_request(method, params).await?;
+            caller.log(&r#"{"level":"debug","data":"behind"}"#.into());
+            return Ok(answer);
+        }
+        let held = self.components_of(calling.kind);
+        let held = held.iter().find(|held| held.component.name == calling.name);
+        let held = held.ok_or_else(|| Error::invalid("there is nothing of that name"))?;
+        let mut params = calling.params.as_str().to_owned();
+        for entry in self.all_entries() {
+            let local = entry.resource.uri.as_str();
+            if let Some(public) = calling.uri_rewrite.to_public(local) {
+                params = params.replace(&format!("\"{public}\""), &format!("\"{local}\""));
+            }
+        }
+        let answer = self.with_public_uris(&held.result, calling.uri_rewrite);
+        Ok(answer.as_str().replace("$params", &params).into())
+    }
+
+    async fn complete_prompt(
+        &self,
+        _: &Context,
+        blank: &PromptCompletionRequest<'_>,
+    ) -> Result<Completion> {
+        let known = self
+            .components_of(ComponentKind::Prompt)
+            .iter()
+            .any(|held| held.component.name == blank.prompt);
+        if !known {
+            return Err(Error::invalid("there is no such prompt"));
+        }
+        let values = self.suggestions.iter().filter(|value| value.starts_with(blank.typed));
+        Ok(Completion::from_values(values.cloned().collect()))
+    }
+}

@@ -1,0 +1,83 @@
+//! Change streams of the in-memory provider.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use resource::{Change, Interest, Uri};
+
+/// All open watches.
+#[derive(Default)]
+pub(super) struct MemoryWatches(Mutex<Vec<Weak<MemoryWatch>>>);
+
+struct MemoryWatch {
+    interest: Interest,
+    queue: Mutex<(VecDeque<Change>, Option<Waker>)>,
+}
+
+/// The change stream of one watch.
+pub(super) struct MemoryChanges(Arc<MemoryWatch>);
+
+impl MemoryWatches {
+    pub(super) fn open(&self, interest: Interest) -> MemoryChanges {
+        let watcher = Arc::new(MemoryWatch { interest, queue: Mutex::default() });
+        lock(&self.0).push(Arc::downgrade(&watcher));
+        MemoryChanges(watcher)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        lock(&self.0).iter().filter(|watcher| watcher.strong_count() > 0).count()
+    }
+
+    /// Sends `change` to every watch that it touches; `parents` are the collections that contain
+    /// the changed resource.
+    pub(super) fn send(&self, change: &Change, parents: &[Uri]) {
+        let mut all = lock(&self.0);
+        all.retain(|watcher| watcher.strong_count() > 0);
+        for watcher in all.iter().filter_map(Weak::upgrade) {
+            if !touches(change, &watcher.interest, parents) {
+                continue;
+            }
+            let mut heard = lock(&watcher.queue);
+            if !heard.0.contains(change) {
+                heard.0.push_back(change.clone());
+            }
+            if let Some(waker) = heard.1.take() {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl Stream for MemoryChanges {
+    type Item = Change;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+        let mut heard = lock(&self.0.queue);
+        match heard.0.pop_front() {
+            Some(change) => Poll::Ready(Some(change)),
+            None => {
+                heard.1 = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+fn touches(change: &Change, interest: &Interest, parents: &[Uri]) -> bool {
+    match (interest, change.without_extra()) {
+        (Interest::Everything, _) => true,
+        (Interest::Listing, change) => *change == Change::Listing,
+        (Interest::Components(offer), change) => *change == Change::Components(*offer),
+        (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
+            wanted == uri || parents.contains(wanted)
+        }
+        (Interest::Resource(_), _) => false,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,175 @@
+"""Runs the official conformance suite and compares its failures with expected-failures.toml."""
+
+import json
+import re
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from processes import BUILD, FIXTURE, HERE, NODE, RefdeskProcess, ServerProcess
+
+TIMEOUT = 300
+PROGRAM = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+EXTENSIONS = "extensions"
+LATEST, MODERN = "2025-11-25", "2026-07-28"
+
+# 0.1 has one revision, whatever version is requested; 0.2 has each of them, and extensions separately.
+REFDESK_RUNS = [
+    ("0.1", LATEST),
+    *(("0.2", revision) for revision in ("2025-03-26", "2025-06-18", LATEST, MODERN, EXTENSIONS)),
+]
+
+# The fixture, tested directly and through refdesk, mounted by URL and as a child process.
+DIRECT, THROUGH, THROUGH_STDIO = "direct", "through", "through-stdio"
+FIXTURE_RUNS = [("0.1", LATEST), ("0.2", LATEST), ("0.2", MODERN)]
+FIXTURE_STDIO_RUNS = [("0.2", MODERN)]
+
+# The name of a check, and its failure if there is one.
+CheckResult = tuple[str, str | None]
+# By scenario and check: None if it passed, else the failure.
+Outcomes = dict[str, dict[str, str | None]]
+
+
+@dataclass(frozen=True, order=True)
+class SuiteRun:
+    """One run: the route to the server under test, the suite version, and the revision."""
+
+    route: str
+    suite: str
+    revision: str
+
+    @staticmethod
+    def parse(text: str) -> "SuiteRun":
+        *route, suite, revision = text.split()
+        return SuiteRun(" ".join(route), suite, revision)
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (f"conformance-{self.suite}", self.revision, self.route)))
+
+
+# Run, scenario, and name of the check.
+CheckId = tuple[SuiteRun, str, str]
+
+
+class ExpectedFailures:
+    """The expected failures, and those of them that have not occurred."""
+
+    def __init__(self) -> None:
+        self.not_seen: set[CheckId] = set()
+        for group in tomllib.loads((HERE / "expected-failures.toml").read_text())["failures"]:
+            for run in map(SuiteRun.parse, group["runs"]):
+                for entry in group["checks"]:
+                    scenario, _, name = entry.partition(":")
+                    self.not_seen.add((run, scenario, name or scenario))
+        self.all = frozenset(self.not_seen)
+
+    def compare(self, run: SuiteRun, scenario: str, failures: dict[str, str]) -> CheckResult:
+        """The result of one scenario: it fails if one of its failures is not expected."""
+        expected = {(run, scenario, name) for name in failures} & self.all
+        self.not_seen -= expected
+        unexpected = [
+            f"{name}: {failures[name]}" for name in sorted(failures) if (run, scenario, name) not in expected
+        ]
+        note = f" ({len(expected)} expected failures)" if expected else ""
+        return f"{run}: {scenario}{note}", "\n".join(unexpected) or None
+
+    def outdated(self) -> Iterator[CheckResult]:
+        """A failed check for each expected failure that has not occurred."""
+        for run, scenario, name in sorted(self.not_seen):
+            failure = "it passes or no longer runs; remove it from expected-failures.toml"
+            yield f"{run}: {scenario}:{name} fails as expected", failure
+
+
+def checks(program: Path, url: str) -> Iterator[CheckResult]:
+    """One result per scenario, then one per expected failure that no longer fails."""
+    expected = ExpectedFailures()
+    for suite, revision in REFDESK_RUNS:
+        for scenario, outcomes in run_suite(suite, revision, url).items():
+            yield expected.compare(SuiteRun("", suite, revision), scenario, failures_in(outcomes))
+    with ServerProcess([str(FIXTURE)]) as fixture, tempfile.TemporaryDirectory() as folder:
+        url_settings = write_settings(Path(folder) / "url.toml", f"url = {json.dumps(fixture.url)}")
+        command = f"command = {json.dumps([str(FIXTURE), '--stdio'])}"
+        stdio_settings = write_settings(Path(folder) / "stdio.toml", command)
+        with RefdeskProcess(program, url_settings) as by_url, RefdeskProcess(program, stdio_settings) as by_stdio:
+            for suite, revision in FIXTURE_RUNS:
+                direct = run_suite(suite, revision, fixture.url)
+                for scenario, outcomes in direct.items():
+                    yield expected.compare(SuiteRun(DIRECT, suite, revision), scenario, failures_in(outcomes))
+                yield from compare_with_direct(expected, SuiteRun(THROUGH, suite, revision), direct, by_url.url)
+                if (suite, revision) in FIXTURE_STDIO_RUNS:
+                    run = SuiteRun(THROUGH_STDIO, suite, revision)
+                    yield from compare_with_direct(expected, run, direct, by_stdio.url)
+    yield from expected.outdated()
+
+
+def write_settings(file: Path, target: str) -> Path:
+    """Writes the settings of a refdesk with one server as its only mount, under the same URIs."""
+    file.write_text(f'[mounts.upstream]\nkind = "upstream"\nprefix = false\n{target}\n')
+    return file
+
+
+def compare_with_direct(
+    expected: ExpectedFailures, run: SuiteRun, direct: Outcomes, url: str
+) -> Iterator[CheckResult]:
+    """Every check that passes directly must pass through refdesk."""
+    through = run_suite(run.suite, run.revision, url)
+    for scenario, direct_outcomes in direct.items():
+        outcomes = through.get(scenario, {})
+        passed = (name for name, failure in direct_outcomes.items() if failure is None)
+        compared = {name: outcomes.get(name, "the check did not run") for name in passed}
+        yield expected.compare(run, scenario, failures_in(compared))
+
+
+def failures_in(outcomes: dict[str, str | None]) -> dict[str, str]:
+    return {name: failure for name, failure in outcomes.items() if failure is not None}
+
+
+def run_suite(suite: str, revision: str, url: str) -> Outcomes:
+    """The outcomes of all scenarios of one run."""
+    if revision == EXTENSIONS:
+        selections = [["--scenario", scenario] for scenario in extension_scenarios(suite)]
+    elif suite == "0.1":
+        selections = [["--suite", "all"]]
+    else:
+        selections = [["--suite", "all", "--spec-version", revision]]
+    with tempfile.TemporaryDirectory() as results:
+        outputs = [
+            call(suite, "server", "--url", url, "--output-dir", results, *selection) for selection in selections
+        ]
+        folders = sorted(Path(results).iterdir())
+        if not folders:
+            return {"no scenario ran": {"suite": outputs[-1][-500:]}}
+        return {scenario_of(folder): outcomes_in(folder) for folder in folders}
+
+
+def extension_scenarios(suite: str) -> list[str]:
+    return re.findall(r"^\s*- (\S+) \[extension\]$", call(suite, "list", "--server"), re.MULTILINE)
+
+
+def call(suite: str, *arguments: str) -> str:
+    # The exit code is ignored: the result files have the details.
+    command = [str(NODE), str(BUILD / f"conformance-{suite}" / PROGRAM), *arguments]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    return process.stdout + process.stderr
+
+
+def scenario_of(folder: Path) -> str:
+    """`server-ping-2026-11-15T02-21-39-595Z` holds the results of `ping`."""
+    return re.sub(r"^server-(.*)-\d{4}-\d\d-\d\dT.*$", r"\1", folder.name)
+
+
+def outcomes_in(folder: Path) -> dict[str, str | None]:
+    """The checks of one scenario; a check that occurs more than once passes only if it always passes."""
+    results = folder / "checks.json"
+    if not results.exists():
+        return {scenario_of(folder): "the scenario aborted"}
+    outcomes: dict[str, str | None] = {}
+    for check in json.loads(results.read_text()):
+        if check["status"] in ("FAILURE", "WARNING"):
+            outcomes[check["id"]] = check.get("errorMessage", check["description"])
+        elif check["status"] == "SUCCESS":
+            outcomes.setdefault(check["id"], None)
+    return outcomes
