@@ -86,9 +86,9 @@ impl Mount {
         &self,
         ctx: &Context,
         mounts: &MountList,
-        ask: PageRequest,
+        paging: PageRequest,
     ) -> Result<Page<Resource>> {
-        let mut page = self.provider.list(ctx, None, &ask).await?;
+        let mut page = self.provider.list(ctx, None, &paging).await?;
         self.publish_page(&mut page, mounts)?;
         Ok(page)
     }
@@ -97,9 +97,9 @@ impl Mount {
         &self,
         ctx: &Context,
         mounts: &MountList,
-        ask: PageRequest,
+        paging: PageRequest,
     ) -> Result<Page<Template>> {
-        let mut page = self.provider.templates(ctx, &ask).await?;
+        let mut page = self.provider.templates(ctx, &paging).await?;
         page.items.retain(|template| {
             let uri = template.uri.as_str();
             !taking_precedence(mounts, self)
@@ -164,25 +164,25 @@ impl Provider for Catalog {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let Some(parent) = parent else {
             let mounts = &self.mounts();
             let list = |mount, ask| Mount::list_public(mount, ctx, mounts, ask);
-            return merge::merge_pages(mounts, ask, list).await;
+            return merge::merge_pages(mounts, paging, list).await;
         };
         let mounts = self.mounts();
         let (mount, local) = find_owner(&mounts, parent)?;
-        let listed = mount.provider.list(ctx, Some(&local), ask).await;
+        let listed = mount.provider.list(ctx, Some(&local), paging).await;
         let mut page = listed.map_err(|error| mount.with_public_uri(error, parent))?;
         mount.publish_page(&mut page, &mounts)?;
         Ok(page)
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         let mounts = &self.mounts();
         let templates = |mount, ask| Mount::list_public_templates(mount, ctx, mounts, ask);
-        merge::merge_pages(mounts, ask, templates).await
+        merge::merge_pages(mounts, paging, templates).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
@@ -245,14 +245,10 @@ impl Health for Catalog {
 
 #[async_trait]
 impl Complete for Catalog {
-    async fn complete(
-        &self,
-        ctx: &Context,
-        question: &CompletionRequest<'_>,
-    ) -> Result<Completion> {
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         for mount in in_lookup_order(&self.mounts()) {
-            let Some(local) = mount.address.split_template(question.template) else { continue };
-            let question = CompletionRequest { template: &local, ..*question };
+            let Some(local) = mount.address.split_template(request.template) else { continue };
+            let question = CompletionRequest { template: &local, ..*request };
             return match mount.provider.facets().complete {
                 Some(inner) => {
                     let completed = inner.complete(ctx, &question).await;
@@ -266,10 +262,10 @@ impl Complete for Catalog {
 }
 
 /// The result for a mount that cannot complete: empty, if the template and variable are valid.
-fn empty_completion(question: &CompletionRequest<'_>) -> Result<Completion> {
-    let template = UriTemplate::parse(question.template)?;
-    let known = template.variables().any(|variable| variable == question.variable);
+fn empty_completion(request: &CompletionRequest<'_>) -> Result<Completion> {
+    let template = UriTemplate::parse(request.template)?;
+    let known = template.variables().any(|variable| variable == request.variable);
     known.then(Completion::default).ok_or_else(|| {
-        Error::invalid(format!("the template has no variable {:?}", question.variable))
+        Error::invalid(format!("the template has no variable {:?}", request.variable))
     })
 }

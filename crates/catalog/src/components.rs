@@ -1,10 +1,11 @@
 //! Tools and prompts of all mounts: merged lists, public names, and routing of calls.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use resource::{
     CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Error, Freshness,
     Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, Uri, UriRewrite,
@@ -29,17 +30,17 @@ const MAX_SHORT_NAMES: usize = 16 << 10;
 pub(crate) struct ShortNames(Mutex<HashMap<(ComponentKind, String), String>>);
 
 impl ShortNames {
-    fn put(&self, offer: ComponentKind, public: &str, local: &str) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn put(&self, kind: ComponentKind, public: &str, local: &str) {
+        let mut known = self.0.lock();
         if known.len() >= MAX_SHORT_NAMES {
             known.clear();
         }
-        known.insert((offer, public.to_owned()), local.to_owned());
+        known.insert((kind, public.to_owned()), local.to_owned());
     }
 
-    fn get(&self, offer: ComponentKind, public: &str) -> Option<String> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&(offer, public.to_owned())).cloned()
+    fn get(&self, kind: ComponentKind, public: &str) -> Option<String> {
+        let known = self.0.lock();
+        known.get(&(kind, public.to_owned())).cloned()
     }
 }
 
@@ -48,8 +49,8 @@ impl Mount {
         self.provider.facets().relay
     }
 
-    pub(crate) fn has_components(&self, offer: ComponentKind) -> bool {
-        self.relay().is_some_and(|relay| relay.may_have(offer))
+    pub(crate) fn has_components(&self, kind: ComponentKind) -> bool {
+        self.relay().is_some_and(|relay| relay.may_have(kind))
     }
 }
 
@@ -73,12 +74,12 @@ fn prefixing_names(mounts: &MountList) -> impl Iterator<Item = &str> {
 /// The mounts whose names prefix `public` and that have this kind, the longest name first.
 fn candidate_mounts<'a>(
     mounts: &'a MountList,
-    offer: ComponentKind,
+    kind: ComponentKind,
     public: &str,
 ) -> impl Iterator<Item = &'a Arc<Mount>> {
     let owners = tool_name::mounts_by_prefix(public, prefixing_names(mounts)).into_iter();
     let mounted = owners.filter_map(|owner| mounts.iter().find(|mount| mount.name == owner));
-    mounted.filter(move |mount| mount.has_components(offer))
+    mounted.filter(move |mount| mount.has_components(kind))
 }
 
 impl Catalog {
@@ -87,23 +88,23 @@ impl Catalog {
         &self,
         ctx: &Context,
         (mounts, mount): (&MountList, &Mount),
-        offer: ComponentKind,
-        ask: &PageRequest,
+        kind: ComponentKind,
+        paging: &PageRequest,
     ) -> Result<Page<Component>> {
-        let Some(relay) = mount.relay().filter(|relay| relay.may_have(offer)) else {
+        let Some(relay) = mount.relay().filter(|relay| relay.may_have(kind)) else {
             // Neutral, so that it does not shorten the TTL of the other mounts' lists.
             let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Public };
             return Ok(Page { freshness, ..Page::empty() });
         };
-        let mut page = relay.list_components(ctx, offer, &*mount.address, ask).await?;
+        let mut page = relay.list_components(ctx, kind, &*mount.address, paging).await?;
         if mount.is_fallback() {
-            page.items.retain(|item| candidate_mounts(mounts, offer, &item.name).next().is_none());
+            page.items.retain(|item| candidate_mounts(mounts, kind, &item.name).next().is_none());
             return Ok(page);
         }
         for item in &mut page.items {
             let public = tool_name::join(&mount.name, &item.name, prefixing_names(mounts));
             if tool_name::is_shortened(&public) {
-                self.short_names.put(offer, &public, &item.name);
+                self.short_names.put(kind, &public, &item.name);
             }
             Arc::make_mut(item).name = public;
         }
@@ -114,15 +115,15 @@ impl Catalog {
     async fn find_component(
         &self,
         ctx: &Context,
-        offer: ComponentKind,
+        kind: ComponentKind,
         public: &str,
     ) -> Result<(Arc<Mount>, String)> {
         let mounts = self.mounts();
-        let mut claimants = candidate_mounts(&mounts, offer, public).peekable();
+        let mut claimants = candidate_mounts(&mounts, kind, public).peekable();
         if claimants.peek().is_none() {
             let rest =
-                mounts.iter().find(|mount| mount.is_fallback() && mount.has_components(offer));
-            let rest = rest.ok_or_else(|| unknown_component(offer, public))?;
+                mounts.iter().find(|mount| mount.is_fallback() && mount.has_components(kind));
+            let rest = rest.ok_or_else(|| unknown_component(kind, public))?;
             return Ok((Arc::clone(rest), public.to_owned()));
         }
         let most = if tool_name::is_shortened(public) { usize::MAX } else { 1 };
@@ -131,12 +132,12 @@ impl Catalog {
                 return Ok((Arc::clone(mount), local.to_owned()));
             }
             if let Some(local) =
-                self.resolve_short_name(ctx, (&mounts, mount), offer, public).await?
+                self.resolve_short_name(ctx, (&mounts, mount), kind, public).await?
             {
                 return Ok((Arc::clone(mount), local));
             }
         }
-        Err(unknown_component(offer, public))
+        Err(unknown_component(kind, public))
     }
 
     /// The local name that was shortened to `public`, if `mount` has it.
@@ -144,30 +145,30 @@ impl Catalog {
         &self,
         ctx: &Context,
         (mounts, mount): (&MountList, &Mount),
-        offer: ComponentKind,
+        kind: ComponentKind,
         public: &str,
     ) -> Result<Option<String>> {
         let ours =
             |local: &String| tool_name::join(&mount.name, local, prefixing_names(mounts)) == public;
         let mut ask = PageRequest::first(LOOKUP_PAGE_SIZE);
         for _ in 0..MAX_LOOKUP_PAGES {
-            if let Some(local) = self.short_names.get(offer, public).filter(ours) {
+            if let Some(local) = self.short_names.get(kind, public).filter(ours) {
                 return Ok(Some(local));
             }
-            let page = self.list_mount_components(ctx, (mounts, mount), offer, &ask).await?;
+            let page = self.list_mount_components(ctx, (mounts, mount), kind, &ask).await?;
             if page.next.is_none() {
                 break;
             }
             ask.cursor = page.next;
         }
-        Ok(self.short_names.get(offer, public).filter(ours))
+        Ok(self.short_names.get(kind, public).filter(ours))
     }
 }
 
 #[async_trait]
 impl Relay for Catalog {
-    fn may_have(&self, offer: ComponentKind) -> bool {
-        self.mounts().iter().filter_map(|mount| mount.relay()).any(|relay| relay.may_have(offer))
+    fn may_have(&self, kind: ComponentKind) -> bool {
+        self.mounts().iter().filter_map(|mount| mount.relay()).any(|relay| relay.may_have(kind))
     }
 
     fn emits_logs(&self) -> bool {
@@ -177,21 +178,21 @@ impl Relay for Catalog {
     async fn list_components(
         &self,
         ctx: &Context,
-        offer: ComponentKind,
+        kind: ComponentKind,
         _names: &dyn UriRewrite,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Component>> {
         let mounts = &self.mounts();
-        let offered = |mount, ask: PageRequest| async move {
-            self.list_mount_components(ctx, (mounts, mount), offer, &ask).await
+        let offered = |mount, paging: PageRequest| async move {
+            self.list_mount_components(ctx, (mounts, mount), kind, &paging).await
         };
-        merge::merge_pages(mounts, ask, offered).await
+        merge::merge_pages(mounts, paging, offered).await
     }
 
-    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
-        let (mount, local) = self.find_component(ctx, calling.kind, calling.name).await?;
-        let relay = mount.relay().ok_or_else(|| unknown_component(calling.kind, calling.name))?;
-        let calling = ComponentCall { name: &local, uri_rewrite: &*mount.address, ..*calling };
+    async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
+        let (mount, local) = self.find_component(ctx, call.kind, call.name).await?;
+        let relay = mount.relay().ok_or_else(|| unknown_component(call.kind, call.name))?;
+        let calling = ComponentCall { name: &local, uri_rewrite: &*mount.address, ..*call };
         let called = relay.call_component(ctx, &calling).await;
         called.map_err(|error| mount.with_mount_name(error))
     }
@@ -199,17 +200,19 @@ impl Relay for Catalog {
     async fn complete_prompt(
         &self,
         ctx: &Context,
-        blank: &PromptCompletionRequest<'_>,
+        request: &PromptCompletionRequest<'_>,
     ) -> Result<Completion> {
-        let (mount, local) = self.find_component(ctx, ComponentKind::Prompt, blank.prompt).await?;
-        let relay =
-            mount.relay().ok_or_else(|| unknown_component(ComponentKind::Prompt, blank.prompt))?;
-        relay.complete_prompt(ctx, &PromptCompletionRequest { prompt: &local, ..*blank }).await
+        let (mount, local) =
+            self.find_component(ctx, ComponentKind::Prompt, request.prompt).await?;
+        let relay = mount
+            .relay()
+            .ok_or_else(|| unknown_component(ComponentKind::Prompt, request.prompt))?;
+        relay.complete_prompt(ctx, &PromptCompletionRequest { prompt: &local, ..*request }).await
     }
 }
 
-fn unknown_component(offer: ComponentKind, public: &str) -> Error {
-    let what = match offer {
+fn unknown_component(kind: ComponentKind, public: &str) -> Error {
+    let what = match kind {
         ComponentKind::Tool => "tool",
         ComponentKind::Prompt => "prompt",
     };

@@ -4,8 +4,9 @@
 //! cache in the chain recognises it by address too.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use resource::{Resource, Result};
 
 /// The maximum number of results. Beyond it the memo is cleared, which costs only time.
@@ -48,7 +49,7 @@ impl Memo {
     ) -> Result<Vec<Arc<Resource>>> {
         let Some(first) = items.first() else { return Ok(items) };
         let key = (Arc::as_ptr(first).addr(), items.len());
-        let mut kept = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.tables.lock();
         if let Some(sheet) = kept.find_page(key, &items) {
             return Ok(sheet.results.clone().unwrap_or(items));
         }
@@ -153,7 +154,7 @@ mod tests {
         for _ in 0..MAX_ENTRIES + 10 {
             memo.map(vec![resource("x")], titled).unwrap();
         }
-        let kept = memo.tables.lock().unwrap();
+        let kept = memo.tables.lock();
         assert!(
             kept.entries.len() <= MAX_ENTRIES
                 && kept.page_items <= MAX_ENTRIES

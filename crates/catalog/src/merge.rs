@@ -14,15 +14,15 @@ use crate::prefetch::Prefetch;
 /// Builds the page that `ask` requests from the pages that `question` gets from each mount.
 pub(crate) async fn merge_pages<'a, T, F: Future<Output = Result<Page<T>>>>(
     mounts: &'a [Arc<Mount>],
-    ask: &PageRequest,
+    paging: &PageRequest,
     question: impl Fn(&'a Mount, PageRequest) -> F,
 ) -> Result<Page<T>> {
-    let mut merge = Merge::begin(ask)?;
+    let mut merge = Merge::begin(paging)?;
     let begins = merge.position.clone().unwrap_or_default();
     let rest = listed_mounts(mounts).filter(|mount| mount.name >= begins.mount);
     let mut ahead = Prefetch::new(rest.map(|mount| {
         let from = begins.inner.clone().filter(|_| mount.name == begins.mount);
-        question(mount, PageRequest { cursor: from, limit: ask.limit })
+        question(mount, PageRequest { cursor: from, limit: paging.limit })
     }));
     // A mount whose list continues usually fills a page by itself: no prefetch from the others.
     let mut goes_on = begins.inner.is_some();
@@ -64,12 +64,13 @@ struct MergeCursor {
 }
 
 impl<T> Merge<T> {
-    fn begin(ask: &PageRequest) -> Result<Self> {
-        let place = ask.cursor.as_ref().map_or(Ok(MergeCursor::default()), MergeCursor::decode)?;
+    fn begin(paging: &PageRequest) -> Result<Self> {
+        let place =
+            paging.cursor.as_ref().map_or(Ok(MergeCursor::default()), MergeCursor::decode)?;
         // All pages of a list must state the same scope, so a merged list is always private.
         let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Private };
         let page = Page { freshness, ..Page::empty() };
-        Ok(Self { page, limit: ask.limit, position: Some(place) })
+        Ok(Self { page, limit: paging.limit, position: Some(place) })
     }
 
     /// The next mount and the page to request from it; `None` once the page is full or no mount

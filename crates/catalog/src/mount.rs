@@ -41,15 +41,20 @@ pub struct MountOptions {
 impl Mount {
     /// Wraps `provider` in its layers. The order matters: the time limit covers everything, and
     /// the rules stop a read of a hidden resource before it reaches the provider.
-    pub fn new(name: &str, address: Address, provider: impl Provider, terms: MountOptions) -> Self {
-        let bounded = Bounded::new(provider, terms.max_read);
-        let provider: Arc<dyn Provider> = if terms.rules.is_empty() {
-            Arc::new(Timed::new(bounded, terms.timeout))
+    pub fn new(
+        name: &str,
+        address: Address,
+        provider: impl Provider,
+        options: MountOptions,
+    ) -> Self {
+        let bounded = Bounded::new(provider, options.max_read);
+        let provider: Arc<dyn Provider> = if options.rules.is_empty() {
+            Arc::new(Timed::new(bounded, options.timeout))
         } else {
-            Arc::new(Timed::new(Ruled::new(bounded, terms.rules), terms.timeout))
+            Arc::new(Timed::new(Ruled::new(bounded, options.rules), options.timeout))
         };
         let (address, publish_memo) = (Arc::new(address), Memo::default());
-        let (name, required) = (name.to_owned(), terms.required);
+        let (name, required) = (name.to_owned(), options.required);
         Self { name, address, required, listed: true, provider, publish_memo }
     }
 

@@ -98,7 +98,7 @@ impl MountSize {
 /// Builds every mount of the settings; reuses a mount in `made` whose settings did not change.
 pub(crate) fn assemble(
     settings: &Settings,
-    made: &[BuiltMount],
+    built: &[BuiltMount],
     watchers: &Arc<WatcherRegistry>,
 ) -> Result<Assembly, Diagnostic> {
     uri_conflicts::check_conflicts(settings)?;
@@ -107,7 +107,7 @@ pub(crate) fn assemble(
         let same = |known: &&BuiltMount| {
             known.summary.name == *name && known.fingerprint == mount.fingerprint
         };
-        all.push(match made.iter().find(same).filter(|_| mount.fingerprint.is_some()) {
+        all.push(match built.iter().find(same).filter(|_| mount.fingerprint.is_some()) {
             Some(known) => known.clone(),
             None => build_mount(settings, name, mount)?,
         });
@@ -152,8 +152,8 @@ fn build_mount(
 type MountParts = (Mount, MountSummary, Arc<dyn Provider>);
 
 /// The internal mount with the status of all mounts.
-fn status_mount(made: &[BuiltMount]) -> resource::Result<Mount> {
-    let mounts = MountsProvider::new(made.iter().map(|made| Arc::clone(&made.status)).collect())?;
+fn status_mount(built: &[BuiltMount]) -> resource::Result<Mount> {
+    let mounts = MountsProvider::new(built.iter().map(|made| Arc::clone(&made.status)).collect())?;
     // Mount names in the settings cannot contain a colon, so this name is free.
     Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, internal_terms()).unlisted())
 }

@@ -105,9 +105,9 @@ fn fact_json(fact: HealthFact) -> Value {
 }
 
 impl MountsProvider {
-    pub(crate) fn new(mut known: Vec<Arc<MountStatus>>) -> Result<Self> {
-        known.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Self { collection_uri: Uri::parse(MOUNTS_URI)?, statuses: known })
+    pub(crate) fn new(mut status: Vec<Arc<MountStatus>>) -> Result<Self> {
+        status.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Self { collection_uri: Uri::parse(MOUNTS_URI)?, statuses: status })
     }
 
     pub(crate) fn address(&self) -> Address {
@@ -140,10 +140,10 @@ impl Provider for MountsProvider {
         &self,
         _: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         match parent {
-            None if ask.cursor.is_some() => return Err(Error::bad_cursor()),
+            None if paging.cursor.is_some() => return Err(Error::bad_cursor()),
             None => {
                 return Ok(Page { items: vec![Arc::new(self.describe())], ..Page::empty() });
             }
@@ -153,10 +153,10 @@ impl Provider for MountsProvider {
                 return Err(Error::invalid("not a collection").about(uri));
             }
         }
-        let last = ask.cursor.as_ref().map(|cursor| &cursor.0[..]);
+        let last = paging.cursor.as_ref().map(|cursor| &cursor.0[..]);
         let rest = self.statuses.iter().filter(|known| last < Some(known.name.as_bytes()));
         let mut rest = rest.peekable();
-        let items: Vec<_> = rest.by_ref().take(ask.limit.max(1)).collect();
+        let items: Vec<_> = rest.by_ref().take(paging.limit.max(1)).collect();
         let next = items.last().filter(|_| rest.peek().is_some());
         let next = next.map(|known| Cursor(known.name.clone().into()));
         let items =
@@ -164,8 +164,8 @@ impl Provider for MountsProvider {
         Ok(Page { items, next, ..Page::empty() })
     }
 
-    async fn templates(&self, _: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        if ask.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
+    async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        if paging.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
@@ -204,16 +204,16 @@ impl Watch for MountsProvider {
         _: &Context,
         interest: Interest,
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
-        let known: Vec<Arc<MountStatus>> = match &interest {
+        let status: Vec<Arc<MountStatus>> = match &interest {
             Interest::Listing | Interest::Components(_) => Vec::new(),
             Interest::Resource(uri) if *uri != self.collection_uri => {
                 vec![Arc::clone(self.find_status(uri)?)]
             }
             Interest::Resource(_) | Interest::Everything => self.statuses.clone(),
         };
-        let told = known.iter().map(|known| known.status_json()).collect();
+        let told = status.iter().map(|known| known.status_json()).collect();
         let look = StatusPoll {
-            statuses: known,
+            statuses: status,
             last_texts: told,
             interval: tokio::time::interval(POLL_INTERVAL),
             next: 0,

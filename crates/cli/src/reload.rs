@@ -60,11 +60,11 @@ pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, ass
 /// Reads and assembles the settings again; reuses the mounts whose settings did not change.
 fn rebuild(
     source: &SourceArgs,
-    made: &[BuiltMount],
+    built: &[BuiltMount],
     watchers: &Arc<WatcherRegistry>,
 ) -> anyhow::Result<(Settings, Assembly)> {
     let settings = Settings::load(source)?;
-    let assembly = assemble(&settings, made, watchers)?;
+    let assembly = assemble(&settings, built, watchers)?;
     Ok((settings, assembly))
 }
 

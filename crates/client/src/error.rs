@@ -70,7 +70,7 @@ pub(crate) enum TransportFailure {
         /// The status.
         code: u16,
         /// The JSON-RPC error in the body, if there is one.
-        denial: Option<RpcError>,
+        error: Option<RpcError>,
     },
 }
 
@@ -81,12 +81,12 @@ impl From<Error> for TransportFailure {
 }
 
 impl From<TransportFailure> for Error {
-    fn from(lapse: TransportFailure) -> Self {
-        match lapse {
+    fn from(failure: TransportFailure) -> Self {
+        match failure {
             TransportFailure::Error(error) => error,
             TransportFailure::SessionExpired => Self::Closed("the session has expired".to_owned()),
-            TransportFailure::HttpStatus { denial: Some(denial), .. } => Self::Refused(denial),
-            TransportFailure::HttpStatus { code, denial: None } => {
+            TransportFailure::HttpStatus { error: Some(denial), .. } => Self::Refused(denial),
+            TransportFailure::HttpStatus { code, error: None } => {
                 Self::Unreachable(format!("HTTP status {code}"))
             }
         }
@@ -97,7 +97,7 @@ impl TransportFailure {
     /// The server's JSON-RPC error, if there is one.
     pub(crate) fn rpc_error(&self) -> Option<&RpcError> {
         match self {
-            Self::Error(Error::Refused(denial)) | Self::HttpStatus { denial: Some(denial), .. } => {
+            Self::Error(Error::Refused(denial)) | Self::HttpStatus { error: Some(denial), .. } => {
                 Some(denial)
             }
             _ => None,

@@ -36,13 +36,13 @@ struct SubscriptionChange {
 impl ListenHandle {
     /// Starts the task; `missed` if the client may have missed changes before.
     pub(crate) fn new(
-        line: &Arc<Connection>,
+        connection: &Arc<Connection>,
         peer: &Arc<Peer>,
-        dial: &Arc<Connector>,
+        connector: &Arc<Connector>,
         missed: bool,
     ) -> Self {
         let (changes, wanted) = mpsc::channel(QUEUE_CAPACITY);
-        let (line, peer, dial) = (Arc::clone(line), Arc::clone(peer), Arc::clone(dial));
+        let (line, peer, dial) = (Arc::clone(connection), Arc::clone(peer), Arc::clone(connector));
         let keeper = ListenTask {
             connection: line,
             peer,

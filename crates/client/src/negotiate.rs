@@ -204,7 +204,7 @@ impl Connector {
     /// Sends `server/discover`. `None` means that the server needs a handshake.
     async fn discover(
         &self,
-        line: &Arc<Connection>,
+        connection: &Arc<Connection>,
         time: Duration,
     ) -> Result<Option<Peer>, TransportFailure> {
         let Some(revision) = Revision::stateless().next() else { return Ok(None) };
@@ -216,7 +216,7 @@ impl Connector {
             .map_err(Error::from)?;
         let heading = request_headers(revision.as_str(), method, None);
         let parcel = OutboundMessage { body, headers: heading, ..OutboundMessage::default() };
-        match self.send_opening(line, id, parcel, time).await {
+        match self.send_opening(connection, id, parcel, time).await {
             Ok(result) => Ok(Peer::from_discover(&result)),
             Err(lapse) => match lapse.rpc_error().map(|denial| era_from_error(denial, revision)) {
                 Some(verdict) => Ok(verdict?),
@@ -226,28 +226,29 @@ impl Connector {
     }
 
     /// Opens a session with the `initialize` handshake.
-    async fn initialize(&self, line: &Arc<Connection>) -> Result<Peer, TransportFailure> {
+    async fn initialize(&self, connection: &Arc<Connection>) -> Result<Peer, TransportFailure> {
         let id = self.allocate_id();
         let parcel = OutboundMessage {
             body: self.identity.encode_initialize(id),
             ..OutboundMessage::default()
         };
-        let result = self.send_opening(line, id, parcel, self.options.connect_timeout).await?;
+        let result =
+            self.send_opening(connection, id, parcel, self.options.connect_timeout).await?;
         let peer = Peer::from_initialize(&result).map_err(Error::from)?;
-        line.transport.set_revision(peer.revision.as_str());
-        line.transport.send_and_wait(encode_initialized()).await;
-        line.transport.open_notifications();
+        connection.transport.set_revision(peer.revision.as_str());
+        connection.transport.send_and_wait(encode_initialized()).await;
+        connection.transport.open_notifications();
         Ok(peer)
     }
 
     async fn send_opening(
         &self,
-        line: &Arc<Connection>,
+        connection: &Arc<Connection>,
         id: u64,
-        parcel: OutboundMessage,
+        message: OutboundMessage,
         time: Duration,
     ) -> RequestOutcome {
-        let asking = line.open_request(id, parcel, RequestHooks::default()).without_cancel();
+        let asking = connection.open_request(id, message, RequestHooks::default()).without_cancel();
         asking.wait_within(RequestTimeout::new(time, time)).await
     }
 
@@ -289,11 +290,11 @@ fn is_unexpected_answer(error: &Error) -> bool {
 
 /// Reads the era from an error to `server/discover`: a peer if the server is modern, `None` if it
 /// needs a handshake.
-fn era_from_error(denial: &RpcError, asked: Revision) -> Result<Option<Peer>, Error> {
-    if !denial.is_unsupported_revision() {
-        return Ok(denial.is_stateless_era().then(|| Peer::with_revision(asked)));
+fn era_from_error(error: &RpcError, asked: Revision) -> Result<Option<Peer>, Error> {
+    if !error.is_unsupported_revision() {
+        return Ok(error.is_stateless_era().then(|| Peer::with_revision(asked)));
     }
-    let offered = denial.supported_revisions();
+    let offered = error.supported_revisions();
     if let Some(revision) = response::common_revision(offered.iter().map(String::as_str)) {
         return Ok(Some(Peer::with_revision(revision)));
     }

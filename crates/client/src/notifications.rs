@@ -4,8 +4,9 @@
 //! are a short queue that drops its oldest. Both are bounded in number and bytes.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::{Mutex, MutexGuard};
 use protocol::inbound::notice;
 use protocol::outbound::request::{methods, uri_params};
 use resource::UnknownMembers;
@@ -229,7 +230,7 @@ impl Drop for NotificationDispatcher {
 
 /// Ignores poisoning: after a panic the set and the queue are still valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 #[cfg(test)]
@@ -241,8 +242,8 @@ mod tests {
         lock,
     };
 
-    fn notice(about: NotificationKind) -> ServerNotification {
-        ServerNotification { kind: about, method: "m".to_owned(), params: None, from_server: true }
+    fn notice(kind: NotificationKind) -> ServerNotification {
+        ServerNotification { kind, method: "m".to_owned(), params: None, from_server: true }
     }
 
     #[test]

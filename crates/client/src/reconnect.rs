@@ -62,10 +62,10 @@ impl ConnectionSlot {
 }
 
 impl ReconnectingConnection {
-    pub(crate) fn new(dial: Connector) -> Arc<Self> {
+    pub(crate) fn new(connector: Connector) -> Arc<Self> {
         let (state, since) = (State::Starting, Instant::now());
         let standing = watch::Sender::new(ConnectionStatus { state, since, last_failure: None });
-        Arc::new(Self { connector: Arc::new(dial), slot: Arc::default(), status: standing })
+        Arc::new(Self { connector: Arc::new(connector), slot: Arc::default(), status: standing })
     }
 
     pub(crate) fn status(&self) -> watch::Receiver<ConnectionStatus> {
@@ -196,12 +196,12 @@ impl ReconnectingConnection {
     pub(crate) async fn drop_session(
         &self,
         session: &Arc<ServerSession>,
-        lapse: &TransportFailure,
+        failure: &TransportFailure,
     ) {
         let mut slot = self.slot.lock().await;
         if slot.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, session)) {
             slot.session = None;
-            self.record_failure(&mut slot, lapse);
+            self.record_failure(&mut slot, failure);
         }
     }
 
@@ -230,10 +230,10 @@ impl ReconnectingConnection {
     }
 
     /// Records a failure and sets the backoff. An expired session sets none: the server is up.
-    fn record_failure(&self, slot: &mut ConnectionSlot, lapse: &TransportFailure) {
-        let why = Error::from(lapse.clone()).to_string();
+    fn record_failure(&self, slot: &mut ConnectionSlot, failure: &TransportFailure) {
+        let why = Error::from(failure.clone()).to_string();
         self.set_state(State::Failed(why.clone()));
-        if matches!(lapse, TransportFailure::SessionExpired) {
+        if matches!(failure, TransportFailure::SessionExpired) {
             slot.retry_at = None;
             return;
         }

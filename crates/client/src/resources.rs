@@ -69,8 +69,8 @@ impl Client {
     }
 
     /// Completion values for a template variable.
-    pub async fn complete(&self, question: &CompletionRequest<'_>) -> Result<Completion, Error> {
-        let request = self.resource_request(methods::COMPLETE).params(completion_params(question));
+    pub async fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion, Error> {
+        let request = self.resource_request(methods::COMPLETE).params(completion_params(request));
         let answer = self.send_request(&request).await?;
         Ok(decode::completion_result(&answer.result)?)
     }

@@ -43,15 +43,15 @@ impl ServerSession {
     /// Starts the listen stream where the revision has one; `again` if this is a reconnect, so that
     /// the client may have missed changes.
     pub(crate) fn new(
-        dial: Arc<Connector>,
-        connected: NegotiatedConnection,
+        connector: Arc<Connector>,
+        negotiated: NegotiatedConnection,
         again: bool,
     ) -> Arc<Self> {
-        let NegotiatedConnection { connection: line, peer, .. } = connected;
+        let NegotiatedConnection { connection: line, peer, .. } = negotiated;
         let peer = Arc::new(peer);
         let listens = !peer.revision.has_handshake() && peer.has_notifications();
-        let listening = listens.then(|| ListenHandle::new(&line, &peer, &dial, again));
-        Arc::new(Self { connection: line, peer, connector: dial, listen_stream: listening })
+        let listening = listens.then(|| ListenHandle::new(&line, &peer, &connector, again));
+        Arc::new(Self { connection: line, peer, connector, listen_stream: listening })
     }
 
     /// Renews all subscriptions after a reconnect and reports that anything may have changed.
@@ -75,14 +75,17 @@ impl ServerSession {
 
     pub(crate) async fn run_request(
         &self,
-        asked: RequestRef<'_>,
-        patience: RequestTimeout,
+        request: RequestRef<'_>,
+        timeout: RequestTimeout,
     ) -> RequestOutcome {
-        let party = asked.handler.cloned();
-        let hooks =
-            RequestHooks { progress: asked.progress.cloned(), acknowledged: None, handler: party };
-        let asking = start_request(&self.connection, &self.peer, &self.connector, asked, hooks)?;
-        asking.wait_within(patience).await
+        let party = request.handler.cloned();
+        let hooks = RequestHooks {
+            progress: request.progress.cloned(),
+            acknowledged: None,
+            handler: party,
+        };
+        let asking = start_request(&self.connection, &self.peer, &self.connector, request, hooks)?;
+        asking.wait_within(timeout).await
     }
 
     /// Subscribes to one more resource. Returns whether the server accepted it.
@@ -123,10 +126,10 @@ impl ServerSession {
     }
 
     /// Whether a failure shows that the server is not of the era that negotiation found.
-    pub(crate) fn disproves_era(&self, lapse: &TransportFailure) -> bool {
-        match lapse.rpc_error() {
+    pub(crate) fn disproves_era(&self, failure: &TransportFailure) -> bool {
+        match failure.rpc_error() {
             Some(denial) => self.peer.revision.has_handshake() && denial.is_stateless_era(),
-            None => !self.peer.revision.has_handshake() && lapse.is_other_era_status(),
+            None => !self.peer.revision.has_handshake() && failure.is_other_era_status(),
         }
     }
 }
@@ -139,14 +142,14 @@ impl Drop for ServerSession {
 
 /// Sends a request in the style of the server's revision.
 pub(crate) fn start_request(
-    line: &Arc<Connection>,
+    connection: &Arc<Connection>,
     peer: &Peer,
-    dial: &Connector,
-    asked: RequestRef<'_>,
+    connector: &Connector,
+    request: RequestRef<'_>,
     hooks: RequestHooks,
 ) -> Result<RequestHandle, Error> {
-    let RequestRef { method, params, progress, param_headers: mirrored, .. } = asked;
-    let (id, revision) = (dial.allocate_id(), peer.revision);
+    let RequestRef { method, params, progress, param_headers: mirrored, .. } = request;
+    let (id, revision) = (connector.allocate_id(), peer.revision);
     let question = UpstreamRequest { id, method, params, progress: progress.is_some() };
     let (manner, heading, mirrored) = if revision.has_handshake() {
         (RequestStyle::Session, Vec::new(), Vec::new())
@@ -154,8 +157,8 @@ pub(crate) fn start_request(
         let heading = request_headers(revision.as_str(), method, request::mcp_name(method, params));
         (RequestStyle::Stateless(revision), heading, mirrored.to_vec())
     };
-    let body = dial.identity.encode_request(question, manner)?;
-    Ok(line.open_request(
+    let body = connector.identity.encode_request(question, manner)?;
+    Ok(connection.open_request(
         id,
         OutboundMessage {
             body,

@@ -5,10 +5,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use parking_lot::{Mutex, MutexGuard};
 use resource::{Change, UnknownMembers, Uri};
 
 /// The sending end. Dropping it ends the stream after the pending changes.
@@ -79,7 +80,7 @@ impl Drop for ChangeSender {
 
 impl SharedChangeBuffer {
     fn lock(&self) -> MutexGuard<'_, ChangeBuffer> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

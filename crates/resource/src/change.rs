@@ -37,8 +37,8 @@ pub enum Change {
 impl Change {
     /// Attaches unknown members, replacing earlier ones. Without any, the change stays as it is.
     #[must_use]
-    pub fn with_extra(self, words: Option<Arc<UnknownMembers>>) -> Self {
-        match words.filter(|words| !words.is_empty()) {
+    pub fn with_extra(self, extra: Option<Arc<UnknownMembers>>) -> Self {
+        match extra.filter(|words| !words.is_empty()) {
             Some(words) => Self::WithExtra(Box::new(self.into_parts().0), words),
             None => self,
         }

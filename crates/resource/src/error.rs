@@ -93,9 +93,9 @@ impl Error {
     }
 
     /// Wraps the error that an upstream server returned.
-    pub fn from_upstream(said: UpstreamError) -> Self {
+    pub fn from_upstream(upstream: UpstreamError) -> Self {
         let error = Self::invalid("the upstream server returned an error");
-        Self { upstream: Some(Box::new(said)), ..error }
+        Self { upstream: Some(Box::new(upstream)), ..error }
     }
 
     /// The cursor is not from this list, or no longer valid.

@@ -35,12 +35,12 @@ pub trait Provider: Send + Sync + 'static {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>>;
 
     /// Lists one page of the URI templates whose expansions this provider can read, in a fixed
     /// order. Limits and cursors are as in `list`.
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>>;
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>>;
 
     /// Describes `uri` exactly as a listing does, without opening its content.
     ///
@@ -67,13 +67,13 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
-        (**self).list(ctx, parent, ask).await
+        (**self).list(ctx, parent, paging).await
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        (**self).templates(ctx, ask).await
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        (**self).templates(ctx, paging).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
@@ -134,8 +134,7 @@ pub trait Watch: Send + Sync {
 pub trait Complete: Send + Sync {
     /// Suggests values for a variable, the likeliest first. An unknown template or variable:
     /// `Invalid`.
-    async fn complete(&self, ctx: &Context, question: &CompletionRequest<'_>)
-    -> Result<Completion>;
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion>;
 }
 
 /// A request to complete one variable of a template.

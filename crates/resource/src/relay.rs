@@ -20,7 +20,7 @@ use crate::provider::Completion;
 #[async_trait]
 pub trait Relay: Send + Sync {
     /// Whether there may be any of this kind. Does not block or contact the source.
-    fn may_have(&self, offer: ComponentKind) -> bool;
+    fn may_have(&self, kind: ComponentKind) -> bool;
 
     /// Whether calls may emit log messages. Does not block or contact the source.
     fn emits_logs(&self) -> bool;
@@ -30,19 +30,19 @@ pub trait Relay: Send + Sync {
     async fn list_components(
         &self,
         ctx: &Context,
-        offer: ComponentKind,
-        names: &dyn UriRewrite,
-        ask: &PageRequest,
+        kind: ComponentKind,
+        rewrite: &dyn UriRewrite,
+        paging: &PageRequest,
     ) -> Result<Page<Component>>;
 
     /// Calls a tool or gets a prompt. The URIs in the result are public.
-    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json>;
+    async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json>;
 
     /// Suggests values for an argument of a prompt, the likeliest first.
     async fn complete_prompt(
         &self,
         ctx: &Context,
-        blank: &PromptCompletionRequest<'_>,
+        request: &PromptCompletionRequest<'_>,
     ) -> Result<Completion>;
 }
 

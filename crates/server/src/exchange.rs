@@ -11,7 +11,7 @@ use crate::transport::client_session::ClientSession;
 /// What a handler needs to know about one request besides its parameters.
 pub(crate) struct Exchange {
     pub(crate) id: RequestId,
-    pub(crate) terms: Dialect,
+    pub(crate) dialect: Dialect,
     pub(crate) ctx: Context,
     /// The subscriptions of the session, if the request belongs to one.
     pub(crate) subscriber: Option<Arc<SessionSubscriptions>>,

@@ -1,8 +1,9 @@
 //! Parameter headers (SEP-2243): the arguments that HTTP headers must repeat, by listed tool.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use protocol::ParamHeaders;
 use resource::Component;
 
@@ -19,7 +20,7 @@ impl ParamHeaderTable {
     pub(crate) fn record_listed(&self, tools: &[Arc<Component>]) {
         for tool in tools {
             let mirrors = ParamHeaders::from_tool(&tool.json);
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.0.lock();
             if mirrors.is_empty() {
                 known.remove(&tool.name);
             } else if known.len() < MAX_TOOLS || known.contains_key(&tool.name) {
@@ -30,6 +31,6 @@ impl ParamHeaderTable {
 
     /// The arguments of `tool` that headers must repeat, if any.
     pub(crate) fn headers_of(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+        self.0.lock().get(tool).cloned()
     }
 }

@@ -1,7 +1,6 @@
 //! Token-bucket rate limit. Time that passes unused never saves up more than one second.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// Admits `rate` requests per second, in bursts of at most `rate`.
@@ -23,7 +22,7 @@ impl RateLimit {
 
     /// Takes one token; false if none is left.
     pub(crate) fn try_take(&self) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let now = Instant::now();
         let since = now.duration_since(state.refilled_at).as_secs_f64();
         state.tokens = self.rate.min(state.tokens + since * self.rate);

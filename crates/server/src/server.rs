@@ -40,7 +40,7 @@ pub struct Server {
     pub(crate) seal: CursorSeal,
     collections_mode: CollectionsMode,
     pub(crate) completion_rate: RateLimit,
-    press: RowCache,
+    rows: RowCache,
     pub(crate) hub: Hub,
     pub(crate) watchers: Arc<WatcherRegistry>,
     pub(crate) line_index: LineIndex,
@@ -73,7 +73,7 @@ impl Server {
         let completion_rate = RateLimit::new(limits.completions_per_second);
         let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
         let hub = Hub::new(Arc::clone(&provider), calm, limits.total_subscriptions);
-        let (press, line_index, error_count) =
+        let (rows, line_index, error_count) =
             (RowCache::default(), LineIndex::default(), AtomicU64::new(0));
         Self {
             provider,
@@ -81,7 +81,7 @@ impl Server {
             seal,
             collections_mode,
             completion_rate,
-            press,
+            rows,
             hub,
             watchers: WatcherRegistry::new(),
             line_index,
@@ -122,8 +122,8 @@ impl Server {
     }
 
     /// Whether we may have tools (or prompts), our own or relayed.
-    pub(crate) fn has_component(&self, offer: ComponentKind) -> bool {
-        (offer == ComponentKind::Tool && self.has_tools) || self.relays_component(offer)
+    pub(crate) fn has_component(&self, kind: ComponentKind) -> bool {
+        (kind == ComponentKind::Tool && self.has_tools) || self.relays_component(kind)
     }
 
     /// Our own tools, in order. Those that watch need a provider that reports changes.
@@ -135,8 +135,8 @@ impl Server {
     }
 
     /// Whether the provider may relay tools (or prompts) of other servers.
-    pub(crate) fn relays_component(&self, offer: ComponentKind) -> bool {
-        self.provider.facets().relay.is_some_and(|relay| relay.may_have(offer))
+    pub(crate) fn relays_component(&self, kind: ComponentKind) -> bool {
+        self.provider.facets().relay.is_some_and(|relay| relay.may_have(kind))
     }
 
     fn has_logging(&self) -> bool {
@@ -190,7 +190,7 @@ impl Server {
         let answered = AssertUnwindSafe(dispatch::dispatch(self, exchange, call)).catch_unwind();
         match answered.await {
             Ok(Ok(reply)) => {
-                reply.encode(&exchange.id, exchange.terms, &self.server_info(), &self.press)
+                reply.encode(&exchange.id, exchange.dialect, &self.server_info(), &self.rows)
             }
             Ok(Err(error)) => self.encode_error(exchange, &error),
             // A panic ends its own request and nothing else.
@@ -200,12 +200,12 @@ impl Server {
 
     /// Encodes the final answer to a listening request.
     pub(crate) fn finish_listening(&self, exchange: &Exchange) -> Outgoing {
-        Reply::ListenEnded.encode(&exchange.id, exchange.terms, &self.server_info(), &self.press)
+        Reply::ListenEnded.encode(&exchange.id, exchange.dialect, &self.server_info(), &self.rows)
     }
 
     fn encode_error(&self, exchange: &Exchange, error: &Error) -> Outgoing {
         let trace = self.log_error(error);
-        Refusal::from_error(error, exchange.terms, &trace).encode(Some(&exchange.id))
+        Refusal::from_error(error, exchange.dialect, &trace).encode(Some(&exchange.id))
     }
 
     /// Logs an error and returns the message that a client may see.

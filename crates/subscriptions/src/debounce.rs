@@ -98,8 +98,9 @@ impl<K: Hash + Ord + Clone, V: Default> Debouncer<K, V> {
 
 impl<V> DebounceEntry<V> {
     /// When to report the key, or to drop it if nothing changed.
-    fn deadline(&self, calm: DebounceConfig) -> Instant {
-        let over = |burst: &Burst<V>| (burst.last + calm.quiet).min(burst.first + calm.max_delay);
+    fn deadline(&self, debounce: DebounceConfig) -> Instant {
+        let over =
+            |burst: &Burst<V>| (burst.last + debounce.quiet).min(burst.first + debounce.max_delay);
         self.burst.as_ref().map_or(self.not_before, |burst| over(burst).max(self.not_before))
     }
 }

@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use parking_lot::{Mutex, MutexGuard};
 use resource::{Change, Context, Error, ErrorKind, Interest, Provider, Result};
 use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
@@ -62,8 +63,8 @@ pub struct Subscription {
 impl Hub {
     /// Creates a hub for the changes of `provider`, debounced by `calm`, for at most `most`
     /// subscriptions at once.
-    pub fn new(provider: Arc<dyn Provider>, calm: DebounceConfig, most: usize) -> Self {
-        let (lines, open) = (Mutex::default(), Mutex::new(Debouncer::new(calm)));
+    pub fn new(provider: Arc<dyn Provider>, debounce: DebounceConfig, most: usize) -> Self {
+        let (lines, open) = (Mutex::default(), Mutex::new(Debouncer::new(debounce)));
         let (tickets, held) = (AtomicU64::new(0), AtomicUsize::new(0));
         Self {
             shared: Arc::new(HubState {
@@ -133,11 +134,11 @@ impl HubState {
         line
     }
 
-    async fn spawn_watch_task(self: &Arc<Self>, line: &Arc<InterestGroup>) -> Result<WatchTask> {
+    async fn spawn_watch_task(self: &Arc<Self>, group: &Arc<InterestGroup>) -> Result<WatchTask> {
         let silent = || Error::new(ErrorKind::Unsupported, "the source does not report changes");
         let watch = self.provider.facets().watch.ok_or_else(silent)?;
-        let mut changes = watch.watch(&Context::default(), line.interest.clone()).await?;
-        let (hub, line) = (Arc::downgrade(self), Arc::downgrade(line));
+        let mut changes = watch.watch(&Context::default(), group.interest.clone()).await?;
+        let (hub, line) = (Arc::downgrade(self), Arc::downgrade(group));
         let task = tokio::spawn(async move {
             while let Some(change) = changes.next().await {
                 let Some(hub) = hub.upgrade() else { return };
@@ -189,22 +190,22 @@ impl HubState {
         }
     }
 
-    fn remove_group(&self, line: &InterestGroup) {
+    fn remove_group(&self, group: &InterestGroup) {
         let mut lines = lock(&self.groups);
-        let ours = |known: &Weak<InterestGroup>| std::ptr::eq(known.as_ptr(), line);
-        if lines.get(&line.interest).is_some_and(ours) {
-            lines.remove(&line.interest);
+        let ours = |known: &Weak<InterestGroup>| std::ptr::eq(known.as_ptr(), group);
+        if lines.get(&group.interest).is_some_and(ours) {
+            lines.remove(&group.interest);
         }
     }
 }
 
 /// Puts a change into the mailbox of every subscriber, once into each.
-fn deliver(letter: &PendingChange, burst: &PendingDelivery) {
+fn deliver(change: &PendingChange, burst: &PendingDelivery) {
     let words = &burst.extra;
     let lines: Vec<_> = burst.groups.iter().filter_map(Weak::upgrade).collect();
     if let [line] = &lines[..] {
         for (ticket, mailbox) in lock(&line.subscribers).iter() {
-            mailbox.put(letter, words, [ticket].into_iter());
+            mailbox.put(change, words, [ticket].into_iter());
         }
         return;
     }
@@ -217,7 +218,7 @@ fn deliver(letter: &PendingChange, burst: &PendingDelivery) {
         }
     }
     for (mailbox, tickets) in boxes.values() {
-        mailbox.put(letter, words, tickets.iter());
+        mailbox.put(change, words, tickets.iter());
     }
 }
 
@@ -259,5 +260,5 @@ impl Drop for WatchTask {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -8,8 +8,9 @@
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use resource::{ComponentKind, UnknownMembers, Uri};
 use tokio::sync::Notify;
 
@@ -121,23 +122,23 @@ impl Mailbox {
 
     pub(crate) fn put<'a>(
         &self,
-        letter: &PendingChange,
-        words: &ExtraFields,
+        change: &PendingChange,
+        extra: &ExtraFields,
         tickets: impl Iterator<Item = &'a SubscriptionId>,
     ) {
         let mut waiting = self.lock_pending();
         for ticket in tickets {
-            waiting.insert(letter, ticket);
+            waiting.insert(change, ticket);
         }
-        waiting.set_extra(letter, words);
+        waiting.set_extra(change, extra);
         drop(waiting);
         // All waiters: one that only peeks must not take the wake-up from one that takes.
         self.shared.arrived.notify_waiters();
     }
 
     /// Removes the changes that belong only to the subscription of `ticket`.
-    pub(crate) fn remove_subscription(&self, ticket: &SubscriptionId) {
-        self.lock_pending().remove_entries_of(ticket.number);
+    pub(crate) fn remove_subscription(&self, id: &SubscriptionId) {
+        self.lock_pending().remove_entries_of(id.number);
     }
 
     /// Identifies the mailbox; clones have the same id.
@@ -146,20 +147,20 @@ impl Mailbox {
     }
 
     fn lock_pending(&self) -> MutexGuard<'_, PendingSet> {
-        self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.pending.lock()
     }
 }
 
 impl PendingSet {
-    fn insert(&mut self, letter: &PendingChange, ticket: &SubscriptionId) {
-        let number = ticket.number;
+    fn insert(&mut self, change: &PendingChange, id: &SubscriptionId) {
+        let number = id.number;
         let crowd = self.counts.entry(number).or_default();
         if !crowd.overflowed && crowd.entries >= MAX_PENDING {
             self.remove_entries_of(number);
             self.counts.entry(number).or_default().overflowed = true;
         }
         let summed = self.counts.get(&number).is_some_and(|crowd| crowd.overflowed);
-        let letter = if summed { &ticket.overflow } else { letter };
+        let letter = if summed { &id.overflow } else { change };
         let numbers = match self.subscriptions.get_mut(letter) {
             Some(numbers) if numbers.contains(&number) => return,
             Some(numbers) => numbers,
@@ -173,12 +174,12 @@ impl PendingSet {
     }
 
     /// Stores the latest unknown members of an entry, if it is pending under its own name.
-    fn set_extra(&mut self, letter: &PendingChange, words: &ExtraFields) {
-        match words {
-            Some(words) if self.subscriptions.contains_key(letter) => {
-                self.extra.insert(letter.clone(), Arc::clone(words));
+    fn set_extra(&mut self, change: &PendingChange, extra: &ExtraFields) {
+        match extra {
+            Some(words) if self.subscriptions.contains_key(change) => {
+                self.extra.insert(change.clone(), Arc::clone(words));
             }
-            _ => drop(self.extra.remove(letter)),
+            _ => drop(self.extra.remove(change)),
         }
     }
 

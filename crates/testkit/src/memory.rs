@@ -7,10 +7,11 @@ mod responses;
 mod watches;
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use parking_lot::{Mutex, RwLock};
 use resource::{
     Annotations, Change, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
     PageRequest, Provider, Reading, Resource, Result, Template, Truth, UnknownMembers, Uri,
@@ -109,14 +110,14 @@ impl MemoryProvider {
             annotations: Annotations::default(),
             extra: UnknownMembers::default(),
         };
-        let mut patterns = self.templates.write().unwrap_or_else(PoisonError::into_inner);
+        let mut patterns = self.templates.write();
         patterns.push(Arc::new(MemoryTemplate { template, text: text.to_owned(), values }));
     }
 
     /// Modifies the description of the last added entry.
     #[must_use]
     pub fn with_description(mut self, alter: impl FnOnce(&mut Resource)) -> Self {
-        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.get_mut();
         let last = entries.last_mut().expect("something was added to describe");
         alter(&mut Arc::make_mut(last).resource);
         self
@@ -126,7 +127,7 @@ impl MemoryProvider {
     #[must_use]
     pub fn with_watches(mut self) -> Self {
         self.watches = Some(MemoryWatches::default());
-        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.get_mut();
         for entry in entries {
             Arc::make_mut(entry).resource.watchable = Truth::Yes;
         }
@@ -148,7 +149,7 @@ impl MemoryProvider {
         let entry = Arc::new(entry);
         let uri = parse_uri(uri);
         let known = {
-            let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+            let mut entries = self.entries.write();
             match entries.iter_mut().find(|known| known.resource.uri == uri) {
                 Some(known) => {
                     *known = entry;
@@ -169,7 +170,7 @@ impl MemoryProvider {
     /// Removes a resource, and notifies watchers.
     pub fn remove(&self, uri: &str) {
         let uri = parse_uri(uri);
-        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.write();
         entries.retain(|entry| entry.resource.uri != uri);
         drop(entries);
         self.notify(&Change::Removed(uri));
@@ -206,7 +207,7 @@ impl MemoryProvider {
     fn push_entry(mut self, uri: &str, mime: Option<&str>, holding: EntryContent) -> Self {
         let mut entry = new_entry(uri, mime, holding);
         entry.resource.watchable = self.watchable();
-        let entries = self.entries.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.get_mut();
         entries.push(Arc::new(entry));
         self
     }
@@ -216,15 +217,15 @@ impl MemoryProvider {
     }
 
     fn all_entries(&self) -> Vec<Arc<MemoryEntry>> {
-        self.entries.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.entries.read().clone()
     }
 
     fn all_templates(&self) -> Vec<Arc<MemoryTemplate>> {
-        self.templates.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.templates.read().clone()
     }
 
     fn find(&self, uri: &Uri) -> Option<Arc<MemoryEntry>> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.read();
         entries.iter().find(|entry| entry.resource.uri == *uri).cloned()
     }
 
@@ -266,7 +267,7 @@ impl Provider for MemoryProvider {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let _running = RequestGuard::list(&self.counts);
         self.apply_fault(ctx, &FaultPoint::List).await?;
@@ -274,7 +275,7 @@ impl Provider for MemoryProvider {
         let Some(parent) = parent else {
             let held: HashSet<&Uri> = entries.iter().flat_map(|entry| entry.children()).collect();
             let top = entries.iter().filter(|entry| !held.contains(&entry.resource.uri));
-            return page_of(top.map(|entry| &entry.resource), |r| r.uri.as_str(), ask);
+            return page_of(top.map(|entry| &entry.resource), |r| r.uri.as_str(), paging);
         };
         let Some(entry) = self.find(parent) else {
             return Err(match self.expand(parent) {
@@ -286,7 +287,7 @@ impl Provider for MemoryProvider {
             EntryContent::Children(children) => {
                 let find = |uri: &Uri| entries.iter().find(|entry| entry.resource.uri == *uri);
                 let children = children.iter().filter_map(find);
-                page_of(children.map(|entry| &entry.resource), |r| r.uri.as_str(), ask)
+                page_of(children.map(|entry| &entry.resource), |r| r.uri.as_str(), paging)
             }
             EntryContent::Text(_) | EntryContent::Blob(_) => {
                 Err(Error::invalid("not a collection").about(parent))
@@ -294,11 +295,11 @@ impl Provider for MemoryProvider {
         }
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         self.apply_fault(ctx, &FaultPoint::Templates).await?;
         let patterns = self.all_templates();
         let templates = patterns.iter().map(|pattern| &pattern.template);
-        page_of(templates, |template| template.uri.as_str(), ask)
+        page_of(templates, |template| template.uri.as_str(), paging)
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {

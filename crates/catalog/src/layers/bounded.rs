@@ -24,13 +24,13 @@ impl<P: Provider> Provider for Bounded<P> {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
-        self.inner.list(ctx, parent, ask).await
+        self.inner.list(ctx, parent, paging).await
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        self.inner.templates(ctx, ask).await
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        self.inner.templates(ctx, paging).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {

@@ -167,10 +167,10 @@ impl<P: Provider> Provider for Ruled<P> {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         parent.map(|uri| self.visible_path(uri)).transpose()?;
-        let mut ask = ask.clone();
+        let mut ask = paging.clone();
         for _ in 0..MAX_EMPTY_PAGES {
             let mut page = self.inner.list(ctx, parent, &ask).await?;
             let items = std::mem::take(&mut page.items);
@@ -183,8 +183,8 @@ impl<P: Provider> Provider for Ruled<P> {
         Ok(Page { next: ask.cursor, ..Page::empty() })
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        self.inner.templates(ctx, ask).await
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        self.inner.templates(ctx, paging).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
@@ -221,16 +221,12 @@ impl<P: Provider> Provider for Ruled<P> {
 
 #[async_trait]
 impl<P: Provider> Complete for Ruled<P> {
-    async fn complete(
-        &self,
-        ctx: &Context,
-        question: &CompletionRequest<'_>,
-    ) -> Result<Completion> {
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let Some(inner) = self.inner.facets().complete else { return Ok(Completion::default()) };
-        let mut completion = inner.complete(ctx, question).await?;
+        let mut completion = inner.complete(ctx, request).await?;
         let found = completion.values.len();
         completion.values.retain(|value| {
-            let made = expand_template(question, value).and_then(|text| Uri::parse(&text).ok());
+            let made = expand_template(request, value).and_then(|text| Uri::parse(&text).ok());
             made.is_none_or(|uri| self.visible_path(&uri).is_ok())
         });
         completion.total -= found - completion.values.len();
@@ -263,10 +259,10 @@ impl<P: Provider> Watch for Ruled<P> {
 }
 
 /// The expansion of the template with `value`, if no other variable is left.
-fn expand_template(question: &CompletionRequest<'_>, value: &str) -> Option<String> {
-    let mut text = question.template.to_owned();
-    let settled = question.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in settled.chain([(question.variable, value)]) {
+fn expand_template(request: &CompletionRequest<'_>, value: &str) -> Option<String> {
+    let mut text = request.template.to_owned();
+    let settled = request.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in settled.chain([(request.variable, value)]) {
         for (hole, slash) in [(format!("{{+{name}}}"), true), (format!("{{{name}}}"), false)] {
             let mut written = String::new();
             for (at, segment) in value.split('/').enumerate() {

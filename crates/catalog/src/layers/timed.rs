@@ -38,13 +38,13 @@ impl<P: Provider> Provider for Timed<P> {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
-        self.with_timeout(self.inner.list(ctx, parent, ask)).await
+        self.with_timeout(self.inner.list(ctx, parent, paging)).await
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        self.with_timeout(self.inner.templates(ctx, ask)).await
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        self.with_timeout(self.inner.templates(ctx, paging)).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
@@ -68,13 +68,9 @@ impl<P: Provider> Provider for Timed<P> {
 
 #[async_trait]
 impl<P: Provider> Complete for Timed<P> {
-    async fn complete(
-        &self,
-        ctx: &Context,
-        question: &CompletionRequest<'_>,
-    ) -> Result<Completion> {
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         match self.inner.facets().complete {
-            Some(inner) => self.with_timeout(inner.complete(ctx, question)).await,
+            Some(inner) => self.with_timeout(inner.complete(ctx, request)).await,
             None => Ok(Completion::default()),
         }
     }
@@ -92,8 +88,8 @@ impl<P: Provider> Watch for Timed<P> {
 
 #[async_trait]
 impl<P: Provider> Relay for Timed<P> {
-    fn may_have(&self, offer: ComponentKind) -> bool {
-        self.inner.facets().relay.is_some_and(|relay| relay.may_have(offer))
+    fn may_have(&self, kind: ComponentKind) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.may_have(kind))
     }
 
     fn emits_logs(&self) -> bool {
@@ -103,21 +99,23 @@ impl<P: Provider> Relay for Timed<P> {
     async fn list_components(
         &self,
         ctx: &Context,
-        offer: ComponentKind,
-        names: &dyn UriRewrite,
-        ask: &PageRequest,
+        kind: ComponentKind,
+        rewrite: &dyn UriRewrite,
+        paging: &PageRequest,
     ) -> Result<Page<Component>> {
         match self.inner.facets().relay {
-            Some(inner) => self.with_timeout(inner.list_components(ctx, offer, names, ask)).await,
+            Some(inner) => {
+                self.with_timeout(inner.list_components(ctx, kind, rewrite, paging)).await
+            }
             None => Ok(Page::empty()),
         }
     }
 
     /// Not limited here: the client times tool calls out by silence, and progress resets that
     /// timer.
-    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
+    async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
         match self.inner.facets().relay {
-            Some(inner) => inner.call_component(ctx, calling).await,
+            Some(inner) => inner.call_component(ctx, call).await,
             None => Err(Error::invalid("this source has no tools or prompts")),
         }
     }
@@ -125,10 +123,10 @@ impl<P: Provider> Relay for Timed<P> {
     async fn complete_prompt(
         &self,
         ctx: &Context,
-        blank: &PromptCompletionRequest<'_>,
+        request: &PromptCompletionRequest<'_>,
     ) -> Result<Completion> {
         match self.inner.facets().relay {
-            Some(inner) => self.with_timeout(inner.complete_prompt(ctx, blank)).await,
+            Some(inner) => self.with_timeout(inner.complete_prompt(ctx, request)).await,
             None => Ok(Completion::default()),
         }
     }

@@ -44,9 +44,9 @@ fn tools(names: &[&str]) -> MemoryProvider {
     })
 }
 
-async fn page(catalog: &Catalog, ask: &PageRequest) -> Page<Component> {
+async fn page(catalog: &Catalog, paging: &PageRequest) -> Page<Component> {
     catalog
-        .list_components(&Context::default(), ComponentKind::Tool, &Unchanged, ask)
+        .list_components(&Context::default(), ComponentKind::Tool, &Unchanged, paging)
         .await
         .unwrap()
 }

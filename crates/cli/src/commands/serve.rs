@@ -94,8 +94,8 @@ async fn serve_http(
 
 /// Connects to the upstream servers, so that the first client sees their capabilities. Waits
 /// five seconds at most.
-async fn connect_upstreams(made: &[BuiltMount]) {
-    let all = futures_util::future::join_all(made.iter().map(BuiltMount::connect));
+async fn connect_upstreams(built: &[BuiltMount]) {
+    let all = futures_util::future::join_all(built.iter().map(BuiltMount::connect));
     if tokio::time::timeout(CONNECT_TIMEOUT, all).await.is_err() {
         tracing::warn!(
             "some servers did not connect within {CONNECT_TIMEOUT:?}; they are served once they do"

@@ -183,8 +183,8 @@ fn read_mounts(
         ));
     };
     let mut mounts = BTreeMap::new();
-    let said: RawMounts = toml::from_str(&text.content).unwrap_or_default();
-    let said = said.mounts;
+    let raw: RawMounts = toml::from_str(&text.content).unwrap_or_default();
+    let said = raw.mounts;
     for (key, value) in table {
         let name = key.get_ref().to_string();
         if !mount::is_mount_name(&name) {

@@ -8,8 +8,8 @@ use crate::test_client::TestClient;
 
 const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
 
-fn normal_response(asked: &FakeRequest<'_>) -> FakeResponse {
-    match asked.method {
+fn normal_response(request: &FakeRequest<'_>) -> FakeResponse {
+    match request.method {
         "tools/list" => {
             let tool = json!({ "name": "echo", "inputSchema": { "type": "object" } });
             FakeResponse::Result(json!({ "tools": [tool] }))

@@ -14,9 +14,9 @@ const WAYS: [TransportKind; 2] = [TransportKind::Pipe, TransportKind::Http];
 const UPDATED: &str = "notifications/resources/updated";
 
 /// A server with a text, a blob and a template.
-fn serve(era: Era, version: usize, asked: &FakeRequest<'_>) -> FakeResponse {
-    let uri = &asked.params["uri"];
-    match asked.method {
+fn serve(era: Era, version: usize, request: &FakeRequest<'_>) -> FakeResponse {
+    let uri = &request.params["uri"];
+    match request.method {
         "resources/list" => FakeResponse::Result(json!({ "resources": [
             { "uri": "a://text", "name": "text", "mimeType": "text/plain", "x-own": [1.50] },
             { "uri": "a://blob", "name": "blob", "size": 4 },
@@ -25,7 +25,7 @@ fn serve(era: Era, version: usize, asked: &FakeRequest<'_>) -> FakeResponse {
             { "uriTemplate": "a://{name}", "name": "any" },
         ] })),
         "completion/complete" => {
-            assert_eq!(asked.params["ref"]["uri"], "a://{name}");
+            assert_eq!(request.params["ref"]["uri"], "a://{name}");
             FakeResponse::Result(json!({ "completion": { "values": ["text"] } }))
         }
         "resources/read" if uri == "a://text" => {
@@ -62,8 +62,8 @@ fn play(in_front: (Era, TransportKind), behind: (Era, TransportKind), pair: &str
     let mut front =
         TestClient::start(in_front.0, in_front.1, folder.path(), &actor.mount("up", ""));
     lists(&mut front, pair);
-    let read = |front: &mut TestClient, uri: &str| {
-        let answer = front.request("resources/read", json!({ "uri": uri }));
+    let read = |client: &mut TestClient, uri: &str| {
+        let answer = client.request("resources/read", json!({ "uri": uri }));
         let first = answer["result"]["contents"][0].clone();
         assert_eq!(first["uri"], uri, "{pair}: {answer}");
         first
@@ -86,22 +86,22 @@ fn play(in_front: (Era, TransportKind), behind: (Era, TransportKind), pair: &str
     }
 }
 
-fn lists(front: &mut TestClient, pair: &str) {
-    let list = front.request("resources/list", json!({}));
+fn lists(client: &mut TestClient, pair: &str) {
+    let list = client.request("resources/list", json!({}));
     let resources = &list["result"]["resources"];
     let uris: Vec<&Value> = resources.as_array().unwrap().iter().map(|one| &one["uri"]).collect();
     assert_eq!(uris, ["up+a://text", "up+a://blob"], "{pair}: {list}");
     assert_eq!(resources[0]["x-own"], json!([1.5]), "{pair}");
-    let templates = front.request("resources/templates/list", json!({}));
+    let templates = client.request("resources/templates/list", json!({}));
     let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
     assert_eq!(template, "up+a://{name}", "{pair}: {templates}");
     let question = json!({
         "ref": { "type": "ref/resource", "uri": "up+a://{name}" },
         "argument": { "name": "name", "value": "t" },
     });
-    let completion = front.request("completion/complete", question);
+    let completion = client.request("completion/complete", question);
     assert_eq!(completion["result"]["completion"]["values"], json!(["text"]), "{pair}");
-    let told = front.request("resources/metadata", json!({ "uri": "up+a://text" }));
+    let told = client.request("resources/metadata", json!({ "uri": "up+a://text" }));
     let resource = &told["result"]["resource"];
     assert_eq!(resource["uri"], "up+a://text", "{pair}: {told}");
     assert_eq!(resource["mimeType"], "text/plain", "{pair}: {told}");

@@ -91,19 +91,14 @@ struct FakeNotificationStream {
 impl FakeServer {
     pub(crate) fn start(
         era: Era,
-        way: TransportKind,
+        transport: TransportKind,
         act: impl Fn(&FakeRequest<'_>) -> FakeResponse + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (state, changed) = Default::default();
-        let inner = Arc::new(FakeServerInner {
-            era,
-            transport: way,
-            script: Box::new(act),
-            state,
-            changed,
-        });
+        let inner =
+            Arc::new(FakeServerInner { era, transport, script: Box::new(act), state, changed });
         let playing = Arc::clone(&inner);
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -282,8 +277,8 @@ impl FakeServerInner {
                 let _ = self.write_response(&message, &deed, &mut *stream, b"\n");
             } else {
                 let cancelled = &message["params"]["requestId"];
-                let is_other = |voice: &FakeNotificationStream| {
-                    voice.filter.as_ref().is_none_or(|(id, _)| id != cancelled)
+                let is_other = |stream: &FakeNotificationStream| {
+                    stream.filter.as_ref().is_none_or(|(id, _)| id != cancelled)
                 };
                 self.state().streams.retain(is_other);
             }
@@ -294,12 +289,12 @@ impl FakeServerInner {
     pub(crate) fn write_response(
         &self,
         message: &Value,
-        deed: &FakeResponse,
+        response: &FakeResponse,
         out: &mut impl Write,
         end: &[u8],
     ) -> std::io::Result<()> {
         let id = &message["id"];
-        match deed {
+        match response {
             FakeResponse::Result(result) => {
                 let mut result = result.clone();
                 if self.era == Era::Modern {
@@ -329,7 +324,7 @@ impl FakeServerInner {
             FakeResponse::Hang | FakeResponse::Disconnect => return Ok(()),
         }
         out.write_all(end)?;
-        if matches!(deed, FakeResponse::Flood(_)) {
+        if matches!(response, FakeResponse::Flood(_)) {
             self.record("flooded");
         }
         Ok(())

@@ -12,13 +12,13 @@ const README: &str = "file:///own/README.md";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
 /// The normal responses of a server with one resource.
-fn normal_response(asked: &FakeRequest<'_>) -> FakeResponse {
-    match asked.method {
+fn normal_response(request: &FakeRequest<'_>) -> FakeResponse {
+    match request.method {
         "resources/list" => {
             FakeResponse::Result(json!({ "resources": [{ "uri": "a://x", "name": "x" }] }))
         }
         "resources/read" => FakeResponse::Result(
-            json!({ "contents": [{ "uri": asked.params["uri"], "text": "well" }] }),
+            json!({ "contents": [{ "uri": request.params["uri"], "text": "well" }] }),
         ),
         _ => FakeResponse::Error(-32601, "no such method"),
     }
@@ -29,8 +29,8 @@ fn status_message(state: &Value) -> &str {
     state["words"].as_str().unwrap_or_else(|| panic!("{state}"))
 }
 
-fn read(front: &mut TestClient) -> Value {
-    front.request("resources/read", json!({ "uri": "bad+a://x" }))
+fn read(client: &mut TestClient) -> Value {
+    client.request("resources/read", json!({ "uri": "bad+a://x" }))
 }
 
 #[test]
@@ -246,8 +246,8 @@ fn a_server_that_comes_back_with_another_list_is_served_with_that() {
             _ => normal_response(asked),
         });
         let mut front = TestClient::piped(folder.path(), &(actor.mount("bad", "") + OWN));
-        let first = |front: &mut TestClient| {
-            let list = front.request("resources/list", json!({}));
+        let first = |client: &mut TestClient| {
+            let list = client.request("resources/list", json!({}));
             list["result"]["resources"][0]["uri"].clone()
         };
         front.subscribe(&[]);

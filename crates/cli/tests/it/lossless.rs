@@ -61,10 +61,10 @@ fn extra_members() -> impl Strategy<Value = ExtraMembers> {
     parts.prop_map(|(beside, meta, deep, blob)| ExtraMembers { beside, meta, deep, blob })
 }
 
-fn serve(said: &ExtraMembers, asked: &FakeRequest<'_>) -> FakeResponse {
-    let ExtraMembers { beside, meta, deep, blob } = said;
+fn serve(extra: &ExtraMembers, request: &FakeRequest<'_>) -> FakeResponse {
+    let ExtraMembers { beside, meta, deep, blob } = extra;
     let (meta, deep) = (&Value::Object(meta.clone()), &Value::Object(deep.clone()));
-    match asked.method {
+    match request.method {
         "resources/list" => {
             let one = json!({ "uri": "a://one", "name": "n", "_meta": meta, "annotations": deep });
             FakeResponse::Result(json!({ "resources": [with(one, beside)] }))
@@ -121,8 +121,8 @@ fn members_that_nobody_knows_come_out_as_they_were_written() {
     }
 }
 
-fn compare(front: &mut TestClient, said: &ExtraMembers) {
-    let mut ask = |method: &str, params: Value| front.request(method, params)["result"].clone();
+fn compare(client: &mut TestClient, extra: &ExtraMembers) {
+    let mut ask = |method: &str, params: Value| client.request(method, params)["result"].clone();
     let one = ask("resources/list", json!({}))["resources"][0].clone();
     let template = ask("resources/templates/list", json!({}))["resourceTemplates"][0].clone();
     let read = ask("resources/read", json!({ "uri": "up+a://one" }))["contents"][0].clone();
@@ -139,18 +139,18 @@ fn compare(front: &mut TestClient, said: &ExtraMembers) {
         (&called["content"][0], "a block"),
     ];
     for (came, where_) in places {
-        assert_holds(came, &said.beside, where_);
-        if !said.meta.is_empty() {
-            assert_holds(&came["_meta"], &said.meta, where_);
+        assert_holds(came, &extra.beside, where_);
+        if !extra.meta.is_empty() {
+            assert_holds(&came["_meta"], &extra.meta, where_);
         }
     }
-    if !said.deep.is_empty() {
-        assert_holds(&one["annotations"], &said.deep, "annotations");
+    if !extra.deep.is_empty() {
+        assert_holds(&one["annotations"], &extra.deep, "annotations");
     }
-    assert_holds(&tool["inputSchema"], &said.deep, "a schema");
-    assert_eq!(called["structuredContent"], Value::Object(said.deep.clone()));
+    assert_holds(&tool["inputSchema"], &extra.deep, "a schema");
+    assert_eq!(called["structuredContent"], Value::Object(extra.deep.clone()));
     let blob = base64_simd::STANDARD.decode_to_vec(read["blob"].as_str().unwrap());
-    assert_eq!(blob.unwrap(), said.blob);
+    assert_eq!(blob.unwrap(), extra.blob);
 }
 
 /// URIs inside unknown members are not rewritten, since they may not be URIs at all.

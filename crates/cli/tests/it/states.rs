@@ -13,14 +13,14 @@ const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
 /// A server with one resource, whose second read fails.
-fn serve(asked: &FakeRequest<'_>) -> FakeResponse {
-    match (asked.method, asked.turn) {
+fn serve(request: &FakeRequest<'_>) -> FakeResponse {
+    match (request.method, request.turn) {
         ("resources/list", _) => {
             FakeResponse::Result(json!({ "resources": [{ "uri": "a://x", "name": "x" }] }))
         }
         ("resources/read", 1) => FakeResponse::Error(7, "the quota is used up"),
         ("resources/read", _) => FakeResponse::Result(
-            json!({ "contents": [{ "uri": asked.params["uri"], "text": "well" }] }),
+            json!({ "contents": [{ "uri": request.params["uri"], "text": "well" }] }),
         ),
         _ => FakeResponse::Error(-32601, "no such method"),
     }
@@ -128,8 +128,8 @@ fn what_is_discovered_stands_when_every_mount_is_there() {
     let folder = project();
     let actor = FakeServer::start(Era::Legacy, TransportKind::Pipe, serve);
     let mut front = TestClient::piped(folder.path(), &(actor.mount("up", "") + OWN));
-    let ttl = |front: &mut TestClient| {
-        front.request("server/discover", json!({}))["result"]["ttlMs"].clone()
+    let ttl = |client: &mut TestClient| {
+        client.request("server/discover", json!({}))["result"]["ttlMs"].clone()
     };
     assert_eq!(front.text_of("up+a://x"), "well");
     assert_eq!(ttl(&mut front), 300_000);

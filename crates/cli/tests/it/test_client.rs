@@ -27,9 +27,9 @@ enum ClientTransport {
 
 impl TestClient {
     /// Starts refdesk in `folder` with `settings`, and connects.
-    pub(crate) fn start(era: Era, way: TransportKind, folder: &Path, settings: &str) -> Self {
+    pub(crate) fn start(era: Era, transport: TransportKind, folder: &Path, settings: &str) -> Self {
         fs::write(folder.join("refdesk.toml"), settings).unwrap();
-        let desk = match way {
+        let desk = match transport {
             TransportKind::Pipe => {
                 ClientTransport::Pipe(StdioProgram::start(refdesk(folder, &["serve", "--stdio"])))
             }

@@ -13,8 +13,8 @@ const RESOURCES: usize = 3_333;
 const PAGE: usize = 250;
 
 /// A server with many resources and its own page size.
-fn paged(way: TransportKind) -> FakeServer {
-    FakeServer::start(Era::Modern, way, |asked| match asked.method {
+fn paged(transport: TransportKind) -> FakeServer {
+    FakeServer::start(Era::Modern, transport, |asked| match asked.method {
         "resources/list" => {
             let start = asked.params["cursor"].as_str().map_or(0, |text| text.parse().unwrap());
             let end = RESOURCES.min(start + PAGE);
@@ -40,9 +40,9 @@ struct PagedWalk {
 
 impl PagedWalk {
     /// Reads one page; returns whether there is another.
-    fn step(&mut self, front: &mut TestClient) -> bool {
+    fn step(&mut self, client: &mut TestClient) -> bool {
         let params = self.cursor.take().map_or(json!({}), |cursor| json!({ "cursor": cursor }));
-        let answer = front.request("resources/list", params);
+        let answer = client.request("resources/list", params);
         let page = &answer["result"];
         let items = page["resources"].as_array().unwrap_or_else(|| panic!("{answer}"));
         self.seen.extend(items.iter().map(|item| item["uri"].as_str().unwrap().to_owned()));
@@ -52,14 +52,14 @@ impl PagedWalk {
         self.cursor.is_some()
     }
 
-    fn until(&mut self, front: &mut TestClient, uri: &str) {
+    fn until(&mut self, client: &mut TestClient, uri: &str) {
         while !self.seen.iter().any(|seen| seen == uri) {
-            assert!(self.step(front), "{uri} comes");
+            assert!(self.step(client), "{uri} comes");
         }
     }
 
-    fn rest(mut self, front: &mut TestClient) -> Self {
-        while self.step(front) {}
+    fn rest(mut self, client: &mut TestClient) -> Self {
+        while self.step(client) {}
         let once: BTreeSet<&String> = self.seen.iter().collect();
         assert_eq!(once.len(), self.seen.len(), "nothing is seen twice");
         self

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, Command};
@@ -31,7 +32,7 @@ pub(crate) struct ChildCommand<'a> {
 /// Starts a program in a process group of its own, so that its children end with it.
 pub(crate) fn spawn(
     program: ChildCommand<'_>,
-    board: Arc<PendingRequests>,
+    pending: Arc<PendingRequests>,
     most: usize,
     farewell: Duration,
 ) -> Result<PipeTransport, Error> {
@@ -52,14 +53,9 @@ pub(crate) fn spawn(
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let complaints = Arc::new(StderrTail::default());
     tokio::spawn(drain_stderr(errors, Arc::clone(&complaints)));
-    let (pipe, ends) = PipeTransport::start(output, input, Arc::clone(&board), most);
-    let keeper = ChildSupervisor {
-        child,
-        group,
-        stderr: complaints,
-        pending: board,
-        exit_timeout: farewell,
-    };
+    let (pipe, ends) = PipeTransport::start(output, input, Arc::clone(&pending), most);
+    let keeper =
+        ChildSupervisor { child, group, stderr: complaints, pending, exit_timeout: farewell };
     let ending = tokio::spawn(keeper.run(ends));
     // Closing its input, SIGTERM and SIGKILL each have their time.
     Ok(pipe.with_end_task(ending, farewell * 4 + DRAIN_TIMEOUT))
@@ -75,16 +71,16 @@ struct ChildSupervisor {
 }
 
 impl ChildSupervisor {
-    async fn run(mut self, mut ends: PipeTasks) {
+    async fn run(mut self, mut tasks: PipeTasks) {
         let why = tokio::select! {
             status = self.child.wait() => {
-                let _ = time::timeout(DRAIN_TIMEOUT, &mut ends.reader).await;
+                let _ = time::timeout(DRAIN_TIMEOUT, &mut tasks.reader).await;
                 describe_exit(status.ok())
             }
-            why = &mut ends.reader => self.exit_reason(why.unwrap_or_default()).await,
-            why = &mut ends.writer => self.exit_reason(why.unwrap_or_default()).await,
-            _ = &mut ends.closing => {
-                let _ = time::timeout(self.exit_timeout, &mut ends.writer).await;
+            why = &mut tasks.reader => self.exit_reason(why.unwrap_or_default()).await,
+            why = &mut tasks.writer => self.exit_reason(why.unwrap_or_default()).await,
+            _ = &mut tasks.closing => {
+                let _ = time::timeout(self.exit_timeout, &mut tasks.writer).await;
                 "closed by the client".to_owned()
             }
         };
@@ -92,9 +88,9 @@ impl ChildSupervisor {
         let why = if complaint.is_empty() { why } else { format!("{why}; stderr: {complaint}") };
         self.pending.end(&Error::Closed(why));
         // Its input closes with the writer; that asks the program to exit.
-        ends.writer.abort();
+        tasks.writer.abort();
         self.stop().await;
-        ends.reader.abort();
+        tasks.reader.abort();
     }
 
     /// Why a pipe ended: the exit status if the program exits too, else the pipe's own reason.
@@ -135,7 +131,7 @@ struct StderrTail(Mutex<Vec<u8>>);
 
 impl StderrTail {
     fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         let fresh = &bytes[bytes.len().saturating_sub(STDERR_BYTES)..];
         let excess = (kept.len() + fresh.len()).saturating_sub(STDERR_BYTES);
         kept.drain(..excess);
@@ -143,16 +139,16 @@ impl StderrTail {
     }
 
     fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.lock();
         String::from_utf8_lossy(&kept).trim().to_owned()
     }
 }
 
 /// Drains stderr without limit; otherwise the program would block when the pipe is full.
-async fn drain_stderr(mut errors: ChildStderr, complaints: Arc<StderrTail>) {
+async fn drain_stderr(mut errors: ChildStderr, stderr: Arc<StderrTail>) {
     let mut buffer = vec![0; 16 << 10];
     while let Ok(read @ 1..) = errors.read(&mut buffer).await {
-        complaints.push(&buffer[..read]);
+        stderr.push(&buffer[..read]);
         tracing::debug!(said = %String::from_utf8_lossy(&buffer[..read.min(STDERR_BYTES)]), "stderr");
     }
 }

@@ -57,7 +57,7 @@ impl Connection {
     pub(crate) fn open_request(
         self: &Arc<Self>,
         id: u64,
-        parcel: OutboundMessage,
+        message: OutboundMessage,
         hooks: RequestHooks,
     ) -> RequestHandle {
         let (sender, outcome) = oneshot::channel();
@@ -81,7 +81,7 @@ impl Connection {
             activity: pulse,
             cancel_on_drop: true,
         };
-        self.transport.send(OutboundMessage { id: Some(id), ..parcel });
+        self.transport.send(OutboundMessage { id: Some(id), ..message });
         asking
     }
 }
@@ -102,10 +102,10 @@ impl RequestHandle {
     }
 
     /// Waits for the outcome, or times out.
-    pub(crate) async fn wait_within(mut self, patience: RequestTimeout) -> RequestOutcome {
+    pub(crate) async fn wait_within(mut self, timeout: RequestTimeout) -> RequestOutcome {
         let pulse = Arc::clone(&self.activity);
         loop {
-            let deadline = (Instant::now() + patience.idle).min(patience.deadline);
+            let deadline = (Instant::now() + timeout.idle).min(timeout.deadline);
             tokio::select! {
                 outcome = self.wait() => return outcome,
                 () = pulse.notified() => {}

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 #[async_trait]
 pub(crate) trait Transport: Send + Sync {
     /// Sends a message without waiting; the board receives failures.
-    fn send(&self, parcel: OutboundMessage);
+    fn send(&self, message: OutboundMessage);
 
     /// Sends a message that expects no answer. Over HTTP it waits until the server has taken it.
     async fn send_and_wait(&self, message: Vec<u8>) {

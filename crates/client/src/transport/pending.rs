@@ -1,9 +1,10 @@
 //! Pending requests of one connection, and dispatch of the messages that arrive on it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use protocol::json::frame::RequestId;
 use protocol::outbound::request::{self, methods};
 use protocol::outbound::response::{self, UpstreamProgress};
@@ -68,12 +69,12 @@ pub(crate) struct CallHandler {
 
 impl PendingRequests {
     pub(crate) fn new(
-        herald: Arc<NotificationDispatcher>,
+        dispatcher: Arc<NotificationDispatcher>,
         handler: Option<Arc<dyn ServerRequestHandler>>,
     ) -> Arc<Self> {
         Arc::new(Self {
             requests: Mutex::default(),
-            notifications: herald,
+            notifications: dispatcher,
             default_handler: handler,
             server_requests: Arc::new(Semaphore::new(MAX_SERVER_REQUESTS)),
             answer_sender: OnceLock::new(),
@@ -317,7 +318,7 @@ impl PendingRequests {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, PendingRequest>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock()
     }
 }
 

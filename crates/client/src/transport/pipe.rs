@@ -30,7 +30,7 @@ pub(crate) struct PipeTransport {
     pending: Arc<PendingRequests>,
     queue: mpsc::WeakSender<Vec<u8>>,
     /// Dropping this closes the pipes.
-    senders: std::sync::Mutex<Option<PipeSenders>>,
+    senders: parking_lot::Mutex<Option<PipeSenders>>,
     end_task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
     close_timeout: Duration,
 }
@@ -49,10 +49,10 @@ pub(super) struct PipeTasks {
 /// A transport over pipes that are already open.
 pub(crate) fn connect(
     pipes: (PipeReader, PipeWriter),
-    board: Arc<PendingRequests>,
+    pending: Arc<PendingRequests>,
     most: usize,
 ) -> PipeTransport {
-    let (pipe, mut ends) = PipeTransport::start(pipes.0, pipes.1, Arc::clone(&board), most);
+    let (pipe, mut ends) = PipeTransport::start(pipes.0, pipes.1, Arc::clone(&pending), most);
     let ending = tokio::spawn(async move {
         let why = tokio::select! {
             why = &mut ends.reader => why,
@@ -62,7 +62,7 @@ pub(crate) fn connect(
                 Ok("closed by the client".to_owned())
             }
         };
-        board.end(&Error::Closed(why.unwrap_or_else(|_| "a pipe task failed".to_owned())));
+        pending.end(&Error::Closed(why.unwrap_or_else(|_| "a pipe task failed".to_owned())));
         ends.reader.abort();
         ends.writer.abort();
     });
@@ -73,21 +73,21 @@ impl PipeTransport {
     pub(super) fn start(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
-        board: Arc<PendingRequests>,
+        pending: Arc<PendingRequests>,
         most: usize,
     ) -> (Self, PipeTasks) {
         let (sender, messages) = mpsc::channel(QUEUE_CAPACITY);
         let queue = sender.downgrade();
         let voice = queue.clone();
-        board.set_answer_sender(move |message| {
+        pending.set_answer_sender(move |message| {
             let _ = voice.upgrade().map(|voice| voice.try_send(message));
         });
-        let reader = tokio::spawn(read_lines(input, Arc::clone(&board), most));
+        let reader = tokio::spawn(read_lines(input, Arc::clone(&pending), most));
         let writer = tokio::spawn(write_lines(output, messages));
         let (closer, closing) = oneshot::channel();
-        let open = std::sync::Mutex::new(Some((sender, closer)));
+        let open = parking_lot::Mutex::new(Some((sender, closer)));
         let pipe = Self {
-            pending: board,
+            pending,
             queue,
             senders: open,
             end_task: Default::default(),
@@ -105,11 +105,11 @@ impl PipeTransport {
 
 #[async_trait]
 impl Transport for PipeTransport {
-    fn send(&self, parcel: OutboundMessage) {
-        let sent = self.queue.upgrade().map(|queue| queue.try_send(parcel.body).is_ok());
+    fn send(&self, message: OutboundMessage) {
+        let sent = self.queue.upgrade().map(|queue| queue.try_send(message.body).is_ok());
         if sent != Some(true) {
             let why = "the server does not read its input".to_owned();
-            self.pending.fail(parcel.id, Error::Unreachable(why));
+            self.pending.fail(message.id, Error::Unreachable(why));
         }
     }
 
@@ -118,7 +118,7 @@ impl Transport for PipeTransport {
     }
 
     async fn shut_down(&self) {
-        drop(self.senders.lock().map(|mut open| open.take()));
+        drop(self.senders.lock().take());
         let ending = self.end_task.lock().await.take();
         if let Some(ending) = ending {
             let _ = time::timeout(self.close_timeout, ending).await;
@@ -128,7 +128,7 @@ impl Transport for PipeTransport {
 
 async fn read_lines(
     mut input: impl AsyncRead + Unpin,
-    board: Arc<PendingRequests>,
+    pending: Arc<PendingRequests>,
     most: usize,
 ) -> String {
     let mut lines = LineReader::new(most);
@@ -140,25 +140,27 @@ async fn read_lines(
             Err(error) => return format!("cannot read its output: {error}"),
         }
         while let Some(line) = lines.next() {
-            dispatch_line(&board, &line, most);
+            dispatch_line(&pending, &line, most);
         }
     }
 }
 
-fn dispatch_line(board: &Arc<PendingRequests>, line: &InputLine, most: usize) {
+fn dispatch_line(pending: &Arc<PendingRequests>, line: &InputLine, most: usize) {
     match line {
         InputLine::Complete(line) if line.trim_ascii().is_empty() => {}
         InputLine::Complete(line) => {
             // Some programs print other text to stdout. It fails no request.
-            if let Err(error) = board.dispatch(line, None) {
+            if let Err(error) = pending.dispatch(line, None) {
                 tracing::debug!(%error, "ignored a line that is not a message");
             }
         }
         InputLine::TooLong(start) => {
             tracing::warn!(most, "a message exceeds the size limit");
             match response::classify_start(start) {
-                MessageStart::Response(id) => board.fail_matching(Some(id), &Error::TooLarge(most)),
-                MessageStart::Unknown => board.fail_matching(None, &Error::TooLarge(most)),
+                MessageStart::Response(id) => {
+                    pending.fail_matching(Some(id), &Error::TooLarge(most))
+                }
+                MessageStart::Unknown => pending.fail_matching(None, &Error::TooLarge(most)),
                 MessageStart::Unsolicited => {}
             }
         }

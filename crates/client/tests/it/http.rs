@@ -22,8 +22,8 @@ async fn site(
     .await
 }
 
-async fn listed(site: &ScriptedHttpServer, options: Options) -> Result<String, Error> {
-    let client = site.client(options);
+async fn listed(server: &ScriptedHttpServer, options: Options) -> Result<String, Error> {
+    let client = server.client(options);
     let answer = in_time(client.request("resources/list", None)).await;
     answer.map(|answer| answer.result.get().to_owned())
 }

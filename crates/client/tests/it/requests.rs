@@ -12,9 +12,9 @@ use tokio::time::Instant;
 use crate::scripted_pipe::{ERAS, Era, ScriptedPipeServer, ServerSide, fast_options, in_time, raw};
 
 /// A server that answers its opening and nothing else.
-async fn silent(mut talk: ServerSide, era: Era) {
-    talk.complete_opening(era).await;
-    while talk.receive().await.is_some() {}
+async fn silent(mut side: ServerSide, era: Era) {
+    side.complete_opening(era).await;
+    while side.receive().await.is_some() {}
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,16 +181,16 @@ async fn a_server_that_asks_is_answered() {
 
         fn log(&self, _message: &RawValue) {}
     }
-    let play = |mut talk: ServerSide, _| async move {
-        let request = talk.complete_opening(Era::Legacy).await.unwrap();
+    let play = |mut side: ServerSide, _| async move {
+        let request = side.complete_opening(Era::Legacy).await.unwrap();
         let mut answers = Vec::new();
         for (id, method) in [("p", "ping"), ("r", "roots/list"), ("s", "sampling/createMessage")] {
             let asked = json!({ "jsonrpc": "2.0", "id": id, "method": method });
-            talk.send_line(&asked.to_string()).await;
-            answers.push(talk.receive().await.unwrap());
+            side.send_line(&asked.to_string()).await;
+            answers.push(side.receive().await.unwrap());
         }
-        talk.answer(&request, answers.into()).await;
-        talk.receive().await;
+        side.answer(&request, answers.into()).await;
+        side.receive().await;
     };
     let asked = |options| async move {
         let (client, _heard) = ScriptedPipeServer::client(options, play);

@@ -80,12 +80,12 @@ impl PipeOpener for RmcpResourceServer {
     }
 }
 
-async fn served(stranger: RmcpResourceServer) -> ServerTarget {
+async fn served(server: RmcpResourceServer) -> ServerTarget {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(
-        move || Ok(stranger),
+        move || Ok(server),
         sessions,
         StreamableHttpServerConfig::default(),
     );

@@ -130,12 +130,13 @@ impl ScriptedHttpServer {
     ) -> Self {
         let port = listener.local_addr().unwrap().port();
         let (sender, seen) = mpsc::unbounded_channel();
-        let act: Script = Arc::new(act);
+        let script: Script = Arc::new(act);
         let count = Arc::new(Mutex::new(0));
         let serving = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (act, sender, count) = (Arc::clone(&act), sender.clone(), Arc::clone(&count));
+                let (act, sender, count) =
+                    (Arc::clone(&script), sender.clone(), Arc::clone(&count));
                 connections.spawn(serve_connection(stream, act, sender, count));
             }
         });
@@ -215,7 +216,7 @@ pub(crate) fn legacy(request: &Request, session: &str) -> Option<Reply> {
 
 async fn serve_connection(
     stream: TcpStream,
-    act: Script,
+    script: Script,
     seen: mpsc::UnboundedSender<Observation>,
     count: Arc<Mutex<usize>>,
 ) {
@@ -227,7 +228,7 @@ async fn serve_connection(
             *count += 1;
             *count
         };
-        let reply = act(request.clone(), number - 1);
+        let reply = script(request.clone(), number - 1);
         if !write(&mut stream, reply).await {
             let _ = seen.send(Observation::Gone(request));
             return;

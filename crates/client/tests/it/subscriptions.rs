@@ -13,10 +13,13 @@ use crate::scripted_pipe::{
 const UPDATED: &str = "notifications/resources/updated";
 
 /// The URIs of the next `count` changes, and how many of them the server sent.
-async fn changes(notices: &mut NotificationReceiver, count: usize) -> (BTreeSet<String>, usize) {
+async fn changes(
+    notifications: &mut NotificationReceiver,
+    count: usize,
+) -> (BTreeSet<String>, usize) {
     let (mut uris, mut heard) = (BTreeSet::new(), 0);
     for _ in 0..count {
-        let notice = in_time(notices.next()).await.unwrap();
+        let notice = in_time(notifications.next()).await.unwrap();
         heard += usize::from(notice.from_server);
         uris.insert(match notice.kind {
             NotificationKind::Updated(uri) => uri,

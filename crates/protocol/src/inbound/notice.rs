@@ -131,10 +131,10 @@ impl Notice {
     fn encode_with(
         &self,
         subscription: Option<&RequestId>,
-        words: Option<&UnknownMembers>,
+        extra: Option<&UnknownMembers>,
     ) -> Outgoing {
         let of =
-            |place| words.map(|words| UnknownMembersShape::all(words, place)).unwrap_or_default();
+            |place| extra.map(|words| UnknownMembersShape::all(words, place)).unwrap_or_default();
         let (meta, words) = (of(MemberPlace::Meta), of(MemberPlace::TopLevel));
         let is_tagged = subscription.is_some() || !meta.is_empty();
         let tag = is_tagged.then_some(NoticeMeta { subscription, members: meta });

@@ -47,12 +47,12 @@ impl Refusal {
     ///
     /// `trace` is the id of the failure in the log. Only internal errors include it, because their
     /// message says nothing else.
-    pub fn from_error(error: &Error, terms: Dialect, trace: &str) -> Self {
+    pub fn from_error(error: &Error, dialect: Dialect, trace: &str) -> Self {
         if let Some(said) = &error.upstream {
-            return Self::from_upstream(said, terms);
+            return Self::from_upstream(said, dialect);
         }
         let code = match error.kind {
-            ErrorKind::NotFound | ErrorKind::Denied => not_found_code(terms),
+            ErrorKind::NotFound | ErrorKind::Denied => not_found_code(dialect),
             ErrorKind::Invalid
             | ErrorKind::Unsupported
             | ErrorKind::TooLarge
@@ -79,22 +79,22 @@ impl Refusal {
     }
 
     /// Relays an upstream server's error, with a code that the client's revision defines.
-    fn from_upstream(said: &UpstreamError, terms: Dialect) -> Self {
-        let code = match ErrorCode(said.code) {
-            ErrorCode::RESOURCE_NOT_FOUND => not_found_code(terms),
-            ErrorCode::MISSING_CAPABILITY if !terms.revision.asks_back() => {
+    fn from_upstream(upstream: &UpstreamError, dialect: Dialect) -> Self {
+        let code = match ErrorCode(upstream.code) {
+            ErrorCode::RESOURCE_NOT_FOUND => not_found_code(dialect),
+            ErrorCode::MISSING_CAPABILITY if !dialect.revision.asks_back() => {
                 let words = "needs input, but this client did not declare the capability for it";
                 return Self::new(ErrorCode::INTERNAL_ERROR, words.to_owned());
             }
-            ErrorCode::URL_ELICITATION_REQUIRED if !terms.revision.has_page_code() => {
+            ErrorCode::URL_ELICITATION_REQUIRED if !dialect.revision.has_page_code() => {
                 let words = "needs input: the upstream server asks the user to open a web page, \
                              which this protocol revision cannot relay";
                 return Self::new(ErrorCode::INTERNAL_ERROR, words.to_owned());
             }
             code => code,
         };
-        let data = said.data.clone().map(ErrorData::FromUpstream);
-        Self { data, ..Self::new(code, said.message.clone()) }
+        let data = upstream.data.clone().map(ErrorData::FromUpstream);
+        Self { data, ..Self::new(code, upstream.message.clone()) }
     }
 
     fn new(code: ErrorCode, message: String) -> Self {
@@ -225,8 +225,8 @@ impl Serialize for ErrorData {
 
 /// The code for a missing resource: -32602 since SEP-2164 and for clients that declare SEP-2093,
 /// -32002 for the others.
-fn not_found_code(terms: Dialect) -> ErrorCode {
-    if terms.revision.has_not_found_code() && !terms.knows_sep2093 {
+fn not_found_code(dialect: Dialect) -> ErrorCode {
+    if dialect.revision.has_not_found_code() && !dialect.knows_sep2093 {
         ErrorCode::RESOURCE_NOT_FOUND
     } else {
         ErrorCode::INVALID_PARAMS

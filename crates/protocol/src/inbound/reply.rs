@@ -117,9 +117,9 @@ impl Reply {
     pub fn encode(
         self,
         id: &RequestId,
-        terms: Dialect,
-        welcome: &ServerProfile,
-        press: &RowCache,
+        dialect: Dialect,
+        profile: &ServerProfile,
+        rows: &RowCache,
     ) -> Outgoing {
         let mut head = Vec::with_capacity(512);
         head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -127,17 +127,17 @@ impl Reply {
         head.extend_from_slice(b",\"result\":");
         match self {
             Self::Read(parts, freshness) => {
-                encode_read(parts, freshness, terms, welcome, head).for_request(id)
+                encode_read(parts, freshness, dialect, profile, head).for_request(id)
             }
             Self::Resources(listing) => {
-                let rows = press.rows_json(&listing.page.items, terms);
-                let common = CommonMembers::for_page(&listing.page, terms, welcome);
+                let rows = rows.rows_json(&listing.page.items, dialect);
+                let common = CommonMembers::for_page(&listing.page, dialect, profile);
                 encode_list("resources", rows, listing.next.as_deref(), common, head)
             }
             Self::Components(kind, listing) => {
                 let items = listing.page.items.iter().map(|item| &**item);
-                let rows = component::component_rows(items, kind, terms.revision).into();
-                let common = CommonMembers::for_page(&listing.page, terms, welcome);
+                let rows = component::component_rows(items, kind, dialect.revision).into();
+                let common = CommonMembers::for_page(&listing.page, dialect, profile);
                 let name = match kind {
                     ComponentKind::Tool => "tools",
                     ComponentKind::Prompt => "prompts",
@@ -145,9 +145,9 @@ impl Reply {
                 encode_list(name, rows, listing.next.as_deref(), common, head)
             }
             Self::ToolResult(given) => {
-                let common = CommonMembers::new(None, &[], terms, welcome);
+                let common = CommonMembers::new(None, &[], dialect, profile);
                 let common = serde_json::to_string(&common).unwrap_or_default();
-                tool::result::encode_tool_result(given, terms, &common, head).for_request(id)
+                tool::result::encode_tool_result(given, dialect, &common, head).for_request(id)
             }
             Self::UpstreamResult(json) => {
                 head.extend_from_slice(json.as_str().as_bytes());
@@ -155,32 +155,32 @@ impl Reply {
                 Outgoing::from_bytes(head)
             }
             Self::ListenEnded => {
-                let mut common = CommonMembers::new(None, &[], terms, welcome);
+                let mut common = CommonMembers::new(None, &[], dialect, profile);
                 common.meta.get_or_insert_default().subscription = Some(id);
                 write_json(&mut head, &common);
                 head.push(b'}');
                 Outgoing::from_bytes(head)
             }
             other => {
-                other.write_result(terms, welcome, &mut head);
+                other.write_result(dialect, profile, &mut head);
                 head.push(b'}');
                 Outgoing::from_bytes(head)
             }
         }
     }
 
-    fn write_result(&self, terms: Dialect, welcome: &ServerProfile, into: &mut Vec<u8>) {
-        let plain = || CommonMembers::new(None, &[], terms, welcome);
+    fn write_result(&self, dialect: Dialect, profile: &ServerProfile, into: &mut Vec<u8>) {
+        let plain = || CommonMembers::new(None, &[], dialect, profile);
         match self {
-            Self::Initialize => write_json(into, &initialize_reply(terms, welcome)),
-            Self::Discover(stands) => write_json(into, &discover_reply(*stands, terms, welcome)),
+            Self::Initialize => write_json(into, &initialize_reply(dialect, profile)),
+            Self::Discover(stands) => write_json(into, &discover_reply(*stands, dialect, profile)),
             Self::Empty => write_json(into, &plain()),
             Self::Templates(listing) => write_json(
                 into,
                 &TemplatesShape {
-                    resource_templates: template::TemplateRows(&listing.page.items, terms),
+                    resource_templates: template::TemplateRows(&listing.page.items, dialect),
                     next_cursor: listing.next.as_deref(),
-                    common: CommonMembers::for_page(&listing.page, terms, welcome),
+                    common: CommonMembers::for_page(&listing.page, dialect, profile),
                 },
             ),
             Self::Metadata(resource, freshness) => write_json(
@@ -188,9 +188,9 @@ impl Reply {
                 &MetadataShape {
                     resource: ResourceShape::for_list(
                         resource,
-                        Dialect { full_metadata: true, ..terms },
+                        Dialect { full_metadata: true, ..dialect },
                     ),
-                    common: CommonMembers::new(Some(*freshness), &[], terms, welcome),
+                    common: CommonMembers::new(Some(*freshness), &[], dialect, profile),
                 },
             ),
             Self::Completion(completion) => write_json(
@@ -221,16 +221,16 @@ fn write_json(into: &mut Vec<u8>, value: &impl Serialize) {
 fn encode_read(
     parts: Vec<Part>,
     freshness: Freshness,
-    terms: Dialect,
-    welcome: &ServerProfile,
+    dialect: Dialect,
+    profile: &ServerProfile,
     mut head: Vec<u8>,
 ) -> Outgoing {
     let mut message = Outgoing::default();
     // The common members come first, so that the bodies can be streamed last.
-    write_json(&mut head, &CommonMembers::new(Some(freshness), &[], terms, welcome));
+    write_json(&mut head, &CommonMembers::new(Some(freshness), &[], dialect, profile));
     reopen_object(&mut head);
     head.extend_from_slice(b"\"contents\":[");
-    let mut tail = contents::push_contents(parts, terms, head, &mut message);
+    let mut tail = contents::push_contents(parts, dialect, head, &mut message);
     tail.extend_from_slice(b"]}}");
     message.push_json(tail);
     message
@@ -303,21 +303,21 @@ struct CompletionValues<'a> {
 }
 
 impl<'a> CommonMembers<'a> {
-    fn for_page<T>(page: &'a Page<T>, terms: Dialect, welcome: &ServerProfile) -> Self {
-        Self::new(Some(page.freshness), &page.absent, terms, welcome)
+    fn for_page<T>(page: &'a Page<T>, dialect: Dialect, profile: &ServerProfile) -> Self {
+        Self::new(Some(page.freshness), &page.absent, dialect, profile)
     }
 
     fn new(
         freshness: Option<Freshness>,
         absent: &'a [Absence],
-        terms: Dialect,
-        welcome: &ServerProfile,
+        dialect: Dialect,
+        profile: &ServerProfile,
     ) -> Self {
-        let revision = terms.revision;
+        let revision = dialect.revision;
         let kept = freshness.filter(|_| revision.names_cache_terms());
         let server = revision
             .signs_results()
-            .then_some(ServerInfo { name: welcome.name, version: welcome.version });
+            .then_some(ServerInfo { name: profile.name, version: profile.version });
         let absent = (!absent.is_empty()).then(|| {
             absent.iter().map(|gap| AbsenceShape { what: &gap.name, why: &gap.reason }).collect()
         });
@@ -338,7 +338,7 @@ impl<'a> CommonMembers<'a> {
     }
 }
 
-fn initialize_reply(terms: Dialect, welcome: &ServerProfile) -> impl Serialize {
+fn initialize_reply(dialect: Dialect, profile: &ServerProfile) -> impl Serialize {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct InitializeReply {
@@ -348,14 +348,14 @@ fn initialize_reply(terms: Dialect, welcome: &ServerProfile) -> impl Serialize {
         instructions: &'static str,
     }
     InitializeReply {
-        protocol_version: terms.revision.as_str(),
-        capabilities: ServerCapabilities::new(welcome.features, terms.revision),
-        server_info: ServerInfo { name: welcome.name, version: welcome.version },
-        instructions: welcome.instructions,
+        protocol_version: dialect.revision.as_str(),
+        capabilities: ServerCapabilities::new(profile.features, dialect.revision),
+        server_info: ServerInfo { name: profile.name, version: profile.version },
+        instructions: profile.instructions,
     }
 }
 
-fn discover_reply(stands: Freshness, terms: Dialect, welcome: &ServerProfile) -> impl Serialize {
+fn discover_reply(stands: Freshness, dialect: Dialect, profile: &ServerProfile) -> impl Serialize {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct DiscoverReply {
@@ -367,8 +367,8 @@ fn discover_reply(stands: Freshness, terms: Dialect, welcome: &ServerProfile) ->
     }
     DiscoverReply {
         supported_versions: Revision::ALL.map(Revision::as_str),
-        capabilities: ServerCapabilities::new(welcome.features, terms.revision),
-        instructions: welcome.instructions,
-        common: CommonMembers::new(Some(stands), &[], terms, welcome),
+        capabilities: ServerCapabilities::new(profile.features, dialect.revision),
+        instructions: profile.instructions,
+        common: CommonMembers::new(Some(stands), &[], dialect, profile),
     }
 }

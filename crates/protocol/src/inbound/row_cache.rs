@@ -4,9 +4,10 @@
 //! holds the very same descriptions (by pointer) for the same revision and SEP-2093 view.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use resource::Resource;
 
 use crate::inbound::shape::resource::ResourceRows;
@@ -35,17 +36,17 @@ struct CachedRows {
 
 impl RowCache {
     /// Serializes resources as a JSON array for peers with these terms, or returns the cached JSON.
-    pub(crate) fn rows_json(&self, rows: &[Arc<Resource>], terms: Dialect) -> Bytes {
+    pub(crate) fn rows_json(&self, rows: &[Arc<Resource>], dialect: Dialect) -> Bytes {
         let write = || {
-            Bytes::from(serde_json::to_vec(&ResourceRows(rows, terms)).expect("keys are strings"))
+            Bytes::from(serde_json::to_vec(&ResourceRows(rows, dialect)).expect("keys are strings"))
         };
         let Some(first) = rows.first() else { return write() };
-        let key = (Arc::as_ptr(first).addr(), rows.len(), terms);
+        let key = (Arc::as_ptr(first).addr(), rows.len(), dialect);
         if let Some(written) = self.lookup(&key, rows) {
             return written;
         }
         let written = write();
-        let mut kept = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.pages.lock();
         kept.bytes += written.len();
         if kept.bytes > MAX_BYTES {
             *kept = CachedPages { bytes: written.len(), ..CachedPages::default() };
@@ -58,7 +59,7 @@ impl RowCache {
     }
 
     fn lookup(&self, key: &(usize, usize, Dialect), rows: &[Arc<Resource>]) -> Option<Bytes> {
-        let kept = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.pages.lock();
         let sheet = kept.by_key.get(key)?;
         let same = sheet.rows.iter().zip(rows).all(|(one, other)| Arc::ptr_eq(one, other));
         same.then(|| sheet.json.clone())
@@ -99,7 +100,7 @@ mod tests {
         for _ in 0..64 {
             press.rows_json(&[resource(&name)], Dialect::full(Revision::V2025_06_18));
         }
-        let kept = press.pages.lock().unwrap();
+        let kept = press.pages.lock();
         assert!(kept.bytes <= MAX_BYTES && kept.by_key.len() <= 16);
     }
 }

@@ -166,8 +166,8 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 fn parse_message(text: &str) -> Result<Message<'_>, Refusal> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| {
         // If the id can be parsed, the refusal carries it, so the client does not wait in vain.
-        let told: Option<IdOnlyEnvelope<'_>> = serde_json::from_str(text).ok();
-        refuse_json(&flaw).with_id(told.and_then(|told| RequestId::parse(told.id?)))
+        let envelope: Option<IdOnlyEnvelope<'_>> = serde_json::from_str(text).ok();
+        refuse_json(&flaw).with_id(envelope.and_then(|told| RequestId::parse(told.id?)))
     })?;
     let id = envelope.id.map(|raw| {
         RequestId::parse(raw)

@@ -34,16 +34,16 @@ pub struct ComponentPage {
 }
 
 /// The method that lists tools or prompts.
-pub fn list_method(offer: ComponentKind) -> &'static str {
-    match offer {
+pub fn list_method(kind: ComponentKind) -> &'static str {
+    match kind {
         ComponentKind::Tool => methods::LIST_TOOLS,
         ComponentKind::Prompt => methods::LIST_PROMPTS,
     }
 }
 
 /// The method that calls a tool or gets a prompt.
-pub fn call_method(offer: ComponentKind) -> &'static str {
-    match offer {
+pub fn call_method(kind: ComponentKind) -> &'static str {
+    match kind {
         ComponentKind::Tool => methods::CALL_TOOL,
         ComponentKind::Prompt => methods::GET_PROMPT,
     }
@@ -67,8 +67,8 @@ pub fn list_params(cursor: Option<&str>) -> Result<Option<Box<RawValue>>, Malfor
 /// Decodes a page. Skips entries without a name, because no client could call them.
 pub fn decode_page(
     result: &RawValue,
-    offer: ComponentKind,
-    names: &dyn UriRewrite,
+    kind: ComponentKind,
+    rewrite: &dyn UriRewrite,
 ) -> Result<ComponentPage, MalformedMessage> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -81,19 +81,19 @@ pub fn decode_page(
     }
     let listed: ListResultMembers<'_> = serde_json::from_str(result.get())
         .map_err(|_| MalformedMessage::new("the list cannot be parsed"))?;
-    let items = match offer {
+    let items = match kind {
         ComponentKind::Tool => listed.tools,
         ComponentKind::Prompt => listed.prompts,
     };
     let items =
         items.ok_or_else(|| MalformedMessage::new("the list has no tools or prompts member"))?;
-    let public = |uri: &str| names.to_public(uri);
+    let public = |uri: &str| rewrite.to_public(uri);
     let offered = parse_elements(items).into_iter().filter_map(|raw| {
         let members = parse_members(Some(raw), "a tool or prompt").ok()?;
         let (_, name) = members.iter().rfind(|(member, _)| member == "name")?;
         let name = parse_string(name)?.into_owned();
         let json = Json::from(raw.get());
-        let json = if offer == ComponentKind::Tool {
+        let json = if kind == ComponentKind::Tool {
             rewrite_uris(&json, UriLocation::ToolDescription, &public)
         } else {
             json
@@ -110,7 +110,7 @@ pub fn decode_page(
 pub fn call_params(
     params: &Json,
     name: &str,
-    names: &dyn UriRewrite,
+    rewrite: &dyn UriRewrite,
     caller: Option<&dyn Caller>,
 ) -> Result<Box<RawValue>, MalformedMessage> {
     // A message on a pipe may not contain line breaks; in JSON they only occur between values.
@@ -124,7 +124,7 @@ pub fn call_params(
         match &*member {
             "name" => {}
             "arguments" => {
-                let local = |uri: &str| names.to_local(uri);
+                let local = |uri: &str| rewrite.to_local(uri);
                 let arguments = rewrite_uris(&raw.get().into(), UriLocation::CallArguments, &local);
                 out.put_raw("arguments", arguments.as_str());
             }
@@ -189,29 +189,29 @@ pub fn decode_read(result: &Json, uri: &Uri) -> Result<ReadResult, MalformedMess
 }
 
 /// The result of a call, with public URIs.
-pub fn public_result(result: &RawValue, names: &dyn UriRewrite) -> Json {
-    rewrite_uris(&result.get().into(), UriLocation::CallResult, &|uri| names.to_public(uri))
+pub fn public_result(result: &RawValue, rewrite: &dyn UriRewrite) -> Json {
+    rewrite_uris(&result.get().into(), UriLocation::CallResult, &|uri| rewrite.to_public(uri))
 }
 
 /// Parameters of a server-to-client request, with public URIs.
-pub fn public_request_params(params: Option<&RawValue>, names: &dyn UriRewrite) -> Json {
+pub fn public_request_params(params: Option<&RawValue>, rewrite: &dyn UriRewrite) -> Json {
     let params = params.map_or("{}", RawValue::get);
-    rewrite_uris(&params.into(), UriLocation::CallResult, &|uri| names.to_public(uri))
+    rewrite_uris(&params.into(), UriLocation::CallResult, &|uri| rewrite.to_public(uri))
 }
 
 /// The upstream server's error with public URIs, or `None` if its code is about refdesk's own
 /// request (-32020 to -32029) and so means nothing to the client. The client does get -32021: it
 /// lacks a capability itself.
-pub fn public_error(denial: &RpcError, names: &dyn UriRewrite) -> Option<UpstreamError> {
-    if (-32029..=-32020).contains(&denial.code) && !denial.is_missing_capability() {
+pub fn public_error(error: &RpcError, rewrite: &dyn UriRewrite) -> Option<UpstreamError> {
+    if (-32029..=-32020).contains(&error.code) && !error.is_missing_capability() {
         return None;
     }
-    let public = |uri: &str| names.to_public(uri);
-    let data = denial
+    let public = |uri: &str| rewrite.to_public(uri);
+    let data = error
         .data
         .as_ref()
         .map(|raw| rewrite_uris(&raw.get().into(), UriLocation::ErrorData, &public));
-    Some(UpstreamError { code: denial.code, message: denial.message.clone(), data })
+    Some(UpstreamError { code: error.code, message: error.message.clone(), data })
 }
 
 /// Parameters of `logging/setLevel`.
@@ -226,13 +226,13 @@ pub fn to_raw_line(json: &Json) -> Option<Box<RawValue>> {
 }
 
 /// Parameters of `completion/complete` for an argument of a prompt.
-pub fn prompt_completion_params(blank: &PromptCompletionRequest<'_>) -> Box<RawValue> {
+pub fn prompt_completion_params(request: &PromptCompletionRequest<'_>) -> Box<RawValue> {
     let mut params = json!({
-        "ref": { "type": "ref/prompt", "name": blank.prompt },
-        "argument": { "name": blank.argument, "value": blank.typed },
+        "ref": { "type": "ref/prompt", "name": request.prompt },
+        "argument": { "name": request.argument, "value": request.typed },
     });
-    if !blank.resolved.is_empty() {
-        params["context"] = json!({ "arguments": blank.resolved });
+    if !request.resolved.is_empty() {
+        params["context"] = json!({ "arguments": request.resolved });
     }
     serde_json::value::to_raw_value(&params).expect("a JSON value serializes")
 }

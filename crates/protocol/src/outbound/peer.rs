@@ -73,9 +73,9 @@ impl Peer {
 
     /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
     pub fn from_initialize(result: &RawValue) -> Result<Self, MalformedMessage> {
-        let opened: InitializeResult<'_> = serde_json::from_str(result.get())
+        let result: InitializeResult<'_> = serde_json::from_str(result.get())
             .map_err(|flaw| MalformedMessage::new(&format!("invalid initialize result: {flaw}")))?;
-        let date = &opened.protocol_version;
+        let date = &result.protocol_version;
         let revision = Revision::from_date(date).filter(|revision| revision.has_handshake());
         let revision = revision.ok_or_else(|| {
             let shown: String = date.chars().take(40).collect();
@@ -83,9 +83,9 @@ impl Peer {
                 "initialize returned the unsupported protocolVersion {shown:?}"
             ))
         })?;
-        let ServerImplementation { name, version } = opened.server_info.unwrap_or_default();
-        let capabilities = opened.capabilities.map_or_else(empty_object, ToOwned::to_owned);
-        Ok(Self { revision, capabilities, name, version, instructions: opened.instructions })
+        let ServerImplementation { name, version } = result.server_info.unwrap_or_default();
+        let capabilities = result.capabilities.map_or_else(empty_object, ToOwned::to_owned);
+        Ok(Self { revision, capabilities, name, version, instructions: result.instructions })
     }
 
     /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless

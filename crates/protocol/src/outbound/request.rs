@@ -116,23 +116,23 @@ impl ClientIdentity {
     /// Encodes a request. Fails if the parameters or their `_meta` are not objects.
     pub fn encode_request(
         &self,
-        question: UpstreamRequest<'_>,
-        manner: RequestStyle,
+        request: UpstreamRequest<'_>,
+        style: RequestStyle,
     ) -> Result<Vec<u8>, MalformedMessage> {
-        let params = parse_members(question.params, "params")?;
+        let params = parse_members(request.params, "params")?;
         let told = params.iter().find(|(name, _)| name == "_meta").map(|(_, raw)| *raw);
-        let meta = self.request_meta(parse_members(told, "_meta")?, question, manner)?;
+        let meta = self.request_meta(parse_members(told, "_meta")?, request, style)?;
         let mut out = ObjectWriter::new();
         out.put_string("jsonrpc", "2.0");
-        out.put_raw("id", &question.id.to_string());
-        out.put_string("method", question.method);
+        out.put_raw("id", &request.id.to_string());
+        out.put_string("method", request.method);
         let rest = params.iter().filter(|(name, _)| name != "_meta");
         let mut inner = ObjectWriter::new();
         rest.for_each(|(name, raw)| inner.put_raw(name, raw.get()));
         if let Some(meta) = meta {
             inner.put_raw("_meta", &meta);
         }
-        if !inner.is_empty() || question.params.is_some() {
+        if !inner.is_empty() || request.params.is_some() {
             out.put_raw("params", &inner.finish());
         }
         Ok(out.finish().into_bytes())
@@ -141,8 +141,8 @@ impl ClientIdentity {
     fn request_meta(
         &self,
         told: Vec<(Cow<'_, str>, &RawValue)>,
-        question: UpstreamRequest<'_>,
-        manner: RequestStyle,
+        request: UpstreamRequest<'_>,
+        style: RequestStyle,
     ) -> Result<Option<String>, MalformedMessage> {
         let mut meta = ObjectWriter::new();
         let mut capabilities = None;
@@ -157,14 +157,14 @@ impl ClientIdentity {
                 _ => meta.put_raw(&name, raw.get()),
             }
         }
-        if let RequestStyle::Stateless(revision) = manner {
+        if let RequestStyle::Stateless(revision) = style {
             meta.put_string(META_PROTOCOL_VERSION, revision.as_str());
             meta.put_raw(META_CLIENT_INFO, &self.client_info());
             // Without capabilities from the caller, the server cannot ask for input.
             meta.put_raw(META_CLIENT_CAPABILITIES, capabilities.map_or("{}", RawValue::get));
         }
-        if question.progress {
-            meta.put_raw(PROGRESS_TOKEN, &question.id.to_string());
+        if request.progress {
+            meta.put_raw(PROGRESS_TOKEN, &request.id.to_string());
         }
         Ok((!meta.is_empty()).then(|| meta.finish()))
     }
@@ -208,15 +208,15 @@ pub fn encode_result(id: &RequestId, result: &RawValue) -> Vec<u8> {
 }
 
 /// Encodes an error as the response to a request that the server sent.
-pub fn encode_error(id: &RequestId, denial: &RpcError) -> Vec<u8> {
-    let mut error = ObjectWriter::new();
-    error.put_raw("code", &denial.code.to_string());
-    error.put_string("message", &denial.message);
-    if let Some(more) = &denial.data {
-        error.put_raw("data", more.get());
+pub fn encode_error(id: &RequestId, error: &RpcError) -> Vec<u8> {
+    let mut object = ObjectWriter::new();
+    object.put_raw("code", &error.code.to_string());
+    object.put_string("message", &error.message);
+    if let Some(data) = &error.data {
+        object.put_raw("data", data.get());
     }
     let mut out = begin_response(id);
-    out.put_raw("error", &error.finish());
+    out.put_raw("error", &object.finish());
     out.finish().into_bytes()
 }
 

@@ -24,13 +24,13 @@ pub enum UriLocation {
 /// as it is.
 pub fn rewrite_uris(
     json: &Json,
-    place: UriLocation,
+    location: UriLocation,
     form: &dyn Fn(&str) -> Option<String>,
 ) -> Json {
     let text = json.as_str();
     let Ok(whole) = serde_json::from_str::<&RawValue>(text) else { return json.clone() };
     let mut links = UriRewriter { edits: JsonEdits::new(text), map_uri: form };
-    match place {
+    match location {
         UriLocation::CallResult => links.rewrite_result(whole),
         UriLocation::ToolDescription => links.rewrite_tool(whole),
         UriLocation::CallArguments => links.rewrite_strings(whole),

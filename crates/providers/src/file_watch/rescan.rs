@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
@@ -37,8 +38,8 @@ pub(crate) trait Rescanner: Send + Sync + 'static {
     fn rescan(
         &self,
         memory: &mut Self::Memory,
-        heard: &DirtySet,
-        feed: &ChangeSender,
+        dirty: &DirtySet,
+        changes: &ChangeSender,
     ) -> RescanOutcome;
 }
 
@@ -75,7 +76,7 @@ struct SubscriberTable<M> {
 /// One subscriber.
 pub(crate) struct ScanSubscriber<M> {
     pub(crate) memory: Mutex<M>,
-    pub(crate) feed: ChangeSender,
+    pub(crate) changes: ChangeSender,
     pending: Mutex<PendingScan>,
 }
 
@@ -89,7 +90,7 @@ struct PendingScan {
 
 impl<M> ScanSubscriber<M> {
     pub(crate) fn memory(&self) -> MutexGuard<'_, M> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.lock()
     }
 }
 
@@ -154,14 +155,14 @@ impl<M> RescanLoop<M> {
 
     /// When polling last started or stopped; `None` if it never did.
     pub(crate) fn polling_changed_at(&self) -> Option<SystemTime> {
-        *self.polling_changed_at.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.polling_changed_at.lock()
     }
 
     /// Switches polling on or off. True if that is a change.
     fn set_polling(&self, polls: bool) -> bool {
         let is_new = self.is_polling.swap(polls, Ordering::Relaxed) != polls;
         if is_new {
-            let mut turned = self.polling_changed_at.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turned = self.polling_changed_at.lock();
             *turned = Some(SystemTime::now());
         }
         is_new
@@ -203,11 +204,11 @@ impl<M> RescanLoop<M> {
     }
 
     fn lock_inotify(&self) -> MutexGuard<'_, Option<Arc<Inotify>>> {
-        self.inotify.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inotify.lock()
     }
 
     fn lock_subscribers(&self) -> MutexGuard<'_, SubscriberTable<M>> {
-        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.subscribers.lock()
     }
 }
 
@@ -227,7 +228,7 @@ pub(crate) fn subscribe<L: Rescanner>(
             }
         });
         stories = Some(stream);
-        ScanSubscriber { memory: Mutex::new(memory), feed, pending: Mutex::default() }
+        ScanSubscriber { memory: Mutex::new(memory), changes: feed, pending: Mutex::default() }
     });
     let mut roll = lookout.rescan_loop().lock_subscribers();
     roll.subscribers.insert(Arc::as_ptr(&party).addr(), party.clone());
@@ -329,30 +330,26 @@ fn scan_all<L: Rescanner>(lookout: &L, all: bool, again: bool) -> RoundOutcome {
 /// Rescans for one subscriber. If its state is locked, keeps the changes for a later round.
 fn scan_one<L: Rescanner>(
     lookout: &L,
-    party: &ScanSubscriber<L::Memory>,
-    heard: &DirtySet,
+    subscriber: &ScanSubscriber<L::Memory>,
+    dirty: &DirtySet,
 ) -> RescanOutcome {
-    let mut owed = party.pending.lock().unwrap_or_else(PoisonError::into_inner);
-    if owed.awaits_retry && !heard.retry_failed {
+    let mut owed = subscriber.pending.lock();
+    if owed.awaits_retry && !dirty.retry_failed {
         return RescanOutcome::Failed;
     }
-    let mut memory = match party.memory.try_lock() {
-        Ok(memory) => memory,
-        Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
+    let Some(mut memory) = subscriber.memory.try_lock() else {
         // Its first scan may take long; the other subscribers must not wait for it.
-        Err(TryLockError::WouldBlock) => {
-            owed.dirty.merge(heard);
-            return RescanOutcome::Unfinished;
-        }
+        owed.dirty.merge(dirty);
+        return RescanOutcome::Unfinished;
     };
     let mut late = std::mem::take(&mut *owed).dirty;
     let heard = if late.is_empty() && !late.retry_failed {
-        heard
+        dirty
     } else {
-        late.merge(heard);
+        late.merge(dirty);
         &late
     };
-    let look = AssertUnwindSafe(|| lookout.rescan(&mut memory, heard, &party.feed));
+    let look = AssertUnwindSafe(|| lookout.rescan(&mut memory, heard, &subscriber.changes));
     catch_unwind(look).unwrap_or_else(|_| {
         tracing::error!("a rescan for file changes panicked");
         *owed = PendingScan { dirty: DirtySet::everything(), awaits_retry: true };
@@ -368,9 +365,9 @@ fn scan_one<L: Rescanner>(
 )]
 fn register_fd<L: Rescanner>(
     lookout: &Weak<L>,
-    ears: Option<Arc<Inotify>>,
+    inotify: Option<Arc<Inotify>>,
 ) -> Option<AsyncFd<Arc<Inotify>>> {
-    match AsyncFd::with_interest(ears?, Interest::READABLE) {
+    match AsyncFd::with_interest(inotify?, Interest::READABLE) {
         Ok(open) => Some(open),
         Err(_) => {
             lookout.upgrade()?.rescan_loop().start_polling();

@@ -88,9 +88,9 @@ impl WorkBudget {
 
     /// Records that the request waits for `others`, and returns the error that stops its work until
     /// then.
-    pub(super) fn await_scan(&self, others: ScanWaiter) -> io::Error {
+    pub(super) fn await_scan(&self, waiter: ScanWaiter) -> io::Error {
         self.waits_left.set(self.waits_left.get().saturating_sub(1));
-        self.awaited_scan.replace(Some(others));
+        self.awaited_scan.replace(Some(waiter));
         scan_in_progress()
     }
 

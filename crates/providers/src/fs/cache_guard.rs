@@ -6,7 +6,8 @@
 //! folders, whose times change with their content.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::folder_names::FolderNames;
 use super::locate::Folder;
@@ -46,7 +47,7 @@ impl CacheGuards {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     #[cfg(test)]

@@ -21,11 +21,11 @@ const MAX_INPUT_BYTES: usize = 4 * 1024;
 const MAX_INLINE_NAMES: usize = 4_096;
 
 /// Refuses a request for another template or variable, or with too long an input.
-pub(super) fn check_completion(question: &CompletionRequest<'_>) -> Result<()> {
-    if question.template != TEMPLATE || question.variable != TEMPLATE_VARIABLE {
+pub(super) fn check_completion(request: &CompletionRequest<'_>) -> Result<()> {
+    if request.template != TEMPLATE || request.variable != TEMPLATE_VARIABLE {
         return Err(Error::invalid("only `path` of the files template can be completed"));
     }
-    if question.typed.len() > MAX_INPUT_BYTES {
+    if request.typed.len() > MAX_INPUT_BYTES {
         return Err(Error::invalid("the value to complete is too long for a path"));
     }
     Ok(())
@@ -36,7 +36,7 @@ impl FsRoot {
     pub(super) fn complete_path(
         &self,
         typed: &str,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> Result<Completion, FsError> {
         let (folder, stem) =
             typed.rsplit_once('/').map_or(("", typed), |(folder, stem)| (folder, stem));
@@ -50,12 +50,12 @@ impl FsRoot {
             Err(error) if is_not_found(&error) => return Ok(Completion::default()),
             Err(error) => return Err(error.into()),
         };
-        let names = self.folder_names(&folder, ScanExtent::All, effort)?;
+        let names = self.folder_names(&folder, ScanExtent::All, budget)?;
         if names.len() > MAX_INLINE_NAMES {
-            effort.require_unlimited()?;
+            budget.require_unlimited()?;
         }
         let is_seen = |name: &[u8]| !self.is_hidden(&folder, &path, name);
-        let ranked = rank_matches(&names, stem, is_seen, effort)?;
+        let ranked = rank_matches(&names, stem, is_seen, budget)?;
         let prefix = &typed[..typed.len() - stem.len()];
         Ok(self.completion_values(&folder, &names, prefix, &ranked))
     }
@@ -95,12 +95,12 @@ fn rank_matches(
     names: &FolderNames,
     stem: &str,
     is_seen: impl Fn(&[u8]) -> bool,
-    effort: &WorkBudget,
+    budget: &WorkBudget,
 ) -> io::Result<Vec<usize>> {
     let small = stem.to_lowercase();
     let (mut first, mut second, mut third) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..names.len() {
-        effort.check_cancelled()?;
+        budget.check_cancelled()?;
         let Some((name, _)) = names.get(index).filter(|(name, _)| is_seen(name)) else { continue };
         let Ok(name) = std::str::from_utf8(name) else { continue };
         if name.starts_with(stem) {

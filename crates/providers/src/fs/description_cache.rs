@@ -78,10 +78,10 @@ impl FolderDescriptions<'_> {
         &mut self,
         name: &[u8],
         stamp: &FileStamp,
-        trust: Option<&Validity>,
+        validity: Option<&Validity>,
     ) -> Arc<Resource> {
         let mark = self.path_hash(name);
-        let look = trust.map(Validity::stamp);
+        let look = validity.map(Validity::stamp);
         if let Some(kept) = self.cached(mark, name)
             && kept.stamp == *stamp
         {
@@ -110,10 +110,10 @@ impl FolderDescriptions<'_> {
     pub(super) fn get_if_valid(
         &self,
         name: &[u8],
-        trust: &Validity,
+        validity: &Validity,
     ) -> Option<(Arc<Resource>, CheckStamp)> {
         let kept = self.cached(self.path_hash(name), name)?;
-        let look = kept.checked_at.filter(|look| trust.covers(*look, name))?;
+        let look = kept.checked_at.filter(|look| validity.covers(*look, name))?;
         Some((kept.resource, look))
     }
 

@@ -92,7 +92,7 @@ impl FolderNames {
         Ok(())
     }
 
-    fn scan(folder: &Folder, extent: ScanExtent, effort: &WorkBudget) -> io::Result<Self> {
+    fn scan(folder: &Folder, extent: ScanExtent, budget: &WorkBudget) -> io::Result<Self> {
         let mut names = Self {
             arena: Vec::new(),
             order: Vec::new(),
@@ -102,7 +102,7 @@ impl FolderNames {
             rules_fingerprint: folder.visibility.fingerprint(),
             reused: AtomicBool::new(false),
         };
-        names.read_entries(folder, extent, effort)?;
+        names.read_entries(folder, extent, budget)?;
         let mut order = std::mem::take(&mut names.order);
         order.sort_unstable_by(|a, b| names.entry_at(*a).0.cmp(names.entry_at(*b).0));
         order.shrink_to_fit();
@@ -115,7 +115,7 @@ impl FolderNames {
         &mut self,
         folder: &Folder,
         extent: ScanExtent,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> io::Result<()> {
         let mut buffer = Vec::with_capacity(32 * 1024);
         let mut entries = RawDir::new(folder.handle.open_for_scan()?, buffer.spare_capacity_mut());
@@ -128,7 +128,7 @@ impl FolderNames {
             if matches!(name, b"." | b"..") {
                 continue;
             }
-            effort.spend_name()?;
+            budget.spend_name()?;
             seen += 1;
             if let ScanExtent::UpTo(most) = extent
                 && (self.len() > most || seen > 16 * most)
@@ -154,18 +154,18 @@ impl FsRoot {
         &self,
         folder: &Folder,
         extent: ScanExtent,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> io::Result<Arc<FolderNames>> {
         if let Some(names) = self.cached_names(folder) {
             return Ok(names);
         }
-        let turn = effort.may_wait().then(|| self.scan_flights.start(&folder.path));
-        let _turn = turn.transpose().map_err(|others| effort.await_scan(others))?;
+        let turn = budget.may_wait().then(|| self.scan_flights.start(&folder.path));
+        let _turn = turn.transpose().map_err(|others| budget.await_scan(others))?;
         if let Some(names) = self.cached_names(folder) {
             return Ok(names);
         }
         let now = SystemTime::now();
-        let names = Arc::new(FolderNames::scan(folder, extent, effort)?);
+        let names = Arc::new(FolderNames::scan(folder, extent, budget)?);
         if names.is_complete && folder.stamp.is_settled(now, self.clock_margin) {
             self.name_cache.insert(folder.path.as_bytes(), names.clone(), names.weight());
         }

@@ -32,15 +32,15 @@ impl FsRoot {
     pub(super) fn list_page(
         &self,
         parent: Option<&UriPath>,
-        ask: &PageRequest,
-        effort: &WorkBudget,
+        paging: &PageRequest,
+        budget: &WorkBudget,
     ) -> Result<Page<Resource>, FsError> {
-        let place = ask.cursor.as_ref().map(FsCursor::decode).transpose()?;
-        let limit = ask.limit.max(1);
+        let place = paging.cursor.as_ref().map(FsCursor::decode).transpose()?;
+        let limit = paging.limit.max(1);
         if let Some(asked) = parent {
             return match self.find(&asked.path)? {
                 PathEntry::Folder(folder) => {
-                    self.list_folder(&folder, &asked.path, (place, limit), effort)
+                    self.list_folder(&folder, &asked.path, (place, limit), budget)
                 }
                 PathEntry::File(_) if asked.requires_folder => Err(not_found().into()),
                 PathEntry::File(_) => Err(Error::invalid("not a collection").into()),
@@ -49,24 +49,24 @@ impl FsRoot {
         let top = self.root_folder()?;
         let mode = match &place {
             Some(place) => place.mode,
-            None => self.listing_mode(&top, effort)?,
+            None => self.listing_mode(&top, budget)?,
         };
         match mode {
             WalkMode::Flat => {
-                self.track_all_listed(effort)?;
-                Ok(self.list_files(top, place.as_ref(), limit, effort)?)
+                self.track_all_listed(budget)?;
+                Ok(self.list_files(top, place.as_ref(), limit, budget)?)
             }
-            WalkMode::Tree => self.list_folder(&top, &LocalPath::default(), (place, limit), effort),
+            WalkMode::Tree => self.list_folder(&top, &LocalPath::default(), (place, limit), budget),
         }
     }
 
     /// Counts the files, stopping after `most` files and folders.
-    pub(super) fn count_files(&self, most: usize, effort: &WorkBudget) -> io::Result<FileCount> {
-        let mut walk = TreeWalk::new(self, self.root_folder()?, ScanExtent::UpTo(most), effort)?;
+    pub(super) fn count_files(&self, most: usize, budget: &WorkBudget) -> io::Result<FileCount> {
+        let mut walk = TreeWalk::new(self, self.root_folder()?, ScanExtent::UpTo(most), budget)?;
         let (mut leaves, mut folders) = (0, 0);
         let mut all = walk.is_scan_complete();
         while all && leaves + folders <= most {
-            effort.check_cancelled()?;
+            budget.check_cancelled()?;
             match walk.next_step()? {
                 None => return Ok(FileCount { files: leaves, is_complete: all }),
                 Some(WalkStep::File(..)) => leaves += 1,
@@ -74,7 +74,7 @@ impl FsRoot {
                     folders += 1;
                     all = walk.is_scan_complete();
                 }
-                Some(WalkStep::Skipped) => effort.spend(1)?,
+                Some(WalkStep::Skipped) => budget.spend(1)?,
             }
         }
         Ok(FileCount { files: leaves, is_complete: false })
@@ -84,15 +84,15 @@ impl FsRoot {
     pub(super) fn listing_mode(
         &self,
         top: &Arc<Folder>,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> io::Result<WalkMode> {
         Ok(match self.listing {
             ListingMode::Flat => WalkMode::Flat,
             ListingMode::Tree => WalkMode::Tree,
             ListingMode::Auto => {
-                let names = self.folder_names(top, ScanExtent::UpTo(MAX_FLAT_ENTRIES), effort)?;
+                let names = self.folder_names(top, ScanExtent::UpTo(MAX_FLAT_ENTRIES), budget)?;
                 let is_small = names.non_link_count <= MAX_FLAT_ENTRIES
-                    && self.count_files(MAX_FLAT_ENTRIES, effort)?.is_complete;
+                    && self.count_files(MAX_FLAT_ENTRIES, budget)?.is_complete;
                 if is_small { WalkMode::Flat } else { WalkMode::Tree }
             }
         })
@@ -103,10 +103,10 @@ impl FsRoot {
         folder: &Arc<Folder>,
         shown: &LocalPath,
         (place, limit): (Option<FsCursor>, usize),
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> Result<Page<Resource>, FsError> {
-        self.track_listed(folder, effort)?;
-        let names = self.folder_names(folder, ScanExtent::All, effort)?;
+        self.track_listed(folder, budget)?;
+        let names = self.folder_names(folder, ScanExtent::All, budget)?;
         let trust = self.cache_validity(folder, &names);
         let mut next = match &place {
             None => 0,
@@ -128,7 +128,7 @@ impl FsRoot {
         while page.items.len() < limit && next < end {
             let Some((name, kind)) = names.get(next) else { return Ok(page) };
             next += 1;
-            effort.check_cancelled()?;
+            budget.check_cancelled()?;
             if self.is_hidden(folder, shown, name) {
                 continue;
             }
@@ -151,12 +151,12 @@ impl FsRoot {
     fn list_files(
         &self,
         top: Arc<Folder>,
-        place: Option<&FsCursor>,
+        cursor: Option<&FsCursor>,
         limit: usize,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> io::Result<Page<Resource>> {
-        let mut walk = TreeWalk::new(self, top, ScanExtent::All, effort)?;
-        if let Some(place) = place {
+        let mut walk = TreeWalk::new(self, top, ScanExtent::All, budget)?;
+        if let Some(place) = cursor {
             walk.resume(place)?;
         }
         let mut page = Page { freshness: self.freshness, ..Page::empty() };
@@ -165,7 +165,7 @@ impl FsRoot {
             && passed < MAX_SKIPPED_PER_PAGE
             && opened < MAX_FOLDERS_PER_PAGE
         {
-            effort.check_cancelled()?;
+            budget.check_cancelled()?;
             page.items.append(&mut walk.take_cached_page(limit - page.items.len()));
             if page.items.len() >= limit {
                 break;
@@ -199,9 +199,9 @@ impl FsRoot {
         folder: &Arc<Folder>,
         (name, kind): (&[u8], FileKind),
         series: &mut FolderDescriptions<'_>,
-        trust: Option<&Validity>,
+        validity: Option<&Validity>,
     ) -> Option<Arc<Resource>> {
-        let trust = trust.filter(|_| kind == FileKind::File);
+        let trust = validity.filter(|_| kind == FileKind::File);
         if let Some((resource, _)) = trust.and_then(|trust| series.get_if_valid(name, trust)) {
             return Some(resource);
         }

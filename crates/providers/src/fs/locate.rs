@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::confine::DirHandle;
 use super::error::not_found;
@@ -96,7 +98,7 @@ impl Folder {
     }
 
     fn lock_known_files(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
-        self.known_files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known_files.lock()
     }
 
     fn is_parent_of(&self, inner: &Self) -> bool {

@@ -130,10 +130,10 @@ impl Provider for Fs {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let asked = parent.map(parse_path).transpose()?;
-        let ask = ask.clone();
+        let ask = paging.clone();
         let page = self
             .run_job(ctx, move |site, effort| site.list_page(asked.as_ref(), &ask, effort))
             .await;
@@ -147,8 +147,8 @@ impl Provider for Fs {
         })
     }
 
-    async fn templates(&self, _ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        if ask.cursor.is_some() {
+    async fn templates(&self, _ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        if paging.cursor.is_some() {
             return Err(Error::bad_cursor());
         }
         let template = Template {
@@ -167,11 +167,11 @@ impl Provider for Fs {
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
         let (asked, named) = (parse_path(uri)?, uri.clone());
-        let stat = move |site: &FsRoot, _: &WorkBudget| match site.find(&asked.path)? {
+        let stat = move |root: &FsRoot, _: &WorkBudget| match root.find(&asked.path)? {
             PathEntry::File(_) if asked.requires_folder => Err(not_found().into()),
             found => {
                 let (name, stamp) = (asked.path.name(), found.stamp());
-                Ok(describe(named.clone(), name, stamp, site.watchable))
+                Ok(describe(named.clone(), name, stamp, root.watchable))
             }
         };
         self.run_job(ctx, stat).await.map_err(|fault| fault.for_uri(uri))
@@ -179,8 +179,8 @@ impl Provider for Fs {
 
     async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
         let (asked, named, window) = (parse_path(uri)?, uri.clone(), window.clone());
-        let read = move |site: &FsRoot, effort: &WorkBudget| {
-            site.read_content(&named, &asked, &window, effort)
+        let read = move |root: &FsRoot, budget: &WorkBudget| {
+            root.read_content(&named, &asked, &window, budget)
         };
         let content = self.run_job(ctx, read).await.map_err(|fault| fault.for_uri(uri))?;
         Ok(Reading { content, freshness: self.root.freshness })
@@ -194,13 +194,9 @@ impl Provider for Fs {
 
 #[async_trait]
 impl Complete for Fs {
-    async fn complete(
-        &self,
-        ctx: &Context,
-        question: &CompletionRequest<'_>,
-    ) -> Result<Completion> {
-        complete::check_completion(question)?;
-        let typed = question.typed.to_owned();
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
+        complete::check_completion(request)?;
+        let typed = request.typed.to_owned();
         let completion =
             self.run_job(ctx, move |site, effort| site.complete_path(&typed, effort)).await;
         completion.map_err(|fault| match fault {

@@ -44,22 +44,22 @@ impl PageCache {
         (shown, names): (&LocalPath, &Arc<FolderNames>),
         (start, most): (usize, usize),
         series: &FolderDescriptions<'_>,
-        trust: &Validity,
+        validity: &Validity,
     ) -> Vec<Arc<Resource>> {
         let mut key = shown.as_bytes().to_vec();
         key.extend([0].into_iter().chain(start.to_le_bytes()).chain(most.to_le_bytes()));
         if let Some(kept) = self.cache.get(&key[..])
             && std::ptr::eq(kept.names.as_ptr(), Arc::as_ptr(names))
-            && trust.covers_all(kept.checked_at)
+            && validity.covers_all(kept.checked_at)
         {
             return kept.items.clone();
         }
         let mut items = Vec::with_capacity(most.min(names.len().saturating_sub(start)));
-        let mut look = trust.stamp();
+        let mut look = validity.stamp();
         for index in start..start.saturating_add(most) {
             let Some((name, FileKind::File)) = names.get(index) else { break };
-            let Some((item, seen)) = series.get_if_valid(name, trust) else { return items };
-            look = trust.merge(look, seen);
+            let Some((item, seen)) = series.get_if_valid(name, validity) else { return items };
+            look = validity.merge(look, seen);
             items.push(item);
         }
         if !items.is_empty() {

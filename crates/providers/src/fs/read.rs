@@ -40,28 +40,28 @@ impl FsRoot {
     pub(super) fn read_content(
         &self,
         uri: &Uri,
-        asked: &UriPath,
+        requested: &UriPath,
         window: &Window,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> Result<Content, FsError> {
-        let leaf = match self.find_and_open(&asked.path)? {
+        let leaf = match self.find_and_open(&requested.path)? {
             PathEntry::Folder(folder) => {
-                let (name, stamp) = (asked.path.name(), &folder.stamp);
+                let (name, stamp) = (requested.path.name(), &folder.stamp);
                 let resource = describe(uri.clone(), name, stamp, self.watchable);
                 return Ok(Content::Collection(Arc::new(resource)));
             }
-            PathEntry::File(_) if asked.requires_folder => return Err(not_found().into()),
+            PathEntry::File(_) if requested.requires_folder => return Err(not_found().into()),
             PathEntry::File(leaf) => leaf,
         };
         let resource =
-            describe_without_mime(uri.clone(), asked.path.name(), &leaf.stamp, self.watchable);
+            describe_without_mime(uri.clone(), requested.path.name(), &leaf.stamp, self.watchable);
         let file = leaf.file.ok_or_else(not_found)?;
         let opened = OpenFile { file: Arc::new(file), stamp: leaf.stamp, resource };
         let part = match window {
-            Window::Whole { limit } => opened.read_whole(*limit, effort)?,
+            Window::Whole { limit } => opened.read_whole(*limit, budget)?,
             Window::Part { offset, length, etag } => {
                 opened.check_etag(etag.as_deref())?;
-                opened.read_part(*offset, *length, effort)?
+                opened.read_part(*offset, *length, budget)?
             }
         };
         Ok(Content::Parts(vec![part]))
@@ -77,7 +77,7 @@ impl OpenFile {
         Err(Error::changed(now))
     }
 
-    fn read_whole(self, limit: u64, effort: &WorkBudget) -> Result<Part, FsError> {
+    fn read_whole(self, limit: u64, budget: &WorkBudget) -> Result<Part, FsError> {
         let size = self.stamp.size;
         if size > limit {
             return Err(Error::too_large(size, limit).into());
@@ -88,7 +88,7 @@ impl OpenFile {
             return Ok(self.in_memory_part(head));
         }
         read_at(&self.file, 0, SNIFF_BYTES, &mut head)?;
-        let form = detect_large_file(&self.file, size, &head, effort)?;
+        let form = detect_large_file(&self.file, size, &head, budget)?;
         let source = match form {
             ContentForm::Utf8 => FileChunks::text(&self.file, 0..size),
             ContentForm::Blob => FileChunks::raw(&self.file, 0..size),
@@ -140,19 +140,19 @@ fn detect_large_file(
     file: &Arc<File>,
     size: u64,
     head: &[u8],
-    effort: &WorkBudget,
+    budget: &WorkBudget,
 ) -> io::Result<ContentForm> {
     let form = detect_form(head, SampleExtent::Head);
     if form == ContentForm::Blob {
         return Ok(form);
     }
-    effort.require_unlimited()?;
+    budget.require_unlimited()?;
     let coded = match form {
         ContentForm::Charset(charset) => Some(charset),
         ContentForm::Utf8 | ContentForm::Blob => None,
     };
     if let Some(charset) = coded {
-        if file_decodes(file, size, charset, effort)? {
+        if file_decodes(file, size, charset, budget)? {
             return Ok(form);
         }
         // Escape sequences that are not Japanese may still be a log in colour.
@@ -160,13 +160,13 @@ fn detect_large_file(
             return Ok(ContentForm::Blob);
         }
     }
-    let maybe = match check_utf8(file, size, effort)? {
+    let maybe = match check_utf8(file, size, budget)? {
         Utf8Check::Utf8 { escapes } if escapes && coded.is_none() => ISO_2022_JP,
         Utf8Check::Utf8 { .. } => return Ok(ContentForm::Utf8),
         Utf8Check::MaybeCharset(charset) => charset,
         Utf8Check::Blob => return Ok(ContentForm::Blob),
     };
-    Ok(match file_decodes(file, size, maybe, effort)? {
+    Ok(match file_decodes(file, size, maybe, budget)? {
         true => ContentForm::Charset(maybe),
         false if maybe == ISO_2022_JP => ContentForm::Utf8,
         false => ContentForm::Blob,
@@ -183,12 +183,12 @@ enum Utf8Check {
     Blob,
 }
 
-fn check_utf8(file: &Arc<File>, size: u64, effort: &WorkBudget) -> io::Result<Utf8Check> {
+fn check_utf8(file: &Arc<File>, size: u64, budget: &WorkBudget) -> io::Result<Utf8Check> {
     let mut chunk = Vec::new();
     let mut at = 0;
     let mut escapes = false;
     while at < size {
-        effort.check_cancelled()?;
+        budget.check_cancelled()?;
         let carry = chunk.len();
         read_at(file, at, CHUNK.min(size - at), &mut chunk)?;
         let read = (chunk.len() - carry) as u64;
@@ -216,11 +216,11 @@ fn file_decodes(
     file: &Arc<File>,
     size: u64,
     charset: &'static Encoding,
-    effort: &WorkBudget,
+    budget: &WorkBudget,
 ) -> io::Result<bool> {
     let mut decoding = DecodingReader::new(file, size, charset);
     while let Some(text) = decoding.next()? {
-        effort.check_cancelled()?;
+        budget.check_cancelled()?;
         if decoding.had_errors || !has_only_text_characters(&text) {
             return Ok(false);
         }

@@ -4,8 +4,9 @@
 //! without a thread and then find its names in the cache.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Semaphore;
 
 use super::path::LocalPath;
@@ -36,7 +37,7 @@ impl ScanFlights {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Vec<u8>, Arc<Semaphore>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

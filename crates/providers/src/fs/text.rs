@@ -30,22 +30,22 @@ pub(super) enum SampleExtent {
 }
 
 /// Detects what `bytes` are.
-pub(super) fn detect_form(bytes: &[u8], share: SampleExtent) -> ContentForm {
+pub(super) fn detect_form(bytes: &[u8], extent: SampleExtent) -> ContentForm {
     let signs = ByteClasses::of(bytes);
-    if let Some(form) = detect_by_bom(bytes, share, signs) {
+    if let Some(form) = detect_by_bom(bytes, extent, signs) {
         return form;
     }
     if signs.has(ByteClasses::NUL) {
         return ContentForm::Blob;
     }
-    if !signs.has(ByteClasses::NON_ASCII) || is_utf8(bytes, share) {
+    if !signs.has(ByteClasses::NON_ASCII) || is_utf8(bytes, extent) {
         return if is_binary_format(bytes, signs) { ContentForm::Blob } else { ContentForm::Utf8 };
     }
     if mime::by_magic(bytes).is_some() {
         return ContentForm::Blob;
     }
-    guess_charset(bytes, share)
-        .filter(|charset| bytes_decode(charset, bytes, share))
+    guess_charset(bytes, extent)
+        .filter(|charset| bytes_decode(charset, bytes, extent))
         .map_or(ContentForm::Blob, ContentForm::Charset)
 }
 
@@ -94,7 +94,7 @@ fn control_class(byte: u8) -> u8 {
 }
 
 /// Guesses the charset of `bytes`, which are not UTF-8; `None` if it is not a supported one.
-pub(super) fn guess_charset(bytes: &[u8], share: SampleExtent) -> Option<&'static Encoding> {
+pub(super) fn guess_charset(bytes: &[u8], extent: SampleExtent) -> Option<&'static Encoding> {
     // Include the letters just before: an accent is likelier inside a word.
     let start = bytes.iter().position(|byte| !byte.is_ascii())?.saturating_sub(16);
     let telling = &bytes[start..bytes.len().min(start + CHARSET_SAMPLE_BYTES)];
@@ -102,7 +102,7 @@ pub(super) fn guess_charset(bytes: &[u8], share: SampleExtent) -> Option<&'stati
         return Some(charset);
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(telling, share == SampleExtent::Whole && start + telling.len() == bytes.len());
+    detector.feed(telling, extent == SampleExtent::Whole && start + telling.len() == bytes.len());
     let charset = detector.guess(None, Utf8Detection::Deny);
     [SHIFT_JIS, EUC_JP, WINDOWS_1252].contains(&charset).then_some(charset)
 }
@@ -151,8 +151,8 @@ pub(super) fn has_iso_2022_jp_escapes(bytes: &[u8]) -> bool {
 }
 
 /// True if `bytes` are UTF-8.
-pub(super) fn is_utf8(bytes: &[u8], share: SampleExtent) -> bool {
-    match share {
+pub(super) fn is_utf8(bytes: &[u8], extent: SampleExtent) -> bool {
+    match extent {
         SampleExtent::Whole => simdutf8::basic::from_utf8(bytes).is_ok(),
         SampleExtent::Head => match simdutf8::compat::from_utf8(bytes) {
             Ok(_) => true,
@@ -183,28 +183,28 @@ pub(super) fn complete_utf8_len(bytes: &[u8]) -> usize {
 }
 
 /// Detects by byte order mark or ISO-2022-JP escape sequence.
-fn detect_by_bom(bytes: &[u8], share: SampleExtent, signs: ByteClasses) -> Option<ContentForm> {
-    let may_switch = signs.has(ByteClasses::ESCAPE) && !signs.has(ByteClasses::NON_ASCII);
+fn detect_by_bom(bytes: &[u8], extent: SampleExtent, classes: ByteClasses) -> Option<ContentForm> {
+    let may_switch = classes.has(ByteClasses::ESCAPE) && !classes.has(ByteClasses::NON_ASCII);
     let charset = match bytes {
         [0xff, 0xfe, ..] => UTF_16LE,
         [0xfe, 0xff, ..] => UTF_16BE,
         _ if may_switch && has_iso_2022_jp_escapes(bytes) => ISO_2022_JP,
         _ => return None,
     };
-    match bytes_decode(charset, bytes, share) {
+    match bytes_decode(charset, bytes, extent) {
         true => Some(ContentForm::Charset(charset)),
         false if charset == ISO_2022_JP => None,
         false => Some(ContentForm::Blob),
     }
 }
 
-fn bytes_decode(charset: &'static Encoding, bytes: &[u8], share: SampleExtent) -> bool {
+fn bytes_decode(charset: &'static Encoding, bytes: &[u8], extent: SampleExtent) -> bool {
     let mut decoder = charset.new_decoder_with_bom_removal();
     let mut text = String::with_capacity(4 * 1024);
     let mut rest = bytes;
     loop {
         text.clear();
-        let last = share == SampleExtent::Whole;
+        let last = extent == SampleExtent::Whole;
         let (result, read) = decoder.decode_to_string_without_replacement(rest, &mut text, last);
         rest = &rest[read..];
         match result {
@@ -220,9 +220,9 @@ fn bytes_decode(charset: &'static Encoding, bytes: &[u8], share: SampleExtent) -
 ///
 /// Many signatures are two letters that may begin a sentence, so they count only if control
 /// characters occur too. A PDF may consist of letters only, but its signature is long enough.
-fn is_binary_format(bytes: &[u8], signs: ByteClasses) -> bool {
+fn is_binary_format(bytes: &[u8], classes: ByteClasses) -> bool {
     bytes.starts_with(b"%PDF-")
-        || signs.has(ByteClasses::CONTROL) && mime::by_magic(bytes).is_some()
+        || classes.has(ByteClasses::CONTROL) && mime::by_magic(bytes).is_some()
 }
 
 #[cfg(test)]

@@ -65,20 +65,19 @@ pub(super) enum WalkStep {
 impl<'a> TreeWalk<'a> {
     /// Starts a walk at `top`.
     pub(super) fn new(
-        site: &'a FsRoot,
+        root: &'a FsRoot,
         top: Arc<Folder>,
         extent: ScanExtent,
-        effort: &'a WorkBudget,
+        budget: &'a WorkBudget,
     ) -> io::Result<Self> {
-        let mut walk =
-            Self { root: site, budget: effort, extent, levels: Vec::new(), absent: Vec::new() };
+        let mut walk = Self { root, budget, extent, levels: Vec::new(), absent: Vec::new() };
         walk.push_level(top, LocalPath::default())?;
         Ok(walk)
     }
 
     /// Continues after `place`. If the entry at `place` is gone, continues with the next one.
-    pub(super) fn resume(&mut self, place: &FsCursor) -> io::Result<()> {
-        for name in place.path.names() {
+    pub(super) fn resume(&mut self, cursor: &FsCursor) -> io::Result<()> {
+        for name in cursor.path.names() {
             let Some(level) = self.levels.last_mut() else { break };
             let index = level.names.lower_bound(name);
             let kind = match level.names.get(index) {
@@ -89,8 +88,8 @@ impl<'a> TreeWalk<'a> {
                 }
             };
             level.next = index + 1;
-            let is_last = level.shown.join(name) == place.path;
-            if is_last && !place.at_start || kind == FileKind::File || !self.descend(name, kind)? {
+            let is_last = level.shown.join(name) == cursor.path;
+            if is_last && !cursor.at_start || kind == FileKind::File || !self.descend(name, kind)? {
                 return Ok(());
             }
         }

@@ -4,7 +4,8 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// Values by key, with a limited total weight. Evicts approximately the least recently used.
 ///
@@ -82,7 +83,7 @@ impl<K: Eq + Hash, V: Clone, S: BuildHasher + Default> WeightedCache<K, V, S> {
     }
 
     fn lock(&self) -> MutexGuard<'_, CacheGenerations<K, V, S>> {
-        self.generations.lock().unwrap_or_else(PoisonError::into_inner)
+        self.generations.lock()
     }
 
     #[cfg(test)]

@@ -29,7 +29,7 @@ impl OpenFile {
         self,
         offset: u64,
         length: u64,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> io::Result<Part> {
         let size = self.stamp.size;
         let mut head = Vec::new();
@@ -40,9 +40,9 @@ impl OpenFile {
         let length = length.max(1);
         match form {
             ContentForm::Blob => self.blob_part(offset, length, &head),
-            ContentForm::Utf8 => self.utf8_part(offset, length, &head, effort),
+            ContentForm::Utf8 => self.utf8_part(offset, length, &head, budget),
             ContentForm::Charset(charset) => {
-                self.decoded_part(charset, offset..offset.saturating_add(length), effort)
+                self.decoded_part(charset, offset..offset.saturating_add(length), budget)
             }
         }
     }
@@ -61,14 +61,14 @@ impl OpenFile {
         offset: u64,
         length: u64,
         head: &[u8],
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> io::Result<Part> {
         let size = self.stamp.size;
         let range = align_to_characters(&self.file, offset, length, size)?;
         let slice = Some(slice(&range, size));
         if range.end - range.start > MAX_IN_MEMORY {
-            effort.require_unlimited()?;
-            if !is_text(FileChunks::raw(&self.file, range.clone()), effort)? {
+            budget.require_unlimited()?;
+            if !is_text(FileChunks::raw(&self.file, range.clone()), budget)? {
                 return self.blob_part(offset, length, head);
             }
             let source = FileChunks::text(&self.file, range).into_stream();
@@ -85,16 +85,16 @@ impl OpenFile {
         self,
         charset: &'static Encoding,
         wanted: Range<u64>,
-        effort: &WorkBudget,
+        budget: &WorkBudget,
     ) -> io::Result<Part> {
         let size = self.stamp.size;
         if size > MAX_FULL_SNIFF {
-            effort.require_unlimited()?;
+            budget.require_unlimited()?;
         }
         let mut cut = WindowAligner::new(wanted);
         let mut decoding = DecodingReader::new(&self.file, size, charset);
         while let Some(text) = decoding.next()? {
-            effort.check_cancelled()?;
+            budget.check_cancelled()?;
             cut.feed(&text);
         }
         let (range, total) = cut.finish();
@@ -175,10 +175,10 @@ fn is_continuation_byte(byte: u8) -> bool {
 }
 
 /// True if all `chunks` are UTF-8 text.
-fn is_text(mut chunks: FileChunks, effort: &WorkBudget) -> io::Result<bool> {
+fn is_text(mut chunks: FileChunks, budget: &WorkBudget) -> io::Result<bool> {
     let mut carry = Vec::new();
     while let Some(chunk) = chunks.next()? {
-        effort.check_cancelled()?;
+        budget.check_cancelled()?;
         carry.extend_from_slice(&chunk);
         let whole = complete_utf8_len(&carry);
         if ByteClasses::of(&carry).has(ByteClasses::NUL)

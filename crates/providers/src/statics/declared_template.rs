@@ -71,11 +71,11 @@ impl DeclaredTemplates {
     /// The requested page of the list of templates.
     pub(super) fn list_page(
         &self,
-        ask: &PageRequest,
+        paging: &PageRequest,
         freshness: Freshness,
     ) -> Result<Page<Template>> {
         let count = self.listing.len();
-        let (start, end) = page_range(ask, count, |key| self.positions.get(key).copied())?;
+        let (start, end) = page_range(paging, count, |key| self.positions.get(key).copied())?;
         let next = (end < count).then(|| cursor_after(self.listing[end - 1].uri.as_str()));
         let items = self.listing[start..end].to_vec();
         Ok(Page { items, next, absent: Vec::new(), freshness })
@@ -89,17 +89,17 @@ impl DeclaredTemplates {
     /// The completion values that match; `None` if the template is not declared here.
     pub(super) fn complete_variable(
         &self,
-        question: &CompletionRequest<'_>,
+        request: &CompletionRequest<'_>,
     ) -> Option<Result<Completion>> {
-        let place = *self.positions.get(question.template)?;
-        if !self.listing[place].uri.variables().any(|name| name == question.variable) {
+        let place = *self.positions.get(request.template)?;
+        if !self.listing[place].uri.variables().any(|name| name == request.variable) {
             return Some(Err(Error::invalid("the template has no variable with this name")));
         }
-        let values = self.compiled[place].values.get(question.variable);
+        let values = self.compiled[place].values.get(request.variable);
         let mut fitting: Vec<(CompletionMatch, &String)> = values
             .into_iter()
             .flatten()
-            .filter_map(|value| Some((CompletionMatch::of(value, question.typed)?, value)))
+            .filter_map(|value| Some((CompletionMatch::of(value, request.typed)?, value)))
             .collect();
         // A stable sort keeps equally good matches in their declared order.
         fitting.sort_by_key(|(fit, _)| *fit);

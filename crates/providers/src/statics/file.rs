@@ -7,12 +7,13 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::stream;
+use parking_lot::Mutex;
 use resource::{Body, ByteSource, Error, Result, Slice, Window};
 use simdutf8::compat::from_utf8;
 
@@ -94,7 +95,7 @@ impl DeclaredFile {
 
     /// True if a large file is UTF-8 throughout. Scans each version once and remembers the result.
     fn check_utf8(&self, file: &File, facts: &ContentFacts) -> io::Result<bool> {
-        let judged = || self.utf8_check.lock().unwrap_or_else(PoisonError::into_inner);
+        let judged = || self.utf8_check.lock();
         if let Some((mark, is_text)) = &*judged()
             && *mark == facts.fingerprint
         {

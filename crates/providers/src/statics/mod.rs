@@ -84,17 +84,17 @@ impl Provider for Statics {
         &self,
         _: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         match parent {
-            None => self.resources.list_page(ask, self.freshness).await,
+            None => self.resources.list_page(paging, self.freshness).await,
             Some(uri) if self.contains(uri) => Err(Error::invalid("not a collection").about(uri)),
             Some(uri) => Err(Error::not_found(uri)),
         }
     }
 
-    async fn templates(&self, _: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        self.templates.list_page(ask, self.freshness)
+    async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        self.templates.list_page(paging, self.freshness)
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
@@ -135,11 +135,11 @@ impl Provider for Statics {
 
 #[async_trait]
 impl Complete for Statics {
-    async fn complete(&self, _: &Context, question: &CompletionRequest<'_>) -> Result<Completion> {
-        if let Some(completion) = self.templates.complete_variable(question) {
+    async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
+        if let Some(completion) = self.templates.complete_variable(request) {
             return completion;
         }
-        match Uri::parse(question.template) {
+        match Uri::parse(request.template) {
             Ok(uri) if self.contains(&uri) => Ok(Completion::default()),
             _ => Err(Error::invalid("no such template or resource")),
         }

@@ -74,11 +74,11 @@ impl DeclaredResources {
     /// The requested page of the listing.
     pub(super) async fn list_page(
         &self,
-        ask: &PageRequest,
+        paging: &PageRequest,
         freshness: Freshness,
     ) -> Result<Page<Resource>> {
         let place = |key: &str| self.positions.get(&Uri::parse(key).ok()?).copied();
-        let (start, end) = page_range(ask, self.len(), place)?;
+        let (start, end) = page_range(paging, self.len(), place)?;
         let mut items = self.listing[start..end].to_vec();
         self.refresh_from_disk(start, &mut items).await?;
         let next = (end < self.len()).then(|| cursor_after(self.listing[end - 1].uri.as_str()));
@@ -107,18 +107,18 @@ impl DeclaredResources {
 /// Start and end of a page in a list of `count` entries. `place` maps the cursor's key to its
 /// position; an unknown key is a bad cursor.
 pub(super) fn page_range(
-    ask: &PageRequest,
+    paging: &PageRequest,
     count: usize,
     place: impl Fn(&str) -> Option<usize>,
 ) -> Result<(usize, usize)> {
-    let start = match &ask.cursor {
+    let start = match &paging.cursor {
         None => 0,
         Some(cursor) => {
             let key = std::str::from_utf8(&cursor.0).ok();
             key.and_then(place).ok_or_else(Error::bad_cursor)? + 1
         }
     };
-    Ok((start, start.saturating_add(ask.limit.max(1)).min(count)))
+    Ok((start, start.saturating_add(paging.limit.max(1)).min(count)))
 }
 
 /// The cursor for the page that starts after `key`.

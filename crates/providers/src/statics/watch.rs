@@ -124,12 +124,12 @@ impl Rescanner for DeclaredFileWatcher {
     fn rescan(
         &self,
         memory: &mut DeclaredFileStates,
-        heard: &DirtySet,
-        feed: &ChangeSender,
+        dirty: &DirtySet,
+        changes: &ChangeSender,
     ) -> RescanOutcome {
-        for seen in memory.0.iter_mut().filter(|seen| seen.is_affected(heard)) {
+        for seen in memory.0.iter_mut().filter(|seen| seen.is_affected(dirty)) {
             if seen.refresh(self) {
-                feed.send(Change::Updated(seen.uri.clone()));
+                changes.send(Change::Updated(seen.uri.clone()));
             }
         }
         if memory.0.iter().any(|seen| seen.needs_retry) {
@@ -141,17 +141,17 @@ impl Rescanner for DeclaredFileWatcher {
 }
 
 impl DeclaredFileState {
-    fn is_affected(&self, heard: &DirtySet) -> bool {
+    fn is_affected(&self, dirty: &DirtySet) -> bool {
         let is_meant = |step: &FileLookupStep| {
-            let touched = heard.folders.get(&step.key);
+            let touched = dirty.folders.get(&step.key);
             touched.is_some_and(|touched| touched.whole || touched.names.contains(&step.name))
         };
-        heard.all || heard.retry_failed && self.needs_retry || self.steps.iter().any(is_meant)
+        dirty.all || dirty.retry_failed && self.needs_retry || self.steps.iter().any(is_meant)
     }
 
     /// Checks the file again. True if its content may have changed.
-    fn refresh(&mut self, station: &DeclaredFileWatcher) -> bool {
-        self.needs_retry = self.watch_steps(station).is_err();
+    fn refresh(&mut self, watcher: &DeclaredFileWatcher) -> bool {
+        self.needs_retry = self.watch_steps(watcher).is_err();
         let version = current_version(&self.path, self.version.as_ref());
         let is_news = match (&self.version, &version) {
             (Some(old), Some(new)) => old.may_differ_from(new),
@@ -164,7 +164,7 @@ impl DeclaredFileState {
 
     /// Watches every folder on the current path. If one cannot be opened right now, the previous
     /// watches stay.
-    fn watch_steps(&mut self, station: &DeclaredFileWatcher) -> Result<(), Errno> {
+    fn watch_steps(&mut self, watcher: &DeclaredFileWatcher) -> Result<(), Errno> {
         for _ in 0..MAX_ATTEMPTS {
             let now = lookup_steps(&self.path);
             let is_step = |((folder, name), step): (&(PathBuf, OsString), &FileLookupStep)| {
@@ -172,7 +172,7 @@ impl DeclaredFileState {
             };
             let is_same = now.len() == self.steps.len() && now.iter().zip(&self.steps).all(is_step);
             let steps = now.into_iter().map(|(folder, name)| {
-                let _hold = station.watch_dir(&folder)?;
+                let _hold = watcher.watch_dir(&folder)?;
                 let key = folder.into_os_string().into_vec();
                 Ok(FileLookupStep { key, name: name.into_vec(), _watch: _hold })
             });

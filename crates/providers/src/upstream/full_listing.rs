@@ -102,7 +102,7 @@ impl Inner {
     pub(super) async fn list_children_by_path(
         self: &Arc<Self>,
         parent: &Uri,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let whole = self.full_listing().await.map_err(super::error_mapping::public_error)?;
         let below = if is_hierarchical(parent) { whole.children_of(parent) } else { Vec::new() };
@@ -110,8 +110,8 @@ impl Inner {
             self.describe(parent).await?;
             return Err(Error::invalid("not a collection").about(parent));
         }
-        let place = UpstreamCursor::decode(ask.cursor.as_ref())?;
-        let (items, rest) = slice_after(&below, place.last.as_deref(), ask.limit.max(1))?;
+        let place = UpstreamCursor::decode(paging.cursor.as_ref())?;
+        let (items, rest) = slice_after(&below, place.last.as_deref(), paging.limit.max(1))?;
         let last = items.last().filter(|_| rest);
         let why = "the server cannot list the children of a resource; these come from the URI \
                    paths in its full list";

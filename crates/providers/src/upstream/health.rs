@@ -3,10 +3,10 @@
 //! It reports what is already known and sends no request.
 
 use std::error::Error as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use client::{Peer, State as Reached};
+use parking_lot::{Mutex, MutexGuard};
 use resource::{Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus};
 use tokio::time::Instant;
 
@@ -39,7 +39,7 @@ pub(super) struct WallClockTimes(Mutex<Vec<(Instant, SystemTime)>>);
 
 impl WallClockTimes {
     fn time_of(&self, moment: Instant) -> SystemTime {
-        let mut dates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dates = self.0.lock();
         let known = dates.iter().position(|(known, _)| *known == moment);
         let date = match known {
             Some(at) => dates.remove(at).1,
@@ -58,7 +58,7 @@ impl WallClockTimes {
 
 impl FailureLog {
     fn lock(&self) -> MutexGuard<'_, FailureState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Records a successful response.

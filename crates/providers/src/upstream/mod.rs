@@ -20,11 +20,12 @@ mod ttl_cache;
 mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, Peer, State};
+use parking_lot::Mutex;
 use resource::{
     Complete, Completion, CompletionRequest, Context, Error, Facets, Freshness, Page, PageRequest,
     Provider, Reading, Resource, Result, Template, Uri, Window,
@@ -155,7 +156,7 @@ impl Inner {
     }
 
     fn refresh_known_peer(&self) -> Option<(Arc<Peer>, UpstreamCapabilities)> {
-        let mut known = self.last_peer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.last_peer.lock();
         if let State::Ready(peer) = &self.connection_status.borrow().state
             && known.as_ref().is_none_or(|(old, _)| !Arc::ptr_eq(old, peer))
         {
@@ -207,13 +208,15 @@ impl Inner {
             .await
     }
 
-    async fn list_resources(self: &Arc<Self>, ask: &PageRequest) -> Result<Page<Resource>> {
-        let page =
-            self.resource_pages.list_page(&ListScope::All, ask, |key| self.fetch_page(key)).await;
+    async fn list_resources(self: &Arc<Self>, paging: &PageRequest) -> Result<Page<Resource>> {
+        let page = self
+            .resource_pages
+            .list_page(&ListScope::All, paging, |key| self.fetch_page(key))
+            .await;
         page.or_else(ListFailure::or_empty)
     }
 
-    async fn list_templates(self: &Arc<Self>, ask: &PageRequest) -> Result<Page<Template>> {
+    async fn list_templates(self: &Arc<Self>, paging: &PageRequest) -> Result<Page<Template>> {
         let ask_page = |(_, cursor): UpstreamPageKey| {
             let inner = Arc::clone(self);
             async move {
@@ -224,7 +227,7 @@ impl Inner {
             }
         };
         self.template_pages
-            .list_page(&ListScope::All, ask, ask_page)
+            .list_page(&ListScope::All, paging, ask_page)
             .await
             .or_else(ListFailure::or_empty)
     }
@@ -233,13 +236,13 @@ impl Inner {
     async fn list_children(
         self: &Arc<Self>,
         parent: &Uri,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let abilities = self.capabilities().await.map_err(public_error)?;
         let Some(list) = abilities.child_list_request(parent) else {
-            return self.list_children_by_path(parent, ask).await;
+            return self.list_children_by_path(parent, paging).await;
         };
-        match self.resource_pages.list_page(&list, ask, |key| self.fetch_page(key)).await {
+        match self.resource_pages.list_page(&list, paging, |key| self.fetch_page(key)).await {
             Ok(page) => Ok(page),
             Err(ListFailure::FirstPage(failure)) => {
                 Err(self.explain_list_failure(parent, failure).await)
@@ -274,19 +277,19 @@ impl Provider for Upstream {
         &self,
         _: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         self.inner.start_listener();
         let listed = match parent {
-            None => self.inner.list_resources(ask).await,
-            Some(parent) => self.inner.list_children(parent, ask).await,
+            None => self.inner.list_resources(paging).await,
+            Some(parent) => self.inner.list_children(parent, paging).await,
         };
         listed.inspect_err(|error| self.record_error(error))
     }
 
-    async fn templates(&self, _: &Context, ask: &PageRequest) -> Result<Page<Template>> {
+    async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         self.inner.start_listener();
-        let listed = self.inner.list_templates(ask).await;
+        let listed = self.inner.list_templates(paging).await;
         listed.inspect_err(|error| self.record_error(error))
     }
 
@@ -318,9 +321,9 @@ impl Provider for Upstream {
 
 #[async_trait]
 impl Complete for Upstream {
-    async fn complete(&self, _: &Context, question: &CompletionRequest<'_>) -> Result<Completion> {
+    async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         self.inner.start_listener();
-        match self.inner.client.complete(question).await {
+        match self.inner.client.complete(request).await {
             Ok(completion) => Ok(completion),
             // Revision 2024-11-05 has no capability for completions.
             Err(failure) if failure.is_method_not_found() => Ok(Completion::default()),

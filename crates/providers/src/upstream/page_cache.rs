@@ -101,13 +101,13 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
     pub(super) async fn cached_page<F>(
         self: &Arc<Self>,
         key: UpstreamPageKey,
-        need: RequiredFreshness,
+        required: RequiredFreshness,
         ask: impl FnOnce(UpstreamPageKey) -> F,
     ) -> Result<(Arc<UpstreamPage<T>>, Freshness), Failure>
     where
         F: Future<Output = Result<DecodedPage<T>, Failure>> + Send + 'static,
     {
-        if let Some((leaf, ttl)) = self.cache.get(&key, need) {
+        if let Some((leaf, ttl)) = self.cache.get(&key, required) {
             let freshness = Freshness { ttl, ..leaf.freshness };
             return Ok((leaf, freshness));
         }

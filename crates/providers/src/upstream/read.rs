@@ -48,18 +48,18 @@ impl Inner {
     pub(super) async fn read_cached(
         self: &Arc<Self>,
         uri: &Uri,
-        need: RequiredFreshness,
+        required: RequiredFreshness,
     ) -> Result<Arc<UpstreamContent>> {
-        Ok(self.read_with_freshness(uri, need, true).await?.0)
+        Ok(self.read_with_freshness(uri, required, true).await?.0)
     }
 
     async fn read_with_freshness(
         self: &Arc<Self>,
         uri: &Uri,
-        need: RequiredFreshness,
+        required: RequiredFreshness,
         goes_on: bool,
     ) -> Result<(Arc<UpstreamContent>, Freshness)> {
-        if let Some((copy, ttl)) = self.read_cache.get(uri, need) {
+        if let Some((copy, ttl)) = self.read_cache.get(uri, required) {
             let freshness = Freshness { ttl, ..copy.freshness };
             return Ok((copy, freshness));
         }

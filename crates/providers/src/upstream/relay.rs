@@ -4,7 +4,7 @@ pub(super) mod server_requests;
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,6 +14,7 @@ use client::{
 };
 use futures_core::Stream;
 use futures_util::stream;
+use parking_lot::Mutex;
 use resource::{
     Caller, Change, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error,
     Json, Page, PageRequest, ProgressStep, PromptCompletionRequest, Relay, Result, UriRewrite,
@@ -47,13 +48,13 @@ impl UpstreamRelay {
     }
 
     /// A stream of changes of the tool list or the prompt list.
-    pub fn changes(&self, offer: ComponentKind) -> Pin<Box<dyn Stream<Item = Change> + Send>> {
+    pub fn changes(&self, kind: ComponentKind) -> Pin<Box<dyn Stream<Item = Change> + Send>> {
         Box::pin(stream::unfold(self.client.notifications(), move |mut notices| async move {
             loop {
                 let notice = notices.next().await?;
-                if may_affect(&notice, offer) {
+                if may_affect(&notice, kind) {
                     return Some((
-                        Change::Components(offer).with_extra(notice_extra(&notice)),
+                        Change::Components(kind).with_extra(notice_extra(&notice)),
                         notices,
                     ));
                 }
@@ -64,16 +65,16 @@ impl UpstreamRelay {
 
 /// True if the list of `offer` may have changed. A notice that the client made up after a
 /// disconnect may concern any list.
-fn may_affect(notice: &ServerNotification, offer: ComponentKind) -> bool {
+fn may_affect(notice: &ServerNotification, kind: ComponentKind) -> bool {
     notice.kind == NotificationKind::ListChanged
-        && (!notice.from_server || components::changed_component(&notice.method) == Some(offer))
+        && (!notice.from_server || components::changed_component(&notice.method) == Some(kind))
 }
 
 #[async_trait]
 impl Relay for UpstreamRelay {
-    fn may_have(&self, offer: ComponentKind) -> bool {
+    fn may_have(&self, kind: ComponentKind) -> bool {
         match &self.client.status().borrow().state {
-            State::Ready(peer) => declares(peer, offer),
+            State::Ready(peer) => declares(peer, kind),
             // Unknown until it connects.
             State::Starting | State::Failed(_) => true,
         }
@@ -89,12 +90,13 @@ impl Relay for UpstreamRelay {
     async fn list_components(
         &self,
         _ctx: &Context,
-        offer: ComponentKind,
-        names: &dyn UriRewrite,
-        ask: &PageRequest,
+        kind: ComponentKind,
+        rewrite: &dyn UriRewrite,
+        paging: &PageRequest,
     ) -> Result<Page<Component>> {
-        let place = ask.cursor.as_ref().map_or(Ok(RelayCursor::default()), RelayCursor::decode)?;
-        let mut request = Request::new(components::list_method(offer));
+        let place =
+            paging.cursor.as_ref().map_or(Ok(RelayCursor::default()), RelayCursor::decode)?;
+        let mut request = Request::new(components::list_method(kind));
         if let Some(params) =
             components::list_params(place.page.as_deref()).map_err(malformed_error)?
         {
@@ -109,8 +111,8 @@ impl Relay for UpstreamRelay {
             Err(error) => return Err(public_error(error)),
         };
         let mut shelf =
-            components::decode_page(&answer.result, offer, names).map_err(malformed_error)?;
-        if offer == ComponentKind::Tool {
+            components::decode_page(&answer.result, kind, rewrite).map_err(malformed_error)?;
+        if kind == ComponentKind::Tool {
             self.remember_param_headers(&shelf.components);
         }
         if let Some(last) = &place.after {
@@ -118,8 +120,8 @@ impl Relay for UpstreamRelay {
             shelf.components.drain(..=at.ok_or_else(Error::bad_cursor)?);
         }
         // The server's page may be longer than the requested one.
-        let is_cut = shelf.components.len() > ask.limit;
-        shelf.components.truncate(ask.limit);
+        let is_cut = shelf.components.len() > paging.limit;
+        shelf.components.truncate(paging.limit);
         let next = match shelf.components.last().filter(|_| is_cut) {
             Some(last) => Some(RelayCursor { after: Some(last.name.clone()), ..place }),
             None => shelf.next.map(|page| RelayCursor { page: Some(page), after: None }),
@@ -129,16 +131,15 @@ impl Relay for UpstreamRelay {
         Ok(Page { items, next, absent: Vec::new(), freshness: shelf.freshness })
     }
 
-    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
+    async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
         let caller = ctx.caller().map(AsRef::as_ref);
-        let params =
-            components::call_params(calling.params, calling.name, calling.uri_rewrite, caller)
-                .map_err(|flaw| Error::invalid(flaw.to_string()))?;
+        let params = components::call_params(call.params, call.name, call.uri_rewrite, caller)
+            .map_err(|flaw| Error::invalid(flaw.to_string()))?;
         if let Some(level) = caller.and_then(Caller::log_level) {
             self.raise_log_level(level).await;
         }
         server_requests::call_until_final(caller, params, |params| {
-            self.call_with_header_retry(ctx, calling, params)
+            self.call_with_header_retry(ctx, call, params)
         })
         .await
     }
@@ -146,10 +147,10 @@ impl Relay for UpstreamRelay {
     async fn complete_prompt(
         &self,
         _ctx: &Context,
-        blank: &PromptCompletionRequest<'_>,
+        request: &PromptCompletionRequest<'_>,
     ) -> Result<Completion> {
         let request = Request::new(client::methods::COMPLETE)
-            .params(components::prompt_completion_params(blank));
+            .params(components::prompt_completion_params(request));
         match self.client.send_request(&request).await {
             Ok(answer) => components::decode_completion(&answer.result).map_err(malformed_error),
             Err(error) if error.is_method_not_found() => Ok(Completion::default()),
@@ -167,16 +168,15 @@ impl UpstreamRelay {
     async fn send_call(
         &self,
         ctx: &Context,
-        calling: &ComponentCall<'_>,
+        call: &ComponentCall<'_>,
         params: Box<RawJson>,
     ) -> Result<Option<Json>> {
-        let mut request =
-            Request::new(components::call_method(calling.kind)).params(params.clone());
+        let mut request = Request::new(components::call_method(call.kind)).params(params.clone());
         let known = |name| {
-            let mirrors = self.param_headers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mirrors = self.param_headers.lock();
             mirrors.get(name).cloned()
         };
-        if let Some(mirrors) = known(calling.name).filter(|_| calling.kind == ComponentKind::Tool) {
+        if let Some(mirrors) = known(call.name).filter(|_| call.kind == ComponentKind::Tool) {
             request = request.param_headers(mirrors.for_call(&params));
         }
         if let Some(listener) = ctx.progress_sink().cloned() {
@@ -190,8 +190,7 @@ impl UpstreamRelay {
                 let (handler, asked) = server_requests::caller_handler(caller);
                 request = request.with_handler(caller.id(), handler);
                 let work = self.client.send_request(&request);
-                server_requests::run_with_requests(work, asked, &**caller, calling.uri_rewrite)
-                    .await
+                server_requests::run_with_requests(work, asked, &**caller, call.uri_rewrite).await
             }
             None => {
                 // Register this call too, so that its requests never go to another caller.
@@ -200,12 +199,12 @@ impl UpstreamRelay {
             }
         };
         match answer {
-            Ok(answer) => Ok(Some(components::public_result(&answer.result, calling.uri_rewrite))),
+            Ok(answer) => Ok(Some(components::public_result(&answer.result, call.uri_rewrite))),
             // It may need parameter headers, which only the tool list declares.
-            Err(error) if error.is_header_mismatch() && calling.kind == ComponentKind::Tool => {
+            Err(error) if error.is_header_mismatch() && call.kind == ComponentKind::Tool => {
                 Ok(None)
             }
-            Err(error) => Err(call_error(error, calling.uri_rewrite)),
+            Err(error) => Err(call_error(error, call.uri_rewrite)),
         }
     }
 
@@ -213,27 +212,27 @@ impl UpstreamRelay {
     async fn call_with_header_retry(
         &self,
         ctx: &Context,
-        calling: &ComponentCall<'_>,
+        call: &ComponentCall<'_>,
         params: Box<RawJson>,
     ) -> Result<Json> {
-        if let Some(given) = self.send_call(ctx, calling, params.clone()).await? {
+        if let Some(given) = self.send_call(ctx, call, params.clone()).await? {
             return Ok(given);
         }
         let mut ask = PageRequest::first(LIST_PAGE_SIZE);
         for _ in 0..MAX_LIST_PAGES {
             let page =
-                self.list_components(ctx, ComponentKind::Tool, calling.uri_rewrite, &ask).await?;
+                self.list_components(ctx, ComponentKind::Tool, call.uri_rewrite, &ask).await?;
             let Some(next) = page.next else { break };
             ask.cursor = Some(next);
         }
-        let given = self.send_call(ctx, calling, params).await?;
+        let given = self.send_call(ctx, call, params).await?;
         given.ok_or_else(|| Error::unavailable("the server behind this mount refused the request"))
     }
 
     /// Remembers which arguments each tool wants repeated as headers.
-    fn remember_param_headers(&self, offered: &[Component]) {
-        let mut mirrors = self.param_headers.lock().unwrap_or_else(PoisonError::into_inner);
-        for one in offered {
+    fn remember_param_headers(&self, component: &[Component]) {
+        let mut mirrors = self.param_headers.lock();
+        for one in component {
             let found = ParamHeaders::from_tool(&one.json);
             if found.is_empty() {
                 mirrors.remove(&one.name);
@@ -253,7 +252,7 @@ impl UpstreamRelay {
             return;
         }
         {
-            let mut told = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = self.log_level.lock();
             let same = told.as_ref().filter(|(server, _)| server.as_ptr() == Arc::as_ptr(&peer));
             if same.is_some_and(|(_, told)| *told <= level) {
                 return;
@@ -269,22 +268,22 @@ impl UpstreamRelay {
 }
 
 /// True if the server declares the capability. A server that declares none may have any.
-fn declares(peer: &Peer, offer: ComponentKind) -> bool {
+fn declares(peer: &Peer, kind: ComponentKind) -> bool {
     let silent = peer.capabilities.get() == "{}";
     silent
-        || match offer {
+        || match kind {
             ComponentKind::Tool => peer.has_tools(),
             ComponentKind::Prompt => peer.has_prompts(),
         }
 }
 
 /// The error of a failed call: the server's own error, if it is about the call.
-fn call_error(error: client::Error, names: &dyn UriRewrite) -> Error {
+fn call_error(error: client::Error, rewrite: &dyn UriRewrite) -> Error {
     let client::Error::Refused(denial) = &error else { return public_error(error) };
     if denial.is_method_not_found() {
         return Error::invalid("no tool or prompt has this name").caused_by(error);
     }
-    match components::public_error(denial, names) {
+    match components::public_error(denial, rewrite) {
         Some(said) => Error::from_upstream(said),
         None => public_error(error),
     }

@@ -4,9 +4,10 @@
 //! resource keeps the two in order.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use client::Error as Failure;
+use parking_lot::{Mutex, MutexGuard};
 use resource::{Result, Uri};
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
@@ -42,7 +43,7 @@ pub(super) struct UpstreamSubscription {
 
 impl SharedSubscriptions {
     fn lock(&self) -> MutexGuard<'_, HashMap<Uri, SubscriptionEntry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Number of resources with a subscription.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
 
 use client::Error;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
+use parking_lot::Mutex;
 
 /// Above this many entries, those without waiters are removed.
 const SWEEP_THRESHOLD: usize = 256;
@@ -37,7 +37,7 @@ impl<K: Hash + Eq, V: Clone> SingleFlightMap<K, V> {
         key: K,
         ask: impl Future<Output = Result<V, Error>> + Send + 'static,
     ) -> Shared<FlightFuture<V>> {
-        let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flights = self.0.lock();
         let under_way = flights.get(&key).and_then(WeakShared::upgrade);
         // A finished request is too old: it was sent before this call.
         if let Some(asking) = under_way.filter(|asking| asking.peek().is_none()) {
@@ -56,7 +56,7 @@ impl<K: Hash + Eq, V: Clone> SingleFlightMap<K, V> {
     /// Forgets all requests in flight, so that later callers start new ones: the responses to
     /// the old ones may be out of date.
     pub(super) fn forget_all(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.lock().clear();
     }
 }
 

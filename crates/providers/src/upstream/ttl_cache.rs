@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 /// How fresh a cached entry must be.
@@ -56,11 +57,11 @@ impl<K: Hash + Eq + Clone, V> TtlCache<K, V> {
     }
 
     /// The cached response, and its remaining TTL.
-    pub(super) fn get(&self, key: &K, need: RequiredFreshness) -> Option<(Arc<V>, Duration)> {
+    pub(super) fn get(&self, key: &K, required: RequiredFreshness) -> Option<(Arc<V>, Duration)> {
         let shelf = self.lock();
         let kept = shelf.entries.get(key)?;
         let now = Instant::now();
-        let end = match need {
+        let end = match required {
             RequiredFreshness::Fresh => kept.fresh_until,
             RequiredFreshness::WithinGrace => kept.usable_until,
         };
@@ -111,7 +112,7 @@ impl<K: Hash + Eq + Clone, V> TtlCache<K, V> {
     }
 
     fn lock(&self) -> MutexGuard<'_, TtlCacheState<K, V>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

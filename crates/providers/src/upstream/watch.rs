@@ -5,7 +5,7 @@
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,6 +13,7 @@ use client::{
     ConnectionStatus, NotificationKind, NotificationReceiver, ServerNotification, State, methods,
 };
 use futures_core::Stream;
+use parking_lot::{Mutex, MutexGuard};
 use resource::{Change, Context, Error, ErrorKind, Interest, Result, UnknownMembers, Uri, Watch};
 use tokio::sync::Notify;
 use tokio::sync::watch::Receiver;
@@ -40,7 +41,7 @@ pub(super) struct ChangeSubscribers {
 
 impl ChangeSubscribers {
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, Interest, ChangeSender)>> {
-        self.senders.lock().unwrap_or_else(PoisonError::into_inner)
+        self.senders.lock()
     }
 
     pub(super) fn broadcast(&self, change: &Change) {
@@ -75,7 +76,7 @@ impl Inner {
     pub(super) fn start_listener(self: &Arc<Self>) {
         self.listen_task.get_or_init(|| {
             let ear = NotificationListener {
-                notices: self.client.notifications(),
+                notifications: self.client.notifications(),
                 connection_status: self.connection_status.clone(),
                 subscriber_added: Arc::clone(&self.subscribers.subscriber_added),
                 inner: Arc::downgrade(self),
@@ -152,7 +153,7 @@ type UpstreamChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
 /// The listening task of one server.
 struct NotificationListener {
-    notices: NotificationReceiver,
+    notifications: NotificationReceiver,
     connection_status: Receiver<ConnectionStatus>,
     subscriber_added: Arc<Notify>,
     inner: Weak<Inner>,
@@ -165,7 +166,7 @@ impl NotificationListener {
         loop {
             let Some(is_missed) = self.needs_reconnect() else { return };
             tokio::select! {
-                notice = self.notices.next() => {
+                notice = self.notifications.next() => {
                     let (Some(notice), Some(inner)) = (notice, self.inner.upgrade()) else { return };
                     inner.handle_notice(&notice);
                 }
@@ -213,7 +214,7 @@ impl Watch for Upstream {
         let stories = inner.add_subscriber(interest.clone(), Arc::clone(&place));
         if let Interest::Resource(uri) = &interest {
             let seat = inner.subscribe(uri).await?;
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(seat);
+            *place.lock() = Some(seat);
         }
         Ok(stories)
     }

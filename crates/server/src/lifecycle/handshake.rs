@@ -23,17 +23,17 @@ pub(crate) fn decode_initialize(
 /// Decodes a request of an initialized session.
 pub(crate) fn decode_in_session(
     server: &Server,
-    terms: Dialect,
+    dialect: Dialect,
     id: &RequestId,
     (method, params): (&str, Option<&RawJson>),
 ) -> Result<DecodedRequest, Refusal> {
     let meta = RequestMeta::decode(params)?;
-    let method = server.find_method(method, terms.revision)?;
+    let method = server.find_method(method, dialect.revision)?;
     if method == Method::Initialize {
         return Err(Refusal::invalid_request("the session is already initialized"));
     }
     let call = Call::decode(method, params, &meta, server.limits.uri)?;
-    DecodedRequest::new(id.clone(), terms, call, &meta)
+    DecodedRequest::new(id.clone(), dialect, call, &meta)
 }
 
 /// Decodes a request before the handshake: only `initialize` and `ping` are allowed.

@@ -32,7 +32,7 @@ pub(crate) struct DecodedRequest {
 /// The result of a handshake (through 2025-11-25).
 #[derive(Clone)]
 pub(crate) struct HandshakeResult {
-    pub(crate) terms: Dialect,
+    pub(crate) dialect: Dialect,
     pub(crate) client_session: Arc<ClientSession>,
 }
 
@@ -41,7 +41,7 @@ impl DecodedRequest {
     pub(crate) fn handshake_result(&self) -> Option<HandshakeResult> {
         let Call::Initialize { capabilities: can, .. } = &self.call else { return None };
         Some(HandshakeResult {
-            terms: self.exchange.terms,
+            dialect: self.exchange.dialect,
             client_session: ClientSession::new(can.clone()),
         })
     }
@@ -99,12 +99,12 @@ impl DecodedRequest {
         Ok(self)
     }
 
-    fn attach_caller(&mut self, server: &Server, who: CallerKind) {
+    fn attach_caller(&mut self, server: &Server, kind: CallerKind) {
         let reply = match &mut self.call {
             Call::Read { input_response: reply, .. } => reply.take(),
             _ => None,
         };
-        let voice = RequestCaller::new(who, reply, server.limits.client_answer_timeout);
+        let voice = RequestCaller::new(kind, reply, server.limits.client_answer_timeout);
         let ctx = std::mem::take(&mut self.exchange.ctx);
         let (ctx, reports) = InterimMessages::with_caller(ctx, self.interim.take(), voice);
         (self.exchange.ctx, self.interim) = (ctx, Some(reports));
@@ -112,13 +112,13 @@ impl DecodedRequest {
 
     fn new(
         id: RequestId,
-        mut terms: Dialect,
+        mut dialect: Dialect,
         call: Call,
         meta: &RequestMeta<'_>,
     ) -> Result<Self, Refusal> {
         // A client that calls a method of SEP-2093 knows the extension.
-        terms.knows_sep2093 |= call.is_extension();
-        terms.full_metadata |= call.is_extension();
+        dialect.knows_sep2093 |= call.is_extension();
+        dialect.full_metadata |= call.is_extension();
         let (ctx, reports) = match meta.progress_token()? {
             Some(token) => {
                 let (ctx, reports) = InterimMessages::with_progress(token);
@@ -127,7 +127,7 @@ impl DecodedRequest {
             None => (Context::default(), None),
         };
         Ok(Self {
-            exchange: Exchange { id, terms, ctx, subscriber: None, client_session: None },
+            exchange: Exchange { id, dialect, ctx, subscriber: None, client_session: None },
             call,
             interim: reports,
         })

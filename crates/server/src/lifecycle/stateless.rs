@@ -17,13 +17,13 @@ pub(crate) fn terms_from_meta(server: &Server, meta: &RequestMeta<'_>) -> Result
 /// Decodes a request on the terms that it carries.
 pub(crate) fn decode_stateless(
     server: &Server,
-    terms: Dialect,
+    dialect: Dialect,
     id: &RequestId,
     (method, params): (&str, Option<&RawJson>),
     meta: &RequestMeta<'_>,
 ) -> Result<DecodedRequest, Refusal> {
-    let method = server.find_method(method, terms.revision)?;
+    let method = server.find_method(method, dialect.revision)?;
     let call = Call::decode(method, params, meta, server.limits.uri)?;
-    let opened = DecodedRequest::new(id.clone(), terms, call, meta)?;
+    let opened = DecodedRequest::new(id.clone(), dialect, call, meta)?;
     opened.with_stateless_client(server, meta.client_capabilities(), meta.log_level()?)
 }

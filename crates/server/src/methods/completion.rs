@@ -9,19 +9,19 @@ use crate::server::Server;
 pub(crate) async fn complete_template(
     server: &Server,
     ctx: &Context,
-    question: &CompletionRequest<'_>,
+    request: &CompletionRequest<'_>,
 ) -> Result<Reply> {
     if !server.completion_rate.try_take() {
         return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
-    if !question.template.contains('{') {
+    if !request.template.contains('{') {
         let unknown = |_| Error::invalid("ref: no such resource or template");
-        let uri = Uri::parse(question.template).map_err(unknown)?;
+        let uri = Uri::parse(request.template).map_err(unknown)?;
         server.provider.stat(ctx, &uri).await.map_err(unknown)?;
         return Ok(Reply::Completion(Completion::default()));
     }
     match server.provider.facets().complete {
-        Some(complete) => Ok(Reply::Completion(complete.complete(ctx, question).await?)),
+        Some(complete) => Ok(Reply::Completion(complete.complete(ctx, request).await?)),
         None => Err(Error::invalid("ref: this server does not support completion")),
     }
 }

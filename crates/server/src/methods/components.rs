@@ -34,25 +34,25 @@ impl UriRewrite for IdentityRewrite {
 pub(crate) async fn list_components(
     server: &Server,
     ctx: &Context,
-    offer: ComponentKind,
+    kind: ComponentKind,
     cursor: Option<String>,
 ) -> Result<Reply> {
-    let list = match offer {
+    let list = match kind {
         ComponentKind::Tool => "tools",
         ComponentKind::Prompt => "prompts",
     };
     let ask = page_request(server, list, cursor)?;
-    let page = match offer {
+    let page = match kind {
         ComponentKind::Tool => {
             let page = list_tools(server, ctx, &ask).await?;
             server.param_headers.record_listed(&page.items);
             page
         }
         ComponentKind::Prompt => {
-            require_relay(server)?.list_components(ctx, offer, &IdentityRewrite, &ask).await?
+            require_relay(server)?.list_components(ctx, kind, &IdentityRewrite, &ask).await?
         }
     };
-    Ok(Reply::Components(offer, seal_page(server, list, page)))
+    Ok(Reply::Components(kind, seal_page(server, list, page)))
 }
 
 /// How long a client may cache the list of our own tools.
@@ -61,8 +61,12 @@ const OWN_TOOLS_FRESHNESS: Freshness =
 
 /// A page of tools: our own first, then upstream ones. A cursor starts with 0 for our own tools,
 /// 1 for upstream ones.
-async fn list_tools(server: &Server, ctx: &Context, ask: &PageRequest) -> Result<Page<Component>> {
-    let (own, theirs) = match ask.cursor.as_ref().map(|from| from.0.split_first()) {
+async fn list_tools(
+    server: &Server,
+    ctx: &Context,
+    paging: &PageRequest,
+) -> Result<Page<Component>> {
+    let (own, theirs) = match paging.cursor.as_ref().map(|from| from.0.split_first()) {
         None => (Some(0), None),
         Some(Some((0, at))) => (at.first().map(|at| usize::from(*at)), None),
         Some(Some((1, place))) => (None, Some(Cursor(Bytes::copy_from_slice(place)))),
@@ -71,14 +75,14 @@ async fn list_tools(server: &Server, ctx: &Context, ask: &PageRequest) -> Result
     let mut page = Page { freshness: OWN_TOOLS_FRESHNESS, ..Page::empty() };
     if let Some(at) = own {
         let mut rest = server.own_tools().skip(at);
-        page.items.extend(rest.by_ref().take(ask.limit).map(BuiltinTool::definition));
+        page.items.extend(rest.by_ref().take(paging.limit).map(BuiltinTool::definition));
         if rest.next().is_some() {
             let at = u8::try_from(at + page.items.len()).map_err(|_| Error::bad_cursor())?;
             page.next = Some(Cursor(Bytes::copy_from_slice(&[0, at])));
             return Ok(page);
         }
     }
-    let left = ask.limit - page.items.len();
+    let left = paging.limit - page.items.len();
     if !server.relays_component(ComponentKind::Tool) {
         return Ok(page);
     }
@@ -92,7 +96,7 @@ async fn list_tools(server: &Server, ctx: &Context, ask: &PageRequest) -> Result
         .list_components(ctx, ComponentKind::Tool, &IdentityRewrite, &ask)
         .await?;
     // Our own tools win over upstream tools of the same name.
-    let is_free = |offered: &Arc<Component>| find_own_tool(server, &offered.name).is_none();
+    let is_free = |component: &Arc<Component>| find_own_tool(server, &component.name).is_none();
     page.items.extend(more.items.into_iter().filter(is_free));
     page.next = more.next.map(|next| Cursor([&[1], &next.0[..]].concat().into()));
     page.absent = more.absent;
@@ -109,34 +113,34 @@ fn find_own_tool(server: &Server, name: &str) -> Option<BuiltinTool> {
 pub(crate) async fn call_component(
     server: &Server,
     exchange: &Exchange,
-    offer: ComponentKind,
+    kind: ComponentKind,
     name: &str,
     params: &Json,
 ) -> Result<Reply> {
-    if let Some(tool) = find_own_tool(server, name).filter(|_| offer == ComponentKind::Tool) {
+    if let Some(tool) = find_own_tool(server, name).filter(|_| kind == ComponentKind::Tool) {
         return tools::run_tool(server, exchange, tool, params).await;
     }
-    let about = format!("{offer:?} {name}");
+    let about = format!("{kind:?} {name}");
     let params = &request_state::open_state(server, &about, params)?;
-    let calling = ComponentCall { kind: offer, name, params, uri_rewrite: &IdentityRewrite };
+    let calling = ComponentCall { kind, name, params, uri_rewrite: &IdentityRewrite };
     let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
     let given = request_state::seal_state(server, &about, &given);
-    Ok(Reply::UpstreamResult(adapt_result(&given, exchange.terms.revision)?))
+    Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect.revision)?))
 }
 
 /// Completes an argument of a prompt.
 pub(crate) async fn complete_prompt(
     server: &Server,
     ctx: &Context,
-    blank: &PromptCompletionRequest<'_>,
+    request: &PromptCompletionRequest<'_>,
 ) -> Result<Reply> {
     if !server.completion_rate.try_take() {
         return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
     if !server.has_component(ComponentKind::Prompt) {
-        return Err(Error::invalid(format!("ref: there is no prompt {:?}", blank.prompt)));
+        return Err(Error::invalid(format!("ref: there is no prompt {:?}", request.prompt)));
     }
-    Ok(Reply::Completion(require_relay(server)?.complete_prompt(ctx, blank).await?))
+    Ok(Reply::Completion(require_relay(server)?.complete_prompt(ctx, request).await?))
 }
 
 fn require_relay(server: &Server) -> Result<&dyn Relay> {

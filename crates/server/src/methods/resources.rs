@@ -95,7 +95,7 @@ pub(crate) async fn read_resource(
         }
         Content::InputRequired(asked) => {
             let asked = request_state::seal_state(server, uri.as_str(), &asked);
-            return Ok(Reply::UpstreamResult(adapt_result(&asked, exchange.terms.revision)?));
+            return Ok(Reply::UpstreamResult(adapt_result(&asked, exchange.dialect.revision)?));
         }
     };
     Ok(Reply::Read(parts, reading.freshness))

@@ -1,9 +1,9 @@
 //! Change subscriptions, per session (`resources/subscribe`) or stream (`subscriptions/listen`).
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt, stream};
+use parking_lot::{Mutex, MutexGuard};
 use protocol::{ListenFilter, Notice, Outgoing, Reply, RequestId};
 use resource::{ComponentKind, Error, ErrorKind, Interest, Result, Uri};
 use subscriptions::{ExtraFields, Hub, Mailbox, PendingChange, Subscription};
@@ -105,7 +105,7 @@ impl SessionSubscriptions {
     }
 
     fn lock_subscriptions(&self) -> MutexGuard<'_, SubscriptionSet> {
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.subscriptions.lock()
     }
 }
 
@@ -127,12 +127,12 @@ pub(crate) struct ListenSubscriptions {
 
 impl ListenSubscriptions {
     /// Opens as many of the requested subscriptions as possible; the rest is not granted.
-    pub(crate) async fn open(server: &Server, id: RequestId, wishes: ListenFilter) -> Self {
+    pub(crate) async fn open(server: &Server, id: RequestId, filter: ListenFilter) -> Self {
         let mailbox = Mailbox::default();
-        let resources = wishes.resources.into_iter().take(server.limits.subscriptions);
-        let lists = wishes.resource_list.then_some(Interest::Listing).into_iter();
+        let resources = filter.resources.into_iter().take(server.limits.subscriptions);
+        let lists = filter.resource_list.then_some(Interest::Listing).into_iter();
         let lists = lists.chain(
-            available_components(server, wishes.component_lists)
+            available_components(server, filter.component_lists)
                 .into_iter()
                 .map(Interest::Components),
         );

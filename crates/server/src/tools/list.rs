@@ -183,7 +183,7 @@ fn list_result(
     if let Some(cursor) = &cursor {
         let _ = writeln!(words, "there is more: call again with cursor {cursor}");
     }
-    let terms = exchange.terms;
+    let terms = exchange.dialect;
     let each: Vec<Value> =
         resources.iter().map(|resource| resource_json(resource, terms)).collect();
     let mut structured = json!({ "resources": each });

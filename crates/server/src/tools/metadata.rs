@@ -43,7 +43,7 @@ pub(super) async fn describe_resources(
     for (uri, found, tokens) in described_all {
         match found {
             Ok(resource) => {
-                let mut shape: Value = resource_json(&resource, exchange.terms);
+                let mut shape: Value = resource_json(&resource, exchange.dialect);
                 let _ = write!(words, "{}", summary_line(&resource));
                 if let Some(tokens) = tokens {
                     shape["tokens"] = tokens.into();

@@ -100,19 +100,19 @@ pub(super) fn next_window_json(next: Continuation) -> Value {
     }
 }
 
-fn part_json(piece: &FormatWindow) -> Value {
+fn part_json(window: &FormatWindow) -> Value {
     let mut part = json!({
-        "uri": piece.uri().as_str(), "offset": piece.slice.offset,
-        "returned": piece.slice.length, "total_bytes": piece.slice.total,
+        "uri": window.uri().as_str(), "offset": window.slice.offset,
+        "returned": window.slice.length, "total_bytes": window.slice.total,
     });
-    if let Some(mime) = &piece.resource.mime {
+    if let Some(mime) = &window.resource.mime {
         part["mimeType"] = mime.as_str().into();
     }
-    match piece.text() {
+    match window.text() {
         Some(text) => part["text"] = text.into(),
-        None => part["blob"] = result::base64_json(&piece.bytes),
+        None => part["blob"] = result::base64_json(&window.bytes),
     }
-    if let Some(lines) = &piece.slice.lines {
+    if let Some(lines) = &window.slice.lines {
         part["start_line"] = lines.start.into();
         part["lines"] = lines.count.into();
     }
@@ -120,8 +120,8 @@ fn part_json(piece: &FormatWindow) -> Value {
 }
 
 /// A text note for the model: the range of this window and how to read the next one.
-fn range_note(piece: &FormatWindow) -> String {
-    let slice = &piece.slice;
+fn range_note(window: &FormatWindow) -> String {
+    let slice = &window.slice;
     let end = slice.offset + slice.length;
     let stretch = match &slice.lines {
         Some(lines) => {
@@ -130,8 +130,8 @@ fn range_note(piece: &FormatWindow) -> String {
         }
         None => format!("bytes {} to {end}", slice.offset),
     };
-    let etag = piece.etag().map_or_else(String::new, |etag| format!(" and etag {etag}"));
-    match piece.next() {
+    let etag = window.etag().map_or_else(String::new, |etag| format!(" and etag {etag}"));
+    match window.next() {
         Some(Continuation::Offset(offset)) => {
             format!("[{stretch} of {}; continue with offset {offset}{etag}]", slice.total)
         }

@@ -2,9 +2,10 @@
 //! (through 2025-11-25).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use protocol::json::frame::RawJson;
 use protocol::outbound::input_request;
 use protocol::{LogLevel, Outgoing, RequestId};
@@ -132,5 +133,5 @@ pub(crate) fn next_caller_number() -> u64 {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -5,9 +5,10 @@
 //! its answer is in that channel: backpressure against clients that do not read.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
 use protocol::{Call, Incoming, ListenFilter, Message, Outgoing, Refusal, RequestId, RequestMeta};
@@ -125,7 +126,7 @@ impl DuplexConnection {
         match agreed {
             Some(agreed) => {
                 let opened =
-                    handshake::decode_in_session(server, agreed.terms, id, (method, params))?;
+                    handshake::decode_in_session(server, agreed.dialect, id, (method, params))?;
                 Ok(opened.in_session(server, &agreed.client_session, &self.subscriber))
             }
             None => {
@@ -139,16 +140,16 @@ impl DuplexConnection {
     }
 
     /// Runs a request in a task of its own. All but `initialize` can be cancelled.
-    fn spawn_request(self: &Arc<Self>, opened: DecodedRequest) {
-        let id = opened.exchange.id.clone();
-        let stoppable = opened.handshake_result().is_none();
-        if matches!(opened.call, Call::Subscribe { .. }) {
+    fn spawn_request(self: &Arc<Self>, request: DecodedRequest) {
+        let id = request.exchange.id.clone();
+        let stoppable = request.handshake_result().is_none();
+        if matches!(request.call, Call::Subscribe { .. }) {
             self.start_notifications();
         }
         let this = Arc::clone(self);
         let handle = self.spawn(async move {
-            let id = opened.exchange.id.clone();
-            let answer = this.run_request(opened).await;
+            let id = request.exchange.id.clone();
+            let answer = this.run_request(request).await;
             this.send(answer).await;
             this.state().in_flight.remove(&id);
         });
@@ -166,13 +167,13 @@ impl DuplexConnection {
 
     /// Sends notifications until the client cancels the listening request. The task holds the
     /// channel, not the connection, so it does not keep the connection alive.
-    fn spawn_listener(&self, exchange: Exchange, wishes: ListenFilter) {
+    fn spawn_listener(&self, exchange: Exchange, filter: ListenFilter) {
         let id = exchange.id.clone();
         let (server, out) = (Arc::clone(&self.server), self.out.clone());
         let mut closing = self.closing.subscribe();
         let handle = self.spawn(async move {
             let mut listening =
-                ListenSubscriptions::open(&server, exchange.id.clone(), wishes).await;
+                ListenSubscriptions::open(&server, exchange.id.clone(), filter).await;
             loop {
                 let message = tokio::select! {
                     biased;
@@ -208,8 +209,8 @@ impl DuplexConnection {
         });
     }
 
-    async fn run_request(&self, opened: DecodedRequest) -> Outgoing {
-        let DecodedRequest { exchange, call, interim: reports } = opened;
+    async fn run_request(&self, request: DecodedRequest) -> Outgoing {
+        let DecodedRequest { exchange, call, interim: reports } = request;
         if reports.is_none() {
             return self.server.respond(&exchange, call).await;
         }
@@ -283,7 +284,10 @@ impl DuplexConnection {
     }
 
     fn allows_batches(&self) -> bool {
-        self.state().handshake.as_ref().is_some_and(|agreed| agreed.terms.revision.takes_batches())
+        self.state()
+            .handshake
+            .as_ref()
+            .is_some_and(|agreed| agreed.dialect.revision.takes_batches())
     }
 
     /// Registers requests as in flight; refuses ids in use, and more than the limit.
@@ -338,6 +342,6 @@ impl DuplexConnection {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

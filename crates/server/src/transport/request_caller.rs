@@ -43,12 +43,12 @@ impl CallerKind {
 impl RequestCaller {
     /// A caller of the kind `who`, and the receiver of the messages for it.
     pub(crate) fn new(
-        who: CallerKind,
+        kind: CallerKind,
         reply: Option<Json>,
         patience: Duration,
     ) -> (Self, mpsc::Receiver<Outgoing>) {
         let (out, said) = mpsc::channel(MESSAGE_QUEUE);
-        (Self { kind: who, reply, answer_timeout: patience, out }, said)
+        (Self { kind, reply, answer_timeout: patience, out }, said)
     }
 
     fn min_level(&self) -> Option<LogLevel> {

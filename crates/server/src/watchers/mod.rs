@@ -7,9 +7,10 @@ mod status_resource;
 mod watcher;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use resource::{Error, Result, Uri};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
@@ -135,7 +136,7 @@ impl WatcherTable {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 #[cfg(test)]

@@ -50,20 +50,20 @@ impl Provider for WatcherRegistry {
         &self,
         _: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         if let Some(uri) = parent {
             self.check_uri(uri)?;
             return Err(Error::invalid("not a collection").about(uri));
         }
-        if ask.cursor.is_some() {
+        if paging.cursor.is_some() {
             return Err(Error::bad_cursor());
         }
         Ok(Page { items: vec![Arc::new(self.describe(&self.status_json()))], ..Page::empty() })
     }
 
-    async fn templates(&self, _: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        if ask.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
+    async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        if paging.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {

@@ -1,9 +1,9 @@
 //! One watcher: its subscriptions and its queue of changed URIs.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use resource::{Error, ErrorKind, Interest, Result, Uri};
 use serde_json::{Value, json};
 use subscriptions::{Hub, Mailbox, PendingChange, Subscription};
@@ -166,8 +166,8 @@ impl Drop for Watcher {
 }
 
 /// The URI of a pending change. A watcher subscribes to nothing but resources.
-fn changed_uri(letter: PendingChange) -> Option<Uri> {
-    match letter {
+fn changed_uri(change: PendingChange) -> Option<Uri> {
+    match change {
         PendingChange::Resource(uri) => Some(uri),
         PendingChange::Listing | PendingChange::Components(_) | PendingChange::Everything => None,
     }

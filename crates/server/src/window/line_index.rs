@@ -3,8 +3,8 @@
 //! At most 256 resources with 64 offsets each.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use resource::Uri;
 
 /// The most resources in the index.
@@ -76,7 +76,7 @@ impl LineIndex {
     }
 
     /// Adds a line start of one version and drops those of any other version.
-    pub(super) fn insert(&self, uri: &Uri, etag: &str, place: LineStart) {
+    pub(super) fn insert(&self, uri: &Uri, etag: &str, start: LineStart) {
         let mut inner = self.lock();
         inner.clock += 1;
         let clock = inner.clock;
@@ -87,7 +87,7 @@ impl LineIndex {
         }
         if let Some(seen) = inner.resources.get_mut(uri) {
             seen.last_used = clock;
-            seen.insert_start(place);
+            seen.insert_start(start);
         }
     }
 
@@ -97,7 +97,7 @@ impl LineIndex {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 
@@ -114,9 +114,9 @@ impl Inner {
 }
 
 impl LineOffsets {
-    fn insert_start(&mut self, place: LineStart) {
-        let Err(at) = self.starts.binary_search(&place) else { return };
-        self.starts.insert(at, place);
+    fn insert_start(&mut self, start: LineStart) {
+        let Err(at) = self.starts.binary_search(&start) else { return };
+        self.starts.insert(at, start);
         if self.starts.len() > MAX_OFFSETS {
             // Evict the entry with the smallest gap: the rest stay spread over the resource.
             let inner = (1..MAX_OFFSETS).filter(|inner| *inner != at);

@@ -81,9 +81,9 @@ impl WindowReader<'_> {
         Ok(Some(place))
     }
 
-    fn remember_line(&self, marks: &LineIndex, place: LineStart) {
+    fn remember_line(&self, marks: &LineIndex, start: LineStart) {
         if let Some(etag) = &self.pinned_etag {
-            marks.insert(self.uri, etag, place);
+            marks.insert(self.uri, etag, start);
         }
     }
 }

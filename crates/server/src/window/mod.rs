@@ -183,12 +183,12 @@ impl WindowSpan {
 async fn read_formats(
     server: &Server,
     walk: &mut WindowReader<'_>,
-    by: &WindowRange,
+    range: &WindowRange,
 ) -> Result<WindowSet> {
     let mut pieces = Vec::new();
     let mut part = 0;
     while part == 0 || part < walk.parts {
-        let piece = match *by {
+        let piece = match *range {
             WindowRange::Bytes { offset, length } => {
                 Some(walk.read_bytes(part, offset, length).await?)
             }

@@ -85,8 +85,8 @@ fn changed(what: &str) -> Value {
     json!({ "jsonrpc": "2.0", "method": format!("notifications/{what}/list_changed") })
 }
 
-fn add(memory: &MemoryProvider, offer: ComponentKind) {
-    memory.add_component(offer, "more", r#"{"name":"more"}"#, "{}");
+fn add(memory: &MemoryProvider, kind: ComponentKind) {
+    memory.add_component(kind, "more", r#"{"name":"more"}"#, "{}");
 }
 
 #[tokio::test]

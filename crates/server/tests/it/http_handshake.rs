@@ -171,8 +171,8 @@ async fn a_session_may_hold_streams_open_up_to_a_bound() {
 }
 
 /// Opens a stream and reads its head.
-async fn open(site: &HttpFixture, headers: &[(&str, &str)]) -> (u16, BufReader<TcpStream>) {
-    let mut stream = BufReader::new(site.connect("GET", headers, "").await);
+async fn open(fixture: &HttpFixture, headers: &[(&str, &str)]) -> (u16, BufReader<TcpStream>) {
+    let mut stream = BufReader::new(fixture.connect("GET", headers, "").await);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         assert_ne!(stream.read_line(&mut head).await.unwrap(), 0);

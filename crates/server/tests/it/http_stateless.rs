@@ -13,8 +13,8 @@ use crate::fixture::{
 };
 
 /// Posts `message` with these headers.
-async fn post(site: &HttpFixture, headers: &[(&str, &str)], message: &Value) -> (u16, i64) {
-    let answer = site.send("POST", headers, &message.to_string()).await;
+async fn post(fixture: &HttpFixture, headers: &[(&str, &str)], message: &Value) -> (u16, i64) {
+    let answer = fixture.send("POST", headers, &message.to_string()).await;
     if answer.status < 300 || answer.header("content-type") == Some("application/json") {
         assert_eq!(answer.json()["id"], message["id"], "H-18: the answer names its request");
     }

@@ -62,13 +62,13 @@ impl Provider for ShortReads {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
-        self.memory.list(ctx, parent, ask).await
+        self.memory.list(ctx, parent, paging).await
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        self.memory.templates(ctx, ask).await
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        self.memory.templates(ctx, paging).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {

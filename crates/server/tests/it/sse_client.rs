@@ -41,12 +41,12 @@ impl ReceivedEvent {
 impl SseClient {
     /// Sends a request and reads the head of the response.
     pub(crate) async fn open(
-        site: &HttpFixture,
+        fixture: &HttpFixture,
         verb: &str,
         headers: &[(&str, &str)],
         body: &str,
     ) -> Self {
-        let mut stream = BufReader::new(site.connect(verb, headers, body).await);
+        let mut stream = BufReader::new(fixture.connect(verb, headers, body).await);
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             let read = timeout(TEST_TIMEOUT, stream.read_line(&mut head)).await;
@@ -58,19 +58,19 @@ impl SseClient {
     }
 
     /// Opens a stream of a session.
-    pub(crate) async fn session(site: &HttpFixture, id: &str, last: Option<&str>) -> Self {
+    pub(crate) async fn session(fixture: &HttpFixture, id: &str, last: Option<&str>) -> Self {
         let mut headers = vec![("mcp-session-id", id)];
         headers.extend(last.map(|last| ("last-event-id", last)));
-        let events = Self::open(site, "GET", &headers, "").await;
+        let events = Self::open(fixture, "GET", &headers, "").await;
         assert_eq!(events.status, 200);
         events
     }
 
     /// Sends a stateless request whose answer is a stream.
-    pub(crate) async fn alone(site: &HttpFixture, message: &Value) -> Self {
+    pub(crate) async fn alone(fixture: &HttpFixture, message: &Value) -> Self {
         let method = message["method"].as_str().unwrap();
         let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
-        Self::open(site, "POST", &headers, &message.to_string()).await
+        Self::open(fixture, "POST", &headers, &message.to_string()).await
     }
 
     /// The next event; `None` at the end.

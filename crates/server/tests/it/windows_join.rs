@@ -18,11 +18,11 @@ pub(crate) fn server_of(provider: Arc<ShortReads>) -> Server {
 
 pub(crate) async fn read(
     server: &Server,
-    by: WindowRange,
+    range: WindowRange,
     etag: Option<&str>,
 ) -> resource::Result<FormatWindow> {
     let (uri, span) =
-        (Uri::parse(URI).unwrap(), WindowSpan { range: by, etag: etag.map(str::to_owned) });
+        (Uri::parse(URI).unwrap(), WindowSpan { range, etag: etag.map(str::to_owned) });
     let mut windowed = window::read_window(server, &Context::default(), &uri, &span).await?;
     assert_eq!(windowed.windows.len(), 1);
     Ok(windowed.windows.remove(0))
@@ -101,9 +101,9 @@ proptest! {
     #[test]
     fn windows_by_bytes_join(text in texts(), length in 1_u64..300, most in 1_u64..400) {
         let server = server_with_text(&text, most);
-        let check = |piece: &FormatWindow| {
-            assert!(piece.slice.length <= length.max(4));
-            let end = (piece.slice.offset + piece.slice.length) as usize;
+        let check = |window: &FormatWindow| {
+            assert!(window.slice.length <= length.max(4));
+            let end = (window.slice.offset + window.slice.length) as usize;
             let parted = text[..end].ends_with('\r') && text[end..].starts_with('\n');
             assert!(!parted, "CR and LF are split");
         };
@@ -119,14 +119,14 @@ proptest! {
         most in 1_u64..400,
     ) {
         let server = server_with_text(&text, most);
-        let check = |piece: &FormatWindow| {
-            assert!(piece.slice.length <= bytes.max(4));
-            let Some(told) = &piece.slice.lines else { return };
-            let start = piece.slice.offset as usize;
+        let check = |window: &FormatWindow| {
+            assert!(window.slice.length <= bytes.max(4));
+            let Some(told) = &window.slice.lines else { return };
+            let start = window.slice.offset as usize;
             assert_eq!(line_at(&text, start), Some(told.start));
             assert!(lines.is_none_or(|lines| told.count <= lines));
-            assert_eq!(piece.text().unwrap().split_inclusive('\n').count() as u64, told.count);
-            let end = start + piece.bytes.len();
+            assert_eq!(window.text().unwrap().split_inclusive('\n').count() as u64, told.count);
+            let end = start + window.bytes.len();
             assert_eq!(told.truncated, end < text.len() && line_at(&text, end).is_none());
         };
         let by = WindowRange::Lines { start: 1, most: lines, bytes };
@@ -136,8 +136,8 @@ proptest! {
     #[test]
     fn windows_by_tokens_join(text in texts(), tokens in 1_u64..60, most in 1_u64..400) {
         let server = server_with_text(&text, most);
-        let check = |piece: &FormatWindow| {
-            let text = piece.text().unwrap();
+        let check = |window: &FormatWindow| {
+            let text = window.text().unwrap();
             let about = resource::tokens::estimate(text);
             let is_least = text == "\r\n" || text.chars().count() == 1;
             assert!(about <= tokens || is_least, "{about} for {tokens} of {text:?}");
@@ -153,7 +153,7 @@ proptest! {
         most in 1_u64..400,
     ) {
         let server = server_of(Arc::new(ShortReads::new(MemoryProvider::new().blob(URI, &bytes), most)));
-        let check = |piece: &FormatWindow| assert!(!piece.is_text && piece.slice.length <= length);
+        let check = |window: &FormatWindow| assert!(!window.is_text && window.slice.length <= length);
         let told = run(read_all(&server, WindowRange::Bytes { offset: 0, length }, check));
         prop_assert_eq!(told, bytes);
     }
@@ -184,7 +184,7 @@ fn one_line_of_five_megabytes_is_joined_in_every_measure() {
         WindowRange::Tokens { offset: 0, most: 50_000 },
         WindowRange::Tokens { offset: 0, most: u64::MAX },
     ] {
-        let most = |piece: &FormatWindow| assert!(piece.slice.length <= window::MAX_WINDOW_BYTES);
+        let most = |window: &FormatWindow| assert!(window.slice.length <= window::MAX_WINDOW_BYTES);
         let told = run(read_all(&server, first.clone(), most));
         assert!(told == text.as_bytes(), "{first:?}");
     }

@@ -28,9 +28,9 @@ const DISGUISES: [&str; 14] = [
 const TARGETS: [&str; 3] = ["etc/passwd", "Cargo.toml", ""];
 
 /// Every request for an unknown URI fails as `NotFound`.
-pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Expectations) {
-    assert!(!known.missing.is_empty(), "the test names no missing URI");
-    for uri in &known.missing {
+pub async fn unknown_is_not_found(provider: &dyn Provider, expected: &Expectations) {
+    assert!(!expected.missing.is_empty(), "the test names no missing URI");
+    for uri in &expected.missing {
         for (asked, kind) in refusals(provider, uri).await {
             assert_eq!(kind, Some(ErrorKind::NotFound), "{asked} of {uri}, which is missing");
         }
@@ -38,9 +38,10 @@ pub async fn unknown_is_not_found(provider: &dyn Provider, known: &Expectations)
 }
 
 /// No spelling of `..` escapes the provider's root.
-pub async fn disguises_lead_nowhere(provider: &dyn Provider, known: &Expectations) {
-    let Some(prefix) = &known.prefix else { return };
-    let mut texts: Vec<String> = known.outside.iter().map(|path| prefix.clone() + path).collect();
+pub async fn disguises_lead_nowhere(provider: &dyn Provider, expected: &Expectations) {
+    let Some(prefix) = &expected.prefix else { return };
+    let mut texts: Vec<String> =
+        expected.outside.iter().map(|path| prefix.clone() + path).collect();
     for disguise in DISGUISES {
         for depth in [1, 2, 8] {
             let up = disguise.repeat(depth);

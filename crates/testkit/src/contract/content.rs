@@ -8,8 +8,8 @@ use super::walk::{NO_LIMIT, bytes_of, leaves, parts, primary, read};
 const WHOLE: Window = Window::Whole { limit: NO_LIMIT };
 
 /// Known leaves have exactly the expected content.
-pub async fn known_content_is_given(provider: &dyn Provider, known: &Expectations) {
-    for (uri, content) in &known.leaves {
+pub async fn known_content_is_given(provider: &dyn Provider, expected: &Expectations) {
+    for (uri, content) in &expected.leaves {
         let told = bytes_of(primary(provider, uri, &WHOLE).await.body).await;
         assert_eq!(&told[..], &content[..], "{uri} has other content than expected");
     }

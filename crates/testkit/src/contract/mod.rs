@@ -40,18 +40,18 @@ pub struct Expectations {
 }
 
 /// Checks every promise for `provider`.
-pub async fn contract(provider: &dyn Provider, known: &Expectations) {
+pub async fn contract(provider: &dyn Provider, expected: &Expectations) {
     stat_agrees_with_the_list(provider).await;
     listed_can_be_read(provider).await;
-    known_collections_are_given(provider, known).await;
+    known_collections_are_given(provider, expected).await;
     collections_hold_direct_children(provider).await;
     leaves_are_not_listable(provider).await;
     pages_join(provider).await;
     order_holds(provider).await;
     cursors_from_nowhere_are_harmless(provider).await;
-    unknown_is_not_found(provider, known).await;
-    disguises_lead_nowhere(provider, known).await;
-    known_content_is_given(provider, known).await;
+    unknown_is_not_found(provider, expected).await;
+    disguises_lead_nowhere(provider, expected).await;
+    known_content_is_given(provider, expected).await;
     reading_names_what_was_asked(provider).await;
     windows_join(provider).await;
     whole_has_a_limit(provider).await;
@@ -59,7 +59,7 @@ pub async fn contract(provider: &dyn Provider, known: &Expectations) {
     templates_join(provider).await;
     completions_answer(provider).await;
     facets_are_real(provider).await;
-    watching_is_as_told(provider, &known.missing).await;
+    watching_is_as_told(provider, &expected.missing).await;
 }
 
 #[cfg(test)]

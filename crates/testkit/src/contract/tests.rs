@@ -49,8 +49,8 @@ async fn memory_keeps_every_promise() {
     contract(&memory(), &known()).await;
 }
 
-async fn check_defect(crook: Defect) {
-    contract(&DefectiveProvider::new(memory(), crook), &known()).await;
+async fn check_defect(defect: Defect) {
+    contract(&DefectiveProvider::new(memory(), defect), &known()).await;
 }
 
 #[tokio::test]

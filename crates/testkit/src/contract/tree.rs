@@ -38,8 +38,8 @@ pub async fn listed_can_be_read(provider: &dyn Provider) {
 }
 
 /// Known collections have exactly the expected members.
-pub async fn known_collections_are_given(provider: &dyn Provider, known: &Expectations) {
-    for (uri, children) in &known.collections {
+pub async fn known_collections_are_given(provider: &dyn Provider, expected: &Expectations) {
+    for (uri, children) in &expected.collections {
         let told = pages(provider, Some(uri), 1000).await;
         let told: BTreeSet<&Uri> = told.iter().map(|child| &child.uri).collect();
         let children: BTreeSet<&Uri> = children.iter().collect();

@@ -46,6 +46,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
             "futures-core",
             "humantime",
             "json-escape-simd",
+            "parking_lot",
             "serde",
             "serde_json",
             "simdutf8",
@@ -60,6 +61,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
             "futures-core",
             "futures-util",
             "globset",
+            "parking_lot",
             "tokio",
             "tracing",
         ]),
@@ -67,7 +69,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
         package: "subscriptions",
         workspace: &["resource"],
-        external: ExternalCrates::Only(&["futures-core", "futures-util", "tokio"]),
+        external: ExternalCrates::Only(&["futures-core", "futures-util", "parking_lot", "tokio"]),
     },
     DependencyRule {
         package: "search",

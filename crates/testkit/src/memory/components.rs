@@ -1,7 +1,5 @@
 //! Tools and prompts of the in-memory provider.
 
-use std::sync::PoisonError;
-
 use async_trait::async_trait;
 use resource::{
     Change, Completion, Component, ComponentCall, ComponentKind, Context, Error, Json, Page,
@@ -62,32 +60,32 @@ impl MemoryProvider {
     }
 
     /// Adds a tool or prompt, and notifies watchers.
-    pub fn add_component(&self, offer: ComponentKind, name: &str, json: &str, answer: &str) {
-        let mut offers = self.components.write().unwrap_or_else(PoisonError::into_inner);
-        offers.push(MemoryComponent::new(offer, name, json, answer));
+    pub fn add_component(&self, kind: ComponentKind, name: &str, json: &str, answer: &str) {
+        let mut offers = self.components.write();
+        offers.push(MemoryComponent::new(kind, name, json, answer));
         drop(offers);
-        self.notify(&Change::Components(offer));
+        self.notify(&Change::Components(kind));
     }
 
     /// Removes a tool or prompt, and notifies watchers.
-    pub fn remove_component(&self, offer: ComponentKind, name: &str) {
-        let mut offers = self.components.write().unwrap_or_else(PoisonError::into_inner);
-        offers.retain(|held| held.kind != offer || held.component.name != name);
+    pub fn remove_component(&self, kind: ComponentKind, name: &str) {
+        let mut offers = self.components.write();
+        offers.retain(|held| held.kind != kind || held.component.name != name);
         drop(offers);
-        self.notify(&Change::Components(offer));
+        self.notify(&Change::Components(kind));
     }
 
-    fn components_of(&self, offer: ComponentKind) -> Vec<MemoryComponent> {
-        let offers = self.components.read().unwrap_or_else(PoisonError::into_inner);
-        offers.iter().filter(|held| held.kind == offer).cloned().collect()
+    fn components_of(&self, kind: ComponentKind) -> Vec<MemoryComponent> {
+        let offers = self.components.read();
+        offers.iter().filter(|held| held.kind == kind).cloned().collect()
     }
 
-    fn with_public_uris(&self, text: &str, names: &dyn UriRewrite) -> Json {
+    fn with_public_uris(&self, text: &str, rewrite: &dyn UriRewrite) -> Json {
         let quoted = |uri: &str| format!("\"{uri}\"");
         let mut text = text.to_owned();
         for entry in self.all_entries() {
             let uri = entry.resource.uri.as_str();
-            if let Some(public) = names.to_public(uri) {
+            if let Some(public) = rewrite.to_public(uri) {
                 text = text.replace(&quoted(uri), &quoted(&public));
             }
         }
@@ -97,8 +95,8 @@ impl MemoryProvider {
 
 #[async_trait]
 impl Relay for MemoryProvider {
-    fn may_have(&self, offer: ComponentKind) -> bool {
-        self.component_kinds.contains(&offer)
+    fn may_have(&self, kind: ComponentKind) -> bool {
+        self.component_kinds.contains(&kind)
     }
 
     fn emits_logs(&self) -> bool {
@@ -108,23 +106,23 @@ impl Relay for MemoryProvider {
     async fn list_components(
         &self,
         ctx: &Context,
-        offer: ComponentKind,
-        names: &dyn UriRewrite,
-        ask: &PageRequest,
+        kind: ComponentKind,
+        rewrite: &dyn UriRewrite,
+        paging: &PageRequest,
     ) -> Result<Page<Component>> {
         let _running = RequestGuard::list(&self.counts);
-        self.apply_fault(ctx, &FaultPoint::Components(offer)).await?;
-        let mut held = self.components_of(offer);
+        self.apply_fault(ctx, &FaultPoint::Components(kind)).await?;
+        let mut held = self.components_of(kind);
         for one in &mut held {
-            one.component.json = self.with_public_uris(one.component.json.as_str(), names);
+            one.component.json = self.with_public_uris(one.component.json.as_str(), rewrite);
         }
-        page_of(held.iter().map(|held| &held.component), |offered| &offered.name, ask)
+        page_of(held.iter().map(|held| &held.component), |offered| &offered.name, paging)
     }
 
-    async fn call_component(&self, ctx: &Context, calling: &ComponentCall<'_>) -> Result<Json> {
+    async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
         let _running = RequestGuard::call(&self.counts);
-        self.apply_fault(ctx, &FaultPoint::Call(calling.name.to_owned())).await?;
-        if let Some((method, params)) = self.caller_requests.get(calling.name) {
+        self.apply_fault(ctx, &FaultPoint::Call(call.name.to_owned())).await?;
+        if let Some((method, params)) = self.caller_requests.get(call.name) {
             let nobody = || Error::invalid("there is no caller to ask");
             let caller = ctx.caller().ok_or_else(nobody)?;
             caller.log(&r#"{"level":"info","data":"before"}"#.into());
@@ -132,33 +130,33 @@ impl Relay for MemoryProvider {
             caller.log(&r#"{"level":"debug","data":"behind"}"#.into());
             return Ok(answer);
         }
-        let held = self.components_of(calling.kind);
-        let held = held.iter().find(|held| held.component.name == calling.name);
+        let held = self.components_of(call.kind);
+        let held = held.iter().find(|held| held.component.name == call.name);
         let held = held.ok_or_else(|| Error::invalid("there is nothing of that name"))?;
-        let mut params = calling.params.as_str().to_owned();
+        let mut params = call.params.as_str().to_owned();
         for entry in self.all_entries() {
             let local = entry.resource.uri.as_str();
-            if let Some(public) = calling.uri_rewrite.to_public(local) {
+            if let Some(public) = call.uri_rewrite.to_public(local) {
                 params = params.replace(&format!("\"{public}\""), &format!("\"{local}\""));
             }
         }
-        let answer = self.with_public_uris(&held.result, calling.uri_rewrite);
+        let answer = self.with_public_uris(&held.result, call.uri_rewrite);
         Ok(answer.as_str().replace("$params", &params).into())
     }
 
     async fn complete_prompt(
         &self,
         _: &Context,
-        blank: &PromptCompletionRequest<'_>,
+        request: &PromptCompletionRequest<'_>,
     ) -> Result<Completion> {
         let known = self
             .components_of(ComponentKind::Prompt)
             .iter()
-            .any(|held| held.component.name == blank.prompt);
+            .any(|held| held.component.name == request.prompt);
         if !known {
             return Err(Error::invalid("there is no such prompt"));
         }
-        let values = self.suggestions.iter().filter(|value| value.starts_with(blank.typed));
+        let values = self.suggestions.iter().filter(|value| value.starts_with(request.typed));
         Ok(Completion::from_values(values.cloned().collect()))
     }
 }

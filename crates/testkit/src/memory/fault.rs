@@ -1,6 +1,5 @@
 //! Fault injection for the in-memory provider.
 
-use std::sync::PoisonError;
 use std::task::Poll;
 
 use resource::{
@@ -43,25 +42,25 @@ pub enum Fault {
 
 impl MemoryProvider {
     /// Injects a fault, replacing an earlier one for the same request.
-    pub fn inject_fault(&self, spot: FaultPoint, fault: Fault) {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.retain(|(other, _)| *other != spot);
-        faults.push((spot, fault));
+    pub fn inject_fault(&self, point: FaultPoint, fault: Fault) {
+        let mut faults = self.faults.lock();
+        faults.retain(|(other, _)| *other != point);
+        faults.push((point, fault));
     }
 
     /// Clears all faults.
     pub fn clear_faults(&self) {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.faults.lock().clear();
     }
 
-    pub(super) async fn apply_fault(&self, ctx: &Context, spot: &FaultPoint) -> Result<()> {
+    pub(super) async fn apply_fault(&self, ctx: &Context, point: &FaultPoint) -> Result<()> {
         let fault = || {
-            let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-            faults.iter().find(|(other, _)| other == spot).map(|(_, fault)| *fault)
+            let faults = self.faults.lock();
+            faults.iter().find(|(other, _)| other == point).map(|(_, fault)| *fault)
         };
         match fault() {
             Some(Fault::Waits) => {
-                match (spot, ctx.progress_sink()) {
+                match (point, ctx.progress_sink()) {
                     (FaultPoint::Call(_), Some(listener)) => listener.report(halfway()),
                     _ => ctx.report_progress(1, None),
                 }

@@ -16,17 +16,17 @@ use super::{FaultPoint, MemoryProvider};
 pub(super) fn page_of<'a, T: Clone + 'a>(
     all: impl Iterator<Item = &'a T>,
     key: impl Fn(&T) -> &str,
-    ask: &PageRequest,
+    paging: &PageRequest,
 ) -> Result<Page<T>> {
     let all: Vec<&T> = all.collect();
-    let start = match &ask.cursor {
+    let start = match &paging.cursor {
         None => 0,
         Some(Cursor(from)) => {
             let last = all.iter().position(|one| key(one).as_bytes() == from);
             last.ok_or_else(Error::bad_cursor)? + 1
         }
     };
-    let end = start.saturating_add(ask.limit.max(1)).min(all.len());
+    let end = start.saturating_add(paging.limit.max(1)).min(all.len());
     let items: Vec<Arc<T>> = all[start..end].iter().map(|one| Arc::new((*one).clone())).collect();
     let last = items.last().filter(|_| end < all.len());
     let next = last.map(|last| Cursor(Bytes::copy_from_slice(key(last).as_bytes())));
@@ -82,21 +82,21 @@ fn window_bounds(bytes: &[u8], is_text: bool, offset: u64, length: u64) -> (usiz
 
 #[async_trait]
 impl Complete for MemoryProvider {
-    async fn complete(&self, _: &Context, question: &CompletionRequest<'_>) -> Result<Completion> {
-        let asked = |template: &resource::UriTemplate| template.as_str() == question.template;
+    async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
+        let asked = |template: &resource::UriTemplate| template.as_str() == request.template;
         let patterns = self.all_templates();
         let Some(pattern) = patterns.iter().find(|pattern| asked(&pattern.template.uri)) else {
-            return match Uri::parse(question.template) {
+            return match Uri::parse(request.template) {
                 Ok(uri) if self.find(&uri).is_some() => Ok(Completion::default()),
                 _ => Err(Error::invalid("no such template")),
             };
         };
-        if !pattern.template.uri.variables().any(|name| name == question.variable) {
+        if !pattern.template.uri.variables().any(|name| name == request.variable) {
             return Err(Error::invalid("no such variable"));
         }
-        let values = pattern.values.get(question.variable).into_iter().flatten();
+        let values = pattern.values.get(request.variable).into_iter().flatten();
         Ok(Completion::from_values(
-            values.filter(|value| value.starts_with(question.typed)).cloned().collect(),
+            values.filter(|value| value.starts_with(request.typed)).cloned().collect(),
         ))
     }
 }

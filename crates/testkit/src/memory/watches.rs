@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use parking_lot::{Mutex, MutexGuard};
 use resource::{Change, Interest, Uri};
 
 /// All open watches.
@@ -79,5 +80,5 @@ fn touches(change: &Change, interest: &Interest, parents: &[Uri]) -> bool {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -72,17 +72,17 @@ impl SseStream {
     /// the request that this stream answers, if it answers one.
     pub(super) async fn dispatch_events(
         &mut self,
-        board: &Arc<PendingRequests>,
+        pending: &Arc<PendingRequests>,
         during: Option<u64>,
         wanted: impl Fn(&PendingRequests) -> bool,
     ) -> Result<(), Error> {
-        while wanted(board) {
+        while wanted(pending) {
             let Some(event) = self.next().await? else { return Ok(()) };
             let is_message = event.name.as_deref().is_none_or(|name| name == "message");
             if !is_message || event.data.is_empty() {
                 continue;
             }
-            if let Err(error) = board.dispatch(&event.data, during) {
+            if let Err(error) = pending.dispatch(&event.data, during) {
                 tracing::debug!(%error, "ignored an event that is not a message");
             }
         }

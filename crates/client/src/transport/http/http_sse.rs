@@ -32,8 +32,8 @@ pub(super) async fn open_stream(pool: &HttpPool, most: usize) -> Result<(SseStre
 }
 
 /// Dispatches all messages until the stream ends; then ends the connection.
-pub(super) async fn dispatch_until_end(mut stream: SseStream, board: Arc<PendingRequests>) {
-    let ended = stream.dispatch_events(&board, None, |board| board.end_reason().is_none()).await;
+pub(super) async fn dispatch_until_end(mut stream: SseStream, pending: Arc<PendingRequests>) {
+    let ended = stream.dispatch_events(&pending, None, |board| board.end_reason().is_none()).await;
     let error = ended.err().unwrap_or_else(|| Error::Closed("the stream ended".to_owned()));
-    board.end(&error);
+    pending.end(&error);
 }

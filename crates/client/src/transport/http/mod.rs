@@ -8,12 +8,13 @@ mod post;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use hyper::header::HeaderValue;
 use hyper::{Method, Uri};
+use parking_lot::{Mutex, MutexGuard};
 use protocol::header;
 use protocol::outbound::request;
 use tokio::runtime::Handle;
@@ -74,24 +75,24 @@ enum TaskKey {
 pub(crate) fn open_streamable(
     pool: Arc<HttpPool>,
     style: HttpVariant,
-    board: &Arc<PendingRequests>,
+    pending: &Arc<PendingRequests>,
     most: usize,
 ) -> HttpTransport {
     let url = pool.url().clone();
-    HttpTransport::new(pool, url, style, board, most)
+    HttpTransport::new(pool, url, style, pending, most)
 }
 
 /// A transport for HTTP+SSE (2024-11-05); opens the stream first.
 pub(crate) async fn open_http_sse(
     pool: Arc<HttpPool>,
-    board: Arc<PendingRequests>,
+    pending: Arc<PendingRequests>,
     most: usize,
 ) -> Result<HttpTransport, Error> {
     let (stream, url) = http_sse::open_stream(&pool, most).await?;
-    let http = HttpTransport::new(pool, url, HttpVariant::HttpSse, &board, most);
+    let http = HttpTransport::new(pool, url, HttpVariant::HttpSse, &pending, most);
     http.0.track_task(
         TaskKey::Notifications,
-        tokio::spawn(http_sse::dispatch_until_end(stream, board)).abort_handle(),
+        tokio::spawn(http_sse::dispatch_until_end(stream, pending)).abort_handle(),
     );
     Ok(http)
 }
@@ -101,14 +102,14 @@ impl HttpTransport {
         pool: Arc<HttpPool>,
         url: Uri,
         style: HttpVariant,
-        board: &Arc<PendingRequests>,
+        pending: &Arc<PendingRequests>,
         most: usize,
     ) -> Self {
         let inner = Arc::new(Inner {
             pool,
             url,
             variant: style,
-            pending: Arc::clone(board),
+            pending: Arc::clone(pending),
             max_bytes: most,
             session: OnceLock::new(),
             revision: OnceLock::new(),
@@ -120,7 +121,7 @@ impl HttpTransport {
         // MCP 2026-07-28: servers send no requests, so there is nothing to answer.
         if style != HttpVariant::Stateless {
             let (voice, places) = (Arc::downgrade(&inner), Arc::new(Semaphore::new(MAX_ANSWERS)));
-            board.set_answer_sender(move |message| post_answer(&voice, &places, message));
+            pending.set_answer_sender(move |message| post_answer(&voice, &places, message));
         }
         Self(inner)
     }
@@ -140,8 +141,8 @@ fn post_answer(voice: &Weak<Inner>, places: &Arc<Semaphore>, message: Vec<u8>) {
 
 #[async_trait]
 impl Transport for HttpTransport {
-    fn send(&self, parcel: OutboundMessage) {
-        self.0.spawn_post(parcel);
+    fn send(&self, message: OutboundMessage) {
+        self.0.spawn_post(message);
     }
 
     async fn send_and_wait(&self, message: Vec<u8>) {
@@ -200,9 +201,9 @@ impl Drop for HttpTransport {
 }
 
 impl Inner {
-    fn spawn_post(self: &Arc<Self>, parcel: OutboundMessage) {
-        let id = parcel.id;
-        let posting = self.runtime.spawn(post::post_message(Arc::clone(self), parcel));
+    fn spawn_post(self: &Arc<Self>, message: OutboundMessage) {
+        let id = message.id;
+        let posting = self.runtime.spawn(post::post_message(Arc::clone(self), message));
         if let Some(id) = id {
             self.track_task(TaskKey::Request(id), posting.abort_handle());
         }
@@ -215,7 +216,7 @@ impl Inner {
     }
 
     fn tasks(&self) -> MutexGuard<'_, HashMap<TaskKey, AbortHandle>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tasks.lock()
     }
 
     /// Aborts all tasks. Returns whether this was done before.

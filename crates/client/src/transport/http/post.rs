@@ -21,8 +21,8 @@ const MAX_ERROR_BODY: usize = 1 << 20;
 const STREAM_END_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Posts a message and dispatches everything that comes back.
-pub(super) async fn post_message(inner: Arc<Inner>, parcel: OutboundMessage) {
-    let OutboundMessage { id, body, headers: heading, param_headers: mirrored } = parcel;
+pub(super) async fn post_message(inner: Arc<Inner>, message: OutboundMessage) {
+    let OutboundMessage { id, body, headers: heading, param_headers: mirrored } = message;
     let mut request = inner.build_request(Method::POST, &heading, body);
     for (name, value) in mirrored {
         request.set_header(&name, HeaderValue::try_from(value).ok());
@@ -93,7 +93,7 @@ impl Inner {
         if forgot && status == StatusCode::BAD_REQUEST {
             return TransportFailure::SessionExpired;
         }
-        TransportFailure::HttpStatus { code: status.as_u16(), denial }
+        TransportFailure::HttpStatus { code: status.as_u16(), error: denial }
     }
 
     /// Follows the stream of one answer, and resumes it after a break where the server allows it.

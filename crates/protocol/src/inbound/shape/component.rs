@@ -14,11 +14,11 @@ use crate::revision::Revision;
 /// The entries of a page as a JSON array. Skips entries that are not objects.
 pub(crate) fn component_rows<'a>(
     page: impl IntoIterator<Item = &'a Component>,
-    offer: ComponentKind,
+    kind: ComponentKind,
     revision: Revision,
 ) -> String {
     let mut rows = String::from("[");
-    for row in page.into_iter().filter_map(|offered| component_row(offered, offer, revision)) {
+    for row in page.into_iter().filter_map(|offered| component_row(offered, kind, revision)) {
         if rows.len() > 1 {
             rows.push(',');
         }
@@ -28,13 +28,13 @@ pub(crate) fn component_rows<'a>(
     rows
 }
 
-fn component_row(offered: &Component, offer: ComponentKind, revision: Revision) -> Option<String> {
-    let text = one_line(offered.json.as_str());
+fn component_row(component: &Component, kind: ComponentKind, revision: Revision) -> Option<String> {
+    let text = one_line(component.json.as_str());
     let whole: &RawValue = serde_json::from_str(&text).ok()?;
     let mut out = ObjectWriter::new();
-    out.put_string("name", &offered.name);
+    out.put_string("name", &component.name);
     for (name, raw) in parse_members(Some(whole), "a tool or prompt").ok()? {
-        match (&*name, offer) {
+        match (&*name, kind) {
             ("name", _) => {}
             ("title", _) if !revision.knows_titles() => {}
             ("_meta", _) if !revision.knows_meta() => {}
@@ -105,10 +105,10 @@ mod tests {
     use super::component_rows;
     use crate::revision::Revision;
 
-    fn shown(offer: ComponentKind, json: &Value, revision: Revision) -> Value {
+    fn shown(kind: ComponentKind, json: &Value, revision: Revision) -> Value {
         let offered = Component { name: "notes_t".to_owned(), json: json.to_string().into() };
         let rows: Value =
-            serde_json::from_str(&component_rows([&offered], offer, revision)).unwrap();
+            serde_json::from_str(&component_rows([&offered], kind, revision)).unwrap();
         rows[0].clone()
     }
 

@@ -12,7 +12,7 @@ use crate::revision::Dialect;
 /// to continue.
 pub(crate) fn push_contents(
     parts: Vec<Part>,
-    terms: Dialect,
+    dialect: Dialect,
     mut head: Vec<u8>,
     into: &mut Outgoing,
 ) -> Vec<u8> {
@@ -20,7 +20,7 @@ pub(crate) fn push_contents(
         if at > 0 {
             head.push(b',');
         }
-        head = push_content(part, terms, head, into);
+        head = push_content(part, dialect, head, into);
     }
     head
 }
@@ -28,11 +28,11 @@ pub(crate) fn push_contents(
 /// Adds one element: an object that ends in `text` or `blob`.
 pub(crate) fn push_content(
     part: Part,
-    terms: Dialect,
+    dialect: Dialect,
     mut head: Vec<u8>,
     into: &mut Outgoing,
 ) -> Vec<u8> {
-    let shape = ResourceShape::for_read(&part.resource, part.slice.as_ref(), terms);
+    let shape = ResourceShape::for_read(&part.resource, part.slice.as_ref(), dialect);
     serde_json::to_writer(&mut head, &shape).expect("writing to a vector cannot fail");
     let closing = head.pop();
     debug_assert_eq!(closing, Some(b'}'));

@@ -16,12 +16,12 @@ use crate::revision::Dialect;
 /// of the JSON after it.
 pub fn push_embedded(
     part: Part,
-    terms: Dialect,
+    dialect: Dialect,
     mut head: Vec<u8>,
     into: &mut Outgoing,
 ) -> Vec<u8> {
-    let beside = annotations_shape(&part.resource.annotations, &part.resource.extra, terms)
-        .filter(|_| !terms.knows_sep2093);
+    let beside = annotations_shape(&part.resource.annotations, &part.resource.extra, dialect)
+        .filter(|_| !dialect.knows_sep2093);
     head.extend_from_slice(b"{\"type\":\"resource\",");
     if let Some(beside) = beside {
         head.extend_from_slice(b"\"annotations\":");
@@ -31,7 +31,7 @@ pub fn push_embedded(
     head.extend_from_slice(b"\"resource\":");
     // Annotations belong inside in any case, so the element gets its full metadata.
     let mut tail =
-        contents::push_content(part, Dialect { full_metadata: true, ..terms }, head, into);
+        contents::push_content(part, Dialect { full_metadata: true, ..dialect }, head, into);
     tail.push(b'}');
     tail
 }
@@ -72,14 +72,14 @@ mod tests {
     use crate::json::outgoing::Outgoing;
     use crate::revision::{Dialect, Revision};
 
-    fn block(terms: Dialect) -> Value {
+    fn block(dialect: Dialect) -> Value {
         let mut resource = Resource::new(Uri::parse("note://a").unwrap(), "a");
         resource.annotations.audience = vec![Role::User];
         resource.annotations.priority = Some(0.5);
         let body = Body::Text(ByteSource::Bytes("hello \"you\"".into()));
         let part = Part { resource: Arc::new(resource), body, slice: None };
         let mut message = Outgoing::default();
-        let tail = push_embedded(part, terms, Vec::new(), &mut message);
+        let tail = push_embedded(part, dialect, Vec::new(), &mut message);
         message.push_json(tail);
         serde_json::from_slice(&message.into_bytes().unwrap()).unwrap()
     }

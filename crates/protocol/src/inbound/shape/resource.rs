@@ -135,19 +135,23 @@ pub(crate) struct AnnotationsShape<'a> {
 
 impl<'a> ResourceShape<'a> {
     /// The resource in a list.
-    pub(crate) fn for_list(resource: &'a Resource, terms: Dialect) -> Self {
-        Self::full(resource, terms).with_unknown(resource, terms, |_| false)
+    pub(crate) fn for_list(resource: &'a Resource, dialect: Dialect) -> Self {
+        Self::full(resource, dialect).with_unknown(resource, dialect, |_| false)
     }
 
     /// The resource as an element of `contents`, without its body.
-    pub(crate) fn for_read(resource: &'a Resource, slice: Option<&Slice>, terms: Dialect) -> Self {
-        let shape = if terms.full_metadata {
-            Self::full(resource, terms)
+    pub(crate) fn for_read(
+        resource: &'a Resource,
+        slice: Option<&Slice>,
+        dialect: Dialect,
+    ) -> Self {
+        let shape = if dialect.full_metadata {
+            Self::full(resource, dialect)
         } else {
-            Self::minimal(resource, terms)
+            Self::minimal(resource, dialect)
         };
         let is_body = |name: &str| matches!(name, "text" | "blob");
-        let mut shape = shape.with_unknown(resource, terms, is_body);
+        let mut shape = shape.with_unknown(resource, dialect, is_body);
         if let Some(slice) = slice {
             // The client asked for a window, so it gets the bounds, even if its revision lacks
             // `_meta`.
@@ -159,22 +163,22 @@ impl<'a> ResourceShape<'a> {
     }
 
     /// All members that the revision defines.
-    fn full(resource: &'a Resource, terms: Dialect) -> Self {
+    fn full(resource: &'a Resource, dialect: Dialect) -> Self {
         Self {
             name: Some(&resource.name),
-            title: resource.title.as_deref().filter(|_| terms.revision.knows_titles()),
+            title: resource.title.as_deref().filter(|_| dialect.revision.knows_titles()),
             description: resource.description.as_deref(),
             size: resource.size,
-            icons: icon_shapes(&resource.icons, terms),
-            annotations: annotations_shape(&resource.annotations, &resource.extra, terms),
-            ..Self::minimal(resource, terms)
+            icons: icon_shapes(&resource.icons, dialect),
+            annotations: annotations_shape(&resource.annotations, &resource.extra, dialect),
+            ..Self::minimal(resource, dialect)
         }
     }
 
     /// Only what the core protocol defines for an element of `contents`, and SEP-2093 if the client
     /// gets it.
-    fn minimal(resource: &'a Resource, terms: Dialect) -> Self {
-        let collection = resource.listable.known().filter(|_| terms.full_metadata);
+    fn minimal(resource: &'a Resource, dialect: Dialect) -> Self {
+        let collection = resource.listable.known().filter(|_| dialect.full_metadata);
         Self {
             uri: resource.uri.as_str(),
             name: None,
@@ -185,11 +189,11 @@ impl<'a> ResourceShape<'a> {
             icons: None,
             annotations: None,
             is_collection: collection,
-            capabilities: terms
+            capabilities: dialect
                 .full_metadata
-                .then(|| resource_capabilities(resource, terms))
+                .then(|| resource_capabilities(resource, dialect))
                 .flatten(),
-            meta: resource_meta(resource, collection, terms),
+            meta: resource_meta(resource, collection, dialect),
             extra: UnknownMembersShape::default(),
         }
     }
@@ -198,13 +202,15 @@ impl<'a> ResourceShape<'a> {
     fn with_unknown(
         mut self,
         resource: &'a Resource,
-        terms: Dialect,
+        dialect: Dialect,
         is_ours: impl Fn(&str) -> bool,
     ) -> Self {
-        let extra =
-            UnknownMembersShape::for_peer(&resource.extra, MemberPlace::TopLevel, terms, |name| {
-                self.has_member(name) || is_ours(name)
-            });
+        let extra = UnknownMembersShape::for_peer(
+            &resource.extra,
+            MemberPlace::TopLevel,
+            dialect,
+            |name| self.has_member(name) || is_ours(name),
+        );
         self.extra = extra;
         self
     }
@@ -227,7 +233,10 @@ impl<'a> ResourceShape<'a> {
     }
 }
 
-fn resource_capabilities(resource: &Resource, terms: Dialect) -> Option<ResourceCapabilities<'_>> {
+fn resource_capabilities(
+    resource: &Resource,
+    dialect: Dialect,
+) -> Option<ResourceCapabilities<'_>> {
     let (list, subscribe) = (resource.listable.known(), resource.watchable.known());
     let is_ours = |name: &str| match name {
         "list" => list.is_some(),
@@ -235,7 +244,7 @@ fn resource_capabilities(resource: &Resource, terms: Dialect) -> Option<Resource
         _ => false,
     };
     let extra =
-        UnknownMembersShape::for_peer(&resource.extra, MemberPlace::Capabilities, terms, is_ours);
+        UnknownMembersShape::for_peer(&resource.extra, MemberPlace::Capabilities, dialect, is_ours);
     let told = list.is_some() || subscribe.is_some() || !extra.is_empty();
     told.then_some(ResourceCapabilities { list, subscribe, extra })
 }
@@ -249,7 +258,7 @@ const META_WINDOW: &str = "dev.refdesk/window";
 fn resource_meta(
     resource: &Resource,
     collection: Option<bool>,
-    terms: Dialect,
+    dialect: Dialect,
 ) -> Option<ResourceMeta<'_>> {
     let is_ours = |name: &str| match name {
         META_COLLECTION => collection.is_some(),
@@ -265,22 +274,22 @@ fn resource_meta(
         formats: (!resource.formats.is_empty())
             .then(|| resource.formats.iter().map(format_shape).collect()),
         window: None,
-        extra: UnknownMembersShape::for_peer(&resource.extra, MemberPlace::Meta, terms, is_ours),
+        extra: UnknownMembersShape::for_peer(&resource.extra, MemberPlace::Meta, dialect, is_ours),
     };
     let says = meta.collection.is_some()
         || meta.etag.is_some()
         || meta.charset.is_some()
         || meta.formats.is_some()
         || !meta.extra.is_empty();
-    (says && terms.revision.knows_meta()).then_some(meta)
+    (says && dialect.revision.knows_meta()).then_some(meta)
 }
 
 fn format_shape(format: &Format) -> FormatShape<'_> {
     FormatShape { mime_type: &format.mime, size: format.size }
 }
 
-pub(crate) fn icon_shapes(icons: &[Icon], terms: Dialect) -> Option<Vec<IconShape<'_>>> {
-    let known = !icons.is_empty() && terms.revision.knows_icons();
+pub(crate) fn icon_shapes(icons: &[Icon], dialect: Dialect) -> Option<Vec<IconShape<'_>>> {
+    let known = !icons.is_empty() && dialect.revision.knows_icons();
     known.then(|| icons.iter().map(IconShape::new).collect())
 }
 
@@ -298,18 +307,23 @@ impl<'a> IconShape<'a> {
 pub(crate) fn annotations_shape<'a>(
     annotations: &Annotations,
     extra: &'a UnknownMembers,
-    terms: Dialect,
+    dialect: Dialect,
 ) -> Option<AnnotationsShape<'a>> {
     // A date that refdesk would write differently is kept as its source wrote it.
     let is_quoted = extra.get(MemberPlace::Annotations, LAST_MODIFIED).is_some();
-    let known = annotations.modified.filter(|_| terms.revision.knows_titles() && !is_quoted);
+    let known = annotations.modified.filter(|_| dialect.revision.knows_titles() && !is_quoted);
     let last_modified = known.and_then(IsoDate::from_time);
     let extra =
-        UnknownMembersShape::for_peer(extra, MemberPlace::Annotations, terms, |name| match name {
-            "audience" => !annotations.audience.is_empty(),
-            "priority" => annotations.priority.is_some(),
-            _ => false,
-        });
+        UnknownMembersShape::for_peer(
+            extra,
+            MemberPlace::Annotations,
+            dialect,
+            |name| match name {
+                "audience" => !annotations.audience.is_empty(),
+                "priority" => annotations.priority.is_some(),
+                _ => false,
+            },
+        );
     let says = !annotations.audience.is_empty()
         || annotations.priority.is_some()
         || last_modified.is_some()

@@ -31,24 +31,26 @@ struct TemplateShape<'a> {
 }
 
 impl<'a> TemplateShape<'a> {
-    fn new(template: &'a Template, terms: Dialect) -> Self {
+    fn new(template: &'a Template, dialect: Dialect) -> Self {
         let members =
-            |place| UnknownMembersShape::for_peer(&template.extra, place, terms, |_| false);
+            |place| UnknownMembersShape::for_peer(&template.extra, place, dialect, |_| false);
         let mut shape = Self {
             uri_template: template.uri.as_str(),
             name: &template.name,
-            title: template.title.as_deref().filter(|_| terms.revision.knows_titles()),
+            title: template.title.as_deref().filter(|_| dialect.revision.knows_titles()),
             description: template.description.as_deref(),
             mime_type: template.mime.as_deref(),
-            icons: icon_shapes(&template.icons, terms),
-            annotations: annotations_shape(&template.annotations, &template.extra, terms),
+            icons: icon_shapes(&template.icons, dialect),
+            annotations: annotations_shape(&template.annotations, &template.extra, dialect),
             meta: members(MemberPlace::Meta),
             extra: UnknownMembersShape::default(),
         };
-        shape.extra =
-            UnknownMembersShape::for_peer(&template.extra, MemberPlace::TopLevel, terms, |name| {
-                shape.has_member(name)
-            });
+        shape.extra = UnknownMembersShape::for_peer(
+            &template.extra,
+            MemberPlace::TopLevel,
+            dialect,
+            |name| shape.has_member(name),
+        );
         shape
     }
 

@@ -16,16 +16,16 @@ impl<'a> UnknownMembersShape<'a> {
     pub(crate) fn for_peer(
         extra: &'a UnknownMembers,
         place: MemberPlace,
-        terms: Dialect,
+        dialect: Dialect,
         is_ours: impl Fn(&str) -> bool,
     ) -> Self {
         // Revisions without `_meta` are not extensible: a strict client would fail on new members.
-        if extra.is_empty() || !terms.revision.knows_meta() {
+        if extra.is_empty() || !dialect.revision.knows_meta() {
             return Self::default();
         }
         let known = |name: &str| match name {
-            "icons" => terms.revision.knows_icons(),
-            "isCollection" | "capabilities" => terms.full_metadata,
+            "icons" => dialect.revision.knows_icons(),
+            "isCollection" | "capabilities" => dialect.full_metadata,
             _ => true,
         };
         let rest = extra.members_in(place).iter().filter(|(name, _)| known(name) && !is_ours(name));

@@ -53,8 +53,8 @@ impl ToolResult {
 }
 
 /// The JSON of a resource as lists show it, for structured content.
-pub fn resource_json(resource: &Resource, terms: Dialect) -> Value {
-    let shape = ResourceShape::for_list(resource, Dialect { full_metadata: true, ..terms });
+pub fn resource_json(resource: &Resource, dialect: Dialect) -> Value {
+    let shape = ResourceShape::for_list(resource, Dialect { full_metadata: true, ..dialect });
     serde_json::to_value(shape).expect("the JSON has only string keys")
 }
 
@@ -66,12 +66,12 @@ pub fn base64_json(bytes: &[u8]) -> Value {
 /// Encodes a tool result. `head` is the JSON before it, `common` an object with the members that
 /// every result has.
 pub(crate) fn encode_tool_result(
-    given: ToolResult,
-    terms: Dialect,
+    result: ToolResult,
+    dialect: Dialect,
     common: &str,
     head: Vec<u8>,
 ) -> Outgoing {
-    let ToolResult { blocks, structured, is_error, error_facts: facts } = given;
+    let ToolResult { blocks, structured, is_error, error_facts: facts } = result;
     let mut message = Outgoing::default();
     let mut tail = head;
     tail.extend_from_slice(b"{\"content\":[");
@@ -79,7 +79,7 @@ pub(crate) fn encode_tool_result(
         if at > 0 {
             tail.push(b',');
         }
-        tail = push_content_block(block, terms, tail, &mut message);
+        tail = push_content_block(block, dialect, tail, &mut message);
     }
     tail.push(b']');
     if is_error {
@@ -88,7 +88,7 @@ pub(crate) fn encode_tool_result(
     let mut member = |name: &str, value: &Value| {
         tail.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
     };
-    if let Some(structured) = structured.filter(|_| terms.revision.knows_structure()) {
+    if let Some(structured) = structured.filter(|_| dialect.revision.knows_structure()) {
         member("structuredContent", &structured);
     }
     // The common members and the facts may both have members in `_meta`.
@@ -106,15 +106,15 @@ pub(crate) fn encode_tool_result(
 
 fn push_content_block(
     block: ContentBlock,
-    terms: Dialect,
+    dialect: Dialect,
     mut head: Vec<u8>,
     into: &mut Outgoing,
 ) -> Vec<u8> {
     let mut write = |value: Value| head.extend_from_slice(value.to_string().as_bytes());
     match block {
         ContentBlock::Text(text) => write(json!({ "type": "text", "text": text })),
-        ContentBlock::Link(resource) if terms.revision.knows_links() => {
-            let mut link = resource_json(&resource, terms);
+        ContentBlock::Link(resource) if dialect.revision.knows_links() => {
+            let mut link = resource_json(&resource, dialect);
             link["type"] = "resource_link".into();
             write(link);
         }
@@ -122,7 +122,7 @@ fn push_content_block(
             let words = format!("{} <{}>", resource.name, resource.uri);
             write(json!({ "type": "text", "text": words }));
         }
-        ContentBlock::Media(part) => match media_block_type(&part, terms) {
+        ContentBlock::Media(part) => match media_block_type(&part, dialect) {
             Some(kind) => {
                 let mime = part.resource.mime.as_deref().unwrap_or_default();
                 let opening = json!({ "type": kind, "mimeType": mime }).to_string();
@@ -132,18 +132,18 @@ fn push_content_block(
                 into.push_body(part.body);
                 return b"\"}".to_vec();
             }
-            None => return embedded::push_embedded(part, terms, head, into),
+            None => return embedded::push_embedded(part, dialect, head, into),
         },
-        ContentBlock::Embedded(part) => return embedded::push_embedded(part, terms, head, into),
+        ContentBlock::Embedded(part) => return embedded::push_embedded(part, dialect, head, into),
     }
     head
 }
 
 /// The block type for an image or audio; `None` if the revision has no such block.
-fn media_block_type(part: &Part, terms: Dialect) -> Option<&'static str> {
+fn media_block_type(part: &Part, dialect: Dialect) -> Option<&'static str> {
     let mime = part.resource.mime.as_deref().filter(|_| matches!(part.body, Body::Blob(_)))?;
     if mime.starts_with("image/") {
         return Some("image");
     }
-    (mime.starts_with("audio/") && terms.revision.knows_audio()).then_some("audio")
+    (mime.starts_with("audio/") && dialect.revision.knows_audio()).then_some("audio")
 }

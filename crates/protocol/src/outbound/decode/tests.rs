@@ -28,8 +28,8 @@ fn listed(entry: &Value) -> Resource {
     page.items.into_iter().next().unwrap()
 }
 
-fn written(resource: &Resource, terms: Dialect) -> Value {
-    serde_json::to_value(shape::ResourceShape::for_list(resource, terms)).unwrap()
+fn written(resource: &Resource, dialect: Dialect) -> Value {
+    serde_json::to_value(shape::ResourceShape::for_list(resource, dialect)).unwrap()
 }
 
 fn passed(entry: &Value) -> Value {

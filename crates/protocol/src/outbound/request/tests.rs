@@ -16,11 +16,11 @@ fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
 }
 
-fn written(params: Option<&str>, manner: RequestStyle, progress: bool) -> String {
+fn written(params: Option<&str>, style: RequestStyle, progress: bool) -> String {
     let asker = ClientIdentity::new("c", "1", None);
     let params = params.map(raw);
     let question = UpstreamRequest { id: 7, method: "m", params: params.as_deref(), progress };
-    String::from_utf8(asker.encode_request(question, manner).unwrap()).unwrap()
+    String::from_utf8(asker.encode_request(question, style).unwrap()).unwrap()
 }
 
 /// 1.2: every stateless request carries three members in `_meta`.

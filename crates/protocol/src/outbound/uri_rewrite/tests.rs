@@ -15,8 +15,8 @@ fn local(uri: &str) -> Option<String> {
     uri.strip_prefix("notes+").map(str::to_owned)
 }
 
-fn up(text: &str, place: UriLocation) -> String {
-    rewrite_uris(&text.into(), place, &public).as_str().to_owned()
+fn up(text: &str, location: UriLocation) -> String {
+    rewrite_uris(&text.into(), location, &public).as_str().to_owned()
 }
 
 #[test]

@@ -68,14 +68,14 @@ impl Validity {
     }
 
     /// True if the state of `name` from `look` is still valid.
-    pub(crate) fn covers(&self, look: CheckStamp, name: &[u8]) -> bool {
+    pub(crate) fn covers(&self, stamp: CheckStamp, name: &[u8]) -> bool {
         let changed = self.serials.names.get(name).copied().unwrap_or(0).max(self.serials.floor);
-        look.serial >= changed && self.is_recent(look)
+        stamp.serial >= changed && self.is_recent(stamp)
     }
 
     /// True if the state of every file from `look` is still valid.
-    pub(crate) fn covers_all(&self, look: CheckStamp) -> bool {
-        look.serial >= self.serials.latest && self.is_recent(look)
+    pub(crate) fn covers_all(&self, stamp: CheckStamp) -> bool {
+        stamp.serial >= self.serials.latest && self.is_recent(stamp)
     }
 
     /// Merges two checks, each of which is covered by this or was stamped by it.
@@ -83,8 +83,8 @@ impl Validity {
         CheckStamp { serial: self.serial, at: one.at.min(other.at) }
     }
 
-    fn is_recent(&self, look: CheckStamp) -> bool {
-        self.now.saturating_sub(look.at) <= self.max_age
+    fn is_recent(&self, stamp: CheckStamp) -> bool {
+        self.now.saturating_sub(stamp.at) <= self.max_age
     }
 }
 

@@ -27,12 +27,12 @@ impl Rescanner for TestRescanner {
     fn rescan(
         &self,
         memory: &mut PendingPanics,
-        heard: &DirtySet,
-        feed: &ChangeSender,
+        dirty: &DirtySet,
+        changes: &ChangeSender,
     ) -> RescanOutcome {
-        if heard.all {
+        if dirty.all {
             assert!(memory.0 == 0, "{} to go", std::mem::replace(&mut memory.0, 0));
-            feed.send(Change::Listing);
+            changes.send(Change::Listing);
         }
         RescanOutcome::Done
     }
@@ -42,8 +42,8 @@ fn test_rescanner() -> Arc<TestRescanner> {
     Arc::new(TestRescanner(RescanLoop::new(Duration::from_secs(3_000), 8)))
 }
 
-async fn expect_change(stories: &mut ChangeReceiver) {
-    let told = tokio::time::timeout(Duration::from_secs(10), stories.next()).await;
+async fn expect_change(receiver: &mut ChangeReceiver) {
+    let told = tokio::time::timeout(Duration::from_secs(10), receiver.next()).await;
     assert_eq!(told.expect("no change within ten seconds"), Some(Change::Listing));
 }
 

@@ -9,18 +9,18 @@ use resource::{Completion, CompletionRequest, Context, Error, ErrorKind, Provide
 use super::{ListingMode, ServedFs, Tree};
 
 async fn ask(
-    desk: &ServedFs,
+    served: &ServedFs,
     template: &str,
     variable: &str,
     typed: &str,
 ) -> Result<Completion, Error> {
     let settled = BTreeMap::new();
     let question = CompletionRequest { template, variable, typed, resolved: &settled };
-    desk.0.facets().complete.unwrap().complete(&Context::default(), &question).await
+    served.0.facets().complete.unwrap().complete(&Context::default(), &question).await
 }
 
-async fn values(desk: &ServedFs, typed: &str) -> Vec<String> {
-    ask(desk, "file:///{+path}", "path", typed).await.unwrap().values
+async fn values(served: &ServedFs, typed: &str) -> Vec<String> {
+    ask(served, "file:///{+path}", "path", typed).await.unwrap().values
 }
 
 #[tokio::test]

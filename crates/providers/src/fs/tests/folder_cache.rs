@@ -21,15 +21,15 @@ fn tree() -> Tree {
 
 /// Requests the file until its folder is cached and the file known, which happens once nothing has
 /// changed for a while.
-async fn wait_until_cached(desk: &ServedFs) -> Arc<Folder> {
+async fn wait_until_cached(served: &ServedFs) -> Arc<Folder> {
     let path = LocalPath::from_bytes(b"sub/deep").unwrap();
-    let find = || match desk.0.root.find(&path).unwrap() {
+    let find = || match served.0.root.find(&path).unwrap() {
         PathEntry::Folder(folder) => folder,
         PathEntry::File(_) => panic!("no folder"),
     };
     loop {
         let folder = find();
-        assert!(desk.whole(FILE).await.is_ok());
+        assert!(served.whole(FILE).await.is_ok());
         if Arc::ptr_eq(&folder, &find()) {
             return folder;
         }

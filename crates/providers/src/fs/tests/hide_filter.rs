@@ -23,7 +23,7 @@ fn hiding(paths: &'static [&'static str]) -> impl Fn(&str) -> bool + Send + Sync
     }
 }
 
-async fn complete(desk: &ServedFs, typed: &str) -> Completion {
+async fn complete(served: &ServedFs, typed: &str) -> Completion {
     let settled = BTreeMap::new();
     let question = CompletionRequest {
         template: "file:///{+path}",
@@ -31,7 +31,7 @@ async fn complete(desk: &ServedFs, typed: &str) -> Completion {
         typed,
         resolved: &settled,
     };
-    desk.0.facets().complete.unwrap().complete(&Context::default(), &question).await.unwrap()
+    served.0.facets().complete.unwrap().complete(&Context::default(), &question).await.unwrap()
 }
 
 #[tokio::test]

@@ -14,10 +14,10 @@ const SENTENCE: &str = "吾輩は猫である。名前はまだ無い。どこ�
 
 /// Reads `file:///a` in windows of `length`; returns the content, and whether all windows were
 /// text.
-async fn joined(desk: &ServedFs, length: u64) -> (Vec<u8>, bool) {
+async fn joined(served: &ServedFs, length: u64) -> (Vec<u8>, bool) {
     let (mut all, mut text, mut offset) = (Vec::new(), true, 0);
     loop {
-        let part = desk.window("file:///a", offset, length).await;
+        let part = served.window("file:///a", offset, length).await;
         let slice = part.slice.clone().unwrap();
         text &= is_text(&part);
         let body = bytes(part.body).await;

@@ -83,7 +83,7 @@ impl FsRoot {
         &self,
         key: &[u8],
         handle: &DirHandle,
-        aim: WatchPurpose,
+        purpose: WatchPurpose,
     ) -> Option<WatchHandle> {
         if !self.uses_inotify() {
             return None;
@@ -93,7 +93,10 @@ impl FsRoot {
             self.rescan_loop.start_polling();
             return None;
         }
-        self.or_poll(self.rescan_loop.inotify().and_then(|ears| ears.add_watch(key, handle)), aim)
+        self.or_poll(
+            self.rescan_loop.inotify().and_then(|ears| ears.add_watch(key, handle)),
+            purpose,
+        )
     }
 
     /// Returns the result of a watch `attempt`. If it failed, starts polling where changes could be
@@ -101,7 +104,7 @@ impl FsRoot {
     pub(super) fn or_poll<T>(
         &self,
         attempt: Result<T, WatchError>,
-        aim: WatchPurpose,
+        purpose: WatchPurpose,
     ) -> Option<T> {
         match attempt {
             Ok(done) => Some(done),
@@ -114,7 +117,7 @@ impl FsRoot {
                 // The watch on the parent reports a folder that is gone. An unreadable folder shows
                 // no names that could change, but known names in it still resolve.
                 let is_shut = error.kind() == io::ErrorKind::PermissionDenied;
-                if !is_not_found(&error) && (aim == WatchPurpose::OneName || !is_shut) {
+                if !is_not_found(&error) && (purpose == WatchPurpose::OneName || !is_shut) {
                     self.rescan_loop.start_polling();
                 }
                 None

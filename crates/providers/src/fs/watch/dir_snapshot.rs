@@ -59,12 +59,12 @@ impl DirSnapshot {
     /// Takes the first snapshot of `folder`. The caller starts the watch before, so no change is
     /// lost.
     pub(super) fn take(
-        site: &FsRoot,
+        root: &FsRoot,
         folder: &Arc<Folder>,
         (shown, detail): (LocalPath, SnapshotDetail),
-        hold: Option<WatchHandle>,
+        handle: Option<WatchHandle>,
     ) -> io::Result<Self> {
-        let names = site.folder_names(folder, ScanExtent::All, &WorkBudget::background())?;
+        let names = root.folder_names(folder, ScanExtent::All, &WorkBudget::background())?;
         let marks = (detail == SnapshotDetail::Versions).then(|| Vec::with_capacity(names.len()));
         let (recent, missed) = (HashMap::new(), false);
         let mut known = Self {
@@ -72,7 +72,7 @@ impl DirSnapshot {
             names: names.clone(),
             fingerprints: marks,
             recent,
-            watch: hold,
+            watch: handle,
             needs_recheck: missed,
         };
         if let Some(mut marks) = known.fingerprints.take() {
@@ -81,7 +81,7 @@ impl DirSnapshot {
                 let child = SnapshotEntry { folder, name, kind };
                 // With a watch, an event will name the file, so its content need not be hashed yet.
                 marks
-                    .push(known.check_entry(site, &child, None, polls).map_or(0, |(mark, _)| mark));
+                    .push(known.check_entry(root, &child, None, polls).map_or(0, |(mark, _)| mark));
             }
             known.fingerprints = Some(marks);
         }
@@ -92,14 +92,14 @@ impl DirSnapshot {
     /// `only`. Always includes names that appeared or disappeared.
     pub(super) fn update(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         folder: &Arc<Folder>,
         only: Option<&HashSet<Vec<u8>>>,
     ) -> io::Result<Vec<SnapshotDifference>> {
-        let new = site.folder_names(folder, ScanExtent::All, &WorkBudget::background())?;
+        let new = root.folder_names(folder, ScanExtent::All, &WorkBudget::background())?;
         let old = std::mem::replace(&mut self.names, new.clone());
         let Some(only) = only.filter(|_| Arc::ptr_eq(&old, &new)) else {
-            return Ok(self.merge_names(site, folder, (&old, &new), only));
+            return Ok(self.merge_names(root, folder, (&old, &new), only));
         };
         let mut differences = Vec::new();
         let Some(mut marks) = self.fingerprints.take() else { return Ok(differences) };
@@ -109,7 +109,7 @@ impl DirSnapshot {
                 && found == name
                 && let Some(before) = marks.get_mut(index)
                 && let Some((mark, is_news)) = self.check_entry(
-                    site,
+                    root,
                     &SnapshotEntry { folder, name, kind },
                     Some(*before),
                     true,
@@ -132,7 +132,7 @@ impl DirSnapshot {
 
     fn merge_names(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         folder: &Arc<Folder>,
         (old, new): (&FolderNames, &FolderNames),
         only: Option<&HashSet<Vec<u8>>>,
@@ -167,7 +167,7 @@ impl DirSnapshot {
                     Some(mark) if !is_asked => mark,
                     mark => {
                         let seen = self.check_entry(
-                            site,
+                            root,
                             &SnapshotEntry { folder, name, kind },
                             mark,
                             true,
@@ -194,7 +194,7 @@ impl DirSnapshot {
     /// cannot be resolved at present.
     fn check_entry(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         child: &SnapshotEntry<'_>,
         before: Option<u64>,
         reads: bool,
@@ -203,22 +203,22 @@ impl DirSnapshot {
         let known = self.recent.get(*name).copied();
         let known = known.or_else(|| before.map(|mark| FileVersion::new(mark, mark != 0, None)));
         let (place, target, stamp) = match kind {
-            FileKind::Symlink => match site.resolve_target(folder, name) {
+            FileKind::Symlink => match root.resolve_target(folder, name) {
                 Ok(target) => target?,
                 Err(_) => {
                     self.needs_recheck = true;
                     return None;
                 }
             },
-            kind => ((*folder).clone(), name.to_vec(), site.stat_member(folder, name, *kind)?),
+            kind => ((*folder).clone(), name.to_vec(), root.stat_member(folder, name, *kind)?),
         };
-        let mut version = site.stat_version(&stamp);
+        let mut version = root.stat_version(&stamp);
         if known.is_some_and(|known| known.is_certainly_at(version.fingerprint())) {
             return Some((version.fingerprint(), false));
         }
         let tells = known.is_some_and(|known| known.has_hash()) || !version.is_settled();
         if reads && tells && stamp.size <= MAX_HASHED_SIZE {
-            version = site.content_version((&place, &target), &stamp, None);
+            version = root.content_version((&place, &target), &stamp, None);
         }
         let is_news = known.is_none_or(|known| known.may_differ_from(&version));
         self.recent.remove(*name);

@@ -10,10 +10,11 @@ mod watch_state;
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use futures_core::Stream;
+use parking_lot::{Mutex, MutexGuard};
 use resource::{
     Change, Context, Error, ErrorKind, Health, HealthState, HealthStatus, Interest, Result, Watch,
 };
@@ -66,9 +67,9 @@ impl Watch for Fs {
         if interest == Interest::Listing {
             self.root.listing_subscribers.add(&party);
         }
-        let look = move |site: &FsRoot, effort: &WorkBudget| {
-            effort.require_unlimited()?;
-            site.run_initial_scan(&party)
+        let look = move |root: &FsRoot, budget: &WorkBudget| {
+            budget.require_unlimited()?;
+            root.run_initial_scan(&party)
         };
         let done = self.run_blocking(ctx, look).await;
         self.root.rescan_loop.wake();
@@ -119,10 +120,10 @@ impl Rescanner for FsRoot {
     fn rescan(
         &self,
         memory: &mut FsWatchState,
-        heard: &DirtySet,
-        feed: &ChangeSender,
+        dirty: &DirtySet,
+        changes: &ChangeSender,
     ) -> RescanOutcome {
-        memory.rescan(self, heard, feed)
+        memory.rescan(self, dirty, changes)
     }
 }
 
@@ -132,8 +133,8 @@ impl FsRoot {
         self.watch == WatchMode::Auto && self.dir.on_local_disk
     }
 
-    fn run_initial_scan(&self, party: &ScanSubscriber<FsWatchState>) -> Result<(), FsError> {
-        if party.memory().initial_scan(self, &party.feed)? {
+    fn run_initial_scan(&self, subscriber: &ScanSubscriber<FsWatchState>) -> Result<(), FsError> {
+        if subscriber.memory().initial_scan(self, &subscriber.changes)? {
             Ok(())
         } else {
             Err(not_found().into())
@@ -141,12 +142,12 @@ impl FsRoot {
     }
 
     /// Lets the subscriptions to list changes cover `folder`, which a client is about to list.
-    pub(super) fn track_listed(&self, folder: &Folder, effort: &WorkBudget) -> io::Result<()> {
+    pub(super) fn track_listed(&self, folder: &Folder, budget: &WorkBudget) -> io::Result<()> {
         for party in self.listing_subscribers.active() {
-            let mut memory = lock_state(&party, effort)?;
+            let mut memory = lock_state(&party, budget)?;
             if memory.can_add(folder) {
-                effort.require_unlimited()?;
-                if memory.add_listed(self, folder, &party.feed) {
+                budget.require_unlimited()?;
+                if memory.add_listed(self, folder, &party.changes) {
                     self.rescan_loop.wake();
                 }
             }
@@ -156,12 +157,12 @@ impl FsRoot {
 
     /// Lets the subscriptions to list changes cover everything, because a client is about to list
     /// it.
-    pub(super) fn track_all_listed(&self, effort: &WorkBudget) -> io::Result<()> {
+    pub(super) fn track_all_listed(&self, budget: &WorkBudget) -> io::Result<()> {
         for party in self.listing_subscribers.active() {
-            let mut memory = lock_state(&party, effort)?;
+            let mut memory = lock_state(&party, budget)?;
             if memory.is_shallow() {
-                effort.require_unlimited()?;
-                if memory.add_all(self, &party.feed) {
+                budget.require_unlimited()?;
+                if memory.add_all(self, &party.changes) {
                     self.rescan_loop.wake();
                 }
             }
@@ -179,25 +180,25 @@ impl FsRoot {
 
 /// Locks the state of `party`. If it is in use, only work on a blocking thread waits for it.
 fn lock_state<'a>(
-    party: &'a ScanSubscriber<FsWatchState>,
-    effort: &WorkBudget,
+    subscriber: &'a ScanSubscriber<FsWatchState>,
+    budget: &WorkBudget,
 ) -> io::Result<MutexGuard<'a, FsWatchState>> {
-    if let Ok(memory) = party.memory.try_lock() {
+    if let Some(memory) = subscriber.memory.try_lock() {
         return Ok(memory);
     }
-    effort.require_unlimited()?;
-    Ok(party.memory())
+    budget.require_unlimited()?;
+    Ok(subscriber.memory())
 }
 
 impl ListingSubscribers {
-    fn add(&self, party: &Arc<ScanSubscriber<FsWatchState>>) {
-        let mut readers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn add(&self, subscriber: &Arc<ScanSubscriber<FsWatchState>>) {
+        let mut readers = self.0.lock();
         readers.retain(|party| party.strong_count() > 0);
-        readers.push(Arc::downgrade(party));
+        readers.push(Arc::downgrade(subscriber));
     }
 
     fn active(&self) -> Vec<Arc<ScanSubscriber<FsWatchState>>> {
-        let readers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let readers = self.0.lock();
         readers.iter().filter_map(Weak::upgrade).collect()
     }
 }

@@ -53,10 +53,10 @@ impl SingleWatch {
     }
 
     /// True if `heard` may concern the resource.
-    pub(super) fn may_be_affected(&self, heard: &DirtySet) -> bool {
-        heard.all
+    pub(super) fn may_be_affected(&self, dirty: &DirtySet) -> bool {
+        dirty.all
             || self.lookups.iter().any(|step| {
-                heard.folders.get(&step.folder).is_some_and(|touched| {
+                dirty.folders.get(&step.folder).is_some_and(|touched| {
                     touched.whole
                         || touched.names.contains(&step.name)
                         || IGNORE_FILES.iter().any(|file| touched.names.contains(*file))
@@ -67,18 +67,18 @@ impl SingleWatch {
     /// Checks the resource and sends the change to `feed`. Returns the folder if it is one.
     pub(super) fn recheck(
         &mut self,
-        site: &FsRoot,
-        feed: Option<&ChangeSender>,
+        root: &FsRoot,
+        changes: Option<&ChangeSender>,
     ) -> io::Result<Option<Arc<Folder>>> {
-        self.watch_path(site)?;
-        let (seen, folder) = match site.find(&self.path.path) {
+        self.watch_path(root)?;
+        let (seen, folder) = match root.find(&self.path.path) {
             Ok(PathEntry::File(_)) if self.path.requires_folder => (None, None),
             Ok(PathEntry::File(leaf)) => {
                 let known = match &self.last_seen {
                     Some(LastSeen::File(version)) => Some(version),
                     _ => None,
                 };
-                let version = site.content_version((&leaf.folder, &leaf.name), &leaf.stamp, known);
+                let version = root.content_version((&leaf.folder, &leaf.name), &leaf.stamp, known);
                 (Some(LastSeen::File(version)), None)
             }
             Ok(PathEntry::Folder(folder)) => (Some(LastSeen::Folder), Some(folder)),
@@ -94,7 +94,7 @@ impl SingleWatch {
             (Some(_), None) => Some(Change::Removed(self.uri.clone())),
         };
         self.last_seen = seen;
-        if let (Some(feed), Some(change)) = (feed, change) {
+        if let (Some(feed), Some(change)) = (changes, change) {
             feed.send(change);
         }
         Ok(folder)
@@ -107,18 +107,18 @@ impl SingleWatch {
 
     /// Watches every folder on the current path. If the path cannot be resolved at present, fails
     /// and keeps the watches it has.
-    fn watch_path(&mut self, site: &FsRoot) -> io::Result<()> {
-        if !site.uses_inotify() {
+    fn watch_path(&mut self, root: &FsRoot) -> io::Result<()> {
+        if !root.uses_inotify() {
             return Ok(());
         }
         for _ in 0..MAX_ATTEMPTS {
-            let trail = site.dir.lookups(&self.path.path)?;
+            let trail = root.dir.lookups(&self.path.path)?;
             let is_same = trail.len() == self.lookups.len()
                 && trail.iter().zip(&self.lookups).all(|(now, step)| {
                     now.folder.as_bytes() == step.folder && now.name == step.name
                 });
             let way = trail.into_iter().map(|lookup| WatchedLookup {
-                _watch: site.watch_folder(
+                _watch: root.watch_folder(
                     lookup.folder.as_bytes(),
                     &lookup.handle,
                     WatchPurpose::OneName,

@@ -53,8 +53,8 @@ enum WatchSubject {
 }
 
 impl FsWatchState {
-    pub(super) fn for_resource(uri: &Uri, asked: UriPath) -> Self {
-        Self::new(WatchSubject::Resource(SingleWatch::new(uri, asked)), false)
+    pub(super) fn for_resource(uri: &Uri, requested: UriPath) -> Self {
+        Self::new(WatchSubject::Resource(SingleWatch::new(uri, requested)), false)
     }
 
     pub(super) fn for_listing() -> Self {
@@ -79,10 +79,14 @@ impl FsWatchState {
     }
 
     /// Runs the first scan; an error if the resource does not exist. The result is always true.
-    pub(super) fn initial_scan(&mut self, site: &FsRoot, feed: &ChangeSender) -> io::Result<bool> {
+    pub(super) fn initial_scan(
+        &mut self,
+        root: &FsRoot,
+        changes: &ChangeSender,
+    ) -> io::Result<bool> {
         match &mut self.subject {
             WatchSubject::Resource(one) => {
-                let folder = one.recheck(site, None)?;
+                let folder = one.recheck(root, None)?;
                 if let Some(folder) = folder {
                     self.pending.push((folder.path.clone(), false));
                 } else {
@@ -90,14 +94,14 @@ impl FsWatchState {
                 }
             }
             WatchSubject::Listing => {
-                self.is_recursive = site
-                    .listing_mode(&site.root_folder()?, &WorkBudget::background())?
+                self.is_recursive = root
+                    .listing_mode(&root.root_folder()?, &WorkBudget::background())?
                     == WalkMode::Flat;
                 self.pending.push((LocalPath::default(), false));
             }
             WatchSubject::Everything => self.pending.push((LocalPath::default(), false)),
         }
-        self.scan_pending(site, feed);
+        self.scan_pending(root, changes);
         Ok(true)
     }
 
@@ -105,35 +109,35 @@ impl FsWatchState {
     /// the changes to `feed`.
     pub(super) fn rescan(
         &mut self,
-        site: &FsRoot,
-        heard: &DirtySet,
-        feed: &ChangeSender,
+        root: &FsRoot,
+        dirty: &DirtySet,
+        changes: &ChangeSender,
     ) -> RescanOutcome {
-        let mut all = heard.all;
-        if heard.all || heard.retry_failed {
+        let mut all = dirty.all;
+        if dirty.all || dirty.retry_failed {
             all |= std::mem::take(&mut self.needs_recheck);
             // Report their content as changed, since it may have changed meanwhile.
             self.pending.extend(self.retry.drain(..).map(|path| (path, true)));
         }
         if let WatchSubject::Resource(one) = &mut self.subject
-            && (all || one.may_be_affected(heard))
+            && (all || one.may_be_affected(dirty))
         {
             // A resource that cannot be read at present is neither removed nor changed.
-            match one.recheck(site, Some(feed)) {
-                Ok(folder) => self.follow_folder(site, folder, feed),
+            match one.recheck(root, Some(changes)) {
+                Ok(folder) => self.follow_folder(root, folder, changes),
                 Err(error) => self.needs_recheck |= is_transient(&error),
             }
         }
         if all {
-            self.rescan_tree(site, b"", feed);
-            self.recheck_listing_mode(site);
+            self.rescan_tree(root, b"", changes);
+            self.recheck_listing_mode(root);
         } else {
-            for (key, touched) in &heard.folders {
-                self.rescan_dirty(site, (key, touched), feed);
+            for (key, touched) in &dirty.folders {
+                self.rescan_dirty(root, (key, touched), changes);
             }
         }
-        self.rescan_links(site, heard, feed);
-        self.scan_pending(site, feed)
+        self.rescan_links(root, dirty, changes);
+        self.scan_pending(root, changes)
     }
 
     /// True if `folder` is not covered yet and there is room for it.
@@ -145,16 +149,21 @@ impl FsWatchState {
     /// Adds a folder that a client is about to list. True if a scan failed and must be retried.
     pub(super) fn add_listed(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         folder: &Folder,
-        feed: &ChangeSender,
+        changes: &ChangeSender,
     ) -> bool {
-        self.try_add_folder(site, &folder.path, false, feed);
+        self.try_add_folder(root, &folder.path, false, changes);
         !self.retry.is_empty()
     }
 
     /// Covers only the one folder that the subscription is for, at its current real path.
-    fn follow_folder(&mut self, site: &FsRoot, folder: Option<Arc<Folder>>, feed: &ChangeSender) {
+    fn follow_folder(
+        &mut self,
+        root: &FsRoot,
+        folder: Option<Arc<Folder>>,
+        changes: &ChangeSender,
+    ) {
         let path = folder.map(|folder| folder.path.clone());
         let gone: Vec<Vec<u8>> = self
             .folders
@@ -163,11 +172,11 @@ impl FsWatchState {
             .cloned()
             .collect();
         for key in gone {
-            self.remove_tree(site, &key, feed);
+            self.remove_tree(root, &key, changes);
         }
         match path {
             Some(path) if self.folders.contains_key(path.as_bytes()) => {
-                self.rescan_folder(site, path.as_bytes(), None, feed);
+                self.rescan_folder(root, path.as_bytes(), None, changes);
             }
             Some(path) => self.pending.push((path, true)),
             None => {}
@@ -176,33 +185,33 @@ impl FsWatchState {
 
     fn rescan_dirty(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         (key, touched): (&[u8], &DirtyDir),
-        feed: &ChangeSender,
+        changes: &ChangeSender,
     ) {
         if !self.folders.contains_key(key) {
             return;
         }
         // An ignore file affects everything below it.
         if touched.whole || IGNORE_FILES.iter().any(|file| touched.names.contains(*file)) {
-            return self.rescan_tree(site, key, feed);
+            return self.rescan_tree(root, key, changes);
         }
-        self.rescan_folder(site, key, Some(&touched.names), feed);
+        self.rescan_folder(root, key, Some(&touched.names), changes);
         let Some(path) = LocalPath::from_bytes(key) else { return };
         for name in &touched.names {
             // The folder may have been replaced by another one.
             let inner = path.join(name);
             if self.folders.contains_key(inner.as_bytes()) {
-                self.rescan_tree(site, inner.as_bytes(), feed);
+                self.rescan_tree(root, inner.as_bytes(), changes);
             }
         }
     }
 
     /// Checks the folder `key` and all covered folders below it.
-    fn rescan_tree(&mut self, site: &FsRoot, key: &[u8], feed: &ChangeSender) {
+    fn rescan_tree(&mut self, root: &FsRoot, key: &[u8], changes: &ChangeSender) {
         for key in self.folders_within(key) {
-            if feed.has_receiver() {
-                self.rescan_folder(site, &key, None, feed);
+            if changes.has_receiver() {
+                self.rescan_folder(root, &key, None, changes);
             }
         }
     }
@@ -210,10 +219,10 @@ impl FsWatchState {
     /// Reports the differences in the folder `key`: of all entries, or of the names in `only`.
     fn rescan_folder(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         key: &[u8],
         only: Option<&HashSet<Vec<u8>>>,
-        feed: &ChangeSender,
+        changes: &ChangeSender,
     ) {
         let (Some(path), Some(known)) = (LocalPath::from_bytes(key), self.folders.get_mut(key))
         else {
@@ -226,28 +235,28 @@ impl FsWatchState {
             // This may be another folder than the watched one.
             match &known.watch {
                 Some(hold) => {
-                    site.or_poll(hold.renew(&folder.handle), WatchPurpose::AllNames);
+                    root.or_poll(hold.renew(&folder.handle), WatchPurpose::AllNames);
                 }
                 None => {
-                    known.watch = site.watch_folder(key, &folder.handle, WatchPurpose::AllNames)
+                    known.watch = root.watch_folder(key, &folder.handle, WatchPurpose::AllNames)
                 }
             }
-            site.folder_without_links(&path)
+            root.folder_without_links(&path)
         };
-        let folder = match site.folder_without_links(&path).and_then(held) {
+        let folder = match root.folder_without_links(&path).and_then(held) {
             Ok(folder) => folder,
-            Err(error) if is_not_found(&error) => return self.remove_tree(site, key, feed),
+            Err(error) if is_not_found(&error) => return self.remove_tree(root, key, changes),
             Err(error) => {
                 self.needs_recheck |= is_transient(&error);
                 return;
             }
         };
-        let differences = known.update(site, &folder, only);
+        let differences = known.update(root, &folder, only);
         self.needs_recheck |= std::mem::take(&mut known.needs_recheck);
         match differences {
             Ok(differences) => {
                 let shown = known.shown.clone();
-                self.send_differences(&folder, &shown, &differences, (site, feed));
+                self.send_differences(&folder, &shown, &differences, (root, changes));
             }
             Err(error) => self.needs_recheck |= is_transient(&error),
         }
@@ -289,14 +298,14 @@ impl FsWatchState {
     }
 
     /// Starts to cover subfolders once the list without parent shows them.
-    fn recheck_listing_mode(&mut self, site: &FsRoot) {
+    fn recheck_listing_mode(&mut self, root: &FsRoot) {
         if self.is_recursive
-            || site.listing != ListingMode::Auto
+            || root.listing != ListingMode::Auto
             || !matches!(self.subject, WatchSubject::Listing)
         {
             return;
         }
-        match site.root_folder().and_then(|top| site.listing_mode(&top, &WorkBudget::background()))
+        match root.root_folder().and_then(|top| root.listing_mode(&top, &WorkBudget::background()))
         {
             Ok(WalkMode::Flat) => self.add_subfolders(),
             Ok(WalkMode::Tree) => {}
@@ -311,9 +320,9 @@ impl FsWatchState {
 
     /// Covers all folders, because a client is about to list them all. True if scans remain to be
     /// done.
-    pub(super) fn add_all(&mut self, site: &FsRoot, feed: &ChangeSender) -> bool {
+    pub(super) fn add_all(&mut self, root: &FsRoot, changes: &ChangeSender) -> bool {
         self.add_subfolders();
-        self.scan_pending(site, feed) != RescanOutcome::Done
+        self.scan_pending(root, changes) != RescanOutcome::Done
     }
 
     /// Covers subfolders from now on.
@@ -328,30 +337,30 @@ impl FsWatchState {
     }
 
     /// Reports that names appeared or disappeared in the folder shown as `shown`.
-    fn send_names_changed(&self, shown: &LocalPath, feed: &ChangeSender) {
+    fn send_names_changed(&self, shown: &LocalPath, changes: &ChangeSender) {
         match &self.subject {
-            WatchSubject::Resource(one) => feed.send(Change::Updated(one.uri.clone())),
-            WatchSubject::Listing => feed.send(Change::Listing),
+            WatchSubject::Resource(one) => changes.send(Change::Updated(one.uri.clone())),
+            WatchSubject::Listing => changes.send(Change::Listing),
             WatchSubject::Everything => {
-                feed.send(Change::Updated(shown.uri()));
-                feed.send(Change::Listing);
+                changes.send(Change::Updated(shown.uri()));
+                changes.send(Change::Listing);
             }
         }
     }
 
     /// Drops the folder `key` and all below it, and reports them as removed.
-    fn remove_tree(&mut self, site: &FsRoot, key: &[u8], feed: &ChangeSender) {
+    fn remove_tree(&mut self, root: &FsRoot, key: &[u8], changes: &ChangeSender) {
         for key in self.folders_within(key) {
             let Some(known) = self.folders.remove(&key) else { continue };
             self.links.retain(|link| link.link_folder != key);
             if matches!(self.subject, WatchSubject::Listing) {
-                feed.send(Change::Listing);
+                changes.send(Change::Listing);
                 continue;
             }
             let prefix = known.shown.uri_prefix();
             for (name, _) in (0..known.names.len()).filter_map(|index| known.names.get(index)) {
-                if !site.is_hidden_at(&key, &known.shown, name) {
-                    feed.send(Change::Removed(child_uri(&prefix, name)));
+                if !root.is_hidden_at(&key, &known.shown, name) {
+                    changes.send(Change::Removed(child_uri(&prefix, name)));
                 }
             }
         }
@@ -362,15 +371,17 @@ impl FsWatchState {
     }
 
     /// Runs pending first scans, up to the limits of one round, and returns what remains.
-    fn scan_pending(&mut self, site: &FsRoot, feed: &ChangeSender) -> RescanOutcome {
+    fn scan_pending(&mut self, root: &FsRoot, changes: &ChangeSender) -> RescanOutcome {
         let (mut folders, mut names) = (0, 0);
-        while folders < MAX_FOLDERS_PER_ROUND && names < MAX_NAMES_PER_ROUND && feed.has_receiver()
+        while folders < MAX_FOLDERS_PER_ROUND
+            && names < MAX_NAMES_PER_ROUND
+            && changes.has_receiver()
         {
             let Some((path, is_news)) = self.pending.pop() else { break };
             folders += 1;
-            names += self.try_add_folder(site, &path, is_news, feed);
+            names += self.try_add_folder(root, &path, is_news, changes);
         }
-        if !feed.has_receiver() {
+        if !changes.has_receiver() {
             RescanOutcome::Done
         } else if !self.pending.is_empty() {
             RescanOutcome::Unfinished
@@ -384,12 +395,12 @@ impl FsWatchState {
     /// Scans a folder for the first time, or queues it for a retry. Returns its number of names.
     fn try_add_folder(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         path: &LocalPath,
         is_news: bool,
-        feed: &ChangeSender,
+        changes: &ChangeSender,
     ) -> usize {
-        self.add_folder(site, path, is_news, feed).unwrap_or_else(|error| {
+        self.add_folder(root, path, is_news, changes).unwrap_or_else(|error| {
             if is_transient(&error) && !self.retry.contains(path) {
                 self.retry.push(path.clone());
             }
@@ -399,28 +410,28 @@ impl FsWatchState {
 
     fn add_folder(
         &mut self,
-        site: &FsRoot,
+        root: &FsRoot,
         path: &LocalPath,
         is_news: bool,
-        feed: &ChangeSender,
+        changes: &ChangeSender,
     ) -> io::Result<usize> {
         let key = path.as_bytes();
         if self.folders.contains_key(key) {
             return Ok(0);
         }
-        let hold = site.watch_folder(
+        let hold = root.watch_folder(
             key,
-            &site.folder_without_links(path)?.handle,
+            &root.folder_without_links(path)?.handle,
             WatchPurpose::AllNames,
         );
         // Found again, because it may have changed before the watch began.
-        let folder = site.folder_without_links(path)?;
+        let folder = root.folder_without_links(path)?;
         let (shown, detail) = match &self.subject {
             WatchSubject::Resource(one) => (one.shown_path().clone(), SnapshotDetail::Versions),
             WatchSubject::Listing => (path.clone(), SnapshotDetail::Names),
             WatchSubject::Everything => (path.clone(), SnapshotDetail::Versions),
         };
-        let mut known = DirSnapshot::take(site, &folder, (shown.clone(), detail), hold)?;
+        let mut known = DirSnapshot::take(root, &folder, (shown.clone(), detail), hold)?;
         self.needs_recheck |= std::mem::take(&mut known.needs_recheck);
         let names = known.names.clone();
         self.folders.insert(key.to_vec(), known);
@@ -430,15 +441,15 @@ impl FsWatchState {
                 self.pending.push((path.join(name), is_news));
             }
             if kind == FileKind::Symlink {
-                self.track_link(site, &folder, name);
+                self.track_link(root, &folder, name);
             }
             let is_told = is_news && !matches!(self.subject, WatchSubject::Listing);
-            if is_told && !site.is_hidden(&folder, &shown, name) {
-                feed.send(Change::Updated(child_uri(&prefix, name)));
+            if is_told && !root.is_hidden(&folder, &shown, name) {
+                changes.send(Change::Updated(child_uri(&prefix, name)));
             }
         }
         if is_news && names.len() > 0 {
-            self.send_names_changed(&shown, feed);
+            self.send_names_changed(&shown, changes);
         }
         Ok(names.len())
     }

@@ -67,7 +67,7 @@ pub(super) async fn run_with_requests<T>(
     work: impl Future<Output = T>,
     mut asked: mpsc::Receiver<RelayedRequest>,
     caller: &dyn Caller,
-    names: &dyn UriRewrite,
+    rewrite: &dyn UriRewrite,
 ) -> T {
     let mut answering = FuturesUnordered::new();
     tokio::pin!(work);
@@ -77,7 +77,7 @@ pub(super) async fn run_with_requests<T>(
             done = &mut work => return done,
             Some(()) = answering.next() => {}
             Some(RelayedRequest { method, params, reply }) = asked.recv() => answering.push(async move {
-                let params = components::public_request_params(params.as_deref(), names);
+                let params = components::public_request_params(params.as_deref(), rewrite);
                 let _ = reply.send(ask_caller(caller, &method, &params).await);
             }),
         }

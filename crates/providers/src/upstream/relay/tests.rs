@@ -191,15 +191,15 @@ fn relays_of_each_era() -> [(UpstreamRelay, Arc<AtomicUsize>); 2] {
 }
 
 async fn call_tool_or_prompt(
-    relayed: &UpstreamRelay,
+    relay: &UpstreamRelay,
     ctx: &Context,
-    offer: ComponentKind,
+    kind: ComponentKind,
     name: &str,
     params: &Value,
 ) -> resource::Result<Value> {
     let params = params.to_string().into();
-    let calling = ComponentCall { kind: offer, name, params: &params, uri_rewrite: &Notes };
-    let json = within_timeout(relayed.call_component(ctx, &calling)).await?;
+    let calling = ComponentCall { kind, name, params: &params, uri_rewrite: &Notes };
+    let json = within_timeout(relay.call_component(ctx, &calling)).await?;
     Ok(serde_json::from_str(json.as_str()).unwrap())
 }
 

@@ -72,9 +72,9 @@ async fn what_lies_in_a_resource_is_told_by_names_and_never_asked_for() {
     let stage = stranger();
     let upstream = stage.upstream();
     let ctx = Context::default();
-    let list = |parent: Uri, ask: PageRequest| {
+    let list = |parent: Uri, paging: PageRequest| {
         let (upstream, ctx) = (&upstream, &ctx);
-        async move { upstream.list(ctx, Some(&parent), &ask).await }
+        async move { upstream.list(ctx, Some(&parent), &paging).await }
     };
     let first = list(uri("a://x/dir"), PageRequest::first(1)).await.unwrap();
     assert_eq!(first.items[0].uri.as_str(), "a://x/dir/one");

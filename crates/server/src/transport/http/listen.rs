@@ -28,13 +28,13 @@ struct ListenStream {
 
 /// Answers a listening request with an SSE stream. A shutdown ends it with a final answer.
 pub(crate) async fn stream_notifications(
-    site: &HttpServer,
+    http: &HttpServer,
     exchange: Exchange,
-    wishes: ListenFilter,
+    filter: ListenFilter,
 ) -> Response<HttpBody> {
-    let server = Arc::clone(&site.server);
-    let listening = ListenSubscriptions::open(&server, exchange.id.clone(), wishes).await;
-    let closing = site.closing.clone();
+    let server = Arc::clone(&http.server);
+    let listening = ListenSubscriptions::open(&server, exchange.id.clone(), filter).await;
+    let closing = http.closing.clone();
     let feed =
         ListenStream { server, exchange, listening, keep_alive: sse::keep_alive_timer(), closing };
     sse::sse_response(stream::unfold(Some(feed), |feed| async move {

@@ -93,10 +93,10 @@ pub async fn serve(
     Ok(())
 }
 
-async fn serve_connection(site: Arc<HttpServer>, stream: TcpStream) {
+async fn serve_connection(http: Arc<HttpServer>, stream: TcpStream) {
     // Nagle's algorithm would delay small answers by 40 ms each.
     let _ = stream.set_nodelay(true);
-    let limits = &site.server.limits;
+    let limits = &http.server.limits;
     // The kernel would retransmit to a vanished client for a quarter of an hour.
     let patience = u32::try_from(limits.io_timeout.as_millis()).unwrap_or(u32::MAX);
     let _ = sockopt::set_tcp_user_timeout(&stream, patience);
@@ -105,9 +105,9 @@ async fn serve_connection(site: Arc<HttpServer>, stream: TcpStream) {
         .timer(TokioTimer::new())
         .header_read_timeout(limits.io_timeout)
         .max_buf_size(limits.headers.max(8 << 10));
-    let mut closing = site.closing.clone();
+    let mut closing = http.closing.clone();
     let service = service_fn(|request| {
-        let site = Arc::clone(&site);
+        let site = Arc::clone(&http);
         async move { Ok::<_, Infallible>(site.route(request).await) }
     });
     let stream = WriteTimeoutStream::new(stream, limits.io_timeout);

@@ -39,32 +39,32 @@ struct PostedRequest<'a> {
 
 /// Handles a POST request.
 pub(crate) async fn handle_post(
-    site: &Arc<HttpServer>,
+    http: &Arc<HttpServer>,
     request: Request<Incoming>,
     session: Option<String>,
 ) -> Response<HttpBody> {
     let (head, body) = request.into_parts();
-    let bytes = match read_body(site, body).await {
+    let bytes = match read_body(http, body).await {
         Ok(bytes) => bytes,
         Err(response) => return response,
     };
     let mut query = head.uri.query().unwrap_or_default().split('&');
     let piped = query.find_map(|pair| pair.strip_prefix("sessionId="));
     if let Some(id) = piped {
-        return forward_to_sse_session(site, id, &bytes).await;
+        return forward_to_sse_session(http, id, &bytes).await;
     }
-    let session = session.map(|id| site.sessions.find(&id).ok_or(())).transpose();
-    let message = match frame::parse(&bytes, site.server.bounds()) {
+    let session = session.map(|id| http.sessions.find(&id).ok_or(())).transpose();
+    let message = match frame::parse(&bytes, http.server.bounds()) {
         Ok(frame::Incoming::Single(message)) => message,
         Ok(frame::Incoming::Batch(batch)) => {
-            return Box::pin(handle_batch(site, session, batch)).await;
+            return Box::pin(handle_batch(http, session, batch)).await;
         }
         Err(refusal) => return HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
     };
     match message {
         Message::Request { id, method, params } => {
             let asked = PostedRequest { head: &head, id, method: &method, params };
-            asked.execute(site, session).await
+            asked.execute(http, session).await
         }
         Message::Notification { method, params } => {
             handle_notification(&head, session, &method, params)
@@ -86,8 +86,8 @@ pub(crate) fn unknown_session() -> Response<HttpBody> {
     HttpBody::refusal(StatusCode::NOT_FOUND, UNKNOWN_SESSION)
 }
 
-async fn read_body(site: &HttpServer, body: Incoming) -> Result<Bytes, Response<HttpBody>> {
-    let limits = &site.server.limits;
+async fn read_body(http: &HttpServer, body: Incoming) -> Result<Bytes, Response<HttpBody>> {
+    let limits = &http.server.limits;
     let whole = Limited::new(body, limits.message).collect();
     match time::timeout(limits.io_timeout, whole).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
@@ -103,8 +103,8 @@ async fn read_body(site: &HttpServer, body: Incoming) -> Result<Bytes, Response<
 }
 
 /// Hands a message to its HTTP+SSE connection (2024-11-05).
-async fn forward_to_sse_session(site: &HttpServer, id: &str, bytes: &Bytes) -> Response<HttpBody> {
-    let session = site.sessions.find(id);
+async fn forward_to_sse_session(http: &HttpServer, id: &str, bytes: &Bytes) -> Response<HttpBody> {
+    let session = http.sessions.find(id);
     let Some(pipe) = session.as_ref().and_then(|session| session.sse_connection.as_ref()) else {
         return unknown_session();
     };
@@ -122,10 +122,10 @@ enum PostedCall {
 impl PostedRequest<'_> {
     async fn execute(
         self,
-        site: &Arc<HttpServer>,
+        http: &Arc<HttpServer>,
         session: Result<Option<Arc<HttpSession>>, ()>,
     ) -> Response<HttpBody> {
-        match self.decode_by_era(site, session) {
+        match self.decode_by_era(http, session) {
             Ok(PostedCall::Stateless(DecodedRequest {
                 exchange,
                 call: Call::Listen(wishes),
@@ -136,14 +136,14 @@ impl PostedRequest<'_> {
                     return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, why);
                 }
                 // Unboxed, its state would enlarge the future of every request.
-                Box::pin(listen::stream_notifications(site, exchange, wishes)).await
+                Box::pin(listen::stream_notifications(http, exchange, wishes)).await
             }
             Ok(PostedCall::Stateless(opened)) => {
-                run_posted(site, self.without_unreadable_interim(opened), None).await
+                run_posted(http, self.without_unreadable_interim(opened), None).await
             }
-            Ok(PostedCall::Initialize(opened)) => open_session(site, opened).await,
+            Ok(PostedCall::Initialize(opened)) => open_session(http, opened).await,
             Ok(PostedCall::InSession(opened, tied)) => {
-                run_posted(site, self.without_unreadable_interim(opened), Some(tied)).await
+                run_posted(http, self.without_unreadable_interim(opened), Some(tied)).await
             }
             Err((status, refusal)) => HttpBody::json(status, refusal.encode(Some(&self.id))),
         }
@@ -152,7 +152,7 @@ impl PostedRequest<'_> {
     /// Determines the lifecycle of a request and decodes it.
     fn decode_by_era(
         &self,
-        site: &HttpServer,
+        http: &HttpServer,
         session: Result<Option<Arc<HttpSession>>, ()>,
     ) -> Result<PostedCall, HttpRefusal> {
         let ok = |refusal| (StatusCode::OK, refusal);
@@ -163,17 +163,17 @@ impl PostedRequest<'_> {
         let era =
             RequestEra::from_header(header_text(&self.head.headers, header::PROTOCOL_VERSION));
         if header::is_stateless(era, self.method, meta.names_revision(), known) {
-            return self.check_and_decode_stateless(site, &meta).map(PostedCall::Stateless);
+            return self.check_and_decode_stateless(http, &meta).map(PostedCall::Stateless);
         }
         if Method::from_name(self.method) == Some(Method::Initialize) && !known {
-            let opened = handshake::decode_initialize(&site.server, &self.id, self.params, &meta);
+            let opened = handshake::decode_initialize(&http.server, &self.id, self.params, &meta);
             return opened.map(PostedCall::Initialize).map_err(ok);
         }
         match session {
             Err(()) => Err((StatusCode::NOT_FOUND, Refusal::invalid_request(UNKNOWN_SESSION))),
             Ok(None) => Err(bad(Refusal::missing_version())),
             Ok(Some(session)) => {
-                let within = self.enter_session(site, &session);
+                let within = self.enter_session(http, &session);
                 within.map(|(opened, tied)| PostedCall::InSession(opened, tied)).map_err(ok)
             }
         }
@@ -182,7 +182,7 @@ impl PostedRequest<'_> {
     /// Decodes a stateless request. The protocol prescribes the order of the checks.
     fn check_and_decode_stateless(
         &self,
-        site: &HttpServer,
+        http: &HttpServer,
         meta: &RequestMeta<'_>,
     ) -> Result<DecodedRequest, HttpRefusal> {
         let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
@@ -190,17 +190,17 @@ impl PostedRequest<'_> {
         let [revision, method, name] = [header::PROTOCOL_VERSION, header::METHOD, header::NAME]
             .map(|name| header_text(&self.head.headers, name));
         header::check_revision(revision, &date).map_err(bad)?;
-        let terms = stateless::terms_from_meta(&site.server, meta).map_err(bad)?;
+        let terms = stateless::terms_from_meta(&http.server, meta).map_err(bad)?;
         header::check_method(method, self.method).map_err(bad)?;
         header::check_name(name, self.method, meta).map_err(bad)?;
         let tool = meta.name().filter(|_| Method::from_name(self.method) == Some(TOOL_CALL));
-        if let Some(mirrors) = tool.and_then(|tool| site.server.param_headers.headers_of(&tool)) {
+        if let Some(mirrors) = tool.and_then(|tool| http.server.param_headers.headers_of(&tool)) {
             mirrors
                 .check_headers(|name| header_text(&self.head.headers, name), self.params)
                 .map_err(bad)?;
         }
         let asked = (self.method, self.params);
-        stateless::decode_stateless(&site.server, terms, &self.id, asked, meta).map_err(|refusal| {
+        stateless::decode_stateless(&http.server, terms, &self.id, asked, meta).map_err(|refusal| {
             let unknown = refusal.is_method_not_found() && terms.revision.tells_status();
             (if unknown { StatusCode::NOT_FOUND } else { StatusCode::OK }, refusal)
         })
@@ -209,27 +209,27 @@ impl PostedRequest<'_> {
     /// Decodes a request of a session and registers it as in flight.
     fn enter_session(
         &self,
-        site: &HttpServer,
+        http: &HttpServer,
         session: &Arc<HttpSession>,
     ) -> Result<(DecodedRequest, SessionBinding), Refusal> {
-        let HandshakeResult { terms, client_session: guest } =
+        let HandshakeResult { dialect: terms, client_session: guest } =
             session.handshake.as_ref().ok_or_else(Refusal::missing_version)?;
         let opened = handshake::decode_in_session(
-            &site.server,
+            &http.server,
             *terms,
             &self.id,
             (self.method, self.params),
         )?;
-        let opened = opened.in_session(&site.server, guest, &session.subscriber);
+        let opened = opened.in_session(&http.server, guest, &session.subscriber);
         let (handle, registration) = AbortHandle::new_pair();
         let stay = session.register_request(&self.id, handle)?;
         Ok((opened, SessionBinding { session: Arc::clone(session), in_flight: stay, registration }))
     }
 
     /// Drops interim messages if the client accepts no SSE.
-    fn without_unreadable_interim(&self, mut opened: DecodedRequest) -> DecodedRequest {
-        opened.interim.take_if(|_| !accepts_sse(&self.head.headers));
-        opened
+    fn without_unreadable_interim(&self, mut request: DecodedRequest) -> DecodedRequest {
+        request.interim.take_if(|_| !accepts_sse(&self.head.headers));
+        request
     }
 }
 
@@ -240,11 +240,12 @@ fn is_stateless_by_header(head: &Parts) -> bool {
 }
 
 /// Answers `initialize` and opens a session.
-async fn open_session(site: &Arc<HttpServer>, opened: DecodedRequest) -> Response<HttpBody> {
-    let Some(id) = site.sessions.open_session(&site.server, opened.handshake_result(), None) else {
+async fn open_session(http: &Arc<HttpServer>, request: DecodedRequest) -> Response<HttpBody> {
+    let Some(id) = http.sessions.open_session(&http.server, request.handshake_result(), None)
+    else {
         return HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
-    let mut response = run_posted(site, opened, None).await;
+    let mut response = run_posted(http, request, None).await;
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(HeaderName::from_static(header::SESSION_ID), value);
     }
@@ -283,7 +284,7 @@ fn handle_notification(
 
 /// Handles a batch, in the one revision that has batches.
 async fn handle_batch(
-    site: &Arc<HttpServer>,
+    http: &Arc<HttpServer>,
     session: Result<Option<Arc<HttpSession>>, ()>,
     batch: Vec<Result<Message<'_>, Refusal>>,
 ) -> Response<HttpBody> {
@@ -308,14 +309,14 @@ async fn handle_batch(
         match message {
             Ok(Message::Request { id, method, params }) => {
                 let opened = handshake::decode_in_session(
-                    &site.server,
-                    agreed.terms,
+                    &http.server,
+                    agreed.dialect,
                     &id,
                     (&method, params),
                 );
                 answers.push(match opened {
                     Ok(opened) => {
-                        let (server, guest) = (&site.server, &agreed.client_session);
+                        let (server, guest) = (&http.server, &agreed.client_session);
                         let opened = opened.in_session(server, guest, &session.subscriber);
                         server.respond(&opened.exchange, opened.call).await
                     }

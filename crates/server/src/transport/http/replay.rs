@@ -6,9 +6,10 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use protocol::Outgoing;
 use tokio::sync::{Notify, watch};
 
@@ -126,18 +127,18 @@ impl ReplayBuffer {
     /// Takes, numbers and keeps the next message, if `turn` is the newest stream.
     pub(crate) fn send_next(
         &self,
-        turn: &mut LiveStream,
+        live: &mut LiveStream,
         take: impl FnOnce() -> Option<Outgoing>,
     ) -> Option<(EventId, Outgoing)> {
         let mut kept = self.lock();
-        if kept.live_range().0 != turn.number {
+        if kept.live_range().0 != live.number {
             return None;
         }
         let message = take()?;
-        turn.has_sent = true;
+        live.has_sent = true;
         Some(match message.into_bytes() {
-            Ok(bytes) => (kept.assign_id(turn.stream, Some(&bytes)), Outgoing::from_bytes(bytes)),
-            Err(message) => (kept.assign_id(turn.stream, None), message),
+            Ok(bytes) => (kept.assign_id(live.stream, Some(&bytes)), Outgoing::from_bytes(bytes)),
+            Err(message) => (kept.assign_id(live.stream, None), message),
         })
     }
 
@@ -151,31 +152,31 @@ impl ReplayBuffer {
     }
 
     /// Closes the stream of an answer.
-    pub(crate) fn close_answer_stream(&self, strand: StreamId) {
-        self.lock().open_answers.remove(&strand);
+    pub(crate) fn close_answer_stream(&self, stream: StreamId) {
+        self.lock().open_answers.remove(&stream);
         self.changed.notify_waiters();
     }
 
     /// Numbers a message and keeps it for replay; `None` only takes a number.
-    pub(crate) fn record(&self, strand: StreamId, message: Option<&Bytes>) -> EventId {
-        let mark = self.lock().assign_id(strand, message);
+    pub(crate) fn record(&self, stream: StreamId, message: Option<&Bytes>) -> EventId {
+        let mark = self.lock().assign_id(stream, message);
         self.changed.notify_waiters();
         mark
     }
 
     /// The messages after `mark` on its stream; `None` if the session has not got that far.
-    fn missed_after(&self, mark: EventId) -> Option<MissedMessages> {
-        self.lock().find_missed(mark)
+    fn missed_after(&self, event: EventId) -> Option<MissedMessages> {
+        self.lock().find_missed(event)
     }
 
     /// Waits for messages after `mark`; `None` if there will be none.
-    pub(crate) async fn wait_for_missed(&self, mark: EventId) -> Option<Vec<(EventId, Bytes)>> {
+    pub(crate) async fn wait_for_missed(&self, event: EventId) -> Option<Vec<(EventId, Bytes)>> {
         loop {
             let grew = self.changed.notified();
             tokio::pin!(grew);
             grew.as_mut().enable();
-            let open = self.lock().open_answers.contains(&mark.stream);
-            match self.missed_after(mark) {
+            let open = self.lock().open_answers.contains(&event.stream);
+            match self.missed_after(event) {
                 Some(MissedMessages::All(missed)) if !missed.is_empty() => return Some(missed),
                 Some(MissedMessages::All(_)) if open => grew.await,
                 _ => return None,
@@ -184,7 +185,7 @@ impl ReplayBuffer {
     }
 
     fn lock(&self) -> MutexGuard<'_, ReplayState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -194,9 +195,9 @@ impl ReplayState {
         (newest, self.live.first().copied().unwrap_or(0))
     }
 
-    fn assign_id(&mut self, strand: StreamId, message: Option<&Bytes>) -> EventId {
+    fn assign_id(&mut self, stream: StreamId, message: Option<&Bytes>) -> EventId {
         self.last_number += 1;
-        let mark = EventId { stream: strand, number: self.last_number };
+        let mark = EventId { stream, number: self.last_number };
         if let Some(message) = message {
             self.bytes += message.len();
             self.messages.push_back((mark, message.clone()));
@@ -208,17 +209,18 @@ impl ReplayState {
         mark
     }
 
-    fn find_missed(&self, mark: EventId) -> Option<MissedMessages> {
-        if mark.stream.number() > self.last_stream || mark.number > self.last_number {
+    fn find_missed(&self, event: EventId) -> Option<MissedMessages> {
+        if event.stream.number() > self.last_stream || event.number > self.last_number {
             return None;
         }
         let oldest =
             self.messages.front().map_or(self.last_number + 1, |(oldest, _)| oldest.number);
-        if matches!(mark.stream, StreamId::Notifications(_)) && mark.number + 1 < oldest {
+        if matches!(event.stream, StreamId::Notifications(_)) && event.number + 1 < oldest {
             return Some(MissedMessages::Unknown);
         }
-        let later =
-            |(sent, _): &&(EventId, Bytes)| sent.stream == mark.stream && sent.number > mark.number;
+        let later = |(sent, _): &&(EventId, Bytes)| {
+            sent.stream == event.stream && sent.number > event.number
+        };
         Some(MissedMessages::All(self.messages.iter().filter(later).cloned().collect()))
     }
 }

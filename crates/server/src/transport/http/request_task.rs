@@ -27,13 +27,13 @@ pub(crate) struct SessionBinding {
 
 /// Runs a request. The response is SSE if an interim message comes before the answer.
 pub(crate) async fn run_posted(
-    site: &Arc<HttpServer>,
-    opened: DecodedRequest,
+    http: &Arc<HttpServer>,
+    request: DecodedRequest,
     tied: Option<SessionBinding>,
 ) -> Response<HttpBody> {
-    let DecodedRequest { exchange, call, interim: reports } = opened;
+    let DecodedRequest { exchange, call, interim: reports } = request;
     let id = exchange.id.clone();
-    let server = Arc::clone(&site.server);
+    let server = Arc::clone(&http.server);
     let answer = async move { server.respond(&exchange, call).await };
     let Some(SessionBinding { session, in_flight: stay, registration }) = tied else {
         return respond_with_interim(HttpRequestTask {

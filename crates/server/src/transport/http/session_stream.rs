@@ -20,7 +20,7 @@ use crate::transport::wait_for_signal;
 
 /// Opens a stream, or resumes the one of the event id `last`.
 pub(crate) async fn open_or_resume(
-    site: &HttpServer,
+    http: &HttpServer,
     session: Arc<HttpSession>,
     last: Option<EventId>,
 ) -> Response<HttpBody> {
@@ -52,7 +52,7 @@ pub(crate) async fn open_or_resume(
     });
     let feed = NotificationStream {
         ended: session.end_signal(),
-        closing: site.closing.clone(),
+        closing: http.closing.clone(),
         keep_alive: sse::keep_alive_timer(),
         eviction: turn.eviction(),
         session,
@@ -69,10 +69,10 @@ pub(crate) async fn open_or_resume(
 /// The rest of an answer whose stream broke.
 fn resume_answer(
     session: Arc<HttpSession>,
-    mark: EventId,
+    event: EventId,
     place: OwnedSemaphorePermit,
 ) -> impl Stream<Item = OutgoingEvent> + Send {
-    let state = (session, mark, VecDeque::new(), place);
+    let state = (session, event, VecDeque::new(), place);
     stream::unfold(state, |(session, mut mark, mut again, place)| async move {
         if again.is_empty() {
             again = VecDeque::from(session.replay_buffer.wait_for_missed(mark).await?);
@@ -123,12 +123,12 @@ impl NotificationStream {
 }
 
 /// Waits until this stream is the newest and a notification is ready.
-async fn wait_for_notification(turn: &mut LiveStream, session: &HttpSession) {
+async fn wait_for_notification(live: &mut LiveStream, session: &HttpSession) {
     loop {
-        turn.wait_until_newest().await;
+        live.wait_until_newest().await;
         tokio::select! {
             biased;
-            () = turn.wait_until_superseded() => {}
+            () = live.wait_until_superseded() => {}
             () = session.subscriber.ready() => return,
         }
     }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::AbortHandle;
+use parking_lot::{Mutex, MutexGuard};
 use protocol::{Dialect, Refusal, RequestId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
@@ -130,7 +131,7 @@ impl HttpSession {
 
     /// The negotiated terms.
     pub(crate) fn terms(&self) -> Option<Dialect> {
-        self.handshake.as_ref().map(|agreed| agreed.terms)
+        self.handshake.as_ref().map(|agreed| agreed.dialect)
     }
 
     /// A permit for one more stream that resumes an answer; `None` beyond the limit.
@@ -195,5 +196,5 @@ impl Drop for HttpSession {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -89,15 +89,15 @@ pub(crate) fn with_priming_event(
 
 /// Opens a session of HTTP+SSE (2024-11-05): one SSE stream for all answers; the client posts its
 /// messages to the address in the first event.
-pub(crate) fn open_sse_session(site: &Arc<HttpServer>) -> Response<HttpBody> {
+pub(crate) fn open_sse_session(http: &Arc<HttpServer>) -> Response<HttpBody> {
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
-    let pipe = DuplexConnection::new(Arc::clone(&site.server), out);
-    let Some(id) = site.sessions.open_session(&site.server, None, Some(Arc::clone(&pipe))) else {
+    let pipe = DuplexConnection::new(Arc::clone(&http.server), out);
+    let Some(id) = http.sessions.open_session(&http.server, None, Some(Arc::clone(&pipe))) else {
         return HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let endpoint = format!("{PATH}?sessionId={id}");
-    let open = SseSessionGuard { site: Arc::clone(site), id };
-    let closing = site.closing.clone();
+    let open = SseSessionGuard { http: Arc::clone(http), id };
+    let closing = http.closing.clone();
     let feed = SseSessionStream {
         messages,
         connection: pipe,
@@ -111,13 +111,13 @@ pub(crate) fn open_sse_session(site: &Arc<HttpServer>) -> Response<HttpBody> {
 
 /// Ends the session when the stream is dropped.
 struct SseSessionGuard {
-    site: Arc<HttpServer>,
+    http: Arc<HttpServer>,
     id: String,
 }
 
 impl Drop for SseSessionGuard {
     fn drop(&mut self) {
-        self.site.sessions.end_session(&self.id);
+        self.http.sessions.end_session(&self.id);
     }
 }
 

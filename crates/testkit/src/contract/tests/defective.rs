@@ -47,8 +47,8 @@ impl DefectiveProvider {
         Self { inner, defect, list_requests: AtomicUsize::new(0) }
     }
 
-    fn has_defect(&self, crook: Defect) -> bool {
-        self.defect == crook
+    fn has_defect(&self, defect: Defect) -> bool {
+        self.defect == defect
     }
 
     fn makes_up(&self, uri: &Uri) -> bool {
@@ -56,13 +56,13 @@ impl DefectiveProvider {
         leads_out || self.has_defect(Defect::MakesUp) && uri.as_str().ends_with("none")
     }
 
-    fn spoil_page(&self, page: &mut Page<Resource>, ask: &PageRequest) {
+    fn spoil_page(&self, page: &mut Page<Resource>, paging: &PageRequest) {
         let asked = self.list_requests.fetch_add(1, Ordering::SeqCst);
         match self.defect {
             Defect::RepeatsTheLast if page.next.is_none() && page.items.len() > 1 => {
                 page.items.push(Arc::clone(&page.items[0]));
             }
-            Defect::SkipsOne if ask.cursor.is_some() && page.next.is_none() => {
+            Defect::SkipsOne if paging.cursor.is_some() && page.next.is_none() => {
                 drop(page.items.pop());
             }
             Defect::ChangesOrder if asked % 2 == 1 => page.items.reverse(),
@@ -91,12 +91,12 @@ impl Provider for DefectiveProvider {
         &self,
         ctx: &Context,
         parent: Option<&Uri>,
-        ask: &PageRequest,
+        paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         if parent.is_some_and(|parent| self.makes_up(parent)) {
             return Ok(Page::empty());
         }
-        let mut ask = ask.clone();
+        let mut ask = paging.clone();
         if self.has_defect(Defect::IgnoresPageLimit) {
             ask.limit += 1;
         }
@@ -122,8 +122,8 @@ impl Provider for DefectiveProvider {
         }
     }
 
-    async fn templates(&self, ctx: &Context, ask: &PageRequest) -> Result<Page<Template>> {
-        self.inner.templates(ctx, ask).await
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        self.inner.templates(ctx, paging).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {

@@ -112,7 +112,7 @@ async fn a_stream_that_is_not_read_holds_each_uri_once() {
     fs::write(tree.at("b"), "last").unwrap();
     other.next().await;
     for party in desk.0.root.rescan_loop.subscribers() {
-        assert!(party.feed.len() <= 2, "{}", party.feed.len());
+        assert!(party.changes.len() <= 2, "{}", party.changes.len());
     }
     ear.all_of([updated("file:///a"), updated("file:///b")]).await;
 }
@@ -129,7 +129,7 @@ async fn names_that_come_and_go_change_lists_and_content_does_not() {
         tree.write("a", format!("{listing:?}"));
         content.next().await;
         let party = &desk.0.root.rescan_loop.subscribers()[0];
-        assert_eq!(party.feed.len(), 0);
+        assert_eq!(party.changes.len(), 0);
         tree.write(name, "");
         assert_eq!(lists.next().await, Change::Listing);
         let renamed = format!("{name}.new");

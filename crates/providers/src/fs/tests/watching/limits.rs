@@ -19,10 +19,10 @@ fn serve(tree: &Tree, options: Options) -> ServedFs {
     )
 }
 
-async fn hears_everything(tree: &Tree, desk: &ServedFs) {
-    let mut all = desk.subscribe(Interest::Everything).await;
-    let mut one = desk.subscribe_to("file:///x/y/a").await;
-    let mut lists = desk.subscribe(Interest::Listing).await;
+async fn hears_everything(tree: &Tree, served: &ServedFs) {
+    let mut all = served.subscribe(Interest::Everything).await;
+    let mut one = served.subscribe_to("file:///x/y/a").await;
+    let mut lists = served.subscribe(Interest::Listing).await;
     tree.write("x/y/a", "changed");
     all.all_of([updated("file:///x/y/a")]).await;
     assert_eq!(one.next().await, updated("file:///x/y/a"));

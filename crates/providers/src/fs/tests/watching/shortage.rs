@@ -12,8 +12,8 @@ use super::{ChangeReader, updated};
 use crate::file_watch::tests::fd_limit::{exhaust_descriptors, in_limited_process};
 
 /// Waits long enough for a scan to fail.
-async fn wait_for_failed_scan(ear: &mut ChangeReader) {
-    let _early = tokio::time::timeout(Duration::from_millis(200), ear.0.next()).await;
+async fn wait_for_failed_scan(reader: &mut ChangeReader) {
+    let _early = tokio::time::timeout(Duration::from_millis(200), reader.0.next()).await;
 }
 
 #[tokio::test]

@@ -10,12 +10,12 @@ use crate::fs::WatchMode;
 use crate::fs::{Fs, Options};
 
 /// Requests the first page of a folder of a hundred files until it makes no `stat` calls.
-async fn wait_until_cached(desk: &ServedFs, parent: Option<&str>) -> Vec<Arc<Resource>> {
+async fn wait_until_cached(served: &ServedFs, parent: Option<&str>) -> Vec<Arc<Resource>> {
     let began = std::time::Instant::now();
     while began.elapsed().as_secs() < 10 {
-        let before = desk.0.root.stat_count();
-        let page = desk.page(parent, None, 100).await.unwrap();
-        if desk.0.root.stat_count() == before {
+        let before = served.0.root.stat_count();
+        let page = served.page(parent, None, 100).await.unwrap();
+        if served.0.root.stat_count() == before {
             return page.items;
         }
     }

@@ -23,9 +23,9 @@ pub(super) struct TrackedLink {
 
 impl FsWatchState {
     /// Checks the links whose targets may have changed according to `heard`.
-    pub(super) fn rescan_links(&mut self, site: &FsRoot, heard: &DirtySet, feed: &ChangeSender) {
+    pub(super) fn rescan_links(&mut self, root: &FsRoot, dirty: &DirtySet, changes: &ChangeSender) {
         let is_meant = |link: &&TrackedLink| {
-            let touched = heard.folders.get(&link.target_folder);
+            let touched = dirty.folders.get(&link.target_folder);
             touched
                 .is_some_and(|touched| touched.whole || touched.names.contains(&link.target_name))
         };
@@ -36,24 +36,24 @@ impl FsWatchState {
             .map(|link| (link.link_folder.clone(), link.link_name.clone()))
             .collect();
         for (key, name) in meant {
-            self.rescan_folder(site, &key, Some(&HashSet::from([name])), feed);
+            self.rescan_folder(root, &key, Some(&HashSet::from([name])), changes);
         }
     }
 
     /// Records and watches the target of a link, so that its changes are reported for the link too.
-    pub(super) fn track_link(&mut self, site: &FsRoot, folder: &Arc<Folder>, name: &[u8]) {
+    pub(super) fn track_link(&mut self, root: &FsRoot, folder: &Arc<Folder>, name: &[u8]) {
         let key = folder.path.as_bytes();
         self.links.retain(|link| link.link_folder != key || link.link_name != name);
         if matches!(self.subject, WatchSubject::Listing) || self.links.len() >= MAX_TRACKED_LINKS {
             return;
         }
-        let found = site.resolve_target(folder, name);
+        let found = root.resolve_target(folder, name);
         self.needs_recheck |= found.is_err();
         if let Ok(Some((place, target, _))) = found
             && !target.is_empty()
         {
             let hold =
-                site.watch_folder(place.path.as_bytes(), &place.handle, WatchPurpose::OneName);
+                root.watch_folder(place.path.as_bytes(), &place.handle, WatchPurpose::OneName);
             let (key, name) = (key.to_vec(), name.to_vec());
             let folder = place.path.as_bytes().to_vec();
             self.links.push(TrackedLink {

@@ -151,7 +151,7 @@ fn recording_caller(can: &str, answers: bool) -> Arc<RecordingCaller> {
     Arc::new(RecordingCaller { can: can.into(), answers, heard: Mutex::default() })
 }
 
-async fn call(relayed: &UpstreamRelay, caller: &Arc<RecordingCaller>) -> Value {
+async fn call(relay: &UpstreamRelay, caller: &Arc<RecordingCaller>) -> Value {
     let ctx = Context::default().with_caller(Arc::clone(caller) as _);
     let params = r#"{"name":"t"}"#.into();
     let calling = ComponentCall {
@@ -160,7 +160,7 @@ async fn call(relayed: &UpstreamRelay, caller: &Arc<RecordingCaller>) -> Value {
         params: &params,
         uri_rewrite: &Notes,
     };
-    let given = relayed.call_component(&ctx, &calling).await.unwrap();
+    let given = relay.call_component(&ctx, &calling).await.unwrap();
     serde_json::from_str(given.as_str()).unwrap()
 }
 

@@ -12,8 +12,8 @@ fn session() -> Arc<HttpSession> {
     HttpSession::for_test(2)
 }
 
-fn missed(replay: &ReplayBuffer, mark: EventId) -> Vec<Bytes> {
-    match replay.missed_after(mark) {
+fn missed(replay: &ReplayBuffer, event: EventId) -> Vec<Bytes> {
+    match replay.missed_after(event) {
         Some(MissedMessages::All(missed)) => {
             missed.into_iter().map(|(_, message)| message).collect()
         }
