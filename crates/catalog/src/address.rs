@@ -98,6 +98,18 @@ impl Address {
         }
     }
 
+    /// Whether a public URI of this mount may begin with `prefix`, which is percent-decoded.
+    pub(crate) fn may_match(&self, prefix: &str) -> bool {
+        let fits = |root: &str| root.starts_with(prefix) || prefix.starts_with(root);
+        match self {
+            Self::Path { scheme, name } => fits(&format!("{scheme}:///{name}")),
+            Self::Scheme { name } => {
+                fits(&format!("{name}+")) || fits(&format!("{UI_PREFIX}{name}+"))
+            }
+            Self::Declared { .. } | Self::Fallback => true,
+        }
+    }
+
     /// The common prefix of the mount's public URIs, for display.
     pub fn root(&self) -> Option<String> {
         match self {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use resource::{
     Complete, Completion, CompletionRequest, Content, Context, Error, ErrorKind, Facets, Health,
-    HealthStatus, Page, PageRequest, Provider, Reading, Resource, Result, Template, Uri,
-    UriTemplate, Watch, Window,
+    HealthStatus, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template,
+    Uri, UriTemplate, Watch,
 };
 
 use tokio::sync::watch;
@@ -88,7 +88,7 @@ impl Mount {
         mounts: &MountList,
         paging: PageRequest,
     ) -> Result<Page<Resource>> {
-        let mut page = self.provider.list(ctx, None, &paging).await?;
+        let mut page = self.provider.list(ctx, None, &self.local_paging(&paging)).await?;
         self.publish_page(&mut page, mounts)?;
         Ok(page)
     }
@@ -168,12 +168,17 @@ impl Provider for Catalog {
     ) -> Result<Page<Resource>> {
         let Some(parent) = parent else {
             let mounts = &self.mounts();
-            let list = |mount, ask| Mount::list_public(mount, ctx, mounts, ask);
-            return merge::merge_pages(mounts, paging, list).await;
+            let asked: Vec<_> =
+                mounts.iter().filter(|mount| mount.may_match(paging)).map(Arc::clone).collect();
+            let list = |mount, paging| Mount::list_public(mount, ctx, mounts, paging);
+            return merge::merge_pages(&asked, paging, list).await;
         };
         let mounts = self.mounts();
         let (mount, local) = find_owner(&mounts, parent)?;
-        let listed = mount.provider.list(ctx, Some(&local), paging).await;
+        if !mount.may_match(paging) {
+            return Ok(Page::empty());
+        }
+        let listed = mount.provider.list(ctx, Some(&local), &mount.local_paging(paging)).await;
         let mut page = listed.map_err(|error| mount.with_public_uri(error, parent))?;
         mount.publish_page(&mut page, &mounts)?;
         Ok(page)
@@ -185,17 +190,17 @@ impl Provider for Catalog {
         merge::merge_pages(mounts, paging, templates).await
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         let (mount, local) = self.owner_of(uri)?;
         let stat = mount.provider.stat(ctx, &local).await;
-        let mut resource = Arc::new(stat.map_err(|error| mount.with_public_uri(error, uri))?);
+        let mut resource = stat.map_err(|error| mount.with_public_uri(error, uri))?;
         mount.publish_uri(&mut resource, Some((&local, uri)))?;
-        Ok(Arc::unwrap_or_clone(resource))
+        Ok(resource)
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         let (mount, local) = self.owner_of(uri)?;
-        let read = mount.provider.read(ctx, &local, window).await;
+        let read = mount.provider.read(ctx, &local, request).await;
         let mut reading = read.map_err(|error| mount.with_public_uri(error, uri))?;
         let asked = Some((&local, uri));
         match &mut reading.content {
@@ -214,6 +219,7 @@ impl Provider for Catalog {
         let completes = mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
         let watches = mounts.iter().any(|mount| mount.can_watch());
         let relays = mounts.iter().any(|mount| mount.relay().is_some());
+        let searches = mounts.iter().any(|mount| mount.search().is_some());
         drop(mounts);
         Facets {
             watch: watches.then_some(self as &dyn Watch),
@@ -221,6 +227,7 @@ impl Provider for Catalog {
             health: Some(self),
             relay: relays.then_some(self as _),
             mounts: Some(self),
+            search: searches.then_some(self as _),
         }
     }
 }
@@ -232,14 +239,15 @@ impl resource::MountLookup for Catalog {
 }
 
 impl Health for Catalog {
-    fn health(&self) -> HealthStatus {
+    fn health(&self, ctx: &Context) -> HealthStatus {
         let missing = || HealthStatus::degraded("some mounts are starting or have failed");
-        if self.is_available() { HealthStatus::ready() } else { missing() }
+        if self.is_available(ctx) { HealthStatus::ready() } else { missing() }
     }
 
-    fn is_available(&self) -> bool {
+    fn is_available(&self, ctx: &Context) -> bool {
         let mounts = self.mounts.borrow();
-        mounts.iter().all(|mount| mount.provider.facets().health.is_none_or(Health::is_available))
+        let is_available = |health: &dyn Health| health.is_available(ctx);
+        mounts.iter().all(|mount| mount.provider.facets().health.is_none_or(is_available))
     }
 }
 

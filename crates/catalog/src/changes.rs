@@ -32,6 +32,9 @@ impl Watch for Catalog {
         let uri = match interest {
             Interest::Resource(uri) => uri,
             interest => {
+                if interest == Interest::Everything {
+                    check_complete(&mounts, ctx).await?;
+                }
                 let heard = open_all_streams(&mounts, ctx, &interest).await;
                 let many = AllMountsWatch {
                     streams: heard,
@@ -54,6 +57,33 @@ impl Watch for Catalog {
         };
         Ok(Box::pin(stream::unfold(one, ResourceWatch::next)))
     }
+
+    fn is_shared(&self, interest: &Interest) -> bool {
+        let is_shared = |mount: &Mount, interest: &Interest| {
+            mount.provider.facets().watch.is_none_or(|watch| watch.is_shared(interest))
+        };
+        let mounts = self.mounts();
+        match interest {
+            Interest::Resource(uri) => find_owner(&mounts, uri)
+                .is_ok_and(|(mount, local)| is_shared(&mount, &Interest::Resource(local))),
+            interest => mounts.iter().all(|mount| is_shared(mount, interest)),
+        }
+    }
+}
+
+/// Refuses an interest in everything unless every mount reports all of its changes.
+async fn check_complete(mounts: &MountList, ctx: &Context) -> Result<()> {
+    for mount in mounts.iter() {
+        let everything = Interest::Everything;
+        let opened = time::timeout(OPEN_TIMEOUT, mount.watch_public(ctx, everything, None)).await;
+        if let Ok(Err(error)) = opened
+            && error.kind == ErrorKind::Unsupported
+        {
+            let why = format!("the mount {:?} does not report all of its changes", mount.name);
+            return Err(Error::new(ErrorKind::Unsupported, why));
+        }
+    }
+    Ok(())
 }
 
 /// The merged stream of all mounts.

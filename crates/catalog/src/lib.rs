@@ -14,6 +14,7 @@ mod memo;
 mod merge;
 mod mount;
 mod prefetch;
+mod search;
 mod tool_name;
 
 pub use address::Address;

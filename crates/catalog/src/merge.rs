@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use resource::{
-    Absence, CacheScope, Cursor, Error, ErrorKind, Freshness, Page, PageRequest, Result,
+    Absence, CacheScope, Cursor, Error, ErrorKind, Filter, Freshness, Page, PageRequest, Result,
 };
 
 use crate::mount::Mount;
@@ -22,7 +22,7 @@ pub(crate) async fn merge_pages<'a, T, F: Future<Output = Result<Page<T>>>>(
     let rest = listed_mounts(mounts).filter(|mount| mount.name >= begins.mount);
     let mut ahead = Prefetch::new(rest.map(|mount| {
         let from = begins.inner.clone().filter(|_| mount.name == begins.mount);
-        question(mount, PageRequest { cursor: from, limit: paging.limit })
+        question(mount, PageRequest { cursor: from, ..paging.clone() })
     }));
     // A mount whose list continues usually fills a page by itself: no prefetch from the others.
     let mut goes_on = begins.inner.is_some();
@@ -51,6 +51,7 @@ fn listed_mounts(mounts: &[Arc<Mount>]) -> impl Iterator<Item = &Mount> {
 struct Merge<T> {
     page: Page<T>,
     limit: usize,
+    filter: Option<Arc<Filter>>,
     position: Option<MergeCursor>,
 }
 
@@ -70,7 +71,8 @@ impl<T> Merge<T> {
         // All pages of a list must state the same scope, so a merged list is always private.
         let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Private };
         let page = Page { freshness, ..Page::empty() };
-        Ok(Self { page, limit: paging.limit, position: Some(place) })
+        let (limit, filter) = (paging.limit, paging.filter.clone());
+        Ok(Self { page, limit, filter, position: Some(place) })
     }
 
     /// The next mount and the page to request from it; `None` once the page is full or no mount
@@ -84,7 +86,7 @@ impl<T> Merge<T> {
             self.page.next = Some(MergeCursor { mount: mount.name.clone(), inner: from }.encode());
             return None;
         }
-        Some((mount, PageRequest { cursor: from, limit: left }))
+        Some((mount, PageRequest::new(from, left).with_filter(self.filter.clone())))
     }
 
     /// Adds the page of `mount`. A failed mount becomes an absence, unless the mount is required

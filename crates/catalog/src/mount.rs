@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use resource::Provider;
+use resource::{PageRequest, Provider, UriRewrite};
 
 use crate::address::Address;
 use crate::layers::bounded::Bounded;
-use crate::layers::ruled::{MetadataRules, Ruled};
+use crate::layers::ruled::MetadataRules;
 use crate::layers::timed::Timed;
+use crate::layers::{self, Layer};
 use crate::memo::Memo;
 
 /// A provider under a name, wrapped in its layers.
@@ -38,24 +39,46 @@ pub struct MountOptions {
     pub required: bool,
 }
 
+impl MountOptions {
+    /// The layers of the mount, the outermost first. The order matters: the time limit covers
+    /// everything, and the rules stop a read of a hidden resource before it reaches the provider.
+    fn layers(self) -> Vec<Box<dyn Layer>> {
+        let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Timed(self.timeout))];
+        if !self.rules.is_empty() {
+            layers.push(Box::new(self.rules));
+        }
+        layers.push(Box::new(Bounded(self.max_read)));
+        layers
+    }
+}
+
 impl Mount {
-    /// Wraps `provider` in its layers. The order matters: the time limit covers everything, and
-    /// the rules stop a read of a hidden resource before it reaches the provider.
+    /// Mounts `provider` under `name`, wrapped in the layers of `options`.
     pub fn new(
         name: &str,
         address: Address,
         provider: impl Provider,
         options: MountOptions,
     ) -> Self {
-        let bounded = Bounded::new(provider, options.max_read);
-        let provider: Arc<dyn Provider> = if options.rules.is_empty() {
-            Arc::new(Timed::new(bounded, options.timeout))
-        } else {
-            Arc::new(Timed::new(Ruled::new(bounded, options.rules), options.timeout))
-        };
+        let required = options.required;
+        let provider = layers::wrap(Arc::new(provider), &options.layers());
         let (address, publish_memo) = (Arc::new(address), Memo::default());
-        let (name, required) = (name.to_owned(), options.required);
+        let name = name.to_owned();
         Self { name, address, required, listed: true, provider, publish_memo }
+    }
+
+    /// Whether the list that `paging` requests may show something of this mount.
+    pub(crate) fn may_match(&self, paging: &PageRequest) -> bool {
+        let Some(filter) = &paging.filter else { return true };
+        filter.mount.as_ref().is_none_or(|mount| *mount == self.name)
+            && filter.path.as_ref().is_none_or(|path| self.address.may_match(path.prefix()))
+    }
+
+    /// The same request, for the mount's local URIs.
+    pub(crate) fn local_paging(&self, paging: &PageRequest) -> PageRequest {
+        let Some(filter) = &paging.filter else { return paging.clone() };
+        let rewrite: Arc<dyn UriRewrite> = Arc::clone(&self.address) as _;
+        paging.clone().with_filter(Some(Arc::new(filter.for_mount(&rewrite))))
     }
 
     /// Whether it is the fallback: it serves URIs that no other mount claims.

@@ -17,7 +17,7 @@ use providers::fs::{
 };
 use providers::statics::Statics;
 use providers::upstream::Upstream;
-use resource::{Icon, Provider, Role, Uri};
+use resource::{Context, Icon, Principal, Provider, Role, Uri};
 use server::WatcherRegistry;
 use toml::Spanned;
 
@@ -89,7 +89,10 @@ impl MountSize {
     pub(crate) async fn count(&self, most: usize) -> Option<FileCount> {
         match self {
             Self::Fixed(leaves) => Some(FileCount { files: *leaves, is_complete: true }),
-            Self::Folder(fs) => Some(fs.count(most).await),
+            Self::Folder(fs) => {
+                let ctx = Context::new(Principal::local());
+                Some(fs.count(&ctx, most).await)
+            }
             Self::Uncounted => None,
         }
     }
@@ -131,7 +134,7 @@ fn build_mount(
             static_mount(settings, name, mount, statics::build_statics(settings, declared)?)?
         }
         MountKind::UpstreamServer(declared) => {
-            let made = upstream::build_upstream(settings, name, mount.span.clone(), declared)?;
+            let made = upstream::build_upstream(settings, name, mount, declared)?;
             let made = upstream.insert(Arc::new(made));
             upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
         }
@@ -182,13 +185,13 @@ fn folder_mount(
     files: &settings::FolderMount,
 ) -> Result<MountParts, Diagnostic> {
     let built_in = files.builtin_rules.then(default_rules::built_in).into_iter().flatten();
-    let mut terms = mount_terms(settings, mount, built_in)?;
-    // The folder provider applies the hiding rules itself, since only it resolves symlinks.
+    let terms = mount_terms(settings, mount, built_in)?;
+    // The rules layer hides by URI. The provider hides too: it enters no hidden folder, and only
+    // it sees what a symlink leads to.
     let hide = terms.rules.has_hide_rule().then(|| {
         let rules = terms.rules.clone();
         Arc::new(move |path: &str| rules.is_hidden(path)) as HideFilter
     });
-    terms.rules = terms.rules.without_hiding();
     let options = Options {
         root: settings.resolve_path(files.path.get_ref()),
         listing: match files.listing {
@@ -265,7 +268,7 @@ fn mount_terms(
     mount: &settings::MountSettings,
     built_in: impl Iterator<Item = MetadataRule>,
 ) -> Result<MountOptions, Diagnostic> {
-    let common = mount.shared();
+    let common = &mount.shared;
     let own = common.rules.iter().map(|rule| self::build_rule(settings, rule));
     let all: Vec<MetadataRule> = built_in.map(Ok).chain(own).collect::<Result<_, _>>()?;
     let rules = MetadataRules::new(all)

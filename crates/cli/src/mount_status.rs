@@ -12,8 +12,8 @@ use catalog::Address;
 use futures_core::Stream;
 use resource::{
     Body, ByteSource, Change, Content, Context, Cursor, Error, Facets, Freshness, HealthFact,
-    HealthState, HealthStatus, Interest, Page, PageRequest, Part, Provider, Reading, Resource,
-    Result, Template, Truth, Uri, Watch, Window,
+    HealthState, HealthStatus, Interest, Page, PageRequest, Part, Provider, ReadRequest, Reading,
+    Resource, Result, Template, Uri, Watch,
 };
 use serde_json::{Value, json};
 use tokio::time::Interval;
@@ -54,9 +54,9 @@ impl MountStatus {
         Ok(Self { uri, name: name.to_owned(), kind, root, provider, mounted_at: at })
     }
 
-    fn status_json(&self) -> String {
+    fn status_json(&self, ctx: &Context) -> String {
         let health = self.provider.facets().health;
-        let condition = health.map_or_else(HealthStatus::ready, |health| health.health());
+        let condition = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
         let state = match condition.state {
             HealthState::Starting => "starting",
             HealthState::Ready => "ready",
@@ -81,7 +81,7 @@ impl MountStatus {
         let mut resource = Resource::new(self.uri.clone(), self.name.clone());
         resource.description = Some(format!("Status of the mount {}", self.name));
         resource.mime = Some(JSON_MIME.to_owned());
-        resource.watchable = Truth::Yes;
+        resource.watchable = Some(true);
         resource.size = Some(text.len() as u64);
         resource.etag = Some(blake3::hash(text.as_bytes()).to_hex()[..16].to_owned());
         resource
@@ -128,8 +128,8 @@ impl MountsProvider {
         let mut resource = Resource::new(self.collection_uri.clone(), "mounts");
         resource.description = Some("All mounts and their status".to_owned());
         resource.mime = Some("inode/directory".to_owned());
-        resource.listable = Truth::Yes;
-        resource.watchable = Truth::Yes;
+        resource.listable = Some(true);
+        resource.watchable = Some(true);
         resource
     }
 }
@@ -138,14 +138,16 @@ impl MountsProvider {
 impl Provider for MountsProvider {
     async fn list(
         &self,
-        _: &Context,
+        ctx: &Context,
         parent: Option<&Uri>,
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         match parent {
             None if paging.cursor.is_some() => return Err(Error::bad_cursor()),
             None => {
-                return Ok(Page { items: vec![Arc::new(self.describe())], ..Page::empty() });
+                let mut items = vec![Arc::new(self.describe())];
+                items.retain(|item| paging.shows(item));
+                return Ok(Page { items, ..Page::empty() });
             }
             Some(uri) if *uri == self.collection_uri => {}
             Some(uri) => {
@@ -159,8 +161,9 @@ impl Provider for MountsProvider {
         let items: Vec<_> = rest.by_ref().take(paging.limit.max(1)).collect();
         let next = items.last().filter(|_| rest.peek().is_some());
         let next = next.map(|known| Cursor(known.name.clone().into()));
-        let items =
-            items.iter().map(|known| Arc::new(known.describe(&known.status_json()))).collect();
+        let describe = |known: &&Arc<MountStatus>| known.describe(&known.status_json(ctx));
+        let mut items: Vec<_> = items.iter().map(describe).map(Arc::new).collect();
+        items.retain(|item| paging.shows(item));
         Ok(Page { items, next, ..Page::empty() })
     }
 
@@ -168,28 +171,29 @@ impl Provider for MountsProvider {
         if paging.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         if *uri == self.collection_uri {
-            return Ok(self.describe());
+            return Ok(Arc::new(self.describe()));
         }
         let known = self.find_status(uri)?;
-        Ok(known.describe(&known.status_json()))
+        Ok(Arc::new(known.describe(&known.status_json(ctx))))
     }
 
-    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         let freshness = Freshness::default();
         if *uri == self.collection_uri {
-            return Ok(Reading { content: Content::Collection(self.describe().into()), freshness });
+            return Ok(Reading::new(Content::Collection(self.describe().into()), freshness));
         }
         let known = self.find_status(uri)?;
-        let text = known.status_json();
+        let text = known.status_json(ctx);
         let resource = known.describe(&text);
+        request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
         let version = resource.etag.as_deref().unwrap_or_default();
-        let (text, slice) =
-            window.apply_to_text(&text, version).map_err(|error| error.about(uri))?;
+        let cut = request.window.apply_to_text(&text, version);
+        let (text, slice) = cut.map_err(|error| error.about(uri))?;
         let body = Body::Text(ByteSource::Bytes(text.into()));
         let part = Part { resource: Arc::new(resource), body, slice };
-        Ok(Reading { content: Content::Parts(vec![part]), freshness })
+        Ok(Reading::new(Content::Parts(vec![part]), freshness))
     }
 
     fn facets(&self) -> Facets<'_> {
@@ -201,7 +205,7 @@ impl Provider for MountsProvider {
 impl Watch for MountsProvider {
     async fn watch(
         &self,
-        _: &Context,
+        ctx: &Context,
         interest: Interest,
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
         let status: Vec<Arc<MountStatus>> = match &interest {
@@ -211,8 +215,9 @@ impl Watch for MountsProvider {
             }
             Interest::Resource(_) | Interest::Everything => self.statuses.clone(),
         };
-        let told = status.iter().map(|known| known.status_json()).collect();
+        let told = status.iter().map(|known| known.status_json(ctx)).collect();
         let look = StatusPoll {
+            ctx: ctx.clone(),
             statuses: status,
             last_texts: told,
             interval: tokio::time::interval(POLL_INTERVAL),
@@ -220,10 +225,15 @@ impl Watch for MountsProvider {
         };
         Ok(Box::pin(futures_util::stream::unfold(look, StatusPoll::next_change)))
     }
+
+    fn is_shared(&self, _: &Interest) -> bool {
+        true
+    }
 }
 
 /// Polls the status of mounts and yields each that changed.
 struct StatusPoll {
+    ctx: Context,
     statuses: Vec<Arc<MountStatus>>,
     last_texts: Vec<String>,
     interval: Interval,
@@ -236,7 +246,7 @@ impl StatusPoll {
             while self.next < self.statuses.len() {
                 let at = self.next;
                 self.next += 1;
-                let text = self.statuses[at].status_json();
+                let text = self.statuses[at].status_json(&self.ctx);
                 if text != self.last_texts[at] {
                     self.last_texts[at] = text;
                     return Some((Change::Updated(self.statuses[at].uri.clone()), self));
@@ -275,10 +285,19 @@ mod tests {
         ]);
         let mounts = mounts.unwrap();
         let uri = |text: &str| Uri::parse(text).unwrap();
-        let text = |at: usize| mounts.statuses[at].status_json().into_bytes();
+        let text =
+            |at: usize| mounts.statuses[at].status_json(&testkit::local_context()).into_bytes();
         let (fine, slow) = (uri("refdesk://mounts/fine"), uri("refdesk://mounts/slow"));
-        assert!(mounts.statuses[0].status_json().contains(r#""state": "ready""#));
-        assert!(mounts.statuses[1].status_json().contains(r#""state": "degraded""#));
+        assert!(
+            mounts.statuses[0]
+                .status_json(&testkit::local_context())
+                .contains(r#""state": "ready""#)
+        );
+        assert!(
+            mounts.statuses[1]
+                .status_json(&testkit::local_context())
+                .contains(r#""state": "degraded""#)
+        );
         let content = Content {
             leaves: vec![(fine.clone(), text(0)), (slow.clone(), text(1))],
             collections: vec![(uri("refdesk://mounts"), vec![fine, slow])],

@@ -45,11 +45,10 @@ impl RequestEra {
 /// session.
 pub fn is_stateless(
     era: RequestEra,
-    method: &str,
+    method: Option<Method>,
     names_revision: bool,
     has_session: bool,
 ) -> bool {
-    let method = Method::from_name(method);
     names_revision
         || method != Some(Method::Initialize)
             && (era == RequestEra::Stateless
@@ -81,10 +80,9 @@ pub fn check_method(header: Option<&str>, body: &str) -> Result<(), Refusal> {
 /// Refuses a request whose `Mcp-Name` header does not match its parameters.
 pub fn check_name(
     header: Option<&str>,
-    method: &str,
+    method: Option<Method>,
     meta: &RequestMeta<'_>,
 ) -> Result<(), Refusal> {
-    let method = Method::from_name(method);
     let mirror = method.map_or(NameHeaderRule::Ignored, Method::name_header_rule);
     let named = match method.and_then(Method::component) {
         Some(_) => meta.name(),
@@ -130,7 +128,7 @@ pub(crate) fn decode_value(value: &str) -> Option<Cow<'_, str>> {
 mod tests {
     use proptest::proptest;
 
-    use super::{check_name, decode_value, encode_value};
+    use super::{Method, check_name, decode_value, encode_value};
     use crate::inbound::request_meta::RequestMeta;
     use crate::json::frame::RawJson;
 
@@ -141,7 +139,7 @@ mod tests {
     fn checked(method: &str, header: Option<&str>, params: &str) -> Option<i64> {
         let params: &RawJson = serde_json::from_str(params).unwrap();
         let meta = RequestMeta::decode(Some(params)).unwrap();
-        check_name(header, method, &meta).err().map(|refusal| refusal.code())
+        check_name(header, Method::from_name(method), &meta).err().map(|refusal| refusal.code())
     }
 
     /// H-07, H-08.

@@ -15,7 +15,7 @@ pub enum Interest {
     Listing,
     /// The set of tools or of prompts.
     Components(ComponentKind),
-    /// All changes.
+    /// Every resource and every list. A source that cannot report all of its changes refuses it.
     Everything,
 }
 

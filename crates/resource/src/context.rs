@@ -1,14 +1,17 @@
-//! The request context: progress reports and the caller.
+//! The request context: the principal, progress reports and the caller.
 
 use std::sync::Arc;
 
 use crate::caller::Caller;
+use crate::principal::Principal;
 
 /// The context of one request, passed through every layer and provider.
 ///
+/// It always names the principal. It has no `Default`: a request that nobody made does not exist.
 /// It carries no cancellation: dropping the future of a request cancels it.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Context {
+    principal: Principal,
     progress: Option<Arc<dyn ProgressSink>>,
     caller: Option<Arc<dyn Caller>>,
 }
@@ -31,16 +34,26 @@ pub struct ProgressStep {
 }
 
 impl Context {
-    /// Creates a context that reports to `progress`.
+    /// The context of a request that `principal` makes.
+    pub fn new(principal: Principal) -> Self {
+        Self { principal, progress: None, caller: None }
+    }
+
+    /// Adds a receiver of progress reports.
     #[must_use]
-    pub fn with_progress(progress: Arc<dyn ProgressSink>) -> Self {
-        Self { progress: Some(progress), caller: None }
+    pub fn with_progress(self, progress: Arc<dyn ProgressSink>) -> Self {
+        Self { progress: Some(progress), ..self }
     }
 
     /// Adds the caller, to which an upstream server may send requests and log messages.
     #[must_use]
     pub fn with_caller(self, caller: Arc<dyn Caller>) -> Self {
         Self { caller: Some(caller), ..self }
+    }
+
+    /// On whose behalf the request is made.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
     }
 
     /// The caller, if it can receive messages during the request.

@@ -26,15 +26,19 @@ pub struct Resource {
     /// Hints on how to use it.
     pub annotations: Annotations,
     /// Whether it is a collection that can be listed.
-    pub listable: Truth,
+    pub listable: Option<bool>,
     /// Whether clients can subscribe to its changes.
-    pub watchable: Truth,
+    pub watchable: Option<bool>,
     /// Entity tag: changes whenever the content does.
     pub etag: Option<String>,
     /// The charset it is stored in, if not UTF-8. Reads always return UTF-8.
     pub charset: Option<&'static str>,
     /// All formats, primary first; empty if there is only one.
     pub formats: Vec<Format>,
+    /// The language of the content, a BCP 47 tag.
+    pub language: Option<String>,
+    /// Whether the content behind this URI never changes, as that of a version does.
+    pub immutable: bool,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
@@ -51,35 +55,14 @@ impl Resource {
             size: None,
             icons: Vec::new(),
             annotations: Annotations::default(),
-            listable: Truth::No,
-            watchable: Truth::No,
+            listable: Some(false),
+            watchable: Some(false),
             etag: None,
             charset: None,
             formats: Vec::new(),
+            language: None,
+            immutable: false,
             extra: UnknownMembers::default(),
-        }
-    }
-}
-
-/// A boolean that may be unknown. Unknown is never reported as false.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Truth {
-    /// True.
-    Yes,
-    /// False.
-    No,
-    /// The source did not state it.
-    #[default]
-    Unknown,
-}
-
-impl Truth {
-    /// Returns the value, or `None` if it is unknown.
-    pub fn known(self) -> Option<bool> {
-        match self {
-            Self::Yes => Some(true),
-            Self::No => Some(false),
-            Self::Unknown => None,
         }
     }
 }
@@ -124,6 +107,8 @@ pub struct Format {
     pub mime: String,
     /// Size in raw bytes in this format.
     pub size: Option<u64>,
+    /// Entity tag of the content in this format.
+    pub etag: Option<String>,
 }
 
 /// A family of resources described by one URI template.

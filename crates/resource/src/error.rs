@@ -119,6 +119,11 @@ impl Error {
         Self::new(ErrorKind::Changed, message).with_fact("etag", etag)
     }
 
+    /// Whether the same request may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        self.kind == ErrorKind::Unavailable
+    }
+
     /// Sets the resource that the error is about.
     #[must_use]
     pub fn about(mut self, uri: &Uri) -> Self {

@@ -2,14 +2,17 @@
 
 use std::time::SystemTime;
 
+use crate::context::Context;
+
 /// Reports the health of a source.
 pub trait Health: Send + Sync {
-    /// The current health. Does not block or contact the source.
-    fn health(&self) -> HealthStatus;
+    /// The current health, as far as the principal may know it. Does not block or contact the
+    /// source.
+    fn health(&self, ctx: &Context) -> HealthStatus;
 
     /// Whether every part of it is available, neither starting nor failed, so that no further
     /// ability can appear later. Fast: it does not block or contact the source.
-    fn is_available(&self) -> bool;
+    fn is_available(&self, ctx: &Context) -> bool;
 }
 
 /// The health of a source.

@@ -7,11 +7,14 @@ pub mod change;
 pub mod context;
 pub mod description;
 pub mod error;
+pub mod filter;
 pub mod health;
 pub mod page;
+pub mod principal;
 pub mod provider;
 pub mod reading;
 pub mod relay;
+pub mod search;
 pub mod template;
 pub mod tokens;
 pub mod unknown_members;
@@ -20,17 +23,20 @@ pub mod uri;
 pub use caller::Caller;
 pub use change::{Change, Interest};
 pub use context::{Context, ProgressSink, ProgressStep};
-pub use description::{Annotations, Format, Icon, Resource, Role, Template, Truth};
+pub use description::{Annotations, Format, Icon, Resource, Role, Template};
 pub use error::{Error, ErrorKind, Result, UpstreamError};
+pub use filter::{Filter, PathFilter};
 pub use health::{Health, HealthFact, HealthState, HealthStatus};
 pub use page::{Absence, CacheScope, Cursor, Freshness, Page, PageRequest};
+pub use principal::{Principal, PrincipalSource};
 pub use provider::{Complete, Completion, CompletionRequest, Facets, MountLookup, Provider, Watch};
 pub use reading::{
-    Body, ByteSource, Content, Continuation, LineRange, Part, Reading, Slice, Window,
+    Body, ByteSource, Content, Continuation, LineRange, Part, ReadRequest, Reading, Slice, Window,
 };
 pub use relay::{
     Component, ComponentCall, ComponentKind, Json, PromptCompletionRequest, Relay, UriRewrite,
 };
+pub use search::{Passage, Search, SearchHit, SearchRequest};
 pub use template::UriTemplate;
 pub use unknown_members::{MemberPlace, UnknownMembers};
 pub use uri::Uri;

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+use crate::description::Resource;
+use crate::filter::Filter;
+
 /// One page of a list, in the list's fixed order.
 #[derive(Debug, Clone)]
 pub struct Page<T> {
@@ -32,12 +35,30 @@ pub struct PageRequest {
     pub cursor: Option<Cursor>,
     /// The maximum number of items.
     pub limit: usize,
+    /// Conditions on the items; `None` for all. Only lists of resources have conditions.
+    pub filter: Option<Arc<Filter>>,
 }
 
 impl PageRequest {
+    /// Requests at most `limit` items from `cursor` on.
+    pub fn new(cursor: Option<Cursor>, limit: usize) -> Self {
+        Self { cursor, limit, filter: None }
+    }
+
     /// Requests the first `limit` items.
     pub fn first(limit: usize) -> Self {
-        Self { cursor: None, limit }
+        Self::new(None, limit)
+    }
+
+    /// Adds conditions on the items.
+    #[must_use]
+    pub fn with_filter(self, filter: Option<Arc<Filter>>) -> Self {
+        Self { filter, ..self }
+    }
+
+    /// Whether the list shows `resource`.
+    pub fn shows(&self, resource: &Resource) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.shows(resource))
     }
 }
 

@@ -13,8 +13,9 @@ use crate::description::{Resource, Template};
 use crate::error::Result;
 use crate::health::Health;
 use crate::page::{Page, PageRequest};
-use crate::reading::{Reading, Window};
+use crate::reading::{ReadRequest, Reading};
 use crate::relay::Relay;
+use crate::search::Search;
 use crate::uri::Uri;
 
 /// A source of resources: one folder, one repository, one upstream server.
@@ -31,6 +32,7 @@ pub trait Provider: Send + Sync + 'static {
     /// - Pages of any size join without gaps or repeats; one cursor always gives one page.
     /// - Unknown cursor: `Invalid`, or at worst some position in the list.
     /// - Only direct members, never the collection itself.
+    /// - Only items that the filter shows. A source that can skip the others unseen does so.
     async fn list(
         &self,
         ctx: &Context,
@@ -46,15 +48,17 @@ pub trait Provider: Send + Sync + 'static {
     ///
     /// - Unknown URI: `NotFound`.
     /// - The description keeps the spelling of `uri`.
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource>;
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>>;
 
-    /// Reads the content of `uri`, or the `window` of it.
+    /// Reads the content of `uri`, or what `request` wants of it.
     ///
     /// - Unknown URI: `NotFound`. A whole over the limit: `TooLarge`.
     /// - Another version than the window pins: `Changed`, with the current etag as a fact.
     /// - A window that starts past the end is empty. No window splits a character of a text.
     /// - A collection without content of its own is a result, not an error.
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading>;
+    /// - A format or part that the resource does not have: `Invalid`. Only what is wanted is
+    ///   produced.
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading>;
 
     /// Returns the optional abilities of this provider; `None` for each that it lacks.
     fn facets(&self) -> Facets<'_>;
@@ -76,12 +80,12 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
         (**self).templates(ctx, paging).await
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         (**self).stat(ctx, uri).await
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        (**self).read(ctx, uri, window).await
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        (**self).read(ctx, uri, request).await
     }
 
     fn facets(&self) -> Facets<'_> {
@@ -102,6 +106,8 @@ pub struct Facets<'a> {
     pub relay: Option<&'a dyn Relay>,
     /// Finds the mount that a URI belongs to.
     pub mounts: Option<&'a dyn MountLookup>,
+    /// Searches content.
+    pub search: Option<&'a dyn Search>,
 }
 
 /// Finds the mount that a URI belongs to.
@@ -122,11 +128,16 @@ pub trait Watch: Send + Sync {
     /// - A resource that is removed and created again is still reported.
     /// - The source reports a change only once a read returns the new content.
     /// - A stream that is not polled holds each URI at most once. It ends only with its source.
+    /// - The stream reports what the principal of `ctx` may see.
     async fn watch(
         &self,
         ctx: &Context,
         interest: Interest,
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>>;
+
+    /// Whether the changes that touch `interest` are the same for every principal, so that one
+    /// stream may serve them all. Does not block or contact the source.
+    fn is_shared(&self, interest: &Interest) -> bool;
 }
 
 /// Completes template variables.
@@ -153,7 +164,7 @@ pub struct CompletionRequest<'a> {
 /// Suggested values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// The likeliest, at most [`Completion::MOST`].
+    /// The likeliest, at most [`Completion::MAX_VALUES`].
     pub values: Vec<String>,
     /// The number of matching values before truncation.
     pub total: usize,

@@ -19,6 +19,20 @@ pub struct Reading {
     pub content: Content,
     /// How long it may be cached, and by whom.
     pub freshness: Freshness,
+    /// How many parts there are of the wanted format. A window may hold fewer; the others are read
+    /// by their number.
+    pub total_parts: usize,
+}
+
+impl Reading {
+    /// A reading that holds all parts there are.
+    pub fn new(content: Content, freshness: Freshness) -> Self {
+        let total_parts = match &content {
+            Content::Parts(parts) => parts.len(),
+            Content::Collection(_) | Content::InputRequired(_) => 0,
+        };
+        Self { content, freshness, total_parts }
+    }
 }
 
 /// What a read returns: content, a collection without content, or a request for input.
@@ -71,6 +85,72 @@ impl fmt::Debug for ByteSource {
     }
 }
 
+/// What a read wants of a resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadRequest {
+    /// How much of each part.
+    pub window: Window,
+    /// The one format wanted, a MIME type; `None` for all formats.
+    pub format: Option<String>,
+    /// The one part wanted, counted from 0 among those of the wanted format; `None` for all parts
+    /// of a whole reading, and for the ones that the source chooses of a window.
+    pub part: Option<usize>,
+}
+
+impl ReadRequest {
+    /// Requests everything that is within `limit` bytes.
+    pub fn whole(limit: u64) -> Self {
+        Self::from(Window::Whole { limit })
+    }
+
+    /// Requests this window instead.
+    #[must_use]
+    pub fn with_window(&self, window: Window) -> Self {
+        Self { window, ..self.clone() }
+    }
+
+    /// Keeps the wanted ones of `parts`, which `mime` tells the format of. Returns how many there
+    /// are of the wanted format. An error, if there is none.
+    pub fn select<T>(
+        &self,
+        parts: &mut Vec<T>,
+        mime: impl Fn(&T) -> Option<&str>,
+    ) -> Result<usize> {
+        if let Some(wanted) = &self.format {
+            parts.retain(|part| mime(part).is_some_and(|own| is_same_type(own, wanted)));
+            if parts.is_empty() {
+                let why = format!("the resource has no format {wanted:?}");
+                return Err(Error::invalid(why));
+            }
+        }
+        let total = parts.len();
+        if let Some(wanted) = self.part {
+            if wanted >= total {
+                let why = format!("the resource has {total} parts, counted from 0");
+                return Err(Error::invalid(why));
+            }
+            let mut at = 0;
+            parts.retain(|_| {
+                at += 1;
+                at - 1 == wanted
+            });
+        }
+        Ok(total)
+    }
+}
+
+/// Whether two MIME types name one format, parameters aside.
+fn is_same_type(own: &str, wanted: &str) -> bool {
+    let essence = |mime: &str| mime.split(';').next().unwrap_or(mime).trim().to_ascii_lowercase();
+    essence(own) == essence(wanted)
+}
+
+impl From<Window> for ReadRequest {
+    fn from(window: Window) -> Self {
+        Self { window, format: None, part: None }
+    }
+}
+
 /// How much of a resource to read. Counted in bytes of the output: raw bytes of a blob, UTF-8 of
 /// a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +182,10 @@ pub struct Slice {
     pub total: u64,
     /// The lines of the range, if the reader counted lines.
     pub lines: Option<LineRange>,
+    /// Which part of the resource the range is of, counted from 0.
+    pub part: usize,
+    /// The number of parts of the resource.
+    pub total_parts: usize,
 }
 
 /// The lines of a byte range. A line ends after its `\n`, the last one at the end of the text.
@@ -122,6 +206,8 @@ pub enum Continuation {
     Offset(u64),
     /// At the beginning of this line, counted from 1.
     Line(u64),
+    /// At the beginning of this part, counted from 0.
+    Part(usize),
 }
 
 impl Window {
@@ -151,10 +237,22 @@ impl Window {
 impl Slice {
     /// A range of `length` of `total` bytes from `offset` on, without line numbers.
     pub fn new(offset: u64, length: u64, total: u64) -> Self {
-        Self { offset, length, total, lines: None }
+        Self { offset, length, total, lines: None, part: 0, total_parts: 1 }
     }
 
-    /// The offset where the next range begins; `None` at the end.
+    /// Says which of how many parts the range is of.
+    #[must_use]
+    pub fn of_part(self, part: usize, total_parts: usize) -> Self {
+        Self { part, total_parts, ..self }
+    }
+
+    /// The part to read after this one; `None` before the end of this one, and after the last.
+    pub fn next_part(&self) -> Option<usize> {
+        let next = self.part + 1;
+        (self.next_offset().is_none() && next < self.total_parts).then_some(next)
+    }
+
+    /// The offset where the next range of the part begins; `None` at its end.
     pub fn next_offset(&self) -> Option<u64> {
         let end = self.offset + self.length;
         (end < self.total).then_some(end)

@@ -13,7 +13,7 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
     let ctx = &exchange.ctx;
     match call {
         Call::Initialize { .. } => Ok(Reply::Initialize),
-        Call::Discover => Ok(Reply::Discover(server.discovery_freshness())),
+        Call::Discover => Ok(Reply::Discover(server.discovery_freshness(ctx))),
         Call::Ping => Ok(Reply::Empty),
         Call::SetLogLevel(level) => {
             if let Some(guest) = &exchange.client_session {

@@ -35,13 +35,13 @@ impl ProgressSink for ProgressReporter {
 }
 
 impl InterimMessages {
-    /// A context that reports progress under `token`, and the receiver of the reports.
-    pub(crate) fn with_progress(token: RequestId) -> (Context, Self) {
+    /// Makes `ctx` report progress under `token`, and returns the receiver of the reports.
+    pub(crate) fn with_progress(ctx: Context, token: RequestId) -> (Context, Self) {
         // Any first number is larger than this.
         let none = ProgressStep { done: f64::NEG_INFINITY, ..ProgressStep::default() };
         let (sender, latest) = watch::channel(none);
         let reports = Self { progress: Some((token, latest)), queued: None };
-        (Context::with_progress(Arc::new(ProgressReporter(sender))), reports)
+        (ctx.with_progress(Arc::new(ProgressReporter(sender))), reports)
     }
 
     /// Adds a caller to `ctx`, whose messages to the client come out of the reports.
@@ -140,7 +140,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_number_is_told_even_if_it_is_none_at_all() {
-        let (ctx, mut reports) = InterimMessages::with_progress(RequestId::Number("1".into()));
+        let (ctx, mut reports) =
+            InterimMessages::with_progress(testkit::local_context(), RequestId::Number("1".into()));
         let listener = ctx.progress_sink().unwrap();
         for (done, told) in [(0.0, true), (0.0, false), (2.0, true), (1.0, false)] {
             listener.report(ProgressStep { done, ..ProgressStep::default() });

@@ -15,11 +15,12 @@ use protocol::{
     BuiltinTool, Call, CursorSeal, Dialect, Method, Outgoing, Refusal, Reply, Revision, RowCache,
     ServerProfile,
 };
-use resource::{CacheScope, ComponentKind, Error, ErrorKind, Freshness, Health, Provider, Relay};
+use resource::{CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Provider, Relay};
 use subscriptions::{DebounceConfig, Hub};
 
 use crate::dispatch;
 use crate::exchange::Exchange;
+use crate::lifecycle::IncomingRequest;
 use crate::limits::Limits;
 use crate::param_headers::ParamHeaderTable;
 use crate::rate_limit::RateLimit;
@@ -165,14 +166,19 @@ impl Server {
 
     /// TTL of our capabilities: zero while any source is starting or down, because its
     /// capabilities may still appear.
-    pub(crate) fn discovery_freshness(&self) -> Freshness {
-        let is_there = self.provider.facets().health.is_none_or(Health::is_available);
+    pub(crate) fn discovery_freshness(&self, ctx: &Context) -> Freshness {
+        let health = self.provider.facets().health;
+        let is_there = health.is_none_or(|health| health.is_available(ctx));
         let ttl = if is_there { DISCOVERY_TTL } else { Duration::ZERO };
         Freshness { ttl, scope: CacheScope::Public }
     }
 
-    /// The method called `name`, if it is served in `revision`.
-    pub(crate) fn find_method(&self, name: &str, revision: Revision) -> Result<Method, Refusal> {
+    /// The method of `request`, if it is served in `revision`.
+    pub(crate) fn served_method(
+        &self,
+        request: &IncomingRequest<'_>,
+        revision: Revision,
+    ) -> Result<Method, Refusal> {
         let served = |method: &Method| {
             method.is_served_in(revision)
                 && (self.has_collections() || !method.is_extension())
@@ -181,8 +187,8 @@ impl Server {
                 && (*method != Method::SetLogLevel || self.has_logging())
                 && method.component().is_none_or(|offer| self.has_component(offer))
         };
-        let method = Method::from_name(name).filter(served);
-        method.ok_or_else(|| Refusal::method_not_found(name))
+        let method = request.method.filter(served);
+        method.ok_or_else(|| Refusal::method_not_found(request.name))
     }
 
     /// Dispatches one request and encodes its answer; an error or a panic becomes a refusal.

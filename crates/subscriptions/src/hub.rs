@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use parking_lot::{Mutex, MutexGuard};
-use resource::{Change, Context, Error, ErrorKind, Interest, Provider, Result};
+use resource::{Change, Context, Error, ErrorKind, Interest, Principal, Provider, Result};
 use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
 use tokio::time::{self, Instant};
@@ -28,7 +28,7 @@ pub struct Hub {
 
 struct HubState {
     provider: Arc<dyn Provider>,
-    groups: Mutex<HashMap<Interest, Weak<InterestGroup>>>,
+    groups: Mutex<HashMap<GroupKey, Weak<InterestGroup>>>,
     debouncer: Mutex<Debouncer<PendingChange, PendingDelivery>>,
     next_id: AtomicU64,
     subscription_count: AtomicUsize,
@@ -42,9 +42,19 @@ struct PendingDelivery {
     extra: ExtraFields,
 }
 
+/// What the subscribers of one change stream share.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct GroupKey {
+    interest: Interest,
+    /// The principal that the stream is opened for, unless its changes are the same for all.
+    owner: Option<Arc<str>>,
+}
+
 /// One interest and its subscribers.
 struct InterestGroup {
-    interest: Interest,
+    key: GroupKey,
+    /// On whose behalf the stream is opened: the first subscriber's, if all share it.
+    principal: Principal,
     subscribers: Mutex<Vec<(SubscriptionId, Mailbox)>>,
     task: OnceCell<WatchTask>,
     hub: Weak<HubState>,
@@ -83,8 +93,14 @@ impl Hub {
         self.shared.provider.facets().watch.is_some()
     }
 
-    /// Subscribes `mailbox` to `interest`. It receives every change from when this returns.
-    pub async fn subscribe(&self, interest: Interest, mailbox: &Mailbox) -> Result<Subscription> {
+    /// Subscribes `mailbox` of `principal` to `interest`. It receives every change from when this
+    /// returns.
+    pub async fn subscribe(
+        &self,
+        principal: &Principal,
+        interest: Interest,
+        mailbox: &Mailbox,
+    ) -> Result<Subscription> {
         if self.shared.subscription_count.fetch_add(1, Ordering::Relaxed)
             >= self.shared.max_subscriptions
         {
@@ -92,7 +108,7 @@ impl Hub {
             let why = "too many subscriptions; try again later";
             return Err(Error::unavailable(why.to_owned()));
         }
-        let line = self.shared.group_for(&interest);
+        let line = self.shared.group_for(principal, &interest);
         let number = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let sum = match interest {
             Interest::Resource(uri) => PendingChange::Resource(uri),
@@ -119,25 +135,35 @@ impl Hub {
 }
 
 impl HubState {
-    fn group_for(self: &Arc<Self>, interest: &Interest) -> Arc<InterestGroup> {
+    fn group_for(
+        self: &Arc<Self>,
+        principal: &Principal,
+        interest: &Interest,
+    ) -> Arc<InterestGroup> {
+        let watch = self.provider.facets().watch;
+        let is_shared = watch.is_some_and(|watch| watch.is_shared(interest));
+        let owner = (!is_shared).then(|| Arc::clone(principal.key()));
+        let key = GroupKey { interest: interest.clone(), owner };
         let mut lines = lock(&self.groups);
-        if let Some(line) = lines.get(interest).and_then(Weak::upgrade) {
+        if let Some(line) = lines.get(&key).and_then(Weak::upgrade) {
             return line;
         }
         let line = Arc::new(InterestGroup {
-            interest: interest.clone(),
+            key: key.clone(),
+            principal: principal.clone(),
             subscribers: Mutex::default(),
             task: OnceCell::new(),
             hub: Arc::downgrade(self),
         });
-        lines.insert(interest.clone(), Arc::downgrade(&line));
+        lines.insert(key, Arc::downgrade(&line));
         line
     }
 
     async fn spawn_watch_task(self: &Arc<Self>, group: &Arc<InterestGroup>) -> Result<WatchTask> {
         let silent = || Error::new(ErrorKind::Unsupported, "the source does not report changes");
         let watch = self.provider.facets().watch.ok_or_else(silent)?;
-        let mut changes = watch.watch(&Context::default(), group.interest.clone()).await?;
+        let mut changes =
+            watch.watch(&Context::new(group.principal.clone()), group.key.interest.clone()).await?;
         let (hub, line) = (Arc::downgrade(self), Arc::downgrade(group));
         let task = tokio::spawn(async move {
             while let Some(change) = changes.next().await {
@@ -193,8 +219,8 @@ impl HubState {
     fn remove_group(&self, group: &InterestGroup) {
         let mut lines = lock(&self.groups);
         let ours = |known: &Weak<InterestGroup>| std::ptr::eq(known.as_ptr(), group);
-        if lines.get(&group.interest).is_some_and(ours) {
-            lines.remove(&group.interest);
+        if lines.get(&group.key).is_some_and(ours) {
+            lines.remove(&group.key);
         }
     }
 }

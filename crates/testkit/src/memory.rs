@@ -14,15 +14,15 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use resource::{
     Annotations, Change, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
-    PageRequest, Provider, Reading, Resource, Result, Template, Truth, UnknownMembers, Uri,
-    UriTemplate, Window,
+    PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, UnknownMembers, Uri,
+    UriTemplate,
 };
 
 use components::MemoryComponent;
 pub use counts::RequestCounts;
 use counts::RequestGuard;
 pub use fault::{Fault, FaultPoint};
-use responses::{page_of, read_leaf};
+use responses::{page_of, page_of_resources, read_leaf};
 use watches::MemoryWatches;
 
 /// An in-memory provider, built entry by entry.
@@ -38,6 +38,7 @@ pub struct MemoryProvider {
     caller_requests: BTreeMap<String, (String, Json)>,
     watches: Option<MemoryWatches>,
     health: Option<HealthStatus>,
+    can_search: bool,
     faults: Mutex<Vec<(FaultPoint, Fault)>>,
     counts: RequestCounts,
 }
@@ -45,6 +46,8 @@ pub struct MemoryProvider {
 #[derive(Clone)]
 struct MemoryEntry {
     resource: Resource,
+    /// The only principal for which it exists; `None` for all.
+    owner: Option<String>,
     content: EntryContent,
 }
 
@@ -123,13 +126,29 @@ impl MemoryProvider {
         self
     }
 
+    /// Makes the last added entry exist for the principal `key` alone.
+    #[must_use]
+    pub fn private_to(mut self, key: &str) -> Self {
+        let entries = self.entries.get_mut();
+        let last = entries.last_mut().expect("something was added to hide");
+        Arc::make_mut(last).owner = Some(key.to_owned());
+        self
+    }
+
+    /// Adds the search facet: a hit is a text that contains the query.
+    #[must_use]
+    pub fn with_search(mut self) -> Self {
+        self.can_search = true;
+        self
+    }
+
     /// Makes all present and future entries watchable.
     #[must_use]
     pub fn with_watches(mut self) -> Self {
         self.watches = Some(MemoryWatches::default());
         let entries = self.entries.get_mut();
         for entry in entries {
-            Arc::make_mut(entry).resource.watchable = Truth::Yes;
+            Arc::make_mut(entry).resource.watchable = Some(true);
         }
         self
     }
@@ -189,8 +208,16 @@ impl MemoryProvider {
             Change::Updated(uri) | Change::Removed(uri) => self.parents(uri),
             Change::Listing | Change::Components(_) | Change::WithExtra(..) => Vec::new(),
         };
+        let owner = match change.without_extra() {
+            Change::Updated(uri) | Change::Removed(uri) => {
+                let entries = self.entries.read();
+                let entry = entries.iter().find(|entry| entry.resource.uri == *uri);
+                entry.and_then(|entry| entry.owner.clone())
+            }
+            Change::Listing | Change::Components(_) | Change::WithExtra(..) => None,
+        };
         if let Some(live) = &self.watches {
-            live.send(change, &parents);
+            live.send(change, &parents, owner.as_deref());
         }
     }
 
@@ -212,21 +239,28 @@ impl MemoryProvider {
         self
     }
 
-    fn watchable(&self) -> Truth {
-        if self.watches.is_some() { Truth::Yes } else { Truth::No }
+    fn watchable(&self) -> Option<bool> {
+        if self.watches.is_some() { Some(true) } else { Some(false) }
     }
 
     fn all_entries(&self) -> Vec<Arc<MemoryEntry>> {
         self.entries.read().clone()
     }
 
+    fn visible_entries(&self, ctx: &Context) -> Vec<Arc<MemoryEntry>> {
+        let mut entries = self.all_entries();
+        entries.retain(|entry| entry.is_visible(ctx));
+        entries
+    }
+
     fn all_templates(&self) -> Vec<Arc<MemoryTemplate>> {
         self.templates.read().clone()
     }
 
-    fn find(&self, uri: &Uri) -> Option<Arc<MemoryEntry>> {
+    fn find(&self, ctx: &Context, uri: &Uri) -> Option<Arc<MemoryEntry>> {
         let entries = self.entries.read();
-        entries.iter().find(|entry| entry.resource.uri == *uri).cloned()
+        let found = entries.iter().find(|entry| entry.resource.uri == *uri);
+        found.filter(|entry| entry.is_visible(ctx)).cloned()
     }
 
     fn parents(&self, uri: &Uri) -> Vec<Uri> {
@@ -253,6 +287,10 @@ impl MemoryProvider {
 }
 
 impl MemoryEntry {
+    fn is_visible(&self, ctx: &Context) -> bool {
+        self.owner.as_ref().is_none_or(|owner| **owner == **ctx.principal().key())
+    }
+
     fn children(&self) -> &[Uri] {
         match &self.content {
             EntryContent::Children(children) => children,
@@ -271,13 +309,13 @@ impl Provider for MemoryProvider {
     ) -> Result<Page<Resource>> {
         let _running = RequestGuard::list(&self.counts);
         self.apply_fault(ctx, &FaultPoint::List).await?;
-        let entries = self.all_entries();
+        let entries = self.visible_entries(ctx);
         let Some(parent) = parent else {
             let held: HashSet<&Uri> = entries.iter().flat_map(|entry| entry.children()).collect();
             let top = entries.iter().filter(|entry| !held.contains(&entry.resource.uri));
-            return page_of(top.map(|entry| &entry.resource), |r| r.uri.as_str(), paging);
+            return page_of_resources(top.map(|entry| &entry.resource), paging);
         };
-        let Some(entry) = self.find(parent) else {
+        let Some(entry) = self.find(ctx, parent) else {
             return Err(match self.expand(parent) {
                 Some(_) => Error::invalid("not a collection").about(parent),
                 None => Error::not_found(parent),
@@ -287,7 +325,7 @@ impl Provider for MemoryProvider {
             EntryContent::Children(children) => {
                 let find = |uri: &Uri| entries.iter().find(|entry| entry.resource.uri == *uri);
                 let children = children.iter().filter_map(find);
-                page_of(children.map(|entry| &entry.resource), |r| r.uri.as_str(), paging)
+                page_of_resources(children.map(|entry| &entry.resource), paging)
             }
             EntryContent::Text(_) | EntryContent::Blob(_) => {
                 Err(Error::invalid("not a collection").about(parent))
@@ -302,28 +340,29 @@ impl Provider for MemoryProvider {
         page_of(templates, |template| template.uri.as_str(), paging)
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         let _running = RequestGuard::stat(&self.counts);
         self.apply_fault(ctx, &FaultPoint::Stat(uri.clone())).await?;
-        let found = self.find(uri).map(|entry| entry.resource.clone());
-        found
-            .or_else(|| self.expand(uri).map(|(resource, _)| resource))
-            .ok_or_else(|| Error::not_found(uri))
+        let found = self.find(ctx, uri).map(|entry| entry.resource.clone());
+        let found = found.or_else(|| self.expand(uri).map(|(resource, _)| resource));
+        found.map(Arc::new).ok_or_else(|| Error::not_found(uri))
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         let _running = RequestGuard::read(&self.counts);
         self.apply_fault(ctx, &FaultPoint::Read(uri.clone())).await?;
-        let entry = self.find(uri);
+        let entry = self.find(ctx, uri);
         match entry.as_ref().map(|entry| (&entry.resource, &entry.content)) {
-            Some((resource, EntryContent::Text(bytes))) => read_leaf(resource, bytes, true, window),
+            Some((resource, EntryContent::Text(bytes))) => {
+                read_leaf(resource, bytes, true, request)
+            }
             Some((resource, EntryContent::Blob(bytes))) => {
-                read_leaf(resource, bytes, false, window)
+                read_leaf(resource, bytes, false, request)
             }
             Some((resource, EntryContent::Children(_))) => Ok(responses::read_collection(resource)),
             None => {
                 let (resource, text) = self.expand(uri).ok_or_else(|| Error::not_found(uri))?;
-                read_leaf(&resource, &text, true, window)
+                read_leaf(&resource, &text, true, request)
             }
         }
     }
@@ -336,16 +375,17 @@ impl Provider for MemoryProvider {
             health: self.health.is_some().then_some(self as _),
             relay: (!self.component_kinds.is_empty()).then_some(self as _),
             mounts: None,
+            search: self.can_search.then_some(self as _),
         }
     }
 }
 
 impl Health for MemoryProvider {
-    fn health(&self) -> HealthStatus {
+    fn health(&self, _: &Context) -> HealthStatus {
         self.health.clone().unwrap_or_else(HealthStatus::ready)
     }
 
-    fn is_available(&self) -> bool {
+    fn is_available(&self, _: &Context) -> bool {
         self.health.as_ref().is_none_or(|condition| condition.state.is_serving())
     }
 }
@@ -360,9 +400,9 @@ fn new_entry(uri: &str, mime: Option<&str>, holding: EntryContent) -> MemoryEntr
             resource.size = Some(bytes.len() as u64);
             resource.etag = Some(etag(bytes));
         }
-        EntryContent::Children(_) => resource.listable = Truth::Yes,
+        EntryContent::Children(_) => resource.listable = Some(true),
     }
-    MemoryEntry { resource, content: holding }
+    MemoryEntry { resource, owner: None, content: holding }
 }
 
 fn parse_uri(uri: &str) -> Uri {

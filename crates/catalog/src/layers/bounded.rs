@@ -1,25 +1,31 @@
-//! Size-limit layer: caps the bytes of every read.
+//! Size limit layer: caps the number of bytes of every read.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Context, Facets, Page, PageRequest, Provider, Reading, Resource, Result, Template, Uri, Window,
+    Context, Facets, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template,
+    Uri, Window,
 };
 
-/// Caps every read at the mount's limit.
-pub struct Bounded<P> {
-    inner: P,
-    limit: u64,
-}
+use super::Layer;
 
-impl<P> Bounded<P> {
-    /// Wraps `inner`; asks it for at most `limit` bytes per read.
-    pub fn new(inner: P, limit: u64) -> Self {
-        Self { inner, limit }
+/// Caps reads at this many bytes: a larger whole fails, a larger window is shortened.
+pub struct Bounded(pub u64);
+
+impl Layer for Bounded {
+    fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        Arc::new(BoundedProvider { inner, limit: self.0 })
     }
 }
 
+struct BoundedProvider {
+    inner: Arc<dyn Provider>,
+    limit: u64,
+}
+
 #[async_trait]
-impl<P: Provider> Provider for Bounded<P> {
+impl Provider for BoundedProvider {
     async fn list(
         &self,
         ctx: &Context,
@@ -33,12 +39,12 @@ impl<P: Provider> Provider for Bounded<P> {
         self.inner.templates(ctx, paging).await
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.inner.stat(ctx, uri).await
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let window = match window {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let window = match &request.window {
             Window::Whole { limit } => Window::Whole { limit: self.limit.min(*limit) },
             Window::Part { offset, length, etag } => Window::Part {
                 offset: *offset,
@@ -46,10 +52,13 @@ impl<P: Provider> Provider for Bounded<P> {
                 etag: etag.clone(),
             },
         };
-        self.inner.read(ctx, uri, &window).await
+        self.inner.read(ctx, uri, &request.with_window(window)).await
     }
 
     fn facets(&self) -> Facets<'_> {
-        self.inner.facets()
+        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
+        // The limit is on content that is read. Tool results have the limit of the client that
+        // fetches them, and passages of a search are short.
+        Facets { watch, complete, health, relay, mounts, search }
     }
 }

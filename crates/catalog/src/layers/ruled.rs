@@ -7,12 +7,14 @@ use futures_util::StreamExt;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use resource::{
     Change, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Icon,
-    Interest, Page, PageRequest, Provider, Reading, Resource, Result, Role, Template, Uri, Watch,
-    Window, uri,
+    Interest, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Role, Search,
+    SearchHit, SearchRequest, Template, Uri, Watch, uri,
 };
 
+use super::Layer;
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::memo::Memo;
+use crate::search::search_unsupported;
 
 /// The maximum number of completely hidden pages in a row that a list skips before it returns an
 /// empty page.
@@ -82,13 +84,6 @@ impl MetadataRules {
         self.hides
     }
 
-    /// Disables hiding, for a provider that applies the hide rules itself.
-    #[must_use]
-    pub fn without_hiding(mut self) -> Self {
-        self.hides = false;
-        self
-    }
-
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.effects.is_empty()
@@ -127,19 +122,20 @@ impl MetadataRules {
     }
 }
 
+impl Layer for MetadataRules {
+    fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        Arc::new(Ruled { inner, rules: self.clone(), describe_memo: Memo::default() })
+    }
+}
+
 /// A provider with rules that describe or hide its resources.
-pub struct Ruled<P> {
-    inner: P,
+struct Ruled {
+    inner: Arc<dyn Provider>,
     rules: MetadataRules,
     describe_memo: Memo,
 }
 
-impl<P: Provider> Ruled<P> {
-    /// Wraps `inner` in `rules`.
-    pub fn new(inner: P, rules: MetadataRules) -> Self {
-        Self { inner, rules, describe_memo: Memo::default() }
-    }
-
+impl Ruled {
     /// The path that patterns match: the URI without its scheme and outer slashes, decoded.
     fn match_path(uri: &Uri) -> String {
         let behind = &uri.as_str()[uri.scheme().len() + 1..];
@@ -152,6 +148,7 @@ impl<P: Provider> Ruled<P> {
         if self.rules.is_hidden(&path) { Err(Error::not_found(uri)) } else { Ok(path) }
     }
 
+    /// Applies the rules for its own URI to a description; `None` if it is hidden.
     fn apply_rules(&self, mut item: Arc<Resource>) -> Option<Arc<Resource>> {
         let path = self.visible_path(&item.uri).ok()?;
         if self.rules.globs.is_match(&path) {
@@ -159,10 +156,16 @@ impl<P: Provider> Ruled<P> {
         }
         Some(item)
     }
+
+    /// The page request for the inner provider, which does not see what the rules set.
+    fn inner_paging(paging: &PageRequest) -> PageRequest {
+        let filter = paging.filter.as_ref().map(|filter| Arc::new(filter.without_metadata()));
+        paging.clone().with_filter(filter)
+    }
 }
 
 #[async_trait]
-impl<P: Provider> Provider for Ruled<P> {
+impl Provider for Ruled {
     async fn list(
         &self,
         ctx: &Context,
@@ -170,57 +173,98 @@ impl<P: Provider> Provider for Ruled<P> {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         parent.map(|uri| self.visible_path(uri)).transpose()?;
-        let mut ask = paging.clone();
+        let mut inner_paging = Self::inner_paging(paging);
         for _ in 0..MAX_EMPTY_PAGES {
-            let mut page = self.inner.list(ctx, parent, &ask).await?;
+            let mut page = self.inner.list(ctx, parent, &inner_paging).await?;
             let items = std::mem::take(&mut page.items);
             page.items = self.describe_memo.map(items, |item| Ok(self.apply_rules(item)))?;
+            page.items.retain(|item| paging.shows(item));
             if !page.items.is_empty() || page.next.is_none() {
                 return Ok(page);
             }
-            ask.cursor = page.next;
+            inner_paging.cursor = page.next;
         }
-        Ok(Page { next: ask.cursor, ..Page::empty() })
+        Ok(Page { next: inner_paging.cursor, ..Page::empty() })
     }
 
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         self.inner.templates(ctx, paging).await
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
-        let path = self.visible_path(uri)?;
-        let mut resource = self.inner.stat(ctx, uri).await?;
-        self.rules.apply(&mut resource, &path);
-        Ok(resource)
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
+        self.visible_path(uri)?;
+        let resource = self.inner.stat(ctx, uri).await?;
+        self.apply_rules(resource).ok_or_else(|| Error::not_found(uri))
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let path = self.visible_path(uri)?;
-        let mut reading = self.inner.read(ctx, uri, window).await?;
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        self.visible_path(uri)?;
+        let mut reading = self.inner.read(ctx, uri, request).await?;
         match &mut reading.content {
             Content::Parts(parts) => {
-                for part in parts {
-                    self.rules.apply(Arc::make_mut(&mut part.resource), &path);
+                // A collection's reading may hold members, each with a URI and rules of its own.
+                let found = parts.len();
+                parts.retain_mut(|part| match self.apply_rules(Arc::clone(&part.resource)) {
+                    Some(resource) => {
+                        part.resource = resource;
+                        true
+                    }
+                    None => false,
+                });
+                reading.total_parts -= found - parts.len();
+                if parts.is_empty() {
+                    return Err(Error::not_found(uri));
                 }
             }
-            Content::Collection(resource) => self.rules.apply(Arc::make_mut(resource), &path),
+            Content::Collection(resource) => {
+                let ruled = self.apply_rules(Arc::clone(resource));
+                *resource = ruled.ok_or_else(|| Error::not_found(uri))?;
+            }
             Content::InputRequired(_) => {}
         }
         Ok(reading)
     }
 
     fn facets(&self) -> Facets<'_> {
-        let inner = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
         Facets {
-            complete: inner.complete.map(|_| self as &dyn Complete),
-            watch: inner.watch.map(|_| self as &dyn Watch),
-            ..inner
+            watch: watch.map(|_| self as &dyn Watch),
+            complete: complete.map(|_| self as &dyn Complete),
+            search: search.map(|_| self as &dyn Search),
+            // Rules match paths of resources: tools, prompts and health have none.
+            health,
+            relay,
+            mounts,
         }
     }
 }
 
 #[async_trait]
-impl<P: Provider> Complete for Ruled<P> {
+impl Search for Ruled {
+    async fn search(&self, ctx: &Context, request: &SearchRequest) -> Result<Page<SearchHit>> {
+        let inner = self.inner.facets().search.ok_or_else(search_unsupported)?;
+        let filter = request.filter.as_ref().map(|filter| Arc::new(filter.without_metadata()));
+        let mut page = inner.search(ctx, &SearchRequest { filter, ..request.clone() }).await?;
+        let mut shown = Vec::with_capacity(page.items.len());
+        for hit in page.items {
+            let is_shown = match &request.filter {
+                _ if self.visible_path(&hit.uri).is_err() => false,
+                Some(filter) => {
+                    self.stat(ctx, &hit.uri).await.is_ok_and(|resource| filter.admits(&resource))
+                }
+                None => true,
+            };
+            if is_shown {
+                shown.push(hit);
+            }
+        }
+        page.items = shown;
+        Ok(page)
+    }
+}
+
+#[async_trait]
+impl Complete for Ruled {
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let Some(inner) = self.inner.facets().complete else { return Ok(Completion::default()) };
         let mut completion = inner.complete(ctx, request).await?;
@@ -235,7 +279,7 @@ impl<P: Provider> Complete for Ruled<P> {
 }
 
 #[async_trait]
-impl<P: Provider> Watch for Ruled<P> {
+impl Watch for Ruled {
     async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
         if let Interest::Resource(uri) = &interest {
             self.visible_path(uri)?;
@@ -255,6 +299,10 @@ impl<P: Provider> Watch for Ruled<P> {
             };
             std::future::ready(seen)
         })))
+    }
+
+    fn is_shared(&self, interest: &Interest) -> bool {
+        self.inner.facets().watch.is_some_and(|inner| inner.is_shared(interest))
     }
 }
 

@@ -1,29 +1,37 @@
 //! Timeout layer: limits the time of every provider call.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use resource::{
     Complete, Completion, CompletionRequest, Component, ComponentCall, ComponentKind, Context,
-    Error, Facets, Interest, Json, Page, PageRequest, PromptCompletionRequest, Provider, Reading,
-    Relay, Resource, Result, Template, Uri, UriRewrite, Watch, Window,
+    Error, Facets, Interest, Json, Page, PageRequest, PromptCompletionRequest, Provider,
+    ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit, SearchRequest, Template, Uri,
+    UriRewrite, Watch,
 };
 use tokio::time;
 
+use super::Layer;
 use crate::changes::{ChangeStream, watch_unsupported};
+use crate::search::search_unsupported;
 
-/// Cancels a call that takes too long. It does not interrupt a stream that has begun.
-pub struct Timed<P> {
-    inner: P,
+/// Limits calls to this time: a call that takes longer is cancelled and fails as `Unavailable`. A
+/// stream that has begun is not interrupted.
+pub struct Timed(pub Duration);
+
+impl Layer for Timed {
+    fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        Arc::new(TimedProvider { inner, limit: self.0 })
+    }
+}
+
+struct TimedProvider {
+    inner: Arc<dyn Provider>,
     limit: Duration,
 }
 
-impl<P> Timed<P> {
-    /// Wraps `inner`; calls fail as `Unavailable` after `limit`.
-    pub fn new(inner: P, limit: Duration) -> Self {
-        Self { inner, limit }
-    }
-
+impl TimedProvider {
     async fn with_timeout<T>(&self, call: impl Future<Output = Result<T>> + Send) -> Result<T> {
         time::timeout(self.limit, call).await.unwrap_or_else(|_| {
             let limit = self.limit;
@@ -33,7 +41,7 @@ impl<P> Timed<P> {
 }
 
 #[async_trait]
-impl<P: Provider> Provider for Timed<P> {
+impl Provider for TimedProvider {
     async fn list(
         &self,
         ctx: &Context,
@@ -47,27 +55,40 @@ impl<P: Provider> Provider for Timed<P> {
         self.with_timeout(self.inner.templates(ctx, paging)).await
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.with_timeout(self.inner.stat(ctx, uri)).await
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        self.with_timeout(self.inner.read(ctx, uri, window)).await
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        self.with_timeout(self.inner.read(ctx, uri, request)).await
     }
 
     fn facets(&self) -> Facets<'_> {
-        let inner = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
         Facets {
-            complete: inner.complete.map(|_| self as &dyn Complete),
-            watch: inner.watch.map(|_| self as &dyn Watch),
-            relay: inner.relay.map(|_| self as &dyn Relay),
-            ..inner
+            watch: watch.map(|_| self as &dyn Watch),
+            complete: complete.map(|_| self as &dyn Complete),
+            relay: relay.map(|_| self as &dyn Relay),
+            search: search.map(|_| self as &dyn Search),
+            // Neither waits for anything.
+            health,
+            mounts,
         }
     }
 }
 
 #[async_trait]
-impl<P: Provider> Complete for Timed<P> {
+impl Search for TimedProvider {
+    async fn search(&self, ctx: &Context, request: &SearchRequest) -> Result<Page<SearchHit>> {
+        match self.inner.facets().search {
+            Some(inner) => self.with_timeout(inner.search(ctx, request)).await,
+            None => Err(search_unsupported()),
+        }
+    }
+}
+
+#[async_trait]
+impl Complete for TimedProvider {
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         match self.inner.facets().complete {
             Some(inner) => self.with_timeout(inner.complete(ctx, request)).await,
@@ -77,17 +98,21 @@ impl<P: Provider> Complete for Timed<P> {
 }
 
 #[async_trait]
-impl<P: Provider> Watch for Timed<P> {
+impl Watch for TimedProvider {
     async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
         match self.inner.facets().watch {
             Some(inner) => self.with_timeout(inner.watch(ctx, interest)).await,
             None => Err(watch_unsupported()),
         }
     }
+
+    fn is_shared(&self, interest: &Interest) -> bool {
+        self.inner.facets().watch.is_some_and(|inner| inner.is_shared(interest))
+    }
 }
 
 #[async_trait]
-impl<P: Provider> Relay for Timed<P> {
+impl Relay for TimedProvider {
     fn may_have(&self, kind: ComponentKind) -> bool {
         self.inner.facets().relay.is_some_and(|relay| relay.may_have(kind))
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
 use resource::{
-    CompletionRequest, Context, Cursor, ErrorKind, HealthState, HealthStatus, Page, PageRequest,
-    Provider, Resource, Uri,
+    CompletionRequest, Cursor, ErrorKind, HealthState, HealthStatus, Page, PageRequest, Provider,
+    Resource, Uri,
 };
 use testkit::memory::{Fault, FaultPoint};
 use testkit::{Expectations, MemoryProvider, contract};
@@ -57,7 +57,7 @@ async fn walk(catalog: &Catalog, limit: usize) -> Vec<String> {
     let mut seen = Vec::new();
     let mut ask = PageRequest::first(limit);
     loop {
-        let page = catalog.list(&Context::default(), None, &ask).await.unwrap();
+        let page = catalog.list(&testkit::local_context(), None, &ask).await.unwrap();
         assert!(page.items.len() <= limit);
         seen.extend(page.items.iter().map(|item| item.uri.to_string()));
         match page.next {
@@ -74,9 +74,9 @@ async fn what_is_unlisted_is_found_by_whoever_knows_its_uri() {
         Mount::new(name, address, MemoryProvider::new().text(uri, "x"), terms())
     };
     let catalog = Catalog::new(vec![mount("a", "a:x"), mount("b", "b:x").unlisted()]);
-    let page = catalog.list(&Context::default(), None, &PageRequest::first(1)).await.unwrap();
+    let page = catalog.list(&testkit::local_context(), None, &PageRequest::first(1)).await.unwrap();
     assert_eq!((page.items.len(), page.next), (1, None), "no page is left for it");
-    assert!(catalog.stat(&Context::default(), &uri("b:x")).await.is_ok());
+    assert!(catalog.stat(&testkit::local_context(), &uri("b:x")).await.is_ok());
 }
 
 #[tokio::test]
@@ -127,13 +127,15 @@ async fn a_mount_that_fails_is_named_and_the_rest_is_listed() {
     broken.inject_fault(FaultPoint::List, Fault::Fails(ErrorKind::Unavailable));
     let catalog =
         Catalog::new(vec![folder("broken", Arc::clone(&broken)), folder("whole", files(1))]);
-    let page = catalog.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
+    let page =
+        catalog.list(&testkit::local_context(), None, &PageRequest::first(10)).await.unwrap();
     assert_eq!(page.items.len(), 2);
     assert_eq!(page.absent.len(), 1);
     assert_eq!(page.absent[0].name, "broken");
     assert_eq!(page.freshness.ttl, Duration::ZERO, "half a list is stale at once");
     broken.clear_faults();
-    let page = catalog.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
+    let page =
+        catalog.list(&testkit::local_context(), None, &PageRequest::first(10)).await.unwrap();
     assert_eq!((page.items.len(), page.absent.len()), (5, 0));
 }
 
@@ -146,7 +148,7 @@ async fn a_list_without_a_required_mount_is_no_list() {
         Mount::new("broken", address, broken, MountOptions { required: true, ..terms() });
     let catalog = Catalog::new(vec![required, folder("whole", files(1))]);
     let listed: resource::Result<Page<Resource>> =
-        catalog.list(&Context::default(), None, &PageRequest::first(10)).await;
+        catalog.list(&testkit::local_context(), None, &PageRequest::first(10)).await;
     assert_eq!(listed.unwrap_err().kind, ErrorKind::Unavailable);
 }
 
@@ -154,10 +156,10 @@ async fn a_list_without_a_required_mount_is_no_list() {
 async fn a_walk_goes_on_behind_a_mount_that_has_gone() {
     let three =
         Catalog::new(vec![folder("a", files(1)), folder("b", files(3)), folder("c", files(1))]);
-    let page = three.list(&Context::default(), None, &PageRequest::first(4)).await.unwrap();
-    let ask = PageRequest { cursor: page.next, limit: 10 };
+    let page = three.list(&testkit::local_context(), None, &PageRequest::first(4)).await.unwrap();
+    let ask = PageRequest::new(page.next, 10);
     let two = Catalog::new(vec![folder("a", files(1)), folder("c", files(1))]);
-    let rest = two.list(&Context::default(), None, &ask).await.unwrap();
+    let rest = two.list(&testkit::local_context(), None, &ask).await.unwrap();
     let uris: Vec<_> = rest.items.iter().map(|item| item.uri.as_str()).collect();
     assert_eq!(uris, ["file:///c/f000", "file:///c/in"]);
 }
@@ -166,10 +168,11 @@ async fn a_walk_goes_on_behind_a_mount_that_has_gone() {
 async fn what_was_asked_for_keeps_its_spelling() {
     let catalog = Catalog::new(vec![folder("a", files(1))]);
     for text in ["file:///a/f000", "file://localhost/a/f000"] {
-        let stat = catalog.stat(&Context::default(), &uri(text)).await.unwrap();
+        let stat = catalog.stat(&testkit::local_context(), &uri(text)).await.unwrap();
         assert_eq!(stat.uri.as_str(), text);
     }
-    let missing = catalog.stat(&Context::default(), &uri("file:///a/none")).await.unwrap_err();
+    let missing =
+        catalog.stat(&testkit::local_context(), &uri("file:///a/none")).await.unwrap_err();
     assert_eq!(missing.uri, Some(uri("file:///a/none")), "the public name, not the provider's own");
 }
 
@@ -180,7 +183,7 @@ async fn a_template_is_completed_by_whoever_offers_it() {
     let ask = async |template: &str| {
         let question =
             CompletionRequest { template, variable: "id", typed: "o", resolved: &settled };
-        catalog.facets().complete.unwrap().complete(&Context::default(), &question).await
+        catalog.facets().complete.unwrap().complete(&testkit::local_context(), &question).await
     };
     assert_eq!(ask("file:///a/t/{id}").await.unwrap().values, ["one"]);
     assert_eq!(ask("file:///b/t/{id}").await.unwrap_err().kind, ErrorKind::Invalid);
@@ -224,10 +227,10 @@ async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
             ..Expectations::default()
         };
         contract(&catalog, &known).await;
-        let missing = catalog.stat(&Context::default(), &uri("none:x")).await.unwrap_err();
+        let missing = catalog.stat(&testkit::local_context(), &uri("none:x")).await.unwrap_err();
         assert_eq!((missing.kind, missing.uri), (ErrorKind::NotFound, Some(uri("none:x"))));
         let templates =
-            catalog.templates(&Context::default(), &PageRequest::first(9)).await.unwrap();
+            catalog.templates(&testkit::local_context(), &PageRequest::first(9)).await.unwrap();
         let mut templates: Vec<_> = templates.items.iter().map(|it| it.uri.as_str()).collect();
         templates.sort_unstable();
         assert_eq!(templates, ["file:///a/t/{id}", "more://{id}", "note://t/{id}"]);
@@ -236,7 +239,7 @@ async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
             let question =
                 CompletionRequest { template, variable: "id", typed: "", resolved: &settled };
             let complete = catalog.facets().complete.unwrap();
-            let told = complete.complete(&Context::default(), &question).await.unwrap();
+            let told = complete.complete(&testkit::local_context(), &question).await.unwrap();
             assert_eq!(told.values, [value]);
         }
     }
@@ -246,8 +249,8 @@ async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
 async fn cursors_that_make_no_sense_are_refused() {
     let catalog = Catalog::new(vec![folder("a", files(3))]);
     for bytes in [&b"\xff"[..], b"a\0nonsense"] {
-        let ask = PageRequest { cursor: Some(Cursor(bytes.to_vec().into())), limit: 2 };
-        let listed = catalog.list(&Context::default(), None, &ask).await;
+        let ask = PageRequest::new(Some(Cursor(bytes.to_vec().into())), 2);
+        let listed = catalog.list(&testkit::local_context(), None, &ask).await;
         assert_eq!(listed.unwrap_err().kind, ErrorKind::Invalid, "{bytes:?}");
     }
 }
@@ -258,8 +261,11 @@ fn a_catalog_is_there_when_all_of_its_mounts_are() {
         let ailing = MemoryProvider::new().with_health(HealthStatus::new(state, None));
         let catalog = Catalog::new(vec![folder("a", files(1)), folder("b", ailing)]);
         let health = catalog.facets().health.unwrap();
-        assert_eq!(health.health().state == HealthState::Ready, health.is_available());
-        health.is_available()
+        assert_eq!(
+            health.health(&testkit::local_context()).state == HealthState::Ready,
+            health.is_available(&testkit::local_context())
+        );
+        health.is_available(&testkit::local_context())
     };
     assert!(is_there(HealthState::Ready) && is_there(HealthState::Degraded));
     assert!(!is_there(HealthState::Starting) && !is_there(HealthState::Failed));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use catalog::{Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect};
 use futures_util::StreamExt;
-use resource::{Change, Context, ErrorKind, Interest, Provider, Result, Uri};
+use resource::{Change, ErrorKind, Interest, Provider, Result, Uri};
 use testkit::MemoryProvider;
 use testkit::memory::{Fault, FaultPoint};
 
@@ -38,7 +38,7 @@ fn folder(name: &str, memory: &Arc<MemoryProvider>, rules: Vec<MetadataRule>) ->
 
 async fn heard(catalog: &Catalog, interest: Interest) -> Result<Vec<Change>> {
     let watch = catalog.facets().watch.expect("a mount tells of changes");
-    let mut stream = watch.watch(&Context::default(), interest).await?;
+    let mut stream = watch.watch(&testkit::local_context(), interest).await?;
     let mut heard = Vec::new();
     while let Ok(change) = tokio::time::timeout(Duration::from_millis(10), stream.next()).await {
         heard.push(change.unwrap());
@@ -69,12 +69,18 @@ async fn all_mounts_are_heard_of_and_one_that_is_silent_keeps_nobody_back() {
     let (one, other, broken) = (memory(), memory(), memory());
     let deaf = Arc::new(MemoryProvider::new().text("note:a", ""));
     let own = Address::Declared { uris: HashSet::from([uri("note:a")]), templates: Vec::new() };
-    let catalog = Catalog::new(vec![
-        folder("one", &one, Vec::new()),
-        folder("two", &other, Vec::new()),
-        folder("broken", &broken, Vec::new()),
-        Mount::new("deaf", own, deaf, terms(Vec::new())),
-    ]);
+    let mounts = || {
+        vec![
+            folder("one", &one, Vec::new()),
+            folder("two", &other, Vec::new()),
+            folder("broken", &broken, Vec::new()),
+        ]
+    };
+    let deaf = Mount::new("deaf", own, deaf, terms(Vec::new()));
+    let partly = Catalog::new(mounts().into_iter().chain([deaf]).collect());
+    let refused = heard(&partly, Interest::Everything).await.unwrap_err();
+    assert!(refused.kind == ErrorKind::Unsupported && refused.message.contains("deaf"));
+    let catalog = Catalog::new(mounts());
     broken.inject_fault(FaultPoint::Watch, Fault::Fails(ErrorKind::Unavailable));
     let listening = heard(&catalog, Interest::Everything);
     let (heard, ()) = tokio::join!(listening, async {
@@ -87,7 +93,7 @@ async fn all_mounts_are_heard_of_and_one_that_is_silent_keeps_nobody_back() {
     heard.sort_by_key(|change| format!("{change:?}"));
     assert_eq!(heard, [Change::Updated(first), Change::Updated(second)]);
     let kind = async |text| {
-        let heard = heard_of(&catalog, text).await;
+        let heard = heard_of(&partly, text).await;
         heard.err().map(|error| (error.kind, error.uri))
     };
     assert_eq!(kind("note:a").await, Some((ErrorKind::Unsupported, None)));
@@ -104,7 +110,7 @@ async fn mounts_that_come_and_go_are_heard_of() {
     let (one, other) = (memory(), memory());
     let catalog = Catalog::new(vec![folder("one", &one, Vec::new())]);
     let watch = catalog.facets().watch.unwrap();
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     let uri = uri("file:///one/docs/a");
     let mut resource = watch.watch(&ctx, Interest::Resource(uri.clone())).await.unwrap();
     let mut lists = watch.watch(&ctx, Interest::Listing).await.unwrap();
@@ -159,7 +165,7 @@ async fn a_mount_that_does_not_answer_keeps_nobody_back_and_is_asked_again() {
     assert_eq!(refused.kind, ErrorKind::Unavailable);
     let watch = catalog.facets().watch.unwrap();
     let start = tokio::time::Instant::now();
-    let mut lists = watch.watch(&Context::default(), Interest::Listing).await.unwrap();
+    let mut lists = watch.watch(&testkit::local_context(), Interest::Listing).await.unwrap();
     assert!(start.elapsed() < Duration::from_secs(3), "the hub waits for five");
     other.write("file:///new", "");
     assert_eq!(lists.next().await, Some(Change::Listing), "the one that is well is heard");

@@ -7,8 +7,8 @@ use std::time::Duration;
 use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
 use futures_util::StreamExt;
 use resource::{
-    Change, Component, ComponentCall, ComponentKind, Context, ErrorKind, Interest, Page,
-    PageRequest, PromptCompletionRequest, Provider, Relay, UriRewrite,
+    Change, Component, ComponentCall, ComponentKind, ErrorKind, Interest, Page, PageRequest,
+    PromptCompletionRequest, Provider, Relay, UriRewrite,
 };
 use testkit::MemoryProvider;
 use testkit::memory::{Fault, FaultPoint};
@@ -46,7 +46,7 @@ fn tools(names: &[&str]) -> MemoryProvider {
 
 async fn page(catalog: &Catalog, paging: &PageRequest) -> Page<Component> {
     catalog
-        .list_components(&Context::default(), ComponentKind::Tool, &Unchanged, paging)
+        .list_components(&testkit::local_context(), ComponentKind::Tool, &Unchanged, paging)
         .await
         .unwrap()
 }
@@ -68,7 +68,7 @@ async fn call(catalog: &Catalog, name: &str, params: &str) -> resource::Result<S
     let params = params.into();
     let calling =
         ComponentCall { kind: ComponentKind::Tool, name, params: &params, uri_rewrite: &Unchanged };
-    let json = catalog.call_component(&Context::default(), &calling).await?;
+    let json = catalog.call_component(&testkit::local_context(), &calling).await?;
     Ok(json.as_str().to_owned())
 }
 
@@ -190,10 +190,11 @@ async fn prompts_are_completed_where_they_are() {
     let blank =
         |prompt| PromptCompletionRequest { prompt, argument: "who", typed: "", resolved: &settled };
     for (prompt, value) in [("a_greet", "Ada"), ("b_greet", "Grace")] {
-        let told = catalog.complete_prompt(&Context::default(), &blank(prompt)).await.unwrap();
+        let told =
+            catalog.complete_prompt(&testkit::local_context(), &blank(prompt)).await.unwrap();
         assert_eq!(told.values, [value]);
     }
-    assert!(catalog.complete_prompt(&Context::default(), &blank("greet")).await.is_err());
+    assert!(catalog.complete_prompt(&testkit::local_context(), &blank("greet")).await.is_err());
 }
 
 #[tokio::test]
@@ -207,7 +208,7 @@ async fn changes_of_offers_are_heard_from_those_who_have_them() {
     ]);
     let watch = catalog.facets().watch.unwrap();
     let interest = Interest::Components(ComponentKind::Tool);
-    let mut changes = watch.watch(&Context::default(), interest).await.unwrap();
+    let mut changes = watch.watch(&testkit::local_context(), interest).await.unwrap();
     assert_eq!((one.watch_count(), other.watch_count(), silent.watch_count()), (1, 1, 0));
     one.write("file:///fresh", "nobody asked");
     other.add_component(ComponentKind::Tool, "more", r#"{"name":"more"}"#, "{}");

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
+use catalog::layers::Layer;
 use catalog::layers::bounded::Bounded;
-use catalog::layers::ruled::Ruled;
 use catalog::layers::timed::Timed;
 use catalog::{MetadataRule, MetadataRules, RuleEffect};
 use resource::{
-    CompletionRequest, Content, Context, ErrorKind, PageRequest, Provider, Role, Uri, Window,
+    CompletionRequest, Content, Context, ErrorKind, Facets, Filter, Freshness, HealthStatus, Page,
+    PageRequest, Provider, ReadRequest, Reading, Resource, Role, SearchRequest, Template, Uri,
+    Window,
 };
 use testkit::memory::{Fault, FaultPoint};
 use testkit::{Expectations, MemoryProvider, contract};
@@ -26,6 +29,15 @@ fn memory() -> MemoryProvider {
         .collection("file:///private", &["file:///private/x"])
         .text("file:///private/x", "x")
         .template("file:///{+path}", "{path}", &[("path", &["docs/a.md", "private/", "private/x"])])
+}
+
+/// A provider with every facet, so that the contract shows that a layer passes each one on.
+fn full_memory() -> MemoryProvider {
+    memory()
+        .with_watches()
+        .with_search()
+        .with_health(HealthStatus::ready())
+        .tool("look", "{}", "{}")
 }
 
 fn known() -> Expectations {
@@ -61,26 +73,27 @@ fn rules() -> MetadataRules {
 
 #[tokio::test]
 async fn layers_keep_the_promises_of_what_they_surround() {
-    contract(&Bounded::new(memory(), 1 << 20), &known()).await;
-    contract(&Timed::new(memory(), Duration::from_secs(30)), &known()).await;
+    contract(&*Bounded(1 << 20).around(Arc::new(full_memory())), &known()).await;
+    let timed = Timed(Duration::from_secs(30)).around(Arc::new(full_memory()));
+    contract(&*timed, &known()).await;
     let harmless = MetadataRules::new([rule(
         "*",
         RuleEffect { priority: Some(0.5), ..RuleEffect::default() },
     )])
     .unwrap();
-    contract(&Ruled::new(memory(), harmless), &known()).await;
+    contract(&*harmless.around(Arc::new(full_memory())), &known()).await;
 }
 
 #[tokio::test]
 async fn a_later_rule_holds_over_an_earlier_one_everywhere() {
-    let ruled = Ruled::new(memory(), rules());
-    let ctx = Context::default();
+    let ruled = rules().around(Arc::new(memory()));
+    let ctx = testkit::local_context();
     let readme = ruled.stat(&ctx, &uri("file:///README.md")).await.unwrap();
-    assert_eq!((readme.annotations.priority, readme.title), (Some(0.2), None));
+    assert_eq!((readme.annotations.priority, readme.title.as_ref()), (Some(0.2), None));
     let page = ruled.list(&ctx, Some(&uri("file:///docs")), &PageRequest::first(9)).await.unwrap();
     let listed = &page.items[0];
     assert_eq!((listed.annotations.priority, listed.title.as_deref()), (Some(0.9), Some("A page")));
-    let whole = Window::Whole { limit: 100 };
+    let whole = ReadRequest::whole(100);
     let reading = ruled.read(&ctx, &uri("file:///docs/a.md"), &whole).await.unwrap();
     let Content::Parts(parts) = reading.content else { panic!("a leaf has parts") };
     assert_eq!(parts[0].resource, *listed);
@@ -88,8 +101,8 @@ async fn a_later_rule_holds_over_an_earlier_one_everywhere() {
 
 #[tokio::test]
 async fn what_is_hidden_is_as_if_it_were_not_there() {
-    let ruled = Ruled::new(memory(), rules());
-    let ctx = Context::default();
+    let ruled = rules().around(Arc::new(memory()));
+    let ctx = testkit::local_context();
     let top = ruled.list(&ctx, None, &PageRequest::first(9)).await.unwrap();
     let names: Vec<_> = top.items.iter().map(|item| item.name.as_str()).collect();
     assert_eq!(names, ["README.md", "docs"]);
@@ -97,7 +110,7 @@ async fn what_is_hidden_is_as_if_it_were_not_there() {
         let kind = |result: resource::Result<()>| result.unwrap_err().kind;
         let uri = uri(text);
         assert_eq!(kind(ruled.stat(&ctx, &uri).await.map(drop)), ErrorKind::NotFound);
-        let whole = Window::Whole { limit: 100 };
+        let whole = ReadRequest::whole(100);
         assert_eq!(kind(ruled.read(&ctx, &uri, &whole).await.map(drop)), ErrorKind::NotFound);
         let listed = ruled.list(&ctx, Some(&uri), &PageRequest::first(9)).await.map(drop);
         assert_eq!(kind(listed), ErrorKind::NotFound);
@@ -117,8 +130,8 @@ async fn a_hidden_page_is_passed_over_and_nothing_behind_it_is_lost() {
     }
     let memory = memory.text("file:///seen", "");
     let hide = RuleEffect { hide: Some(true), ..RuleEffect::default() };
-    let ruled = Ruled::new(memory, MetadataRules::new([rule("hidden*", hide)]).unwrap());
-    let page = ruled.list(&Context::default(), None, &PageRequest::first(3)).await.unwrap();
+    let ruled = MetadataRules::new([rule("hidden*", hide)]).unwrap().around(Arc::new(memory));
+    let page = ruled.list(&testkit::local_context(), None, &PageRequest::first(3)).await.unwrap();
     assert_eq!((page.items.len(), page.next), (1, None));
 }
 
@@ -138,23 +151,23 @@ async fn hidden_values_of_a_template_are_not_suggested() {
     let memory =
         MemoryProvider::new().template("note://p/{id}", "{id}", &[("id", &["ada", "grace"])]);
     let hide = RuleEffect { hide: Some(true), ..RuleEffect::default() };
-    let ruled = Ruled::new(memory, MetadataRules::new([rule("p/ada", hide)]).unwrap());
+    let ruled = MetadataRules::new([rule("p/ada", hide)]).unwrap().around(Arc::new(memory));
     let settled = std::collections::BTreeMap::new();
     let template = "note://p/{id}";
     let question = CompletionRequest { template, variable: "id", typed: "", resolved: &settled };
     let complete = ruled.facets().complete.unwrap();
-    let completion = complete.complete(&Context::default(), &question).await.unwrap();
+    let completion = complete.complete(&testkit::local_context(), &question).await.unwrap();
     assert_eq!(completion.values, ["grace"]);
 }
 
 #[tokio::test]
 async fn nothing_over_the_limit_leaves_in_one_piece() {
-    let bounded = Bounded::new(MemoryProvider::new().text("a:1", "0123456789"), 4);
-    let ctx = Context::default();
-    let whole = Window::Whole { limit: u64::MAX };
+    let bounded = Bounded(4).around(Arc::new(MemoryProvider::new().text("a:1", "0123456789")));
+    let ctx = testkit::local_context();
+    let whole = ReadRequest::whole(u64::MAX);
     let refused = bounded.read(&ctx, &uri("a:1"), &whole).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::TooLarge);
-    let part = Window::Part { offset: 2, length: u64::MAX, etag: None };
+    let part = Window::Part { offset: 2, length: u64::MAX, etag: None }.into();
     let reading = bounded.read(&ctx, &uri("a:1"), &part).await.unwrap();
     let Content::Parts(parts) = reading.content else { panic!("a leaf has parts") };
     let slice = parts[0].slice.as_ref().unwrap();
@@ -166,8 +179,8 @@ async fn a_source_that_hangs_is_given_up_on_and_its_work_dropped() {
     let memory = Arc::new(memory());
     memory.inject_fault(FaultPoint::List, Fault::Hangs);
     memory.inject_fault(FaultPoint::Stat(uri("file:///README.md")), Fault::Hangs);
-    let timed = Timed::new(Arc::clone(&memory), Duration::from_secs(5));
-    let ctx = Context::default();
+    let timed = Timed(Duration::from_secs(5)).around(Arc::clone(&memory) as _);
+    let ctx = testkit::local_context();
     let listed = timed.list(&ctx, None, &PageRequest::first(9)).await.map(drop);
     let stat = timed.stat(&ctx, &uri("file:///README.md")).await.map(drop);
     for result in [listed, stat] {
@@ -175,4 +188,94 @@ async fn a_source_that_hangs_is_given_up_on_and_its_work_dropped() {
     }
     assert_eq!(memory.counts().in_flight(), 0);
     assert!(timed.stat(&ctx, &uri("file:///docs")).await.is_ok());
+}
+
+#[tokio::test]
+async fn every_layer_passes_on_every_facet() {
+    let layers: [Box<dyn Layer>; 3] =
+        [Box::new(Bounded(1 << 20)), Box::new(Timed(Duration::from_secs(30))), Box::new(rules())];
+    for layer in layers {
+        let provider = layer.around(Arc::new(full_memory()));
+        let Facets { watch, complete, health, relay, mounts, search } = provider.facets();
+        assert!(watch.is_some() && complete.is_some() && health.is_some());
+        assert!(relay.is_some() && search.is_some() && mounts.is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_search_finds_nothing_that_is_hidden_and_filters_by_what_rules_say() {
+    let ruled = rules().around(Arc::new(full_memory()));
+    let hits = |query: &str, filter: Option<Filter>| {
+        let (ruled, query) = (Arc::clone(&ruled), query.to_owned());
+        async move {
+            let filter = filter.map(Arc::new);
+            let request = SearchRequest { query, filter, cursor: None, limit: 10 };
+            let search = ruled.facets().search.unwrap();
+            let page = search.search(&testkit::local_context(), &request).await.unwrap();
+            page.items.iter().map(|hit| hit.uri.to_string()).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(hits("s", None).await, Vec::<String>::new(), "only the hidden one has it");
+    assert_eq!(hits("a", None).await, ["file:///README.md", "file:///docs/a.md"]);
+    let important = Filter { min_priority: Some(0.5), ..Filter::default() };
+    assert_eq!(hits("a", Some(important)).await, ["file:///docs/a.md"]);
+}
+
+/// Gives the members of a collection inside its reading, as some servers do.
+struct Nested(MemoryProvider);
+
+#[async_trait]
+impl Provider for Nested {
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        paging: &PageRequest,
+    ) -> resource::Result<Page<Resource>> {
+        self.0.list(ctx, parent, paging).await
+    }
+
+    async fn templates(
+        &self,
+        ctx: &Context,
+        paging: &PageRequest,
+    ) -> resource::Result<Page<Template>> {
+        self.0.templates(ctx, paging).await
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> resource::Result<Arc<Resource>> {
+        self.0.stat(ctx, uri).await
+    }
+
+    async fn read(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+        request: &ReadRequest,
+    ) -> resource::Result<Reading> {
+        let mut all = Vec::new();
+        for child in self.0.list(ctx, Some(uri), &PageRequest::first(9)).await?.items {
+            let reading = self.0.read(ctx, &child.uri, request).await?;
+            let Content::Parts(parts) = reading.content else { continue };
+            all.extend(parts);
+        }
+        Ok(Reading::new(Content::Parts(all), Freshness::default()))
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        self.0.facets()
+    }
+}
+
+#[tokio::test]
+async fn a_rule_judges_every_part_of_a_reading_by_its_own_uri() {
+    let ruled = rules().around(Arc::new(Nested(memory())));
+    let ctx = testkit::local_context();
+    let whole = ReadRequest::whole(100);
+    let reading = ruled.read(&ctx, &uri("file:///docs"), &whole).await.unwrap();
+    let Content::Parts(parts) = reading.content else { panic!("it has parts") };
+    let told: Vec<_> = parts.iter().map(|part| part.resource.uri.as_str()).collect();
+    assert_eq!(told, ["file:///docs/a.md"], "the hidden member is left out");
+    assert_eq!(parts[0].resource.title.as_deref(), Some("A page"), "by the member's own rule");
+    assert_eq!(reading.total_parts, 1);
 }

@@ -8,13 +8,13 @@ use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
 use super::DEFAULT_TIMEOUT;
-use crate::settings::{CommandSetting, Diagnostic, Secret, Settings, UpstreamMount};
+use crate::settings::{CommandSetting, Diagnostic, MountSettings, Secret, Settings, UpstreamMount};
 
 /// Builds the provider of the server in `declared`; does not connect yet.
 pub(super) fn build_upstream(
     settings: &Settings,
     name: &str,
-    at: std::ops::Range<usize>,
+    mount: &MountSettings,
     declared: &UpstreamMount,
 ) -> Result<Upstream, Diagnostic> {
     let target = match (&declared.command, &declared.url) {
@@ -25,11 +25,11 @@ pub(super) fn build_upstream(
         },
         _ => {
             let message = format!("mount `{name}` needs either `command` or `url`");
-            return Err(settings.diagnostic(at, message, None));
+            return Err(settings.diagnostic(mount.span.clone(), message, None));
         }
     };
     let usual = client::Options::default();
-    let (timeout, reading) = match declared.timeout() {
+    let (timeout, reading) = match mount.shared.timeout {
         Some(span) => (span.0, span.0),
         None => (usual.timeout, DEFAULT_TIMEOUT),
     };

@@ -4,6 +4,11 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use super::mount::SharedSettings;
+
+/// A key that only one kind of mount has, of each kind.
+const MOUNT_KEYS: [&str; 3] = ["path", "resources", "command"];
+
 /// The path and text of a settings file.
 #[derive(Debug, Clone)]
 pub(crate) struct SettingsText {
@@ -56,8 +61,12 @@ impl SettingsText {
         let mut quoted = message.split('`').skip(1).step_by(2);
         if message.starts_with("unknown field") || message.starts_with("unknown variant") {
             let unknown = quoted.next().unwrap_or_default().to_owned();
-            let known: Vec<&str> = quoted.collect();
-            let what = if message.starts_with("unknown field") { "key" } else { "value" };
+            let mut known: Vec<&str> = quoted.collect();
+            let is_key = message.starts_with("unknown field");
+            if is_key && MOUNT_KEYS.iter().any(|key| known.contains(key)) {
+                known.extend(SharedSettings::KEYS);
+            }
+            let what = if is_key { "key" } else { "value" };
             let hint = did_you_mean(&unknown, known.iter().copied())
                 .or_else(|| Some(format!("expected one of: {}", known.join(", "))));
             return self.diagnostic(error.span(), format!("unknown {what} `{unknown}`"), hint);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::MountSettings;
-use super::mount::{self, MountKind};
+use super::mount::{self, MountKind, SharedSettings};
 use super::upstream::{CommandSetting, Secret, UpstreamMount};
 
 #[derive(Deserialize)]
@@ -81,6 +81,7 @@ impl HostServer {
         MountSettings {
             span: 0..0,
             kind: MountKind::UpstreamServer(Box::new(upstream)),
+            shared: SharedSettings::default(),
             fingerprint: Some(said),
         }
     }

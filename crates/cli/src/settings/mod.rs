@@ -20,6 +20,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use crate::args::SourceArgs;
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
+use mount::SharedSettings;
 pub(crate) use mount::{
     FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
     RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, WatchSetting,
@@ -110,6 +111,7 @@ impl Settings {
         let mount = MountSettings {
             span: 0..0,
             kind: MountKind::UpstreamServer(Box::new(upstream)),
+            shared: SharedSettings::default(),
             fingerprint: said,
         };
         if self.mounts.insert(name.to_owned(), mount).is_some() {
@@ -226,6 +228,7 @@ fn read_mount(
         let hint = Some(format!("add kind = \"fs\", or one of: {}", KINDS.join(", ")));
         return Err(text.diagnostic(Some(at), "this mount has no `kind`".into(), hint));
     };
+    let shared = take_shared(text, span.clone(), &mut table)?;
     let rest = Spanned::new(span, DeValue::Table(table));
     let named = kind.get_ref().as_str().unwrap_or_default().to_owned();
     let kind = match named.as_str() {
@@ -239,7 +242,22 @@ fn read_mount(
             return Err(text.diagnostic(Some(kind.span()), message, hint));
         }
     };
-    Ok(MountSettings { span: at, kind, fingerprint: None })
+    Ok(MountSettings { span: at, kind, shared, fingerprint: None })
+}
+
+/// Takes the keys that every kind of mount has out of `table`.
+fn take_shared<'a>(
+    text: &SettingsText,
+    span: std::ops::Range<usize>,
+    table: &mut DeTable<'a>,
+) -> Result<SharedSettings, Diagnostic> {
+    let mut shared = DeTable::new();
+    for key in SharedSettings::KEYS {
+        if let Some((key, value)) = table.remove_entry(*key) {
+            shared.insert(key, value);
+        }
+    }
+    text.deserialize(Spanned::new(span, DeValue::Table(shared)))
 }
 
 impl SettingsText {

@@ -15,6 +15,7 @@ use super::upstream::{Secret, UpstreamMount};
 pub(crate) struct MountSettings {
     pub(crate) span: Range<usize>,
     pub(crate) kind: MountKind,
+    pub(crate) shared: SharedSettings,
     /// The source text of the mount, to detect changes on reload. A secret: it may hold tokens.
     pub(crate) fingerprint: Option<Secret>,
 }
@@ -26,13 +27,28 @@ pub(crate) enum MountKind {
     UpstreamServer(Box<UpstreamMount>),
 }
 
-/// The settings that every kind of mount shares.
-#[derive(Debug, Default)]
-pub(crate) struct SharedSettings<'a> {
-    pub(crate) max_read: Option<ByteSize>,
-    pub(crate) timeout: Option<TimeSpan>,
-    pub(crate) required: bool,
-    pub(crate) rules: &'a [RuleSettings],
+/// Declares the keys that every kind of mount has, once: as a struct, and by name.
+macro_rules! shared_settings {
+    ($($key:ident: $type:ty,)*) => {
+        /// The settings that every kind of mount has.
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub(crate) struct SharedSettings {
+            $(pub(crate) $key: $type,)*
+        }
+
+        impl SharedSettings {
+            /// The keys.
+            pub(super) const KEYS: &[&str] = &[$(stringify!($key)),*];
+        }
+    };
+}
+
+shared_settings! {
+    max_read: Option<ByteSize>,
+    timeout: Option<TimeSpan>,
+    required: bool,
+    rules: Vec<RuleSettings>,
 }
 
 /// A folder mount (`kind = "fs"`).
@@ -51,12 +67,6 @@ pub(crate) struct FolderMount {
     pub(crate) watch: WatchSetting,
     pub(crate) poll: Option<TimeSpan>,
     pub(crate) watches: Option<usize>,
-    max_read: Option<ByteSize>,
-    timeout: Option<TimeSpan>,
-    #[serde(default)]
-    required: bool,
-    #[serde(default)]
-    rules: Vec<RuleSettings>,
 }
 
 /// A mount of resources declared in the settings (`kind = "static"`).
@@ -68,12 +78,6 @@ pub(crate) struct StaticMount {
     #[serde(default)]
     pub(crate) templates: Vec<StaticTemplate>,
     pub(crate) ttl: Option<TimeSpan>,
-    max_read: Option<ByteSize>,
-    timeout: Option<TimeSpan>,
-    #[serde(default)]
-    required: bool,
-    #[serde(default)]
-    rules: Vec<RuleSettings>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -187,33 +191,13 @@ impl MountSettings {
             watch: WatchSetting::Auto,
             poll: None,
             watches: None,
-            max_read: None,
-            timeout: None,
-            required: false,
-            rules: Vec::new(),
         };
         let fingerprint = Some(Secret(format!("{files:?}")));
-        Self { span: 0..0, kind: MountKind::Folder(files), fingerprint }
-    }
-
-    /// The settings that every kind of mount shares.
-    pub(crate) fn shared(&self) -> SharedSettings<'_> {
-        match &self.kind {
-            MountKind::Folder(FolderMount { max_read, timeout, required, rules, .. })
-            | MountKind::Static(StaticMount { max_read, timeout, required, rules, .. }) => {
-                SharedSettings {
-                    max_read: *max_read,
-                    timeout: *timeout,
-                    required: *required,
-                    rules,
-                }
-            }
-            MountKind::UpstreamServer(upstream) => SharedSettings {
-                max_read: upstream.max_read,
-                timeout: upstream.timeout,
-                required: upstream.required,
-                rules: &upstream.rules,
-            },
+        Self {
+            span: 0..0,
+            kind: MountKind::Folder(files),
+            shared: SharedSettings::default(),
+            fingerprint,
         }
     }
 }

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::mount::RuleSettings;
-use super::units::{ByteSize, TimeSpan};
+use super::units::TimeSpan;
 
 /// An upstream MCP server: a program to start, or a URL.
 #[derive(Debug, Default, Deserialize)]
@@ -24,10 +23,6 @@ pub(crate) struct UpstreamMount {
     pub(crate) poll: Option<TimeSpan>,
     pub(crate) prefix: Option<Spanned<bool>>,
     pub(crate) listing: Option<TimeSpan>,
-    pub(super) max_read: Option<ByteSize>,
-    pub(super) timeout: Option<TimeSpan>,
-    pub(super) required: bool,
-    pub(super) rules: Vec<RuleSettings>,
 }
 
 /// A program as a string, or with its arguments as an array.
@@ -80,10 +75,6 @@ impl Secret {
 }
 
 impl UpstreamMount {
-    pub(crate) fn timeout(&self) -> Option<TimeSpan> {
-        self.timeout
-    }
-
     /// The location of `prefix = false`, if the mount sets it.
     pub(crate) fn unprefixed_span(&self) -> Option<Range<usize>> {
         self.prefix.as_ref().filter(|prefix| !prefix.get_ref()).map(Spanned::span)

@@ -132,8 +132,7 @@ impl<'a> RequestMeta<'a> {
     }
 
     /// The revision of a stateless request. Refuses unknown revisions and those with a handshake.
-    pub fn revision(&self) -> Result<Revision, Refusal> {
-        let date = self.protocol_version()?;
+    pub fn revision(date: &str) -> Result<Revision, Refusal> {
         let known = Revision::from_date(&date).filter(|revision| !revision.has_handshake());
         known.ok_or_else(|| Refusal::unsupported_revision(&date))
     }

@@ -27,7 +27,8 @@ pub(super) struct WorkBudget {
     /// Names that may still be read; `None` if unlimited.
     remaining: Cell<Option<usize>>,
     names_read: Cell<u64>,
-    ctx: Context,
+    /// Receives progress reports.
+    ctx: Option<Context>,
     cancelled: Option<Arc<AtomicBool>>,
     waits_left: Cell<usize>,
     awaited_scan: RefCell<Option<ScanWaiter>>,
@@ -49,7 +50,7 @@ impl WorkBudget {
         Self {
             remaining: Cell::new(Some(MAX_INLINE_NAMES)),
             names_read: Cell::new(0),
-            ctx: Context::default(),
+            ctx: None,
             cancelled: None,
             waits_left: Cell::new(0),
             awaited_scan: RefCell::new(None),
@@ -60,7 +61,7 @@ impl WorkBudget {
     pub(super) fn blocking(ctx: Context, attendance: &CancelOnDrop) -> Self {
         Self {
             remaining: Cell::new(None),
-            ctx,
+            ctx: Some(ctx),
             cancelled: Some(attendance.0.clone()),
             waits_left: Cell::new(MAX_SCAN_WAITS),
             ..Self::inline()
@@ -123,7 +124,9 @@ impl WorkBudget {
         let seen = self.names_read.get() + 1;
         self.names_read.set(seen);
         if seen.is_multiple_of(10_000) {
-            self.ctx.report_progress(seen, None);
+            if let Some(ctx) = &self.ctx {
+                ctx.report_progress(seen, None);
+            }
         }
         if self.is_unlimited() && !seen.is_multiple_of(CANCEL_CHECK_INTERVAL) {
             return Ok(());

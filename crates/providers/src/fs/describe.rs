@@ -1,6 +1,6 @@
 //! Builds the resource description of a file or folder.
 
-use resource::{Annotations, Resource, Truth, Uri};
+use resource::{Annotations, Resource, Uri};
 
 use super::mime;
 use super::stamp::{FileKind, FileStamp};
@@ -13,11 +13,11 @@ pub(super) fn describe(
     uri: Uri,
     name: Option<&[u8]>,
     stamp: &FileStamp,
-    watchable: Truth,
+    watchable: Option<bool>,
 ) -> Resource {
     let mut resource = describe_without_mime(uri, name, stamp, watchable);
     if stamp.kind == FileKind::Folder {
-        resource.listable = Truth::Yes;
+        resource.listable = Some(true);
         resource.mime = Some(FOLDER_MIME.to_owned());
     } else {
         resource.mime = mime::by_name(&resource.name).map(str::to_owned);
@@ -30,7 +30,7 @@ pub(super) fn describe_without_mime(
     uri: Uri,
     name: Option<&[u8]>,
     stamp: &FileStamp,
-    watchable: Truth,
+    watchable: Option<bool>,
 ) -> Resource {
     let mut resource = Resource::new(uri, String::from_utf8_lossy(name.unwrap_or(b"/")));
     resource.annotations =

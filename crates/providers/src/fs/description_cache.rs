@@ -7,7 +7,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hasher};
 use std::sync::Arc;
 
-use resource::{Resource, Truth};
+use resource::Resource;
 
 use super::describe::describe;
 use super::path::{LocalPath, child_uri};
@@ -27,7 +27,7 @@ const ENTRY_OVERHEAD: usize =
 pub(super) struct DescriptionCache {
     cache: WeightedCache<u64, CachedDescription, BuildHasherDefault<PrehashedHasher>>,
     path_hasher: RandomState,
-    watchable: Truth,
+    watchable: Option<bool>,
 }
 
 #[derive(Clone)]
@@ -48,7 +48,7 @@ pub(super) struct FolderDescriptions<'a> {
 
 impl DescriptionCache {
     /// An empty cache. All descriptions say `watchable`.
-    pub(super) fn new(watchable: Truth) -> Self {
+    pub(super) fn new(watchable: Option<bool>) -> Self {
         Self { cache: WeightedCache::new(CACHE_BYTES), path_hasher: RandomState::new(), watchable }
     }
 
@@ -161,7 +161,6 @@ impl Hasher for PrehashedHasher {
 mod tests {
     use std::sync::Arc;
 
-    use resource::Truth;
     use rustix::fs::fstat;
 
     use super::{CACHE_BYTES, DescriptionCache};
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_however_many_are_given() {
-        let entries = DescriptionCache::new(Truth::Yes);
+        let entries = DescriptionCache::new(Some(true));
         let stamp = FileStamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
         let mut series = entries.for_folder(&LocalPath::default());
         let first = series.get_or_describe(b"0", &stamp, None);

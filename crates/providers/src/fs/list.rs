@@ -36,11 +36,10 @@ impl FsRoot {
         budget: &WorkBudget,
     ) -> Result<Page<Resource>, FsError> {
         let place = paging.cursor.as_ref().map(FsCursor::decode).transpose()?;
-        let limit = paging.limit.max(1);
         if let Some(asked) = parent {
             return match self.find(&asked.path)? {
                 PathEntry::Folder(folder) => {
-                    self.list_folder(&folder, &asked.path, (place, limit), budget)
+                    self.list_folder(&folder, &asked.path, (place, paging), budget)
                 }
                 PathEntry::File(_) if asked.requires_folder => Err(not_found().into()),
                 PathEntry::File(_) => Err(Error::invalid("not a collection").into()),
@@ -54,15 +53,18 @@ impl FsRoot {
         match mode {
             WalkMode::Flat => {
                 self.track_all_listed(budget)?;
-                Ok(self.list_files(top, place.as_ref(), limit, budget)?)
+                Ok(self.list_files(top, place.as_ref(), paging, budget)?)
             }
-            WalkMode::Tree => self.list_folder(&top, &LocalPath::default(), (place, limit), budget),
+            WalkMode::Tree => {
+                self.list_folder(&top, &LocalPath::default(), (place, paging), budget)
+            }
         }
     }
 
     /// Counts the files, stopping after `most` files and folders.
     pub(super) fn count_files(&self, most: usize, budget: &WorkBudget) -> io::Result<FileCount> {
-        let mut walk = TreeWalk::new(self, self.root_folder()?, ScanExtent::UpTo(most), budget)?;
+        let mut walk =
+            TreeWalk::new(self, self.root_folder()?, (ScanExtent::UpTo(most), None), budget)?;
         let (mut leaves, mut folders) = (0, 0);
         let mut all = walk.is_scan_complete();
         while all && leaves + folders <= most {
@@ -102,9 +104,10 @@ impl FsRoot {
         &self,
         folder: &Arc<Folder>,
         shown: &LocalPath,
-        (place, limit): (Option<FsCursor>, usize),
+        (place, paging): (Option<FsCursor>, &PageRequest),
         budget: &WorkBudget,
     ) -> Result<Page<Resource>, FsError> {
+        let limit = paging.limit.max(1);
         self.track_listed(folder, budget)?;
         let names = self.folder_names(folder, ScanExtent::All, budget)?;
         let trust = self.cache_validity(folder, &names);
@@ -123,21 +126,18 @@ impl FsRoot {
             let known = (shown, &names);
             page.items = self.page_cache.get_or_build(known, (next, limit), &series, trust);
             next += page.items.len();
+            page.items.retain(|item| paging.shows(item));
         }
         page.items.reserve_exact((limit - page.items.len()).min(names.len().saturating_sub(next)));
         while page.items.len() < limit && next < end {
             let Some((name, kind)) = names.get(next) else { return Ok(page) };
             next += 1;
             budget.check_cancelled()?;
-            if self.is_hidden(folder, shown, name) {
+            if self.is_hidden(folder, shown, name) || !may_show(paging, shown, (name, kind)) {
                 continue;
             }
-            page.items.extend(self.describe_child(
-                folder,
-                (name, kind),
-                &mut series,
-                trust.as_ref(),
-            ));
+            let child = self.describe_child(folder, (name, kind), &mut series, trust.as_ref());
+            page.items.extend(child.filter(|child| paging.shows(child)));
         }
         if next < names.len()
             && let Some((last, _)) = names.get(next - 1)
@@ -152,10 +152,12 @@ impl FsRoot {
         &self,
         top: Arc<Folder>,
         cursor: Option<&FsCursor>,
-        limit: usize,
+        paging: &PageRequest,
         budget: &WorkBudget,
     ) -> io::Result<Page<Resource>> {
-        let mut walk = TreeWalk::new(self, top, ScanExtent::All, budget)?;
+        let limit = paging.limit.max(1);
+        let filter = paging.filter.as_deref();
+        let mut walk = TreeWalk::new(self, top, (ScanExtent::All, filter), budget)?;
         if let Some(place) = cursor {
             walk.resume(place)?;
         }
@@ -166,7 +168,11 @@ impl FsRoot {
             && opened < MAX_FOLDERS_PER_PAGE
         {
             budget.check_cancelled()?;
-            page.items.append(&mut walk.take_cached_page(limit - page.items.len()));
+            let mut cached = walk.take_cached_page(limit - page.items.len());
+            passed += cached.len();
+            cached.retain(|item| paging.shows(item));
+            passed -= cached.len();
+            page.items.append(&mut cached);
             if page.items.len() >= limit {
                 break;
             }
@@ -176,11 +182,18 @@ impl FsRoot {
                 Some(WalkStep::Folder) => opened += 1,
                 Some(WalkStep::File(stamp)) => {
                     passed += 1;
-                    let Some((folder, name, series, trust)) = walk.position() else { break };
+                    let Some(at) = walk.position() else { break };
+                    if !may_show(paging, at.shown, (at.name, FileKind::File)) {
+                        continue;
+                    }
                     let entry = match stamp {
-                        Some(stamp) => Some(series.get_or_describe(name, &stamp, None)),
-                        None => self.describe_child(folder, (name, FileKind::File), series, trust),
+                        Some(stamp) => Some(at.descriptions.get_or_describe(at.name, &stamp, None)),
+                        None => {
+                            let file = (at.name, FileKind::File);
+                            self.describe_child(at.folder, file, at.descriptions, at.validity)
+                        }
                     };
+                    let entry = entry.filter(|entry| paging.shows(entry));
                     passed -= usize::from(entry.is_some());
                     page.items.extend(entry);
                 }
@@ -224,4 +237,12 @@ impl FsRoot {
         }
         folder.handle.stat_child(name).ok().filter(|stamp| stamp.kind == kind)
     }
+}
+
+/// Whether the list may show `name`, judged before it is looked at.
+fn may_show(paging: &PageRequest, shown: &LocalPath, (name, kind): (&[u8], FileKind)) -> bool {
+    paging.filter.as_ref().is_none_or(|filter| {
+        let uri = shown.join(name).uri();
+        filter.may_show(&uri, &String::from_utf8_lossy(name), kind != FileKind::File)
+    })
 }

@@ -35,9 +35,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Annotations, Complete, Completion, CompletionRequest, Context, Error, Facets, Page,
-    PageRequest, Provider, Reading, Resource, Result, Template, UnknownMembers, Uri, UriTemplate,
-    Window,
+    Annotations, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Page,
+    PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, UnknownMembers, Uri,
+    UriTemplate,
 };
 
 use self::budget::{CancelOnDrop, WorkBudget};
@@ -71,10 +71,9 @@ impl Fs {
 
     /// Counts the files, stopping after `most` files and folders. An error counts as zero,
     /// incomplete.
-    pub async fn count(&self, most: usize) -> FileCount {
-        let ctx = Context::default();
+    pub async fn count(&self, ctx: &Context, most: usize) -> FileCount {
         let count =
-            self.run_job(&ctx, move |site, effort| Ok(site.count_files(most, effort)?)).await;
+            self.run_job(ctx, move |site, effort| Ok(site.count_files(most, effort)?)).await;
         count.unwrap_or(FileCount { files: 0, is_complete: false })
     }
 
@@ -165,30 +164,41 @@ impl Provider for Fs {
         Ok(Page { items: vec![Arc::new(template)], freshness, ..Page::empty() })
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         let (asked, named) = (parse_path(uri)?, uri.clone());
         let stat = move |root: &FsRoot, _: &WorkBudget| match root.find(&asked.path)? {
             PathEntry::File(_) if asked.requires_folder => Err(not_found().into()),
             found => {
                 let (name, stamp) = (asked.path.name(), found.stamp());
-                Ok(describe(named.clone(), name, stamp, root.watchable))
+                Ok(Arc::new(describe(named.clone(), name, stamp, root.watchable)))
             }
         };
         self.run_job(ctx, stat).await.map_err(|fault| fault.for_uri(uri))
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let (asked, named, window) = (parse_path(uri)?, uri.clone(), window.clone());
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let (asked, named, window) = (parse_path(uri)?, uri.clone(), request.window.clone());
         let read = move |root: &FsRoot, budget: &WorkBudget| {
             root.read_content(&named, &asked, &window, budget)
         };
-        let content = self.run_job(ctx, read).await.map_err(|fault| fault.for_uri(uri))?;
-        Ok(Reading { content, freshness: self.root.freshness })
+        let mut content = self.run_job(ctx, read).await.map_err(|fault| fault.for_uri(uri))?;
+        if let Content::Parts(parts) = &mut content {
+            let selected = request.select(parts, |part| part.resource.mime.as_deref());
+            selected.map_err(|error| error.about(uri))?;
+        }
+        Ok(Reading::new(content, self.root.freshness))
     }
 
     fn facets(&self) -> Facets<'_> {
         let watch = (self.root.watch != WatchMode::Off).then_some(self as _);
-        Facets { watch, complete: Some(self), health: Some(self), relay: None, mounts: None }
+        Facets {
+            watch,
+            complete: Some(self),
+            health: Some(self),
+            relay: None,
+            mounts: None,
+            search: None,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use resource::{CacheScope, Freshness, Truth};
+use resource::{CacheScope, Freshness};
 use tokio::sync::Semaphore;
 
 use super::cache_guard::CacheGuards;
@@ -50,7 +50,7 @@ pub(super) struct FsRoot {
     /// Permits for work on blocking threads.
     pub(super) blocking_permits: Arc<Semaphore>,
     pub(super) watch: WatchMode,
-    pub(super) watchable: Truth,
+    pub(super) watchable: Option<bool>,
     pub(super) rescan_loop: RescanLoop<FsWatchState>,
     pub(super) listing_subscribers: ListingSubscribers,
     pub(super) cache_guards: CacheGuards,
@@ -66,7 +66,7 @@ impl FsRoot {
         // A file server's clock may differ from ours, and may tick in whole seconds.
         let margin = Duration::from_millis(if root.on_local_disk { 50 } else { 2_000 });
         let places = if root.on_local_disk { MAX_BLOCKING_JOBS } else { MAX_BLOCKING_JOBS_REMOTE };
-        let watchable = if watch == WatchMode::Off { Truth::No } else { Truth::Yes };
+        let watchable = if watch == WatchMode::Off { Some(false) } else { Some(true) };
         Ok(Self {
             dir: root,
             hidden,

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use resource::{Absence, Resource};
+use resource::{Absence, Filter, Resource};
 
 use super::budget::WorkBudget;
 use super::cursor::{FsCursor, WalkMode};
@@ -30,6 +30,8 @@ pub(super) struct TreeWalk<'a> {
     root: &'a FsRoot,
     budget: &'a WorkBudget,
     extent: ScanExtent,
+    /// Folders below which nothing matches are not entered.
+    filter: Option<&'a Filter>,
     levels: Vec<WalkLevel<'a>>,
     /// Folders that could not be read.
     pub(super) absent: Vec<Absence>,
@@ -48,9 +50,17 @@ struct WalkLevel<'a> {
     is_page_cache_untried: bool,
 }
 
-/// Current position: folder, name, descriptions of the folder's files, and their validity.
-type WalkPosition<'w, 'a> =
-    (&'w Arc<Folder>, &'w [u8], &'w mut FolderDescriptions<'a>, Option<&'w Validity>);
+/// Current position of a walk.
+pub(super) struct WalkPosition<'w, 'a> {
+    pub(super) folder: &'w Arc<Folder>,
+    /// The path of the folder as the caller writes it.
+    pub(super) shown: &'w LocalPath,
+    /// The name in the folder.
+    pub(super) name: &'w [u8],
+    /// The descriptions of the folder's files, and their validity.
+    pub(super) descriptions: &'w mut FolderDescriptions<'a>,
+    pub(super) validity: Option<&'w Validity>,
+}
 
 /// Result of one step.
 pub(super) enum WalkStep {
@@ -67,10 +77,11 @@ impl<'a> TreeWalk<'a> {
     pub(super) fn new(
         root: &'a FsRoot,
         top: Arc<Folder>,
-        extent: ScanExtent,
+        (extent, filter): (ScanExtent, Option<&'a Filter>),
         budget: &'a WorkBudget,
     ) -> io::Result<Self> {
-        let mut walk = Self { root, budget, extent, levels: Vec::new(), absent: Vec::new() };
+        let (levels, absent) = (Vec::new(), Vec::new());
+        let mut walk = Self { root, budget, extent, filter, levels, absent };
         walk.push_level(top, LocalPath::default())?;
         Ok(walk)
     }
@@ -151,7 +162,13 @@ impl<'a> TreeWalk<'a> {
     pub(super) fn position(&mut self) -> Option<WalkPosition<'_, 'a>> {
         let level = self.levels.last_mut()?;
         let (name, _) = level.names.get(level.next.checked_sub(1)?)?;
-        Some((&level.folder, name, &mut level.descriptions, level.validity.as_ref()))
+        Some(WalkPosition {
+            folder: &level.folder,
+            shown: &level.shown,
+            name,
+            descriptions: &mut level.descriptions,
+            validity: level.validity.as_ref(),
+        })
     }
 
     /// Returns the kind of the next entry.
@@ -180,6 +197,9 @@ impl<'a> TreeWalk<'a> {
             return Ok(false);
         }
         let shown = level.shown.join(name);
+        if self.filter.is_some_and(|filter| !filter.may_match_below(&shown.uri())) {
+            return Ok(false);
+        }
         if self.levels.len() >= MAX_DEPTH {
             self.absent.push(absence(&shown, "nested too deeply"));
             return Ok(false);

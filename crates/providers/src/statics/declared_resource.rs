@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use resource::{Body, ByteSource, Format, Part, Resource, Result, Slice, Truth, Window};
+use resource::{Body, ByteSource, Format, Part, ReadRequest, Resource, Result, Slice, Window};
 
 use super::file::{
     ContentFacts, DeclaredFile, OpenDeclaredFile, content_fingerprint, run_blocking,
@@ -48,9 +48,9 @@ impl DeclaredResource {
         let forms: Vec<DeclaredFormat> =
             entry.formats.into_iter().map(|form| DeclaredFormat::new(form, several)).collect();
         let mut declared = entry.resource;
-        declared.listable = Truth::No;
+        declared.listable = Some(false);
         let on_disk = forms.iter().any(DeclaredFormat::is_on_disk);
-        declared.watchable = if on_disk { Truth::Yes } else { Truth::No };
+        declared.watchable = if on_disk { Some(true) } else { Some(false) };
         if let Some(mime) = forms.first().and_then(|form| form.mime.clone()) {
             declared.mime = Some(mime);
         }
@@ -93,39 +93,49 @@ impl DeclaredResource {
         Arc::new(self.build_description(&self.facts()))
     }
 
-    /// Reads all formats, or a window of the primary one.
-    pub(super) async fn read_parts(self: &Arc<Self>, window: &Window) -> Result<Vec<Part>> {
-        if self.is_on_disk() {
-            let (item, window) = (Arc::clone(self), window.clone());
-            return run_blocking(move || item.open_parts(&window)).await;
-        }
-        let contents = self
-            .requested_formats(window)
-            .iter()
-            .map(DeclaredFormat::open)
-            .collect::<Result<Vec<_>>>()?;
-        build_parts(&self.descriptions, contents, window)
+    /// Reads the wanted formats, or a window of the first wanted one. Also returns how many are
+    /// wanted.
+    pub(super) async fn read_parts(
+        self: &Arc<Self>,
+        request: &ReadRequest,
+    ) -> Result<(Vec<Part>, usize)> {
+        let (wanted, total) = self.wanted_formats(request)?;
+        let window = request.window.clone();
+        let parts = if self.is_on_disk() {
+            let item = Arc::clone(self);
+            run_blocking(move || item.open_parts(&wanted, &window)).await?
+        } else {
+            let open =
+                |at: &usize| Ok((Arc::clone(&self.descriptions[*at]), self.formats[*at].open()?));
+            build_parts(wanted.iter().map(open).collect::<Result<_>>()?, &window)?
+        };
+        Ok((parts, total))
     }
 
-    fn open_parts(&self, window: &Window) -> Result<Vec<Part>> {
-        let asked = self.requested_formats(window);
-        let contents = asked.iter().map(DeclaredFormat::open).collect::<Result<Vec<_>>>()?;
-        let opened = asked.iter().zip(&contents).map(|(form, content)| match content {
-            FormatContent::File(opened) => Some(opened.facts.clone()),
-            FormatContent::Inline(..) => form.facts(),
-        });
-        let facts: Vec<_> =
-            opened.chain(self.formats[asked.len()..].iter().map(DeclaredFormat::facts)).collect();
+    fn open_parts(&self, wanted: &[usize], window: &Window) -> Result<Vec<Part>> {
+        let mut facts = self.facts();
+        let mut contents = Vec::with_capacity(wanted.len());
+        for at in wanted {
+            let content = self.formats[*at].open()?;
+            if let FormatContent::File(opened) = &content {
+                facts[*at] = Some(opened.facts.clone());
+            }
+            contents.push(content);
+        }
         let resources =
             self.describe_each_format(&Arc::new(self.build_description(&facts)), &facts);
-        build_parts(&resources, contents, window)
+        let resources = wanted.iter().map(|at| Arc::clone(&resources[*at]));
+        build_parts(resources.zip(contents).collect(), window)
     }
 
-    fn requested_formats(&self, window: &Window) -> &[DeclaredFormat] {
-        match window {
-            Window::Whole { .. } => &self.formats,
-            Window::Part { .. } => &self.formats[..1],
+    /// The positions of the formats to read, and how many formats are wanted.
+    fn wanted_formats(&self, request: &ReadRequest) -> Result<(Vec<usize>, usize)> {
+        let mut wanted: Vec<_> = self.formats.iter().enumerate().collect();
+        let total = request.select(&mut wanted, |(_, format)| format.mime.as_deref())?;
+        if matches!(request.window, Window::Part { .. }) {
+            wanted.truncate(1);
         }
+        Ok((wanted.into_iter().map(|(at, _)| at).collect(), total))
     }
 
     fn facts(&self) -> Vec<Option<ContentFacts>> {
@@ -143,6 +153,7 @@ impl DeclaredResource {
             let formats = self.formats.iter().zip(facts).map(|(form, facts)| Format {
                 mime: form.mime.clone().unwrap_or_default(),
                 size: facts.as_ref().map(|facts| facts.size),
+                etag: facts.as_ref().map(|facts| facts.fingerprint.clone()),
             });
             resource.formats = formats.collect();
         }
@@ -240,15 +251,15 @@ pub(super) fn body_from_bytes(
 }
 
 fn build_parts(
-    resources: &[Arc<Resource>],
-    contents: Vec<FormatContent<'_>>,
+    formats: Vec<(Arc<Resource>, FormatContent<'_>)>,
     window: &Window,
 ) -> Result<Vec<Part>> {
-    let total = contents.iter().map(FormatContent::size).sum();
-    check_window(window, resources.first().and_then(|primary| primary.etag.as_deref()), total)?;
-    let parts = resources.iter().zip(contents).map(|(resource, content)| {
+    let total = formats.iter().map(|(_, content)| content.size()).sum();
+    let etag = formats.first().and_then(|(resource, _)| resource.etag.as_deref());
+    check_window(window, etag, total)?;
+    let parts = formats.into_iter().map(|(resource, content)| {
         let (body, slice) = content.into_body(window)?;
-        Ok(Part { resource: Arc::clone(resource), body, slice })
+        Ok(Part { resource, body, slice })
     });
     parts.collect()
 }

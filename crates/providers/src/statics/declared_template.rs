@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use resource::{
     Completion, CompletionRequest, Error, Freshness, Page, PageRequest, Part, Resource, Result,
-    Template, Truth, Uri, UriTemplate, Window,
+    Template, Uri, UriTemplate, Window,
 };
 
 use super::declared_resource::body_from_bytes;
@@ -141,11 +141,13 @@ impl TemplateExpansion {
             size: Some(content.len() as u64),
             icons: template.icons.clone(),
             annotations: template.annotations.clone(),
-            listable: Truth::No,
-            watchable: Truth::No,
+            listable: Some(false),
+            watchable: Some(false),
             etag: Some(content_fingerprint(&content)),
             charset: None,
             formats: Vec::new(),
+            language: None,
+            immutable: false,
             extra: template.extra.clone(),
         };
         Self { resource, content }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use resource::{
     CacheScope, Complete, Completion, CompletionRequest, Content, Context, Error, Facets,
-    Freshness, Page, PageRequest, Provider, Reading, Resource, Result, Template, Uri, UriTemplate,
-    Window,
+    Freshness, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
+    UriTemplate,
 };
 
 use declared_template::DeclaredTemplates;
@@ -97,27 +97,30 @@ impl Provider for Statics {
         self.templates.list_page(paging, self.freshness)
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         match self.resources.find(uri) {
-            Some(item) => Ok(item.describe().await?.as_ref().clone()),
+            Some(item) => item.describe().await,
             None => {
-                Ok(self.templates.expand(uri).ok_or_else(|| Error::not_found(uri))?.into_resource())
+                let expansion = self.templates.expand(uri).ok_or_else(|| Error::not_found(uri))?;
+                Ok(Arc::new(expansion.into_resource()))
             }
         }
     }
 
-    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let parts = match self.resources.find(uri) {
-            Some(item) => item.read_parts(window).await,
-            None => self
-                .templates
-                .expand(uri)
-                .ok_or_else(|| Error::not_found(uri))?
-                .into_part(window)
-                .map(|part| vec![part]),
+    async fn read(&self, _: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let read = match self.resources.find(uri) {
+            Some(item) => item.read_parts(request).await,
+            None => {
+                let expansion = self.templates.expand(uri).ok_or_else(|| Error::not_found(uri))?;
+                expansion.into_part(&request.window).and_then(|part| {
+                    let mut parts = vec![part];
+                    let total = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
+                    Ok((parts, total))
+                })
+            }
         };
-        let parts = parts.map_err(|error| error.about(uri))?;
-        Ok(Reading { content: Content::Parts(parts), freshness: self.freshness })
+        let (parts, total_parts) = read.map_err(|error| error.about(uri))?;
+        Ok(Reading { content: Content::Parts(parts), freshness: self.freshness, total_parts })
     }
 
     fn facets(&self) -> Facets<'_> {
@@ -129,6 +132,7 @@ impl Provider for Statics {
             health: watches.then_some(self as _),
             relay: None,
             mounts: None,
+            search: None,
         }
     }
 }

@@ -81,6 +81,7 @@ impl DeclaredResources {
         let (start, end) = page_range(paging, self.len(), place)?;
         let mut items = self.listing[start..end].to_vec();
         self.refresh_from_disk(start, &mut items).await?;
+        items.retain(|item| paging.shows(item));
         let next = (end < self.len()).then(|| cursor_after(self.listing[end - 1].uri.as_str()));
         Ok(Page { items, next, absent: Vec::new(), freshness })
     }

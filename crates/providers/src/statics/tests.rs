@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use resource::{
-    Annotations, Body, Content, Context, Error, Part, Provider, Resource, Template, UnknownMembers,
-    Uri, UriTemplate, Window,
+    Annotations, Body, Content, Error, Part, Provider, Resource, Template, UnknownMembers, Uri,
+    UriTemplate, Window,
 };
 use testkit::contract::{Expectations, bytes_of, contract};
 
@@ -67,7 +67,7 @@ fn statics(resources: Vec<ResourceDeclaration>, templates: Vec<TemplateDeclarati
 }
 
 async fn try_read(statics: &Statics, at: &str, window: &Window) -> Result<Vec<Part>, Error> {
-    match statics.read(&Context::default(), &uri(at), window).await?.content {
+    match statics.read(&testkit::local_context(), &uri(at), &window.clone().into()).await?.content {
         Content::Parts(parts) => Ok(parts),
         Content::Collection(_) | Content::InputRequired(_) => panic!("{at} is no collection"),
     }

@@ -222,10 +222,14 @@ impl Watch for Statics {
         self.watcher.rescan_loop.wake();
         Ok(Box::pin(stories))
     }
+
+    fn is_shared(&self, _: &Interest) -> bool {
+        true
+    }
 }
 
 impl Health for Statics {
-    fn health(&self) -> HealthStatus {
+    fn health(&self, _: &Context) -> HealthStatus {
         let condition = match self.watcher.rescan_loop.polling_interval() {
             Some(poll) => HealthStatus::degraded(format!(
                 "changes are found by polling every {poll:?}: inotify does not cover some files"
@@ -235,7 +239,7 @@ impl Health for Statics {
         HealthStatus { since: self.watcher.rescan_loop.polling_changed_at(), ..condition }
     }
 
-    fn is_available(&self) -> bool {
+    fn is_available(&self, _: &Context) -> bool {
         true
     }
 }

@@ -1,7 +1,7 @@
 //! Capabilities of the server, and their effect on the description of its resources.
 
 use client::{ListScope, Peer};
-use resource::{MemberPlace, Resource, Truth, Uri};
+use resource::{MemberPlace, Resource, Uri};
 
 /// The capabilities that the server declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,17 +55,17 @@ impl UpstreamCapabilities {
     pub(super) fn apply_to(self, resource: &mut Resource, is_polled: bool) {
         // B-03: the MIME type counts only if the server can list directories.
         let is_directory = resource.mime.as_deref() == Some("inode/directory");
-        if resource.listable == Truth::Unknown
+        if resource.listable == None
             && is_directory
             && self.child_listing != ChildListing::Unsupported
         {
-            resource.listable = Truth::Yes;
+            resource.listable = Some(true);
         }
-        if resource.watchable != Truth::Unknown {
+        if resource.watchable != None {
             return;
         }
         let is_watchable = self.has_subscribe || is_polled;
-        resource.watchable = if is_watchable { Truth::Yes } else { Truth::No };
+        resource.watchable = if is_watchable { Some(true) } else { Some(false) };
         if is_polled && !self.has_subscribe {
             resource.extra.set(MemberPlace::Meta, POLLED_KEY, "true");
         }
@@ -77,14 +77,14 @@ const POLLED_KEY: &str = "dev.refdesk/polled";
 
 #[cfg(test)]
 mod tests {
-    use resource::{MemberPlace, Resource, Truth, Uri};
+    use resource::{MemberPlace, Resource, Uri};
 
     use super::{ChildListing, POLLED_KEY, UpstreamCapabilities};
 
     fn with_capabilities(abilities: UpstreamCapabilities, is_polled: bool, mime: &str) -> Resource {
         let mut resource = Resource::new(Uri::parse("a:b").unwrap(), "n");
         resource.mime = Some(mime.to_owned());
-        (resource.listable, resource.watchable) = (Truth::Unknown, Truth::Unknown);
+        (resource.listable, resource.watchable) = (None, None);
         abilities.apply_to(&mut resource, is_polled);
         resource
     }
@@ -95,10 +95,10 @@ mod tests {
             child_listing: ChildListing::DirectoryRead,
             ..UpstreamCapabilities::default()
         };
-        assert_eq!(with_capabilities(opens, false, "inode/directory").listable, Truth::Yes);
-        assert_eq!(with_capabilities(opens, false, "text/plain").listable, Truth::Unknown);
+        assert_eq!(with_capabilities(opens, false, "inode/directory").listable, Some(true));
+        assert_eq!(with_capabilities(opens, false, "text/plain").listable, None);
         let deaf = UpstreamCapabilities::default();
-        assert_eq!(with_capabilities(deaf, false, "inode/directory").listable, Truth::Unknown);
+        assert_eq!(with_capabilities(deaf, false, "inode/directory").listable, None);
     }
 
     #[test]
@@ -107,11 +107,11 @@ mod tests {
             UpstreamCapabilities { has_subscribe: true, ..UpstreamCapabilities::default() },
             UpstreamCapabilities::default(),
         );
-        assert_eq!(with_capabilities(tells, true, "").watchable, Truth::Yes);
+        assert_eq!(with_capabilities(tells, true, "").watchable, Some(true));
         assert!(with_capabilities(tells, true, "").extra.is_empty());
-        assert_eq!(with_capabilities(deaf, false, "").watchable, Truth::No);
+        assert_eq!(with_capabilities(deaf, false, "").watchable, Some(false));
         let polled = with_capabilities(deaf, true, "");
-        assert_eq!(polled.watchable, Truth::Yes);
+        assert_eq!(polled.watchable, Some(true));
         assert_eq!(polled.extra.get(MemberPlace::Meta, POLLED_KEY), Some("true"));
     }
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use client::{Peer, State as Reached};
 use parking_lot::{Mutex, MutexGuard};
-use resource::{Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus};
+use resource::{Context, Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus};
 use tokio::time::Instant;
 
 use super::Upstream;
@@ -109,7 +109,7 @@ impl FailureLog {
 }
 
 impl Health for Upstream {
-    fn health(&self) -> HealthStatus {
+    fn health(&self, _: &Context) -> HealthStatus {
         let standing = self.inner.connection_status.borrow().clone();
         let dates = &self.inner.wall_clock_times;
         let mut condition = match &standing.state {
@@ -134,7 +134,7 @@ impl Health for Upstream {
         condition
     }
 
-    fn is_available(&self) -> bool {
+    fn is_available(&self, _: &Context) -> bool {
         matches!(self.inner.connection_status.borrow().state, Reached::Ready(_))
     }
 }

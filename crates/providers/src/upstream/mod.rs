@@ -28,7 +28,7 @@ use client::{Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope,
 use parking_lot::Mutex;
 use resource::{
     Complete, Completion, CompletionRequest, Context, Error, Facets, Freshness, Page, PageRequest,
-    Provider, Reading, Resource, Result, Template, Uri, Window,
+    Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
 };
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
@@ -284,7 +284,9 @@ impl Provider for Upstream {
             None => self.inner.list_resources(paging).await,
             Some(parent) => self.inner.list_children(parent, paging).await,
         };
-        listed.inspect_err(|error| self.record_error(error))
+        let mut page = listed.inspect_err(|error| self.record_error(error))?;
+        page.items.retain(|item| paging.shows(item));
+        Ok(page)
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
@@ -293,15 +295,15 @@ impl Provider for Upstream {
         listed.inspect_err(|error| self.record_error(error))
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.inner.start_listener();
         let described = self.inner.describe(uri).await;
         described.inspect_err(|error| self.record_error(error))
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.inner.start_listener();
-        let opened = self.inner.read_window(ctx, uri, window).await;
+        let opened = self.inner.read_window(ctx, uri, request).await;
         opened.inspect_err(|error| self.record_error(error))
     }
 
@@ -315,6 +317,7 @@ impl Provider for Upstream {
             health: Some(self),
             relay: Some(&self.inner.relay),
             mounts: None,
+            search: None,
         }
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use client::{ContentElement, ReadResult, Request, components, input_request};
 use resource::{
-    Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Json, Part, Reading,
-    Resource, Result, Slice, Uri, Window,
+    Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Json, Part,
+    ReadRequest, Reading, Resource, Result, Slice, Uri, Window,
 };
 
 use super::Inner;
@@ -110,7 +110,7 @@ impl Inner {
         self: &Arc<Self>,
         caller: &dyn Caller,
         uri: &Uri,
-        window: &Window,
+        request: &ReadRequest,
     ) -> Result<Reading> {
         let flawed = |flaw: client::MalformedMessage| Error::invalid(flaw.to_string());
         let params = components::read_params(uri, caller).map_err(flawed)?;
@@ -125,7 +125,7 @@ impl Inner {
         let given: Json = call_until_final(Some(caller), params, once).await?;
         let freshness = Freshness::default();
         if input_request::decode_input_required(&given).is_some() {
-            return Ok(Reading { content: Content::InputRequired(given), freshness });
+            return Ok(Reading::new(Content::InputRequired(given), freshness));
         }
         let opened = components::decode_read(&given, uri);
         let ReadResult::Contents(elements, _) =
@@ -139,8 +139,7 @@ impl Inner {
             freshness,
             epoch: self.read_cache.epoch(),
         };
-        let parts = copy.window_parts(window).map_err(|error| error.about(uri))?;
-        Ok(Reading { content: Content::Parts(parts), freshness })
+        copy.reading(request, freshness).map_err(|error| error.about(uri))
     }
 
     fn build_parts(&self, elements: Vec<ContentElement>, asked: &Uri) -> Vec<UpstreamPart> {
@@ -153,7 +152,7 @@ impl Inner {
         if parts.is_empty() {
             // A `Reading` always has a part, so an empty result becomes one empty text.
             let mut resource = Resource::new(asked.clone(), asked.as_str());
-            resource.listable = resource::Truth::Unknown;
+            resource.listable = None;
             self.apply_capabilities(&mut resource);
             parts.push(UpstreamPart {
                 resource: Arc::new(resource),
@@ -170,21 +169,22 @@ impl Inner {
         self: &Arc<Self>,
         ctx: &Context,
         uri: &Uri,
-        window: &Window,
+        request: &ReadRequest,
     ) -> Result<Reading> {
         let caller = ctx.caller().map(AsRef::as_ref);
         if let Some(caller) = caller.filter(|caller| caller.input_response().is_some()) {
-            return self.read_for_caller(caller, uri, window).await;
+            return self.read_for_caller(caller, uri, request).await;
         }
-        match (self.read_shared(uri, window).await, caller) {
+        match (self.read_shared(uri, request).await, caller) {
             (Err(error), Some(caller)) if error.kind == ErrorKind::NeedsInput => {
-                self.read_for_caller(caller, uri, window).await
+                self.read_for_caller(caller, uri, request).await
             }
             (read, _) => read,
         }
     }
 
-    async fn read_shared(self: &Arc<Self>, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read_shared(self: &Arc<Self>, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let window = &request.window;
         let need = match window {
             Window::Part { offset, etag, .. } if *offset > 0 || etag.is_some() => {
                 RequiredFreshness::WithinGrace
@@ -198,8 +198,7 @@ impl Inner {
             self.cache_content(uri, &copy);
             freshness = copy.freshness;
         }
-        let parts = copy.window_parts(window).map_err(|error| error.about(uri))?;
-        Ok(Reading { content: Content::Parts(parts), freshness })
+        copy.reading(request, freshness).map_err(|error| error.about(uri))
     }
 }
 
@@ -220,33 +219,32 @@ impl UpstreamContent {
         matches!(window, Window::Part { etag: Some(pinned), .. } if *pinned != self.etag())
     }
 
-    fn window_parts(&self, window: &Window) -> Result<Vec<Part>> {
-        match window {
+    /// What `request` wants of it. A window is of one part, the first if none is named.
+    fn reading(&self, request: &ReadRequest, freshness: Freshness) -> Result<Reading> {
+        let mut parts: Vec<&UpstreamPart> = self.parts.iter().collect();
+        let total_parts = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
+        let parts = match &request.window {
             Window::Whole { limit } => {
-                let total = self.parts.iter().map(|part| part.bytes.len() as u64).sum();
+                let total = parts.iter().map(|part| part.bytes.len() as u64).sum();
                 if total > *limit {
                     return Err(Error::too_large(total, *limit));
                 }
-                Ok(self.parts.iter().map(|part| part.to_part(part.bytes.clone(), None)).collect())
+                parts.iter().map(|part| part.to_part(part.bytes.clone(), None)).collect()
             }
-            Window::Part { .. } if self.differs_from_pin(window) => {
-                Err(Error::changed(self.etag()))
-            }
-            // A window applies to the first part and returns only that one.
-            Window::Part { offset, length, .. } => Ok(self
-                .parts
-                .iter()
-                .take(1)
-                .map(|part| {
+            window if self.differs_from_pin(window) => return Err(Error::changed(self.etag())),
+            Window::Part { offset, length, .. } => {
+                let cut = |part: &&UpstreamPart| {
                     let (bytes, slice) = cut_window(&part.bytes, part.is_text, *offset, *length);
                     let mut given = part.to_part(bytes, Some(slice));
                     if given.resource.etag.is_none() {
                         Arc::make_mut(&mut given.resource).etag = Some(self.etag());
                     }
                     given
-                })
-                .collect()),
-        }
+                };
+                parts.iter().take(1).map(cut).collect()
+            }
+        };
+        Ok(Reading { content: Content::Parts(parts), freshness, total_parts })
     }
 
     /// A hash over the URIs and bytes of all parts.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use client::Error as Failure;
-use resource::{Error, MemberPlace, Resource, Result, Truth, Uri};
+use resource::{Error, MemberPlace, Resource, Result, Uri};
 
 use super::Inner;
 use super::error_mapping::{is_response, resource_error};
@@ -18,12 +18,12 @@ const TEMPLATE_PAGE_SIZE: usize = 10_000;
 
 impl Inner {
     /// The server's description of `uri`, or one derived from its list, templates or content.
-    pub(super) async fn describe(self: &Arc<Self>, uri: &Uri) -> Result<Resource> {
+    pub(super) async fn describe(self: &Arc<Self>, uri: &Uri) -> Result<Arc<Resource>> {
         let abilities =
             self.capabilities().await.map_err(|failure| resource_error(failure, uri))?;
         if abilities.has_metadata {
             match self.fetch_metadata(uri).await {
-                Ok(resource) => return Ok(Resource::clone(&resource)),
+                Ok(resource) => return Ok(resource),
                 Err(failure) if failure.is_method_not_found() => {}
                 Err(failure) => return Err(resource_error(failure, uri)),
             }
@@ -31,7 +31,7 @@ impl Inner {
         match self.full_listing().await {
             Ok(whole) => {
                 if let Some(resource) = whole.find(uri) {
-                    return Ok(mark_derived(Resource::clone(resource), "list"));
+                    return Ok(Arc::new(mark_derived(Resource::clone(resource), "list")));
                 }
             }
             // Without a list, the resource itself can still be read.
@@ -41,7 +41,7 @@ impl Inner {
         if !self.reads_to_describe {
             return Err(Error::not_found(uri));
         }
-        self.describe_by_reading(uri).await
+        self.describe_by_reading(uri).await.map(Arc::new)
     }
 
     async fn fetch_metadata(self: &Arc<Self>, uri: &Uri) -> Result<Arc<Resource>, Failure> {
@@ -71,7 +71,7 @@ impl Inner {
         let mut resource = Resource::clone(&part.resource);
         resource.size.get_or_insert(part.bytes.len() as u64);
         let is_lone = opened.parts.iter().all(|part| part.resource.uri == *uri);
-        if !is_lone && resource.listable == Truth::Unknown {
+        if !is_lone && resource.listable == None {
             resource.size = None;
         }
         let Some(template) = self.matching_template(uri).await else {

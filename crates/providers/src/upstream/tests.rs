@@ -10,13 +10,13 @@ mod refdesk_server;
 mod scripted_server;
 mod watching;
 
+use std::sync::Arc;
+
 use std::future::Future;
 use std::time::Duration;
 
 use client::{Backoff, Client, ServerTarget};
-use resource::{
-    Content, Context, Cursor, Error, PageRequest, Part, Provider, Resource, Uri, Window,
-};
+use resource::{Content, Cursor, Error, PageRequest, Part, Provider, Resource, Uri, Window};
 use testkit::contract::bytes_of;
 use tokio::time::timeout;
 
@@ -49,15 +49,16 @@ async fn page(
     from: Option<Cursor>,
     limit: usize,
 ) -> Result<resource::Page<Resource>, Error> {
-    upstream.list(&Context::default(), None, &PageRequest { cursor: from, limit }).await
+    upstream.list(&testkit::local_context(), None, &PageRequest::new(from, limit)).await
 }
 
-async fn stat(upstream: &Upstream, at: &str) -> Result<Resource, Error> {
-    upstream.stat(&Context::default(), &uri(at)).await
+async fn stat(upstream: &Upstream, at: &str) -> Result<Arc<Resource>, Error> {
+    upstream.stat(&testkit::local_context(), &uri(at)).await
 }
 
 async fn parts(upstream: &Upstream, at: &str, window: &Window) -> Result<Vec<Part>, Error> {
-    match upstream.read(&Context::default(), &uri(at), window).await?.content {
+    match upstream.read(&testkit::local_context(), &uri(at), &window.clone().into()).await?.content
+    {
         Content::Parts(parts) => Ok(parts),
         Content::Collection(_) | Content::InputRequired(_) => {
             panic!("{at} is given as the server gave it")

@@ -62,12 +62,18 @@ impl ChangeSubscribers {
 /// (`updated` may name either).
 fn matches_interest(change: &Change, interest: &Interest) -> bool {
     match (interest, change.without_extra()) {
-        (Interest::Everything, _) | (Interest::Listing, Change::Listing) => true,
+        (Interest::Listing, Change::Listing) => true,
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             is_within(uri, wanted)
         }
         // Subscribers to tools and prompts get their changes from the relay.
-        (Interest::Listing | Interest::Resource(_) | Interest::Components(_), _) => false,
+        (
+            Interest::Listing
+            | Interest::Resource(_)
+            | Interest::Components(_)
+            | Interest::Everything,
+            _,
+        ) => false,
     }
 }
 
@@ -207,8 +213,13 @@ impl Watch for Upstream {
     async fn watch(&self, _: &Context, interest: Interest) -> Result<UpstreamChangeStream> {
         let inner = &self.inner;
         inner.start_listener();
-        if let Interest::Components(offer) = interest {
-            return Ok(inner.relay.changes(offer));
+        match interest {
+            Interest::Components(kind) => return Ok(inner.relay.changes(kind)),
+            Interest::Everything => {
+                let why = "the server behind this mount reports changes only of single resources";
+                return Err(Error::new(ErrorKind::Unsupported, why));
+            }
+            Interest::Resource(_) | Interest::Listing => {}
         }
         let place = Arc::new(Mutex::new(None));
         let stories = inner.add_subscriber(interest.clone(), Arc::clone(&place));
@@ -217,6 +228,11 @@ impl Watch for Upstream {
             *place.lock() = Some(seat);
         }
         Ok(stories)
+    }
+
+    /// The client presents one identity to the server, whoever asks here.
+    fn is_shared(&self, _: &Interest) -> bool {
+        true
     }
 }
 

@@ -8,10 +8,10 @@ pub(crate) mod stateless;
 
 use std::sync::Arc;
 
-use protocol::inbound::request_meta::RequestMeta;
+use protocol::json::frame::RawJson;
 use protocol::outbound::input_request;
-use protocol::{Call, Dialect, ListenFilter, LogLevel, Refusal, RequestId};
-use resource::{Context, Json};
+use protocol::{Call, Dialect, ListenFilter, LogLevel, Method, Refusal, RequestId, RequestMeta};
+use resource::{Context, Json, Principal};
 
 use crate::exchange::Exchange;
 use crate::in_flight::InterimMessages;
@@ -20,6 +20,40 @@ use crate::request_state;
 use crate::server::Server;
 use crate::transport::client_session::ClientSession;
 use crate::transport::request_caller::{CallerKind, RequestCaller};
+
+/// A request whose lifecycle is not known yet. Its method name and `_meta` are read once, here.
+pub(crate) struct IncomingRequest<'a> {
+    pub(crate) id: RequestId,
+    /// The method as the client wrote it.
+    pub(crate) name: &'a str,
+    /// The method, if any revision has it.
+    pub(crate) method: Option<Method>,
+    pub(crate) params: Option<&'a RawJson>,
+    pub(crate) meta: RequestMeta<'a>,
+    pub(crate) principal: &'a Principal,
+}
+
+impl<'a> IncomingRequest<'a> {
+    /// Reads the method name and `_meta` of a request that `principal` sent.
+    pub(crate) fn read(
+        id: RequestId,
+        (name, params): (&'a str, Option<&'a RawJson>),
+        principal: &'a Principal,
+    ) -> Result<Self, Refusal> {
+        let (method, meta) = (Method::from_name(name), RequestMeta::decode(params)?);
+        Ok(Self { id, name, method, params, meta, principal })
+    }
+
+    fn decode(
+        &self,
+        server: &Server,
+        method: Method,
+        dialect: Dialect,
+    ) -> Result<DecodedRequest, Refusal> {
+        let call = Call::decode(method, self.params, &self.meta, server.limits.uri)?;
+        DecodedRequest::new(self, dialect, call)
+    }
+}
 
 /// A decoded request, ready for dispatch.
 pub(crate) struct DecodedRequest {
@@ -105,27 +139,28 @@ impl DecodedRequest {
             _ => None,
         };
         let voice = RequestCaller::new(kind, reply, server.limits.client_answer_timeout);
-        let ctx = std::mem::take(&mut self.exchange.ctx);
+        let ctx = self.exchange.ctx.clone();
         let (ctx, reports) = InterimMessages::with_caller(ctx, self.interim.take(), voice);
         (self.exchange.ctx, self.interim) = (ctx, Some(reports));
     }
 
     fn new(
-        id: RequestId,
+        request: &IncomingRequest<'_>,
         mut dialect: Dialect,
         call: Call,
-        meta: &RequestMeta<'_>,
     ) -> Result<Self, Refusal> {
         // A client that calls a method of SEP-2093 knows the extension.
         dialect.knows_sep2093 |= call.is_extension();
         dialect.full_metadata |= call.is_extension();
-        let (ctx, reports) = match meta.progress_token()? {
+        let ctx = Context::new(request.principal.clone());
+        let (ctx, reports) = match request.meta.progress_token()? {
             Some(token) => {
-                let (ctx, reports) = InterimMessages::with_progress(token);
+                let (ctx, reports) = InterimMessages::with_progress(ctx, token);
                 (ctx, Some(reports))
             }
-            None => (Context::default(), None),
+            None => (ctx, None),
         };
+        let id = request.id.clone();
         Ok(Self {
             exchange: Exchange { id, dialect, ctx, subscriber: None, client_session: None },
             call,

@@ -1,29 +1,37 @@
 //! Stateless lifecycle: each request carries its terms in `_meta` (2026-07-28).
 
-use protocol::json::frame::RawJson;
-use protocol::{Call, Dialect, Refusal, RequestId, RequestMeta};
+use protocol::{Dialect, LogLevel, Refusal, RequestMeta};
 
-use super::DecodedRequest;
+use super::{DecodedRequest, IncomingRequest};
 use crate::server::Server;
 
-/// Reads the terms of a request from its `_meta`.
-pub(crate) fn terms_from_meta(server: &Server, meta: &RequestMeta<'_>) -> Result<Dialect, Refusal> {
-    let revision = meta.revision()?;
-    let aware = meta.knows_sep2093()?;
-    meta.log_level()?;
-    Ok(server.terms(revision, aware))
+/// The terms that a request carries.
+#[derive(Clone, Copy)]
+pub(crate) struct StatelessTerms {
+    pub(crate) dialect: Dialect,
+    level: Option<LogLevel>,
+}
+
+impl StatelessTerms {
+    /// Reads the terms from `_meta`, in which `version` is the protocol version.
+    pub(crate) fn read(
+        server: &Server,
+        meta: &RequestMeta<'_>,
+        version: &str,
+    ) -> Result<Self, Refusal> {
+        let revision = RequestMeta::revision(version)?;
+        let dialect = server.terms(revision, meta.knows_sep2093()?);
+        Ok(Self { dialect, level: meta.log_level()? })
+    }
 }
 
 /// Decodes a request on the terms that it carries.
 pub(crate) fn decode_stateless(
     server: &Server,
-    dialect: Dialect,
-    id: &RequestId,
-    (method, params): (&str, Option<&RawJson>),
-    meta: &RequestMeta<'_>,
+    terms: StatelessTerms,
+    request: &IncomingRequest<'_>,
 ) -> Result<DecodedRequest, Refusal> {
-    let method = server.find_method(method, dialect.revision)?;
-    let call = Call::decode(method, params, meta, server.limits.uri)?;
-    let opened = DecodedRequest::new(id.clone(), dialect, call, meta)?;
-    opened.with_stateless_client(server, meta.client_capabilities(), meta.log_level()?)
+    let method = server.served_method(request, terms.dialect.revision)?;
+    let decoded = request.decode(server, method, terms.dialect)?;
+    decoded.with_stateless_client(server, request.meta.client_capabilities(), terms.level)
 }

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use resource::{
-    Body, ByteSource, Content, Context, Page, PageRequest, Part, Reading, Resource, Result, Truth,
-    Window,
+    Body, ByteSource, Content, Context, Page, PageRequest, Part, ReadRequest, Reading, Resource,
+    Result,
 };
 
 use crate::server::Server;
@@ -33,12 +33,12 @@ pub(crate) async fn read_collection(
     let mut parts = vec![listing_part(&collection, &page)];
     let mut left = MAX_TOTAL_BYTES;
     let small = |child: &&Arc<Resource>| {
-        child.listable == Truth::No && child.size.is_some_and(|size| size <= MAX_BODY_BYTES)
+        child.listable == Some(false) && child.size.is_some_and(|size| size <= MAX_BODY_BYTES)
     };
     for child in page.items.iter().filter(small).take(MAX_BODIES) {
-        let window = Window::Whole { limit: MAX_BODY_BYTES.min(left) };
+        let request = ReadRequest::whole(MAX_BODY_BYTES.min(left));
         // A child that is gone or has grown appears only in the listing.
-        let Ok(reading) = server.provider.read(ctx, &child.uri, &window).await else { continue };
+        let Ok(reading) = server.provider.read(ctx, &child.uri, &request).await else { continue };
         if let Reading { content: Content::Parts(opened), .. } = reading {
             left = left.saturating_sub(child.size.unwrap_or(0));
             parts.extend(opened.into_iter().take(1));
@@ -54,7 +54,7 @@ fn listing_part(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
         text.push_str("\nThis collection is empty.\n");
     }
     for child in &page.items {
-        let slash = if child.listable == Truth::Yes { "/" } else { "" };
+        let slash = if child.listable == Some(true) { "/" } else { "" };
         let name = one_line(&child.name);
         let size = child.size.map(|size| format!(", {size} bytes")).unwrap_or_default();
         let mime = child.mime.as_deref().unwrap_or("unknown type");

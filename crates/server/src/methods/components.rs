@@ -91,7 +91,7 @@ async fn list_tools(
         return Ok(page);
     }
     let from = theirs.filter(|place| !place.0.is_empty());
-    let ask = PageRequest { cursor: from, limit: left };
+    let ask = PageRequest::new(from, left);
     let more = require_relay(server)?
         .list_components(ctx, ComponentKind::Tool, &IdentityRewrite, &ask)
         .await?;

@@ -1,13 +1,11 @@
 //! The `resources/*` methods that list, describe and read.
 
-use std::sync::Arc;
-
 use protocol::Reply;
 use protocol::inbound::call::{WindowExtent, WindowRequest};
 use protocol::inbound::reply::ReplyPage;
 use protocol::inbound::shape::relayed_result::adapt_result;
 use resource::{
-    Content, Context, Cursor, Error, Freshness, Page, PageRequest, Result, Truth, Uri, Window,
+    Content, Context, Cursor, Error, Freshness, Page, PageRequest, ReadRequest, Result, Uri, Window,
 };
 
 use super::collection_content;
@@ -44,7 +42,7 @@ pub(crate) async fn list_directory(
     cursor: Option<String>,
 ) -> Result<Reply> {
     let target = server.provider.stat(ctx, &parent).await?;
-    if target.listable == Truth::No {
+    if target.listable == Some(false) {
         return Err(Error::invalid("not a directory").about(&parent));
     }
     list_resources(server, ctx, Some(parent), cursor).await
@@ -65,29 +63,44 @@ pub(crate) async fn read_resource(
     server: &Server,
     exchange: &Exchange,
     uri: &Uri,
-    stretch: Option<WindowRequest>,
+    window: Option<WindowRequest>,
 ) -> Result<Reply> {
     let ctx = &exchange.ctx;
-    let window = match stretch {
-        None => Window::Whole { limit: u64::MAX },
-        Some(WindowRequest { extent: WindowExtent::Bytes { offset, length }, etag }) => {
-            Window::Part { offset, length: length.unwrap_or(u64::MAX), etag }
+    let request = match window {
+        None => ReadRequest::whole(u64::MAX),
+        Some(WindowRequest {
+            extent: WindowExtent::Bytes { offset, length },
+            etag,
+            format,
+            part,
+        }) => {
+            let window = Window::Part { offset, length: length.unwrap_or(u64::MAX), etag };
+            ReadRequest { window, format, part }
         }
-        Some(WindowRequest { extent: WindowExtent::Lines { start, max_lines: most }, etag }) => {
-            let by = WindowRange::Lines { start, most, bytes: window::MAX_WINDOW_BYTES };
-            return read_measured_window(server, ctx, uri, &WindowSpan { range: by, etag }).await;
-        }
-        Some(WindowRequest { extent: WindowExtent::Tokens { offset, max_tokens: most }, etag }) => {
-            return read_measured_window(
-                server,
-                ctx,
-                uri,
-                &WindowSpan { range: WindowRange::Tokens { offset, most }, etag },
-            )
-            .await;
+        Some(WindowRequest { extent, etag, format, part }) => {
+            let range = match extent {
+                WindowExtent::Lines { start, max_lines: most } => {
+                    WindowRange::Lines { start, most, bytes: window::MAX_WINDOW_BYTES }
+                }
+                WindowExtent::Tokens { offset, max_tokens: most } => {
+                    WindowRange::Tokens { offset, most }
+                }
+                WindowExtent::Bytes { offset, length } => {
+                    let length = length.unwrap_or(window::MAX_WINDOW_BYTES);
+                    WindowRange::Bytes { offset, length }
+                }
+            };
+            let span = WindowSpan { range, etag, format, part: part.unwrap_or(0) };
+            return read_measured_window(server, ctx, uri, &span).await;
         }
     };
-    let reading = server.provider.read(ctx, uri, &window).await?;
+    let mut reading = server.provider.read(ctx, uri, &request).await?;
+    if let Content::Parts(parts) = &mut reading.content {
+        let (part, total) = (request.part.unwrap_or(0), reading.total_parts);
+        for slice in parts.iter_mut().filter_map(|part| part.slice.as_mut()) {
+            (slice.part, slice.total_parts) = (part, total);
+        }
+    }
     let parts = match reading.content {
         Content::Parts(parts) => parts,
         Content::Collection(resource) => {
@@ -116,7 +129,7 @@ async fn read_measured_window(
 /// Describes a resource.
 pub(crate) async fn describe_resource(server: &Server, ctx: &Context, uri: &Uri) -> Result<Reply> {
     let resource = server.provider.stat(ctx, uri).await?;
-    Ok(Reply::Metadata(Arc::new(resource), Freshness::default()))
+    Ok(Reply::Metadata(resource, Freshness::default()))
 }
 
 pub(super) fn page_request(
@@ -125,7 +138,7 @@ pub(super) fn page_request(
     cursor: Option<String>,
 ) -> Result<PageRequest> {
     let from: Option<Cursor> = cursor.map(|text| server.seal.unseal(list, &text)).transpose()?;
-    Ok(PageRequest { cursor: from, limit: server.limits.page })
+    Ok(PageRequest::new(from, server.limits.page))
 }
 
 pub(super) fn seal_page<T>(server: &Server, list: &str, page: Page<T>) -> ReplyPage<T> {

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use futures_util::{StreamExt, stream};
 use parking_lot::{Mutex, MutexGuard};
 use protocol::{ListenFilter, Notice, Outgoing, Reply, RequestId};
-use resource::{ComponentKind, Error, ErrorKind, Interest, Result, Uri};
+use resource::{ComponentKind, Error, ErrorKind, Interest, Principal, Result, Uri};
 use subscriptions::{ExtraFields, Hub, Mailbox, PendingChange, Subscription};
 
+use crate::exchange::Exchange;
 use crate::server::Server;
 
 /// How many subscriptions are opened concurrently, so that a source that hangs delays no other.
@@ -16,6 +17,7 @@ const CONCURRENCY: usize = 1024;
 /// The subscriptions of one session (protocol revisions through 2025-11-25).
 pub(crate) struct SessionSubscriptions {
     hub: Hub,
+    principal: Principal,
     mailbox: Mailbox,
     subscriptions: Mutex<SubscriptionSet>,
     max_resources: usize,
@@ -30,11 +32,12 @@ struct SubscriptionSet {
 }
 
 impl SessionSubscriptions {
-    pub(crate) fn new(server: &Server) -> Self {
+    pub(crate) fn new(server: &Server, principal: Principal) -> Self {
         let max_resources = server.limits.subscriptions;
         let components = available_components(server, ComponentKind::ALL);
         let (hub, mailbox) = (server.hub.clone(), Mailbox::default());
-        Self { hub, mailbox, subscriptions: Mutex::default(), max_resources, components }
+        let subscriptions = Mutex::default();
+        Self { hub, principal, mailbox, subscriptions, max_resources, components }
     }
 
     /// Subscribes to changes of `uri`. Repeating it has no effect.
@@ -52,7 +55,7 @@ impl SessionSubscriptions {
             return Err(Error::new(ErrorKind::Unavailable, why).about(&uri));
         }
         let interest = Interest::Resource(uri.clone());
-        let subscription = self.hub.subscribe(interest, &self.mailbox).await;
+        let subscription = self.hub.subscribe(&self.principal, interest, &self.mailbox).await;
         let subscription = subscription.map_err(|error| error.about(&uri))?;
         self.lock_subscriptions().resources.insert(uri, subscription);
         Ok(Reply::Empty)
@@ -72,7 +75,8 @@ impl SessionSubscriptions {
         }
         let offers = self.components.iter().copied().map(Interest::Components);
         let interests = [Interest::Listing].into_iter().chain(offers);
-        let asked = interests.map(|interest| self.hub.subscribe(interest, &self.mailbox));
+        let asked =
+            interests.map(|interest| self.hub.subscribe(&self.principal, interest, &self.mailbox));
         let mut lists = Vec::new();
         for answer in futures_util::future::join_all(asked).await {
             match answer {
@@ -127,7 +131,8 @@ pub(crate) struct ListenSubscriptions {
 
 impl ListenSubscriptions {
     /// Opens as many of the requested subscriptions as possible; the rest is not granted.
-    pub(crate) async fn open(server: &Server, id: RequestId, filter: ListenFilter) -> Self {
+    pub(crate) async fn open(server: &Server, exchange: &Exchange, filter: ListenFilter) -> Self {
+        let (id, principal) = (exchange.id.clone(), exchange.ctx.principal());
         let mailbox = Mailbox::default();
         let resources = filter.resources.into_iter().take(server.limits.subscriptions);
         let lists = filter.resource_list.then_some(Interest::Listing).into_iter();
@@ -140,7 +145,7 @@ impl ListenSubscriptions {
         let (hub, post) = (&server.hub, &mailbox);
         let mut asked = stream::iter(interests)
             .map(|(at, interest)| async move {
-                (at, interest.clone(), hub.subscribe(interest, post).await)
+                (at, interest.clone(), hub.subscribe(principal, interest, post).await)
             })
             .buffer_unordered(CONCURRENCY);
         let mut granted = Vec::new();

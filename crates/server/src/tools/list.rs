@@ -7,7 +7,7 @@ use std::sync::Arc;
 use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
 use protocol::inbound::tool::result::resource_json;
 use protocol::inbound::tool::{ContentBlock, ToolResult};
-use resource::{Absence, Cursor, Error, Resource, Result, Truth};
+use resource::{Absence, Cursor, Error, Resource, Result};
 use serde_json::{Value, json};
 
 use super::filter::ResourceFilter;
@@ -207,7 +207,7 @@ pub(super) fn summary_line(resource: &Resource) -> String {
     let mut line = resource.uri.to_string();
     let mime = resource.mime.clone();
     let size = resource.size.map(|size| format!("{size} bytes"));
-    let kind = (resource.listable == Truth::Yes).then(|| "a collection".to_owned());
+    let kind = (resource.listable == Some(true)).then(|| "a collection".to_owned());
     let facts: Vec<String> = [kind, mime, size].into_iter().flatten().collect();
     if !facts.is_empty() {
         let _ = write!(line, " ({})", facts.join(", "));

@@ -73,8 +73,7 @@ async fn estimate_tokens(server: &Server, exchange: &Exchange, resource: &Resour
     if resource.mime.as_deref().is_some_and(is_media_mime) {
         return None;
     }
-    let span =
-        WindowSpan { range: WindowRange::Bytes { offset: 0, length: SAMPLE_BYTES }, etag: None };
+    let span = WindowSpan::new(WindowRange::Bytes { offset: 0, length: SAMPLE_BYTES }, None);
     let windowed = window::read_window(server, &exchange.ctx, &resource.uri, &span).await.ok()?;
     let piece = windowed.windows.first()?;
     let (sample, total) = (piece.slice.length, piece.slice.total);

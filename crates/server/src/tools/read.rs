@@ -18,7 +18,8 @@ pub(super) async fn read_resource_window(
     exchange: &Exchange,
     read: &ReadArguments,
 ) -> Result<ToolResult> {
-    let span = WindowSpan { range: window_measure(read)?, etag: read.etag.clone() };
+    let span =
+        WindowSpan { range: window_measure(read)?, etag: read.etag.clone(), format: None, part: 0 };
     let uri = &read.uri.0;
     let windowed = window::read_window(server, &exchange.ctx, uri, &span).await;
     let pieces = windowed.map_err(|error| error.about(uri))?.windows;
@@ -97,6 +98,7 @@ pub(super) fn next_window_json(next: Continuation) -> Value {
     match next {
         Continuation::Offset(offset) => json!({ "offset": offset }),
         Continuation::Line(line) => json!({ "start_line": line }),
+        Continuation::Part(part) => json!({ "part": part }),
     }
 }
 
@@ -137,6 +139,9 @@ fn range_note(window: &FormatWindow) -> String {
         }
         Some(Continuation::Line(line)) => {
             format!("[{stretch} of {}; continue with start_line {line}{etag}]", slice.total)
+        }
+        Some(Continuation::Part(part)) => {
+            format!("[{stretch} of {}; continue with part {part}{etag}]", slice.total)
         }
         None => format!("[{stretch} of {}; end of resource]", slice.total),
     }

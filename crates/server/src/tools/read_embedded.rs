@@ -7,7 +7,8 @@ use futures_util::StreamExt;
 use protocol::inbound::tool::arguments::ReadEmbeddedArguments;
 use protocol::inbound::tool::{ContentBlock, ToolResult};
 use resource::{
-    Body, ByteSource, Content, Error, ErrorKind, MemberPlace, Part, Resource, Result, Uri, Window,
+    Body, ByteSource, Content, Error, ErrorKind, MemberPlace, Part, ReadRequest, Resource, Result,
+    Uri,
 };
 use serde_json::{Value, json};
 
@@ -80,11 +81,11 @@ async fn read_whole(
     budget: u64,
 ) -> Result<EmbedOutcome> {
     let ctx = &exchange.ctx;
-    let window = Window::Whole { limit: budget };
-    let read = match server.provider.read(ctx, uri, &window).await {
+    let request = ReadRequest::whole(budget);
+    let read = match server.provider.read(ctx, uri, &request).await {
         Err(error) if error.kind == ErrorKind::TooLarge => {
             let resource = server.provider.stat(ctx, uri).await?;
-            return Ok(EmbedOutcome::TooLarge(Arc::new(resource)));
+            return Ok(EmbedOutcome::TooLarge(resource));
         }
         read => read?,
     };

@@ -5,7 +5,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use resource::{Absence, Context, Cursor, Error, PageRequest, Resource, Result, Truth, Uri};
+use resource::{Absence, Context, Cursor, Error, PageRequest, Resource, Result, Uri};
 
 use crate::server::Server;
 
@@ -95,7 +95,7 @@ impl<'a> RecursiveList<'a> {
         // A collection inside itself would loop; the stack survives a resume, `entered` does not.
         let is_around = self.stack.iter().any(|frame| frame.parent.as_ref() == Some(&resource.uri));
         let enters = self.recursive
-            && resource.listable == Truth::Yes
+            && resource.listable == Some(true)
             && !is_around
             && self.stack.len() < MAX_DEPTH
             && self.entered.len() < MAX_COLLECTIONS
@@ -128,7 +128,7 @@ impl ListFrame {
     /// Fetches the current page and drops the items that were already returned. Returns the
     /// sources that could not be listed.
     async fn fetch_page(&mut self, server: &Server, ctx: &Context) -> Result<Vec<Absence>> {
-        let ask = PageRequest { cursor: self.page_cursor.clone(), limit: PAGE_SIZE };
+        let ask = PageRequest::new(self.page_cursor.clone(), PAGE_SIZE);
         let page = server.provider.list(ctx, self.parent.as_ref(), &ask).await?;
         let mut items: VecDeque<Arc<Resource>> = page.items.into();
         let given = self.last_uri.as_ref().map(|last| {

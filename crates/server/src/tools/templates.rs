@@ -22,7 +22,7 @@ pub(super) async fn list_templates(
     let cursor = templates.cursor.as_deref();
     let from: Option<Cursor> =
         cursor.map(|text| server.seal.unseal(CURSOR_SCOPE, text)).transpose()?;
-    let ask = PageRequest { cursor: from, limit: server.limits.page };
+    let ask = PageRequest::new(from, server.limits.page);
     let page = server.provider.templates(&exchange.ctx, &ask).await?;
     let completes = server.provider.facets().complete.is_some();
     let mut words = String::new();

@@ -39,7 +39,7 @@ pub(super) async fn watch_resources(
     let (most, begun) = (server.limits.subscriptions, &watcher);
     let asked = stream::iter(watch.uris.0)
         .map(|uri| async move {
-            let added = begun.subscribe(&server.hub, &uri, most).await;
+            let added = begun.subscribe((&server.hub, exchange.ctx.principal()), &uri, most).await;
             (uri, added)
         })
         .buffered(CONCURRENCY);

@@ -11,13 +11,15 @@ use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
-use protocol::{Call, Incoming, ListenFilter, Message, Outgoing, Refusal, RequestId, RequestMeta};
+use protocol::{Call, Incoming, ListenFilter, Message, Outgoing, Refusal, RequestId};
+use resource::Principal;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::exchange::Exchange;
 use crate::in_flight::{InFlightRequest, RequestOutput};
-use crate::lifecycle::{DecodedRequest, HandshakeResult, handshake, stateless};
+use crate::lifecycle::stateless::{self, StatelessTerms};
+use crate::lifecycle::{DecodedRequest, HandshakeResult, IncomingRequest, handshake};
 use crate::methods::subscriptions::{ListenSubscriptions, SessionSubscriptions};
 use crate::server::Server;
 use crate::transport::wait_for_signal;
@@ -31,6 +33,8 @@ const LISTEN_IN_BATCH: &str = "a listening request cannot be part of a batch";
 pub(crate) struct DuplexConnection {
     server: Arc<Server>,
     out: mpsc::Sender<Outgoing>,
+    /// Who sends the requests of this connection.
+    principal: Principal,
     subscriber: Arc<SessionSubscriptions>,
     /// True once the connection shuts down; ends listening requests and notifications.
     closing: watch::Sender<bool>,
@@ -58,11 +62,15 @@ struct InFlightEntry {
 }
 
 impl DuplexConnection {
-    /// A connection that sends its messages to `out`.
-    pub(crate) fn new(server: Arc<Server>, out: mpsc::Sender<Outgoing>) -> Arc<Self> {
-        let subscriber = Arc::new(SessionSubscriptions::new(&server));
+    /// A connection of `principal` that sends its messages to `out`.
+    pub(crate) fn new(
+        server: Arc<Server>,
+        out: mpsc::Sender<Outgoing>,
+        principal: Principal,
+    ) -> Arc<Self> {
+        let subscriber = Arc::new(SessionSubscriptions::new(&server, principal.clone()));
         let closing = watch::Sender::new(false);
-        Arc::new(Self { server, out, subscriber, closing, state: Mutex::default() })
+        Arc::new(Self { server, out, principal, subscriber, closing, state: Mutex::default() })
     }
 
     /// Handles one message or batch. Returns once its requests have started, before their answers.
@@ -117,20 +125,20 @@ impl DuplexConnection {
         params: Option<&RawJson>,
     ) -> Result<DecodedRequest, Refusal> {
         let server = &*self.server;
-        let meta = RequestMeta::decode(params)?;
-        if meta.names_revision() {
-            let terms = stateless::terms_from_meta(server, &meta)?;
-            return stateless::decode_stateless(server, terms, id, (method, params), &meta);
+        let request = IncomingRequest::read(id.clone(), (method, params), &self.principal)?;
+        if request.meta.names_revision() {
+            let version = request.meta.protocol_version()?;
+            let terms = StatelessTerms::read(server, &request.meta, &version)?;
+            return stateless::decode_stateless(server, terms, &request);
         }
         let agreed = self.state().handshake.clone();
         match agreed {
             Some(agreed) => {
-                let opened =
-                    handshake::decode_in_session(server, agreed.dialect, id, (method, params))?;
+                let opened = handshake::decode_in_session(server, agreed.dialect, &request)?;
                 Ok(opened.in_session(server, &agreed.client_session, &self.subscriber))
             }
             None => {
-                let opened = handshake::decode_before_handshake(server, id, method, params)?;
+                let opened = handshake::decode_before_handshake(server, &request)?;
                 if let Some(agreed) = opened.handshake_result() {
                     self.state().handshake = Some(agreed);
                 }
@@ -172,8 +180,7 @@ impl DuplexConnection {
         let (server, out) = (Arc::clone(&self.server), self.out.clone());
         let mut closing = self.closing.subscribe();
         let handle = self.spawn(async move {
-            let mut listening =
-                ListenSubscriptions::open(&server, exchange.id.clone(), filter).await;
+            let mut listening = ListenSubscriptions::open(&server, &exchange, filter).await;
             loop {
                 let message = tokio::select! {
                     biased;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use protocol::{Outgoing, Refusal};
+use resource::Principal;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time;
@@ -23,7 +24,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
     let mut writer = tokio::spawn(write_messages(messages, output));
-    let conversation = DuplexConnection::new(Arc::clone(&server), out.clone());
+    let conversation = DuplexConnection::new(Arc::clone(&server), out.clone(), Principal::local());
     let listened = tokio::select! {
         listened = read_messages(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),

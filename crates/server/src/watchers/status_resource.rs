@@ -9,7 +9,7 @@ use futures_core::Stream;
 use futures_util::stream;
 use resource::{
     Body, ByteSource, Change, Content, Context, Error, Facets, Freshness, Interest, Page,
-    PageRequest, Part, Provider, Reading, Resource, Result, Template, Truth, Uri, Watch, Window,
+    PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result, Template, Uri, Watch,
 };
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ impl WatcherRegistry {
         let mut resource = Resource::new(self.uri.clone(), "subscriptions");
         resource.description = Some("Active watches created with resources_watch".to_owned());
         resource.mime = Some("application/json".to_owned());
-        resource.watchable = Truth::Yes;
+        resource.watchable = Some(true);
         resource.size = Some(text.len() as u64);
         resource.etag = Some(etag_of(text));
         resource
@@ -59,26 +59,29 @@ impl Provider for WatcherRegistry {
         if paging.cursor.is_some() {
             return Err(Error::bad_cursor());
         }
-        Ok(Page { items: vec![Arc::new(self.describe(&self.status_json()))], ..Page::empty() })
+        let mut items = vec![Arc::new(self.describe(&self.status_json()))];
+        items.retain(|item| paging.shows(item));
+        Ok(Page { items, ..Page::empty() })
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         if paging.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.check_uri(uri)?;
-        Ok(self.describe(&self.status_json()))
+        Ok(Arc::new(self.describe(&self.status_json())))
     }
 
-    async fn read(&self, _: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
+    async fn read(&self, _: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.check_uri(uri)?;
         let text = self.status_json();
         let resource = Arc::new(self.describe(&text));
-        let (text, slice) =
-            window.apply_to_text(&text, &etag_of(&text)).map_err(|error| error.about(uri))?;
+        request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
+        let cut = request.window.apply_to_text(&text, &etag_of(&text));
+        let (text, slice) = cut.map_err(|error| error.about(uri))?;
         let part = Part { resource, body: Body::Text(ByteSource::Bytes(text.into())), slice };
-        Ok(Reading { content: Content::Parts(vec![part]), freshness: Freshness::default() })
+        Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
     }
 
     fn facets(&self) -> Facets<'_> {
@@ -103,5 +106,9 @@ impl Watch for WatcherRegistry {
             changed.changed().await.ok()?;
             Some((Change::Updated(uri.clone()), (changed, uri)))
         })))
+    }
+
+    fn is_shared(&self, _: &Interest) -> bool {
+        true
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use resource::Uri;
+use resource::{Principal, Uri};
 use subscriptions::{DebounceConfig, Hub};
 use testkit::{Expectations, MemoryProvider, contract};
 use tokio::time;
@@ -24,7 +24,7 @@ async fn who_watches_what_is_a_resource_like_others() {
     let (watchers, hub) = (WatcherRegistry::new(), hub());
     let watcher = watchers.create(WatcherOwner::Session).unwrap();
     for name in ["a:1", "a:2"] {
-        watcher.subscribe(&hub, &uri(name), 2).await.unwrap();
+        watcher.subscribe((&hub, &Principal::local()), &uri(name), 2).await.unwrap();
     }
     watcher.set_last_error("a:日本: Resource not found".to_owned());
     let text = watchers.status_json();
@@ -41,14 +41,18 @@ async fn who_watches_what_is_a_resource_like_others() {
 async fn one_watches_no_more_than_it_may() {
     let (watchers, hub) = (WatcherRegistry::new(), hub());
     let watcher = watchers.create(WatcherOwner::Handle).unwrap();
-    watcher.subscribe(&hub, &uri("a:1"), 1).await.unwrap();
-    watcher.subscribe(&hub, &uri("a:1"), 1).await.unwrap();
-    let full = watcher.subscribe(&hub, &uri("a:2"), 1).await;
+    watcher.subscribe((&hub, &Principal::local()), &uri("a:1"), 1).await.unwrap();
+    watcher.subscribe((&hub, &Principal::local()), &uri("a:1"), 1).await.unwrap();
+    let full = watcher.subscribe((&hub, &Principal::local()), &uri("a:2"), 1).await;
     assert!(full.unwrap_err().message.contains("at most 1"));
     assert_eq!((watcher.watched_uris(), hub.interest_count()), (vec![uri("a:1")], 1));
     watcher.unsubscribe(None);
     let (one, other) = (uri("a:1"), uri("a:2"));
-    let both = tokio::join!(watcher.subscribe(&hub, &one, 1), watcher.subscribe(&hub, &other, 1));
+    let local = Principal::local();
+    let both = tokio::join!(
+        watcher.subscribe((&hub, &local), &one, 1),
+        watcher.subscribe((&hub, &local), &other, 1)
+    );
     assert_eq!((both.0.is_ok(), both.1.is_ok()), (true, false), "even at once");
     drop(watcher);
     assert_eq!(hub.interest_count(), 0);
@@ -58,7 +62,7 @@ async fn one_watches_no_more_than_it_may() {
 async fn a_handle_that_nobody_uses_ends_by_itself() {
     let (watchers, hub) = (WatcherRegistry::new(), hub());
     let watcher = watchers.create(WatcherOwner::Handle).unwrap();
-    watcher.subscribe(&hub, &uri("a:1"), 1).await.unwrap();
+    watcher.subscribe((&hub, &Principal::local()), &uri("a:1"), 1).await.unwrap();
     watchers.register(&watcher).unwrap();
     let handle = watcher.handle.clone();
     drop(watcher);

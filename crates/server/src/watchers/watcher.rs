@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use resource::{Error, ErrorKind, Interest, Result, Uri};
+use resource::{Error, ErrorKind, Interest, Principal, Result, Uri};
 use serde_json::{Value, json};
 use subscriptions::{Hub, Mailbox, PendingChange, Subscription};
 use tokio::sync::watch;
@@ -54,7 +54,12 @@ impl Watcher {
 
     /// Subscribes to `uri`, up to `most` URIs in all. Repeating it has no effect, unless the
     /// subscription has become inactive.
-    pub(crate) async fn subscribe(&self, hub: &Hub, uri: &Uri, most: usize) -> Result<()> {
+    pub(crate) async fn subscribe(
+        &self,
+        (hub, principal): (&Hub, &Principal),
+        uri: &Uri,
+        most: usize,
+    ) -> Result<()> {
         let admits = |held: &BTreeMap<Uri, Subscription>| match held.get(uri) {
             Some(known) => Ok(!known.is_active()),
             None if held.len() < most => Ok(true),
@@ -66,7 +71,8 @@ impl Watcher {
         if !admits(&lock(&self.subscriptions))? {
             return Ok(());
         }
-        let subscription = hub.subscribe(Interest::Resource(uri.clone()), &self.mailbox).await?;
+        let subscription =
+            hub.subscribe(principal, Interest::Resource(uri.clone()), &self.mailbox).await?;
         let mut held = lock(&self.subscriptions);
         // A concurrent call may have added it, or filled the limit, in the meantime.
         let replaced = if admits(&held)? {

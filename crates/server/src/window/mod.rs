@@ -33,6 +33,10 @@ pub struct WindowSpan {
     pub range: WindowRange,
     /// The version to read. Without one, any version, but all bytes are of the same one.
     pub etag: Option<String>,
+    /// The one format to read, a MIME type; `None` for the primary one.
+    pub format: Option<String>,
+    /// The part to read, counted from 0 among those of the format.
+    pub part: usize,
 }
 
 /// A range in bytes, lines or tokens. No window has more than [`MAX_WINDOW_BYTES`] bytes.
@@ -65,11 +69,10 @@ pub enum WindowRange {
     },
 }
 
-/// The same window of each format, the primary format first. Windows by lines or tokens leave out
-/// formats that are not text.
+/// The windows that one request reads.
 #[derive(Debug)]
 pub struct WindowSet {
-    /// One window per format; never empty.
+    /// The window of the requested part.
     pub windows: Vec<FormatWindow>,
     /// How long it may be cached, and by whom.
     pub freshness: Freshness,
@@ -101,13 +104,15 @@ impl FormatWindow {
 
     /// Whether this is the end of the resource.
     pub fn is_last(&self) -> bool {
-        self.slice.next_offset().is_none()
+        self.slice.next_offset().is_none() && self.slice.next_part().is_none()
     }
 
-    /// Where the next window starts: at a line after whole lines, else at a byte.
+    /// Where the next window starts: at a line after whole lines, else at a byte, or at the next
+    /// part.
     pub fn next(&self) -> Option<Continuation> {
         let line = self.slice.next_line().map(Continuation::Line);
-        line.or_else(|| self.slice.next_offset().map(Continuation::Offset))
+        let offset = || self.slice.next_offset().map(Continuation::Offset);
+        line.or_else(offset).or_else(|| self.slice.next_part().map(Continuation::Part))
     }
 
     /// The content, if it is text.
@@ -137,29 +142,35 @@ pub async fn read_window(
 ) -> Result<WindowSet> {
     span.check()?;
     let mut walk = WindowReader::new(&*server.provider, ctx, uri);
+    walk.format.clone_from(&span.format);
     if span.etag.is_some() {
         walk.pinned_etag.clone_from(&span.etag);
-        return read_formats(server, &mut walk, &span.range).await;
+        return read_part(server, &mut walk, span).await;
     }
     // The index is valid for one version. Pin it: the read fails if the resource has changed.
     if let (WindowRange::Lines { .. }, Some(seen)) = (&span.range, server.line_index.etag(uri)) {
         walk.pinned_etag = Some(seen);
-        match read_formats(server, &mut walk, &span.range).await {
+        match read_part(server, &mut walk, span).await {
             Err(error) if error.kind == ErrorKind::Changed => server.line_index.remove(uri),
             given => return given,
         }
     }
     walk.pinned_etag = None;
-    match read_formats(server, &mut walk, &span.range).await {
+    match read_part(server, &mut walk, span).await {
         Err(error) if error.kind == ErrorKind::Changed => {
             walk.pinned_etag = None;
-            read_formats(server, &mut walk, &span.range).await
+            read_part(server, &mut walk, span).await
         }
         given => given,
     }
 }
 
 impl WindowSpan {
+    /// A range of the primary part, of this version if one is given.
+    pub fn new(range: WindowRange, etag: Option<String>) -> Self {
+        Self { range, etag, format: None, part: 0 }
+    }
+
     fn check(&self) -> Result<()> {
         let words = match self.range {
             WindowRange::Bytes { length: 0, .. } | WindowRange::Lines { bytes: 0, .. } => {
@@ -180,30 +191,24 @@ impl WindowSpan {
     }
 }
 
-async fn read_formats(
+async fn read_part(
     server: &Server,
     walk: &mut WindowReader<'_>,
-    range: &WindowRange,
+    span: &WindowSpan,
 ) -> Result<WindowSet> {
-    let mut pieces = Vec::new();
-    let mut part = 0;
-    while part == 0 || part < walk.parts {
-        let piece = match *range {
-            WindowRange::Bytes { offset, length } => {
-                Some(walk.read_bytes(part, offset, length).await?)
-            }
-            WindowRange::Tokens { offset, most } => walk.read_tokens(part, offset, most).await?,
-            WindowRange::Lines { start, most, bytes } => {
-                walk.read_lines(part, &server.line_index, start, (most, bytes)).await?
-            }
-        };
-        pieces.extend(piece);
-        part += 1;
-    }
-    if pieces.is_empty() {
+    let part = span.part;
+    let window = match span.range {
+        WindowRange::Bytes { offset, length } => Some(walk.read_bytes(part, offset, length).await?),
+        WindowRange::Tokens { offset, most } => walk.read_tokens(part, offset, most).await?,
+        WindowRange::Lines { start, most, bytes } => {
+            walk.read_lines(part, &server.line_index, start, (most, bytes)).await?
+        }
+    };
+    let Some(mut window) = window else {
         let words = "this resource is not text and has no lines or tokens; read it by bytes, with \
             offset and length or max_bytes";
         return Err(Error::invalid(words).about(walk.uri));
-    }
-    Ok(WindowSet { windows: pieces, freshness: walk.freshness })
+    };
+    window.slice = window.slice.of_part(part, walk.parts);
+    Ok(WindowSet { windows: vec![window], freshness: walk.freshness })
 }

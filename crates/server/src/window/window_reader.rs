@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use resource::{
-    Body, ByteSource, Content, Context, Error, ErrorKind, Freshness, Provider, Resource, Result,
-    Slice, Uri, Window, tokens,
+    Body, ByteSource, Content, Context, Error, ErrorKind, Freshness, Provider, ReadRequest,
+    Resource, Result, Slice, Uri, Window, tokens,
 };
 
 use super::{FormatWindow, MAX_WINDOW_BYTES, cut};
@@ -24,7 +24,9 @@ pub(super) struct WindowReader<'a> {
     pub(super) uri: &'a Uri,
     /// The version: the requested one, or the one of the first read.
     pub(super) pinned_etag: Option<String>,
-    /// Number of parts in the last read.
+    /// The one format to read; `None` for all.
+    pub(super) format: Option<String>,
+    /// Number of parts of that format, after a read.
     pub(super) parts: usize,
     pub(super) freshness: Freshness,
 }
@@ -42,7 +44,8 @@ pub(super) struct PartBytes {
 
 impl<'a> WindowReader<'a> {
     pub(super) fn new(provider: &'a dyn Provider, ctx: &'a Context, uri: &'a Uri) -> Self {
-        Self { provider, ctx, uri, pinned_etag: None, parts: 0, freshness: Freshness::default() }
+        let freshness = Freshness::default();
+        Self { provider, ctx, uri, pinned_etag: None, format: None, parts: 0, freshness }
     }
 
     /// At most `length` bytes of a part.
@@ -147,8 +150,9 @@ impl<'a> WindowReader<'a> {
         length: u64,
     ) -> Result<PartBytes> {
         let window = Window::Part { offset, length, etag: self.pinned_etag.clone() };
-        let reading = self.provider.read(self.ctx, self.uri, &window).await?;
-        let mut parts = match reading.content {
+        let request = ReadRequest { window, format: self.format.clone(), part: Some(part) };
+        let reading = self.provider.read(self.ctx, self.uri, &request).await?;
+        let parts = match reading.content {
             Content::Parts(parts) => parts,
             Content::Collection(_) => {
                 let words = "this collection has no content to read in windows; list it";
@@ -160,15 +164,13 @@ impl<'a> WindowReader<'a> {
             }
         };
         self.freshness = reading.freshness;
-        self.parts = parts.len();
+        self.parts = reading.total_parts;
+        let Some(part) = parts.into_iter().next() else {
+            return Err(Error::internal("a provider returned no part").about(self.uri));
+        };
         if self.pinned_etag.is_none() {
-            self.pinned_etag = parts.first().and_then(|first| first.resource.etag.clone());
+            self.pinned_etag.clone_from(&part.resource.etag);
         }
-        if part >= parts.len() {
-            let now = self.pinned_etag.clone().unwrap_or_default();
-            return Err(Error::changed(now).about(self.uri));
-        }
-        let part = parts.swap_remove(part);
         let (is_text, source) = match part.body {
             Body::Text(source) => (true, source),
             Body::Blob(source) => (false, source),

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
-    Body, ByteSource, Content, Context, Facets, Page, PageRequest, Part, Provider, Reading,
-    Resource, Result, Template, Uri, Window,
+    Body, ByteSource, Content, Context, Facets, Page, PageRequest, Part, Provider, ReadRequest,
+    Reading, Resource, Result, Template, Uri, Window,
 };
 use testkit::MemoryProvider;
 
@@ -56,6 +56,27 @@ impl ShortReads {
     }
 }
 
+impl ShortReads {
+    /// A window of the second part, which has the version of the resource.
+    async fn read_second(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+        beside: &Uri,
+        mut window: Window,
+    ) -> Result<Reading> {
+        if let Window::Part { etag, .. } = &mut window {
+            *etag = None;
+        }
+        let mut reading = self.memory.read(ctx, beside, &window.into()).await?;
+        let etag = self.memory.stat(ctx, uri).await?.etag.clone();
+        if let Content::Parts(parts) = &mut reading.content {
+            Arc::make_mut(&mut parts[0].resource).etag = etag;
+        }
+        Ok(Reading { total_parts: 2, ..reading })
+    }
+}
+
 #[async_trait]
 impl Provider for ShortReads {
     async fn list(
@@ -71,16 +92,20 @@ impl Provider for ShortReads {
         self.memory.templates(ctx, paging).await
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.memory.stat(ctx, uri).await
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let mut window = window.clone();
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let mut window = request.window.clone();
         if let Window::Part { length, .. } = &mut window {
             *length = self.most.min(*length);
         }
-        let mut reading = self.memory.read(ctx, uri, &window).await?;
+        if let (Some(beside), Some(1)) = (&self.beside, request.part) {
+            return self.read_second(ctx, uri, beside, window).await;
+        }
+        let mut reading = self.memory.read(ctx, uri, &window.clone().into()).await?;
+        reading.total_parts += usize::from(self.beside.is_some());
         let count = {
             let mut asked = self.reads.lock().unwrap();
             asked.push(window.clone());
@@ -95,18 +120,6 @@ impl Provider for ShortReads {
         {
             let source = std::mem::replace(source, ByteSource::Bytes(Bytes::new()));
             parts[0].body = Body::Blob(source);
-        }
-        let (Some(beside), Window::Part { offset, length, .. }) = (&self.beside, window) else {
-            return Ok(reading);
-        };
-        let window = Window::Part { offset, length, etag: None };
-        let other = self.memory.read(ctx, beside, &window).await?;
-        if let (Content::Parts(parts), Content::Parts(mut more)) =
-            (&mut reading.content, other.content)
-        {
-            let own = parts[0].resource.etag.clone();
-            Arc::make_mut(&mut more[0].resource).etag = own;
-            parts.append(&mut more);
         }
         Ok(reading)
     }

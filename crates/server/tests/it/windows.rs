@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resource::{Context, Continuation, ErrorKind, Uri, Window};
+use resource::{Continuation, ErrorKind, Uri, Window};
 use server::window::{self, WindowRange, WindowSpan};
 use testkit::MemoryProvider;
 
@@ -134,26 +134,42 @@ async fn what_holds_nothing_is_refused() {
 }
 
 #[tokio::test]
-async fn each_format_has_the_window_and_blobs_are_left_out_of_lines() {
+async fn windows_go_through_all_parts_in_order_and_name_the_next_one() {
     let memory = || {
         let memory =
             MemoryProvider::new().text(URI, "one\ntwo\nthree\n").text("test://b", "eins\nzwei\n");
         memory.blob("test://blob", &[0, 255])
     };
     let uri = Uri::parse(URI).unwrap();
-    for (beside, expected) in
-        [("test://b", &["two\n", "zwei\n"][..]), ("test://blob", &["two\n"][..])]
-    {
-        let server = server_of(Arc::new(ShortReads::new(memory(), 5).with_format(beside)));
-        // Once without and once with the line index.
-        for _ in 0..2 {
-            let span = WindowSpan { range: lines(2, 1), etag: None };
-            let told =
-                window::read_window(&server, &Context::default(), &uri, &span).await.unwrap();
-            let texts: Vec<_> = told.windows.iter().map(|piece| piece.text().unwrap()).collect();
-            assert_eq!(texts, expected);
+    let server = server_of(Arc::new(ShortReads::new(memory(), 5).with_format("test://b")));
+    // Once without and once with the line index.
+    for _ in 0..2 {
+        let mut told = Vec::new();
+        let mut span = WindowSpan::new(lines(2, 9), None);
+        loop {
+            let ctx = testkit::local_context();
+            let given = window::read_window(&server, &ctx, &uri, &span).await.unwrap();
+            let window = &given.windows[0];
+            told.push((
+                window.slice.part,
+                window.slice.total_parts,
+                window.text().unwrap().to_owned(),
+            ));
+            match window.next() {
+                Some(Continuation::Part(part)) => span.part = part,
+                next => {
+                    assert!(next.is_none() && window.is_last());
+                    break;
+                }
+            }
         }
+        let expected = [(0, 2, "two\nthree\n"), (1, 2, "zwei\n")];
+        assert_eq!(told, expected.map(|(part, total, text)| (part, total, text.to_owned())));
     }
+    let server = server_of(Arc::new(ShortReads::new(memory(), 5).with_format("test://blob")));
+    let blob = WindowSpan { part: 1, ..WindowSpan::new(lines(1, 1), None) };
+    let refused = window::read_window(&server, &testkit::local_context(), &uri, &blob).await;
+    assert_eq!(refused.unwrap_err().kind, ErrorKind::Invalid, "a blob has no lines");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use resource::{Context, Continuation, Uri};
+use resource::{Continuation, Uri};
 use server::window::{self, FormatWindow, WindowRange, WindowSpan};
 use server::{CollectionsMode, Limits, Server};
 use testkit::MemoryProvider;
@@ -21,9 +21,8 @@ pub(crate) async fn read(
     range: WindowRange,
     etag: Option<&str>,
 ) -> resource::Result<FormatWindow> {
-    let (uri, span) =
-        (Uri::parse(URI).unwrap(), WindowSpan { range, etag: etag.map(str::to_owned) });
-    let mut windowed = window::read_window(server, &Context::default(), &uri, &span).await?;
+    let (uri, span) = (Uri::parse(URI).unwrap(), WindowSpan::new(range, etag.map(str::to_owned)));
+    let mut windowed = window::read_window(server, &testkit::local_context(), &uri, &span).await?;
     assert_eq!(windowed.windows.len(), 1);
     Ok(windowed.windows.remove(0))
 }
@@ -53,6 +52,7 @@ async fn read_all(server: &Server, first: WindowRange, check: impl Fn(&FormatWin
             (Continuation::Offset(offset), WindowRange::Tokens { most, .. }) => {
                 WindowRange::Tokens { offset, most: *most }
             }
+            (Continuation::Part(part), _) => panic!("there is no part {part}"),
             (Continuation::Line(line), _) => panic!("line {line} in a window that is not by lines"),
         };
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use resource::{ErrorKind, Interest, Uri};
+use resource::{Change, ErrorKind, Interest, Principal, Uri};
 use subscriptions::{DebounceConfig, Hub, Mailbox, PendingChange};
 use testkit::MemoryProvider;
 use testkit::memory::{Fault, FaultPoint};
@@ -42,7 +42,9 @@ async fn settled() {
 async fn one_stream_serves_all_who_share_an_interest() {
     let (memory, hub) = hub();
     let mailboxes: Vec<Mailbox> = (0..100).map(|_| Mailbox::default()).collect();
-    let asked = mailboxes.iter().map(|mailbox| hub.subscribe(interest("mem:///other"), mailbox));
+    let local = Principal::local();
+    let asked =
+        mailboxes.iter().map(|mailbox| hub.subscribe(&local, interest("mem:///other"), mailbox));
     let subscriptions = futures_util::future::join_all(asked).await;
     assert!(subscriptions.iter().all(Result::is_ok));
     assert_eq!((memory.watch_count(), hub.interest_count()), (1, 1));
@@ -59,7 +61,8 @@ async fn one_stream_serves_all_who_share_an_interest() {
 async fn a_burst_is_one_letter_and_comes_soon() {
     let (memory, hub) = hub();
     let mailbox = Mailbox::default();
-    let _subscription = hub.subscribe(interest("mem:///other"), &mailbox).await.unwrap();
+    let _subscription =
+        hub.subscribe(&Principal::local(), interest("mem:///other"), &mailbox).await.unwrap();
     for version in 0..1000 {
         memory.write("mem:///other", &version.to_string());
         tokio::task::yield_now().await;
@@ -75,8 +78,10 @@ async fn a_burst_is_one_letter_and_comes_soon() {
 async fn whoever_asked_twice_hears_once() {
     let (memory, hub) = hub();
     let mailbox = Mailbox::default();
-    let _folder = hub.subscribe(interest("mem:///folder"), &mailbox).await.unwrap();
-    let child = hub.subscribe(interest("mem:///folder/a"), &mailbox).await.unwrap();
+    let _folder =
+        hub.subscribe(&Principal::local(), interest("mem:///folder"), &mailbox).await.unwrap();
+    let child =
+        hub.subscribe(&Principal::local(), interest("mem:///folder/a"), &mailbox).await.unwrap();
     memory.write("mem:///folder/a", "new");
     settled().await;
     assert_eq!(all(&mailbox), [letter("mem:///folder/a")]);
@@ -90,8 +95,10 @@ async fn whoever_asked_twice_hears_once() {
 async fn nobody_hears_what_others_asked_for() {
     let (memory, hub) = hub();
     let [one, other] = [Mailbox::default(), Mailbox::default()];
-    let first = hub.subscribe(interest("mem:///folder/a"), &one).await.unwrap();
-    let _second = hub.subscribe(interest("mem:///folder/b"), &other).await.unwrap();
+    let first =
+        hub.subscribe(&Principal::local(), interest("mem:///folder/a"), &one).await.unwrap();
+    let _second =
+        hub.subscribe(&Principal::local(), interest("mem:///folder/b"), &other).await.unwrap();
     memory.write("mem:///folder/a", "new");
     memory.write("mem:///other", "new");
     settled().await;
@@ -104,7 +111,7 @@ async fn nobody_hears_what_others_asked_for() {
 async fn lists_are_heard_of_by_whoever_asked_for_lists() {
     let (memory, hub) = hub();
     let mailbox = Mailbox::default();
-    let _lists = hub.subscribe(Interest::Listing, &mailbox).await.unwrap();
+    let _lists = hub.subscribe(&Principal::local(), Interest::Listing, &mailbox).await.unwrap();
     memory.write("mem:///other", "no list changes");
     memory.write("mem:///fresh", "one does");
     memory.remove("mem:///folder/a");
@@ -116,20 +123,26 @@ async fn lists_are_heard_of_by_whoever_asked_for_lists() {
 async fn what_cannot_be_heard_of_is_refused_and_leaves_nothing_behind() {
     let (memory, hub) = hub();
     let mailbox = Mailbox::default();
-    let missing = hub.subscribe(interest("mem:///none"), &mailbox).await.err().unwrap();
+    let missing =
+        hub.subscribe(&Principal::local(), interest("mem:///none"), &mailbox).await.err().unwrap();
     assert_eq!(missing.kind, ErrorKind::NotFound);
     memory.inject_fault(FaultPoint::Watch, Fault::Hangs);
-    assert!(hub.subscribe(interest("mem:///other"), &mailbox).now_or_never().is_none());
+    assert!(
+        hub.subscribe(&Principal::local(), interest("mem:///other"), &mailbox)
+            .now_or_never()
+            .is_none()
+    );
     assert_eq!((memory.watch_count(), hub.interest_count()), (0, 0));
     memory.clear_faults();
-    assert!(hub.subscribe(interest("mem:///other"), &mailbox).await.is_ok());
+    assert!(hub.subscribe(&Principal::local(), interest("mem:///other"), &mailbox).await.is_ok());
     let deaf = Hub::new(
         Arc::new(MemoryProvider::new().text("mem:///a", "")),
         DebounceConfig::default(),
         9,
     );
     assert!(!deaf.has_changes());
-    let refused = deaf.subscribe(interest("mem:///a"), &mailbox).await.err().unwrap();
+    let refused =
+        deaf.subscribe(&Principal::local(), interest("mem:///a"), &mailbox).await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::Unsupported);
 }
 
@@ -140,8 +153,9 @@ async fn subscribers_that_come_and_go_leave_nothing_behind() {
     let before = tasks.num_alive_tasks();
     for _ in 0..1000 {
         let mailbox = Mailbox::default();
-        let _one = hub.subscribe(interest("mem:///other"), &mailbox).await.unwrap();
-        let _two = hub.subscribe(Interest::Listing, &mailbox).await.unwrap();
+        let _one =
+            hub.subscribe(&Principal::local(), interest("mem:///other"), &mailbox).await.unwrap();
+        let _two = hub.subscribe(&Principal::local(), Interest::Listing, &mailbox).await.unwrap();
         memory.write("mem:///other", "new");
     }
     settled().await;
@@ -154,11 +168,40 @@ async fn so_many_subscriptions_are_taken_and_no_more() {
     let memory = Arc::new(MemoryProvider::new().text("mem:///a", "").with_watches());
     let hub = Hub::new(Arc::clone(&memory) as _, DebounceConfig::default(), 2);
     let mailbox = Mailbox::default();
-    let one = hub.subscribe(interest("mem:///a"), &mailbox).await.unwrap();
-    assert!(hub.subscribe(interest("mem:///none"), &mailbox).await.is_err(), "takes no place");
-    let _two = hub.subscribe(interest("mem:///a"), &mailbox).await.unwrap();
-    let refused = hub.subscribe(Interest::Listing, &mailbox).await.err().unwrap();
+    let one = hub.subscribe(&Principal::local(), interest("mem:///a"), &mailbox).await.unwrap();
+    assert!(
+        hub.subscribe(&Principal::local(), interest("mem:///none"), &mailbox).await.is_err(),
+        "takes no place"
+    );
+    let _two = hub.subscribe(&Principal::local(), interest("mem:///a"), &mailbox).await.unwrap();
+    let refused =
+        hub.subscribe(&Principal::local(), Interest::Listing, &mailbox).await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::Unavailable);
     drop(one);
-    assert!(hub.subscribe(Interest::Listing, &mailbox).await.is_ok());
+    assert!(hub.subscribe(&Principal::local(), Interest::Listing, &mailbox).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn principals_share_a_stream_only_where_changes_are_the_same_for_all() {
+    let (alice, bob) = (Principal::authenticated("alice"), Principal::authenticated("bob"));
+    let (memory, open) = hub();
+    let (hers, his) = (Mailbox::default(), Mailbox::default());
+    let _one = open.subscribe(&alice, interest("mem:///other"), &hers).await.unwrap();
+    let _two = open.subscribe(&bob, interest("mem:///other"), &his).await.unwrap();
+    assert_eq!((open.interest_count(), memory.watch_count()), (1, 1));
+
+    let secret = MemoryProvider::new().text("mem:///1", "").text("mem:///2", "");
+    let secret = Arc::new(secret.private_to("alice").with_watches());
+    let apart = Hub::new(Arc::clone(&secret) as _, DebounceConfig::default(), 1000);
+    let _one = apart.subscribe(&alice, Interest::Everything, &hers).await.unwrap();
+    let _two = apart.subscribe(&bob, Interest::Everything, &his).await.unwrap();
+    assert_eq!((apart.interest_count(), secret.watch_count()), (2, 2));
+    for name in ["mem:///1", "mem:///2"] {
+        secret.notify(&Change::Updated(Uri::parse(name).unwrap()));
+    }
+    settled().await;
+    assert_eq!(all(&hers).len(), 2);
+    assert_eq!(all(&his), [letter("mem:///1")], "he hears nothing of what is hers");
+    let refused = apart.subscribe(&bob, interest("mem:///2"), &his).await;
+    assert_eq!(refused.err().map(|error| error.kind), Some(ErrorKind::NotFound));
 }

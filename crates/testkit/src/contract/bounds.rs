@@ -1,9 +1,10 @@
 //! Contract: unknown URIs, path traversal and foreign cursors are refused.
 
 use bytes::Bytes;
-use resource::{Context, Cursor, ErrorKind, PageRequest, Provider, Uri, Window};
+use resource::{Cursor, ErrorKind, PageRequest, Provider, Uri, Window};
 
 use super::Expectations;
+use super::ctx;
 use super::walk::{NO_LIMIT, expect};
 
 /// Spellings of `../`, some of which only a faulty decoder takes for it.
@@ -60,8 +61,8 @@ pub async fn disguises_lead_nowhere(provider: &dyn Provider, expected: &Expectat
 
 /// A foreign cursor fails as `Invalid`, or at worst gives some position in the list.
 pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
-    let ctx = Context::default();
-    let first = expect(provider.list(&ctx, None, &PageRequest::first(1)).await, "listing");
+    let ctx = &ctx();
+    let first = expect(provider.list(ctx, None, &PageRequest::first(1)).await, "listing");
     let mut cursors: Vec<Vec<u8>> = vec![
         Vec::new(),
         vec![0],
@@ -76,9 +77,9 @@ pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
         cursors.push(genuine.iter().map(|byte| byte ^ 0x55).collect());
     }
     for cursor in cursors {
-        let ask = PageRequest { cursor: Some(Cursor(Bytes::from(cursor))), limit: 10 };
-        let listed = provider.list(&ctx, None, &ask).await.map(|_| ());
-        let templates = provider.templates(&ctx, &ask).await.map(|_| ());
+        let ask = PageRequest::new(Some(Cursor(Bytes::from(cursor))), 10);
+        let listed = provider.list(ctx, None, &ask).await.map(|_| ());
+        let templates = provider.templates(ctx, &ask).await.map(|_| ());
         for answer in [listed, templates] {
             let kind = answer.err().map_or(ErrorKind::Invalid, |error| error.kind);
             assert_eq!(kind, ErrorKind::Invalid, "the answer to {:?}", ask.cursor);
@@ -88,16 +89,16 @@ pub async fn cursors_from_nowhere_are_harmless(provider: &dyn Provider) {
 
 /// The error kinds of listing, describing and reading `uri`; `None` for each that succeeds.
 async fn refusals(provider: &dyn Provider, uri: &Uri) -> [(&'static str, Option<ErrorKind>); 4] {
-    let ctx = Context::default();
+    let ctx = &ctx();
     let whole = Window::Whole { limit: NO_LIMIT };
     let part = Window::Part { offset: 0, length: 16, etag: None };
     [
         (
             "list",
-            provider.list(&ctx, Some(uri), &PageRequest::first(10)).await.err().map(|e| e.kind),
+            provider.list(ctx, Some(uri), &PageRequest::first(10)).await.err().map(|e| e.kind),
         ),
-        ("stat", provider.stat(&ctx, uri).await.err().map(|e| e.kind)),
-        ("read", provider.read(&ctx, uri, &whole).await.err().map(|e| e.kind)),
-        ("window", provider.read(&ctx, uri, &part).await.err().map(|e| e.kind)),
+        ("stat", provider.stat(ctx, uri).await.err().map(|e| e.kind)),
+        ("read", provider.read(ctx, uri, &whole.into()).await.err().map(|e| e.kind)),
+        ("window", provider.read(ctx, uri, &part.into()).await.err().map(|e| e.kind)),
     ]
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use resource::{
-    Completion, CompletionRequest, Context, ErrorKind, Interest, PageRequest, Provider, Template,
-    Truth, Uri,
+    Completion, CompletionRequest, ErrorKind, Interest, PageRequest, Provider, Template, Uri,
 };
 
+use super::ctx;
 use super::walk::expect;
 
 /// Pages of templates of any size join without gap or repeat.
@@ -25,7 +25,7 @@ pub async fn templates_join(provider: &dyn Provider) {
 /// The provider completes every variable of every template, and refuses unknown ones.
 pub async fn completions_answer(provider: &dyn Provider) {
     let Some(complete) = provider.facets().complete else { return };
-    let (ctx, settled) = (Context::default(), BTreeMap::new());
+    let (ctx, settled) = (&ctx(), BTreeMap::new());
     for template in templates(provider, 1000).await {
         let ask = |variable| CompletionRequest {
             template: template.uri.as_str(),
@@ -34,13 +34,13 @@ pub async fn completions_answer(provider: &dyn Provider) {
             resolved: &settled,
         };
         for variable in template.uri.variables() {
-            let told = complete.complete(&ctx, &ask(variable)).await;
+            let told = complete.complete(ctx, &ask(variable)).await;
             let told = expect(told, &format!("completing {variable} of {}", template.uri.as_str()));
             let most = Completion::MAX_VALUES;
             assert!(told.values.len() <= most, "more than {most} values of {variable}");
             assert!(told.total >= told.values.len(), "fewer in all than there are");
         }
-        let kind = complete.complete(&ctx, &ask("no such variable")).await.err();
+        let kind = complete.complete(ctx, &ask("no such variable")).await.err();
         let kind = kind.map(|error| error.kind);
         assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown variable");
     }
@@ -50,39 +50,41 @@ pub async fn completions_answer(provider: &dyn Provider) {
         typed: "",
         resolved: &settled,
     };
-    let kind = complete.complete(&ctx, &unknown).await.err().map(|error| error.kind);
+    let kind = complete.complete(ctx, &unknown).await.err().map(|error| error.kind);
     assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown template");
 }
 
 /// The provider accepts a watch on watchable resources, and refuses others and missing ones.
 pub async fn watching_is_as_told(provider: &dyn Provider, missing: &[Uri]) {
     let Some(watch) = provider.facets().watch else { return };
-    let ctx = Context::default();
-    let page = expect(provider.list(&ctx, None, &PageRequest::first(100)).await, "listing");
+    let ctx = &ctx();
+    let page = expect(provider.list(ctx, None, &PageRequest::first(100)).await, "listing");
     for resource in &page.items {
-        let opened = watch.watch(&ctx, Interest::Resource(resource.uri.clone())).await;
+        let opened = watch.watch(ctx, Interest::Resource(resource.uri.clone())).await;
         let told = opened.as_ref().map_or_else(|error| Some(error.kind), |_| None);
         let right = match resource.watchable {
-            Truth::Yes => told.is_none(),
-            Truth::No => told == Some(ErrorKind::Unsupported),
-            Truth::Unknown => true,
+            Some(true) => told.is_none(),
+            Some(false) => told == Some(ErrorKind::Unsupported),
+            None => true,
         };
         assert!(right, "{} has watchable {:?}: {told:?}", resource.uri, resource.watchable);
     }
     for uri in missing {
-        let told = watch.watch(&ctx, Interest::Resource(uri.clone())).await;
+        let told = watch.watch(ctx, Interest::Resource(uri.clone())).await;
         let told = told.err().map(|error| error.kind);
         assert_eq!(told, Some(ErrorKind::NotFound), "watching {uri}");
     }
-    drop(expect(watch.watch(&ctx, Interest::Listing).await, "watching lists"));
+    drop(expect(watch.watch(ctx, Interest::Listing).await, "watching lists"));
 }
 
 /// Every declared facet can be used.
 pub async fn facets_are_real(provider: &dyn Provider) {
     let facets = provider.facets();
     if let Some(watch) = facets.watch {
-        let stream = watch.watch(&Context::default(), Interest::Everything).await;
-        drop(expect(stream, "watching everything"));
+        // A source that cannot report everything says so.
+        if let Err(error) = watch.watch(&ctx(), Interest::Everything).await {
+            assert_eq!(error.kind, ErrorKind::Unsupported, "watching everything");
+        }
     }
     if facets.complete.is_some() {
         let variables: usize = templates(provider, 1000)
@@ -98,7 +100,7 @@ async fn templates(provider: &dyn Provider, limit: usize) -> Vec<Template> {
     let mut all: Vec<Template> = Vec::new();
     let mut ask = PageRequest::first(limit);
     for _ in 0..100_000 {
-        let page = provider.templates(&Context::default(), &ask).await;
+        let page = provider.templates(&ctx(), &ask).await;
         let page = expect(page, "listing templates");
         assert!(page.items.len() <= limit, "a page of {limit} templates is larger");
         all.extend(page.items.iter().map(|template| template.as_ref().clone()));

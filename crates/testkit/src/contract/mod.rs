@@ -5,11 +5,13 @@
 mod bounds;
 mod content;
 mod extras;
+mod filters;
 mod paging;
+mod relays;
 mod tree;
 mod walk;
 
-use resource::{Provider, Uri};
+use resource::{Context, Provider, Uri};
 
 pub use bounds::{cursors_from_nowhere_are_harmless, disguises_lead_nowhere, unknown_is_not_found};
 pub use content::{
@@ -17,7 +19,9 @@ pub use content::{
     whole_has_a_limit, windows_join,
 };
 pub use extras::{completions_answer, facets_are_real, templates_join, watching_is_as_told};
+pub use filters::{filters_hold, formats_are_obeyed, search_finds_what_can_be_read};
 pub use paging::{order_holds, pages_join};
+pub use relays::{health_is_told, relayed_components_are_listed};
 pub use tree::{
     collections_hold_direct_children, known_collections_are_given, leaves_are_not_listable,
     listed_can_be_read, stat_agrees_with_the_list,
@@ -39,8 +43,23 @@ pub struct Expectations {
     pub outside: Vec<String>,
 }
 
-/// Checks every promise for `provider`.
+tokio::task_local! {
+    static CONTEXT: Context;
+}
+
+/// The context of the principal for whom the promises are being checked.
+fn ctx() -> Context {
+    CONTEXT.try_with(Clone::clone).unwrap_or_else(|_| crate::local_context())
+}
+
+/// Checks every promise for `provider`, under two principals.
 pub async fn contract(provider: &dyn Provider, expected: &Expectations) {
+    for ctx in crate::two_contexts() {
+        CONTEXT.scope(ctx, check_all(provider, expected)).await;
+    }
+}
+
+async fn check_all(provider: &dyn Provider, expected: &Expectations) {
     stat_agrees_with_the_list(provider).await;
     listed_can_be_read(provider).await;
     known_collections_are_given(provider, expected).await;
@@ -60,6 +79,11 @@ pub async fn contract(provider: &dyn Provider, expected: &Expectations) {
     completions_answer(provider).await;
     facets_are_real(provider).await;
     watching_is_as_told(provider, &expected.missing).await;
+    filters_hold(provider).await;
+    formats_are_obeyed(provider).await;
+    search_finds_what_can_be_read(provider).await;
+    relayed_components_are_listed(provider).await;
+    health_is_told(provider);
 }
 
 #[cfg(test)]

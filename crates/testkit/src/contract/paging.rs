@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use resource::{Context, PageRequest, Provider, Resource, Uri};
+use resource::{PageRequest, Provider, Resource, Uri};
 
+use super::ctx;
 use super::walk::{expect, pages, walk};
 
 /// Pages of any size join without gaps or repeats, and the same cursor gives the same page.
@@ -36,12 +37,12 @@ async fn same_cursor_gives_the_same_page(
     list: Option<&Uri>,
     limit: usize,
 ) {
-    let ctx = Context::default();
-    let first = expect(provider.list(&ctx, list, &PageRequest::first(limit)).await, "listing");
+    let ctx = &ctx();
+    let first = expect(provider.list(ctx, list, &PageRequest::first(limit)).await, "listing");
     let Some(cursor) = first.next else { return };
-    let ask = PageRequest { cursor: Some(cursor), limit };
-    let once = expect(provider.list(&ctx, list, &ask).await, "listing on");
-    let twice = expect(provider.list(&ctx, list, &ask).await, "listing on once more");
+    let ask = PageRequest::new(Some(cursor), limit);
+    let once = expect(provider.list(ctx, list, &ask).await, "listing on");
+    let twice = expect(provider.list(ctx, list, &ask).await, "listing on once more");
     assert_eq!(names(&once.items), names(&twice.items), "one cursor of {list:?}, two pages");
     assert_eq!(once.next, twice.next, "one cursor of {list:?}, two continuations");
 }

@@ -25,6 +25,7 @@ fn memory() -> MemoryProvider {
         .template("mem:///person/{id}", "I am {id}", &[("id", &["ada", "grace"])])
         .template("mem:///plain/{name}", "{name}", &[])
         .with_watches()
+        .with_search()
 }
 
 fn known() -> Expectations {
@@ -86,6 +87,9 @@ stops! {
     a_part_of_another_uri_is_stopped: Defect::ReadsAnother, "gives something else";
     an_unreadable_listed_thing_is_stopped: Defect::FailsToRead(ErrorKind::Unavailable), "failed";
     an_ability_that_is_not_there_is_stopped: Defect::PretendsToComplete, "completing";
+    a_filter_that_is_ignored_is_stopped: Defect::IgnoresFilters, "under Filter";
+    a_format_that_is_ignored_is_stopped: Defect::IgnoresFormats, "x-none/x-none";
+    a_provider_for_one_principal_is_stopped: Defect::KnowsOnePrincipal, "which is listed,";
 }
 
 #[tokio::test]

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use resource::{Content, Context, ErrorKind, PageRequest, Provider, Uri, Window};
+use resource::{Content, ErrorKind, PageRequest, Provider, Uri, Window};
 
 use super::Expectations;
+use super::ctx;
 use super::walk::{NO_LIMIT, expect, leaves, pages, read, walk};
 
 /// Every listed resource has a stat, equal to its list entry.
 pub async fn stat_agrees_with_the_list(provider: &dyn Provider) {
     for seen in walk(provider).await {
         let uri = &seen.resource.uri;
-        let told = provider.stat(&Context::default(), uri).await;
+        let told = provider.stat(&ctx(), uri).await;
         let told = expect(told, &format!("describing {uri}, which is listed,"));
-        assert_eq!(told, *seen.resource, "stat and list disagree about {uri}");
+        assert_eq!(told, seen.resource, "stat and list disagree about {uri}");
     }
 }
 
@@ -54,7 +55,7 @@ pub async fn collections_hold_direct_children(provider: &dyn Provider) {
         let children = pages(provider, Some(uri), 1000).await;
         let names: BTreeSet<&Uri> = children.iter().map(|child| &child.uri).collect();
         assert!(!names.contains(uri), "{uri} lists itself");
-        for child in children.iter().filter(|child| child.listable.known() == Some(true)) {
+        for child in children.iter().filter(|child| child.listable == Some(true)) {
             for deeper in pages(provider, Some(&child.uri), 1000).await {
                 let is_direct = names.contains(&deeper.uri);
                 assert!(!is_direct, "{uri} lists {}, which lies in {}", deeper.uri, child.uri);
@@ -66,8 +67,7 @@ pub async fn collections_hold_direct_children(provider: &dyn Provider) {
 /// Listing a leaf fails as `Invalid`.
 pub async fn leaves_are_not_listable(provider: &dyn Provider) {
     for leaf in leaves(provider).await {
-        let told =
-            provider.list(&Context::default(), Some(&leaf.uri), &PageRequest::first(10)).await;
+        let told = provider.list(&ctx(), Some(&leaf.uri), &PageRequest::first(10)).await;
         let kind = told.err().map(|error| error.kind);
         assert_eq!(kind, Some(ErrorKind::Invalid), "listing {}, which is a leaf", leaf.uri);
     }

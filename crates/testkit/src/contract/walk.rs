@@ -7,9 +7,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use resource::{
-    Body, ByteSource, Content, Context, Cursor, PageRequest, Part, Provider, Resource, Result,
-    Truth, Uri, Window,
+    Body, ByteSource, Content, Cursor, PageRequest, Part, Provider, Resource, Result, Uri, Window,
 };
+
+use super::ctx;
 
 /// A read limit that no test content exceeds.
 pub(super) const NO_LIMIT: u64 = 1 << 40;
@@ -28,7 +29,7 @@ pub struct ListedResource {
 
 impl ListedResource {
     pub(super) fn is_collection(&self) -> bool {
-        self.resource.listable == Truth::Yes
+        self.resource.listable == Some(true)
     }
 }
 
@@ -42,7 +43,7 @@ pub async fn walk(provider: &dyn Provider) -> Vec<ListedResource> {
             if seen.len() >= MAX_RESOURCES || !known.insert(resource.uri.clone()) {
                 continue;
             }
-            if resource.listable == Truth::Yes {
+            if resource.listable == Some(true) {
                 open.push(Some(resource.uri.clone()));
             }
             seen.push(ListedResource { resource, parent: parent.clone() });
@@ -61,9 +62,9 @@ pub async fn pages(
     let mut all = Vec::new();
     let mut from: Option<Cursor> = None;
     for _ in 0..100 * MAX_RESOURCES {
-        let ask = PageRequest { cursor: from, limit };
+        let ask = PageRequest::new(from, limit);
         let page = expect(
-            provider.list(&Context::default(), parent, &ask).await,
+            provider.list(&ctx(), parent, &ask).await,
             &format!("listing {parent:?} by {limit}"),
         );
         assert!(page.items.len() <= limit, "a page of {limit} holds {}", page.items.len());
@@ -99,7 +100,7 @@ pub(super) async fn primary(provider: &dyn Provider, uri: &Uri, window: &Window)
 }
 
 pub(super) async fn read(provider: &dyn Provider, uri: &Uri, window: &Window) -> Result<Content> {
-    Ok(provider.read(&Context::default(), uri, window).await?.content)
+    Ok(provider.read(&ctx(), uri, &window.clone().into()).await?.content)
 }
 
 /// Collects all bytes of a body; asserts that every chunk of a text holds whole characters.

@@ -21,6 +21,8 @@ pub enum FaultPoint {
     Read(Uri),
     /// All watches.
     Watch,
+    /// All searches.
+    Search,
     /// Lists of tools or of prompts.
     Components(ComponentKind),
     /// Calls of the tool or prompt with this name.

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
     Body, ByteSource, Change, Complete, Completion, CompletionRequest, Content, Context, Cursor,
-    Error, ErrorKind, Freshness, Interest, Page, PageRequest, Part, Reading, Resource, Result,
-    Slice, Uri, Watch, Window,
+    Error, ErrorKind, Freshness, Interest, Page, PageRequest, Part, Passage, ReadRequest, Reading,
+    Resource, Result, Search, SearchHit, SearchRequest, Slice, Uri, Watch, Window,
 };
 
 use super::{FaultPoint, MemoryProvider};
@@ -33,10 +33,18 @@ pub(super) fn page_of<'a, T: Clone + 'a>(
     Ok(Page { items, next, absent: Vec::new(), freshness: Freshness::default() })
 }
 
+/// The requested page of resources that its filter shows.
+pub(super) fn page_of_resources<'a>(
+    all: impl Iterator<Item = &'a Resource>,
+    paging: &PageRequest,
+) -> Result<Page<Resource>> {
+    page_of(all.filter(|resource| paging.shows(resource)), |one| one.uri.as_str(), paging)
+}
+
 /// The reading of a collection.
 pub(super) fn read_collection(resource: &Resource) -> Reading {
     let content = Content::Collection(Arc::new(resource.clone()));
-    Reading { content, freshness: Freshness::default() }
+    Reading::new(content, Freshness::default())
 }
 
 /// The reading of a leaf, whole or a window of it.
@@ -44,9 +52,10 @@ pub(super) fn read_leaf(
     resource: &Resource,
     bytes: &Bytes,
     is_text: bool,
-    window: &Window,
+    request: &ReadRequest,
 ) -> Result<Reading> {
-    let (bytes, slice) = match window {
+    request.select(&mut vec![resource], |resource| resource.mime.as_deref())?;
+    let (bytes, slice) = match &request.window {
         Window::Whole { limit } if bytes.len() as u64 > *limit => {
             let message = format!("too large; read a window of at most {limit} bytes");
             return Err(Error::new(ErrorKind::TooLarge, message).about(&resource.uri));
@@ -67,7 +76,7 @@ pub(super) fn read_leaf(
     let source = ByteSource::Bytes(bytes);
     let body = if is_text { Body::Text(source) } else { Body::Blob(source) };
     let part = Part { resource: Arc::new(resource.clone()), body, slice };
-    Ok(Reading { content: Content::Parts(vec![part]), freshness: Freshness::default() })
+    Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
 }
 
 fn window_bounds(bytes: &[u8], is_text: bool, offset: u64, length: u64) -> (usize, usize) {
@@ -82,12 +91,12 @@ fn window_bounds(bytes: &[u8], is_text: bool, offset: u64, length: u64) -> (usiz
 
 #[async_trait]
 impl Complete for MemoryProvider {
-    async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let asked = |template: &resource::UriTemplate| template.as_str() == request.template;
         let patterns = self.all_templates();
         let Some(pattern) = patterns.iter().find(|pattern| asked(&pattern.template.uri)) else {
             return match Uri::parse(request.template) {
-                Ok(uri) if self.find(&uri).is_some() => Ok(Completion::default()),
+                Ok(uri) if self.find(ctx, &uri).is_some() => Ok(Completion::default()),
                 _ => Err(Error::invalid("no such template")),
             };
         };
@@ -112,11 +121,42 @@ impl Watch for MemoryProvider {
         let silent = || Error::new(ErrorKind::Unsupported, "this provider reports no changes");
         let live = self.watches.as_ref().ok_or_else(silent)?;
         if let Interest::Resource(uri) = &interest
-            && self.find(uri).is_none()
+            && self.find(ctx, uri).is_none()
             && self.expand(uri).is_none()
         {
             return Err(Error::not_found(uri));
         }
-        Ok(Box::pin(live.open(interest)))
+        Ok(Box::pin(live.open(interest, ctx.principal())))
+    }
+
+    fn is_shared(&self, _: &Interest) -> bool {
+        self.all_entries().iter().all(|entry| entry.owner.is_none())
+    }
+}
+
+#[async_trait]
+impl Search for MemoryProvider {
+    async fn search(&self, ctx: &Context, request: &SearchRequest) -> Result<Page<SearchHit>> {
+        self.apply_fault(ctx, &FaultPoint::Search).await?;
+        if request.query.trim().is_empty() {
+            return Err(Error::invalid("the query has no words"));
+        }
+        let entries = self.visible_entries(ctx);
+        let hits: Vec<SearchHit> = entries
+            .iter()
+            .filter(|entry| {
+                request.filter.as_ref().is_none_or(|filter| filter.admits(&entry.resource))
+            })
+            .filter_map(|entry| {
+                let super::EntryContent::Text(bytes) = &entry.content else { return None };
+                let text = std::str::from_utf8(bytes).ok()?;
+                let at = text.find(&request.query)?;
+                let slice = Slice::new(at as u64, request.query.len() as u64, bytes.len() as u64);
+                let passage = Some(Passage { text: request.query.clone(), slice });
+                Some(SearchHit { uri: entry.resource.uri.clone(), passage, score: 1.0 })
+            })
+            .collect();
+        let paging = PageRequest::new(request.cursor.clone(), request.limit);
+        page_of(hits.iter(), |hit| hit.uri.as_str(), &paging)
     }
 }

@@ -1,11 +1,9 @@
 //! Tests of the in-memory provider: counters, faults, change streams.
 
 use futures_util::{FutureExt, StreamExt};
-use resource::{Change, Context, ErrorKind, Interest, PageRequest, Provider, Uri, Window};
+use resource::{Change, ErrorKind, Interest, PageRequest, Provider, ReadRequest, Uri};
 
 use super::{Fault, FaultPoint, MemoryProvider};
-
-const WHOLE: Window = Window::Whole { limit: 100 };
 
 fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
@@ -14,11 +12,11 @@ fn uri(text: &str) -> Uri {
 #[tokio::test]
 async fn what_is_asked_is_counted() {
     let memory = MemoryProvider::new().text("mem:///a", "a");
-    let ctx = Context::default();
+    let ctx = crate::local_context();
     memory.list(&ctx, None, &PageRequest::first(1)).await.unwrap();
     memory.stat(&ctx, &uri("mem:///a")).await.unwrap();
-    memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap();
-    memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap();
+    memory.read(&ctx, &uri("mem:///a"), &ReadRequest::whole(100)).await.unwrap();
+    memory.read(&ctx, &uri("mem:///a"), &ReadRequest::whole(100)).await.unwrap();
     let counts = memory.counts();
     assert_eq!((counts.lists(), counts.stats(), counts.reads()), (1, 1, 2));
     assert_eq!(counts.in_flight(), 0);
@@ -27,23 +25,24 @@ async fn what_is_asked_is_counted() {
 #[tokio::test]
 async fn a_fault_stays_until_it_is_mended() {
     let memory = MemoryProvider::new().text("mem:///a", "a").text("mem:///b", "b");
-    let ctx = Context::default();
+    let ctx = crate::local_context();
     memory.inject_fault(FaultPoint::Read(uri("mem:///a")), Fault::Fails(ErrorKind::Unavailable));
     for _ in 0..2 {
-        let error = memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.unwrap_err();
+        let error =
+            memory.read(&ctx, &uri("mem:///a"), &ReadRequest::whole(100)).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Unavailable);
     }
-    assert!(memory.read(&ctx, &uri("mem:///b"), &WHOLE).await.is_ok());
+    assert!(memory.read(&ctx, &uri("mem:///b"), &ReadRequest::whole(100)).await.is_ok());
     memory.clear_faults();
-    assert!(memory.read(&ctx, &uri("mem:///a"), &WHOLE).await.is_ok());
+    assert!(memory.read(&ctx, &uri("mem:///a"), &ReadRequest::whole(100)).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_request_that_hangs_runs_until_it_is_dropped() {
     let memory = MemoryProvider::new().text("mem:///a", "a");
     memory.inject_fault(FaultPoint::Read(uri("mem:///a")), Fault::Hangs);
-    let (ctx, a) = (Context::default(), uri("mem:///a"));
-    let mut read = memory.read(&ctx, &a, &WHOLE);
+    let (ctx, a, whole) = (crate::local_context(), uri("mem:///a"), ReadRequest::whole(100));
+    let mut read = memory.read(&ctx, &a, &whole);
     assert!((&mut read).now_or_never().is_none());
     assert_eq!(memory.counts().in_flight(), 1);
     drop(read);
@@ -60,7 +59,7 @@ async fn watchers_hear_what_touches_their_interest() {
         .with_watches();
     let watch = async |interest| {
         let watch = memory.facets().watch.unwrap();
-        watch.watch(&Context::default(), interest).await.unwrap()
+        watch.watch(&crate::local_context(), interest).await.unwrap()
     };
     let all = watch(Interest::Everything).await;
     let lists = watch(Interest::Listing).await;

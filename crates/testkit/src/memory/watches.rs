@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 use parking_lot::{Mutex, MutexGuard};
-use resource::{Change, Interest, Uri};
+use resource::{Change, Interest, Principal, Uri};
 
 /// All open watches.
 #[derive(Default)]
@@ -15,6 +15,7 @@ pub(super) struct MemoryWatches(Mutex<Vec<Weak<MemoryWatch>>>);
 
 struct MemoryWatch {
     interest: Interest,
+    principal: Principal,
     queue: Mutex<(VecDeque<Change>, Option<Waker>)>,
 }
 
@@ -22,8 +23,9 @@ struct MemoryWatch {
 pub(super) struct MemoryChanges(Arc<MemoryWatch>);
 
 impl MemoryWatches {
-    pub(super) fn open(&self, interest: Interest) -> MemoryChanges {
-        let watcher = Arc::new(MemoryWatch { interest, queue: Mutex::default() });
+    pub(super) fn open(&self, interest: Interest, principal: &Principal) -> MemoryChanges {
+        let (principal, queue) = (principal.clone(), Mutex::default());
+        let watcher = Arc::new(MemoryWatch { interest, principal, queue });
         lock(&self.0).push(Arc::downgrade(&watcher));
         MemoryChanges(watcher)
     }
@@ -33,12 +35,13 @@ impl MemoryWatches {
     }
 
     /// Sends `change` to every watch that it touches; `parents` are the collections that contain
-    /// the changed resource.
-    pub(super) fn send(&self, change: &Change, parents: &[Uri]) {
+    /// the changed resource, `owner` is the only principal for which it exists.
+    pub(super) fn send(&self, change: &Change, parents: &[Uri], owner: Option<&str>) {
         let mut all = lock(&self.0);
         all.retain(|watcher| watcher.strong_count() > 0);
         for watcher in all.iter().filter_map(Weak::upgrade) {
-            if !touches(change, &watcher.interest, parents) {
+            let may_know = owner.is_none_or(|owner| *owner == **watcher.principal.key());
+            if !may_know || !touches(change, &watcher.interest, parents) {
                 continue;
             }
             let mut heard = lock(&watcher.queue);

@@ -57,7 +57,11 @@ fn a_window_is_read_from_meta() {
     ];
     for (inner, extent) in extents {
         let told = window(inner).unwrap();
-        assert_eq!(told, Some(WindowRequest { extent, etag: None }), "{inner}");
+        assert_eq!(
+            told,
+            Some(WindowRequest { extent, format: None, part: None, etag: None }),
+            "{inner}"
+        );
     }
     let pinned = window(r#"{"offset":5,"etag":"e"}"#).unwrap().unwrap();
     assert_eq!(pinned.etag.as_deref(), Some("e"));

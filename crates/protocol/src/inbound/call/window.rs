@@ -12,6 +12,10 @@ pub struct WindowRequest {
     pub extent: WindowExtent,
     /// The version of the resource that the window must come from.
     pub etag: Option<String>,
+    /// The one format to read, a MIME type.
+    pub format: Option<String>,
+    /// The part to read, counted from 0.
+    pub part: Option<usize>,
 }
 
 /// Start and length of a window, in one of three units.
@@ -49,6 +53,8 @@ struct WindowMembers {
     max_lines: Option<u64>,
     max_tokens: Option<u64>,
     etag: Option<String>,
+    format: Option<String>,
+    part: Option<usize>,
 }
 
 /// Decodes the window in `meta`, if it has one.
@@ -90,6 +96,6 @@ impl WindowMembers {
             },
             (length, None) => WindowExtent::Bytes { offset, length },
         };
-        Ok(WindowRequest { extent, etag: self.etag })
+        Ok(WindowRequest { extent, etag: self.etag, format: self.format, part: self.part })
     }
 }

@@ -57,6 +57,10 @@ struct ResourceMeta<'a> {
     etag: Option<&'a str>,
     #[serde(rename = "dev.refdesk/charset", skip_serializing_if = "Option::is_none")]
     charset: Option<&'a str>,
+    #[serde(rename = "dev.refdesk/language", skip_serializing_if = "Option::is_none")]
+    language: Option<&'a str>,
+    #[serde(rename = "dev.refdesk/immutable", skip_serializing_if = "std::ops::Not::not")]
+    immutable: bool,
     #[serde(rename = "dev.refdesk/formats", skip_serializing_if = "Option::is_none")]
     formats: Option<Vec<FormatShape<'a>>>,
     #[serde(rename = "dev.refdesk/window", skip_serializing_if = "Option::is_none")]
@@ -71,6 +75,8 @@ struct FormatShape<'a> {
     mime_type: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    etag: Option<&'a str>,
 }
 
 /// Which window of the whole an element holds, and where the next one starts.
@@ -88,6 +94,13 @@ struct WindowShape<'a> {
     lines: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_line: Option<u64>,
+    /// Which of how many parts, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_parts: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_part: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     etag: Option<&'a str>,
 }
@@ -98,11 +111,14 @@ impl<'a> WindowShape<'a> {
             offset: slice.offset,
             length: slice.length,
             total: slice.total,
-            eof: slice.next_offset().is_none(),
+            eof: slice.next_offset().is_none() && slice.next_part().is_none(),
             next: slice.next_offset(),
             start_line: slice.lines.as_ref().map(|lines| lines.start),
             lines: slice.lines.as_ref().map(|lines| lines.count),
             next_line: slice.next_line(),
+            part: (slice.total_parts > 1).then_some(slice.part),
+            total_parts: (slice.total_parts > 1).then_some(slice.total_parts),
+            next_part: slice.next_part(),
             etag: resource.etag.as_deref(),
         }
     }
@@ -178,7 +194,7 @@ impl<'a> ResourceShape<'a> {
     /// Only what the core protocol defines for an element of `contents`, and SEP-2093 if the client
     /// gets it.
     fn minimal(resource: &'a Resource, dialect: Dialect) -> Self {
-        let collection = resource.listable.known().filter(|_| dialect.full_metadata);
+        let collection = resource.listable.filter(|_| dialect.full_metadata);
         Self {
             uri: resource.uri.as_str(),
             name: None,
@@ -237,7 +253,7 @@ fn resource_capabilities(
     resource: &Resource,
     dialect: Dialect,
 ) -> Option<ResourceCapabilities<'_>> {
-    let (list, subscribe) = (resource.listable.known(), resource.watchable.known());
+    let (list, subscribe) = (resource.listable, resource.watchable);
     let is_ours = |name: &str| match name {
         "list" => list.is_some(),
         "subscribe" => subscribe.is_some(),
@@ -252,6 +268,8 @@ fn resource_capabilities(
 pub(crate) const META_COLLECTION: &str = "dev.refdesk/collection";
 pub(crate) const META_ETAG: &str = "dev.refdesk/etag";
 const META_CHARSET: &str = "dev.refdesk/charset";
+pub(crate) const META_LANGUAGE: &str = "dev.refdesk/language";
+pub(crate) const META_IMMUTABLE: &str = "dev.refdesk/immutable";
 pub(crate) const META_FORMATS: &str = "dev.refdesk/formats";
 const META_WINDOW: &str = "dev.refdesk/window";
 
@@ -264,6 +282,8 @@ fn resource_meta(
         META_COLLECTION => collection.is_some(),
         META_ETAG => resource.etag.is_some(),
         META_CHARSET => resource.charset.is_some(),
+        META_LANGUAGE => resource.language.is_some(),
+        META_IMMUTABLE => resource.immutable,
         META_FORMATS => !resource.formats.is_empty(),
         _ => false,
     };
@@ -271,6 +291,8 @@ fn resource_meta(
         collection,
         etag: resource.etag.as_deref(),
         charset: resource.charset,
+        language: resource.language.as_deref(),
+        immutable: resource.immutable,
         formats: (!resource.formats.is_empty())
             .then(|| resource.formats.iter().map(format_shape).collect()),
         window: None,
@@ -279,13 +301,15 @@ fn resource_meta(
     let says = meta.collection.is_some()
         || meta.etag.is_some()
         || meta.charset.is_some()
+        || meta.language.is_some()
+        || meta.immutable
         || meta.formats.is_some()
         || !meta.extra.is_empty();
     (says && dialect.revision.knows_meta()).then_some(meta)
 }
 
 fn format_shape(format: &Format) -> FormatShape<'_> {
-    FormatShape { mime_type: &format.mime, size: format.size }
+    FormatShape { mime_type: &format.mime, size: format.size, etag: format.etag.as_deref() }
 }
 
 pub(crate) fn icon_shapes(icons: &[Icon], dialect: Dialect) -> Option<Vec<IconShape<'_>>> {

@@ -6,14 +6,14 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use resource::{
-    Annotations, Format, Icon, MemberPlace, Resource, Role, Template, Truth, UnknownMembers, Uri,
+    Annotations, Format, Icon, MemberPlace, Resource, Role, Template, UnknownMembers, Uri,
     UriTemplate,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::inbound::shape::resource::{
-    IsoDate, LAST_MODIFIED, META_COLLECTION, META_ETAG, META_FORMATS,
+    IsoDate, LAST_MODIFIED, META_COLLECTION, META_ETAG, META_FORMATS, META_IMMUTABLE, META_LANGUAGE,
 };
 use crate::json::raw_object::{RawMembers, parse_members};
 use crate::json::unescape;
@@ -42,6 +42,8 @@ pub(super) struct DescriptionDraft<'a> {
     /// Whether it is a collection, by four members in order of precedence (B-04).
     collection_claims: [Option<bool>; 4],
     subscribe: Option<bool>,
+    language: Option<String>,
+    immutable: bool,
     etag: Option<String>,
     formats: Vec<Format>,
     text: Option<&'a RawValue>,
@@ -182,6 +184,14 @@ impl<'a> DescriptionDraft<'a> {
                 self.etag = string_value(raw).map(Cow::into_owned);
                 self.etag.is_some()
             }
+            META_LANGUAGE => {
+                self.language = string_value(raw).map(Cow::into_owned);
+                self.language.is_some()
+            }
+            META_IMMUTABLE => {
+                self.immutable = bool_value(raw).unwrap_or_default();
+                self.immutable
+            }
             META_FORMATS => {
                 self.formats = parse_formats(raw).unwrap_or_default();
                 !self.formats.is_empty()
@@ -230,11 +240,6 @@ impl<'a> DescriptionDraft<'a> {
             (Some(text), _) => Uri::parse(text).ok()?,
             (None, asked) => asked?.clone(),
         };
-        let truth = |said: Option<bool>| match said {
-            Some(true) => Truth::Yes,
-            Some(false) => Truth::No,
-            None => Truth::Unknown,
-        };
         let name = self.name.unwrap_or_else(|| last_segment(uri.as_str()).to_owned());
         let mut resource = Resource::new(uri, name);
         resource.title = self.title;
@@ -243,9 +248,11 @@ impl<'a> DescriptionDraft<'a> {
         resource.size = self.size;
         resource.icons = self.icons;
         resource.annotations = self.annotations;
-        resource.listable = truth(self.collection_claims.into_iter().flatten().next());
-        resource.watchable = truth(self.subscribe);
+        resource.listable = self.collection_claims.into_iter().flatten().next();
+        resource.watchable = self.subscribe;
         resource.etag = self.etag;
+        resource.language = self.language;
+        resource.immutable = self.immutable;
         resource.formats = self.formats;
         resource.extra = self.unknown;
         Some(resource)
@@ -320,8 +327,9 @@ fn parse_formats(raw: &RawValue) -> Option<Vec<Format>> {
     struct FormatMembers {
         mime_type: String,
         size: Option<u64>,
+        etag: Option<String>,
     }
     let written: Vec<FormatMembers> = serde_json::from_str(raw.get()).ok()?;
-    let format = |format: FormatMembers| Format { mime: format.mime_type, size: format.size };
+    let format = |FormatMembers { mime_type, size, etag }| Format { mime: mime_type, size, etag };
     Some(written.into_iter().map(format).collect())
 }

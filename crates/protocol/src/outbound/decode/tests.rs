@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_oneof, proptest};
-use resource::{Body, ByteSource, Part, Resource, Truth, Uri};
+use resource::{Body, ByteSource, Part, Resource, Uri};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -135,10 +135,7 @@ fn a_known_member_of_another_type_costs_nothing_but_itself() {
         "isCollection": "yes", "capabilities": [],
     });
     let resource = listed(&odd);
-    assert_eq!(
-        (resource.title.as_ref(), resource.size, resource.listable),
-        (None, None, Truth::Unknown)
-    );
+    assert_eq!((resource.title.as_ref(), resource.size, resource.listable), (None, None, None));
     assert_eq!(passed(&odd), odd);
     let hints = json!({ "uri": "a:b", "name": "n", "annotations": {
         "audience": ["user", "robot"], "priority": 7, "lastModified": "yesterday" } });
@@ -171,13 +168,13 @@ fn the_newest_word_for_a_collection_holds_and_silence_is_no_no() {
         let page = resource_page(&raw(&json!({ "resources": [entry] }))).unwrap();
         (page.items[0].listable, page.contradictory)
     };
-    assert_eq!(listable(json!({})), (Truth::Unknown, 0));
-    assert_eq!(listable(json!({ "resourceType": "collection" })), (Truth::Yes, 0));
-    assert_eq!(listable(json!({ "isCollection": false })), (Truth::No, 0));
+    assert_eq!(listable(json!({})), (None, 0));
+    assert_eq!(listable(json!({ "resourceType": "collection" })), (Some(true), 0));
+    assert_eq!(listable(json!({ "isCollection": false })), (Some(false), 0));
     let both = json!({ "isCollection": false, "resourceType": "collection" });
-    assert_eq!(listable(both), (Truth::No, 1));
+    assert_eq!(listable(both), (Some(false), 1));
     let three = json!({ "isCollection": false, "capabilities": { "list": true } });
-    assert_eq!(listable(three), (Truth::Yes, 1));
+    assert_eq!(listable(three), (Some(true), 1));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Wakers, Poll, Waker};
 
-use resource::{Context, PageRequest, ProgressSink, Provider as _};
+use resource::{PageRequest, ProgressSink, Provider as _};
 
 use super::{ListingMode, ServedFs, Tree, uri};
 
@@ -80,7 +80,7 @@ async fn a_dropped_request_stops_its_work() {
     let (_tree, desk, watch) = slow(MANY);
     let (ended, has_ended) = channel();
     {
-        let ctx = Context::with_progress(Arc::new(DropSignal(ended)));
+        let ctx = testkit::local_context().with_progress(Arc::new(DropSignal(ended)));
         let (parent, ask) = (uri("file:///many"), PageRequest::first(10));
         let mut list = pin!(desk.0.list(&ctx, Some(&parent), &ask));
         assert!(poll(list.as_mut()).is_pending());
@@ -98,7 +98,8 @@ async fn a_dropped_request_stops_its_work() {
 async fn who_asks_for_a_folder_that_is_being_read_waits_without_a_thread() {
     let (_tree, desk, watch) = slow(300);
     let all = desk.0.root.blocking_permits.available_permits();
-    let (ctx, parent, ask) = (Context::default(), uri("file:///many"), PageRequest::first(10));
+    let (ctx, parent, ask) =
+        (testkit::local_context(), uri("file:///many"), PageRequest::first(10));
     let mut first = pin!(desk.0.list(&ctx, Some(&parent), &ask));
     assert!(poll(first.as_mut()).is_pending());
     watch.begun.recv().unwrap();
@@ -134,7 +135,7 @@ async fn only_so_many_threads_work_at_once_and_the_others_wait_in_line() {
     for number in 0..=all {
         tree.write(format!("{number}/name"), "");
     }
-    let (ctx, ask) = (Context::default(), PageRequest::first(10));
+    let (ctx, ask) = (testkit::local_context(), PageRequest::first(10));
     let parents: Vec<_> = (0..=all).map(|number| uri(&format!("file:///{number}"))).collect();
     let mut lists: Vec<_> =
         parents.iter().map(|parent| Box::pin(desk.0.list(&ctx, Some(parent), &ask))).collect();

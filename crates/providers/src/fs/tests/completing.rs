@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-use resource::{Completion, CompletionRequest, Context, Error, ErrorKind, Provider as _};
+use resource::{Completion, CompletionRequest, Error, ErrorKind, Provider as _};
 
 use super::{ListingMode, ServedFs, Tree};
 
@@ -16,7 +16,7 @@ async fn ask(
 ) -> Result<Completion, Error> {
     let settled = BTreeMap::new();
     let question = CompletionRequest { template, variable, typed, resolved: &settled };
-    served.0.facets().complete.unwrap().complete(&Context::default(), &question).await
+    served.0.facets().complete.unwrap().complete(&testkit::local_context(), &question).await
 }
 
 async fn values(served: &ServedFs, typed: &str) -> Vec<String> {

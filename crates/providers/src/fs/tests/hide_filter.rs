@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
-use resource::{Completion, CompletionRequest, Context, Provider as _};
+use resource::{Completion, CompletionRequest, Provider as _};
 
 use super::{ListingMode, ServedFs, Tree};
 use crate::fs::FileCount;
@@ -31,7 +31,14 @@ async fn complete(served: &ServedFs, typed: &str) -> Completion {
         typed,
         resolved: &settled,
     };
-    served.0.facets().complete.unwrap().complete(&Context::default(), &question).await.unwrap()
+    served
+        .0
+        .facets()
+        .complete
+        .unwrap()
+        .complete(&testkit::local_context(), &question)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -50,7 +57,10 @@ async fn what_is_hidden_is_in_no_list_and_not_found() {
         }
         assert_eq!(flat.text("file:///docs/a.md").await, "docs/a.md");
     }
-    assert_eq!(flat.0.count(100).await, FileCount { files: 2, is_complete: true });
+    assert_eq!(
+        flat.0.count(&testkit::local_context(), 100).await,
+        FileCount { files: 2, is_complete: true }
+    );
 }
 
 #[tokio::test]
@@ -85,7 +95,10 @@ async fn a_link_is_judged_where_it_stands_and_where_it_leads() {
     let seen = ["docs/a.md", "docs/b.md", "docs/sub/c.md", "way/a.md"];
     assert_eq!(flat.paths(None).await, seen);
     assert_eq!(flat.paths_by(None, 1).await, seen);
-    assert_eq!(flat.0.count(100).await, FileCount { files: 4, is_complete: true });
+    assert_eq!(
+        flat.0.count(&testkit::local_context(), 100).await,
+        FileCount { files: 4, is_complete: true }
+    );
     let nested = tree.serve_hiding(ListingMode::Tree, hide());
     assert_eq!(nested.paths(None).await, ["docs", "way"]);
     assert_eq!(nested.paths(Some("file:///way")).await, ["way/a.md"]);

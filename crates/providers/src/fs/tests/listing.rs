@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use resource::{Context, ErrorKind, PageRequest, ProgressSink, Provider as _, Truth};
+use resource::{ErrorKind, PageRequest, ProgressSink, Provider as _};
 
 use super::{ListingMode, Tree, uri};
 use crate::fs::FileCount;
@@ -22,9 +22,9 @@ async fn a_file_is_described_without_being_opened() {
     assert_eq!((stat.name.as_str(), stat.size), ("main.rs", Some(11)));
     assert_eq!(stat.mime.as_deref(), Some("text/x-rust"));
     assert_eq!(stat.annotations.modified, Some(when));
-    assert_eq!((stat.listable, stat.watchable), (Truth::No, Truth::Yes));
+    assert_eq!((stat.listable, stat.watchable), (Some(false), Some(true)));
     let page = desk.page(None, None, 10).await.unwrap();
-    assert_eq!(*page.items[0], stat);
+    assert_eq!(page.items[0], stat);
     assert_eq!(page.freshness.ttl, Duration::from_secs(1));
 }
 
@@ -35,7 +35,7 @@ async fn a_folder_is_a_collection_with_or_without_a_slash() {
     for (text, name) in [("file:///", "/"), ("file:///sub", "sub"), ("file:///sub/", "sub")] {
         let stat = desk.stat(text).await.unwrap();
         assert_eq!((stat.uri.as_str(), stat.name.as_str()), (text, name));
-        assert_eq!((stat.listable, stat.size), (Truth::Yes, None));
+        assert_eq!((stat.listable, stat.size), (Some(true), None));
         assert_eq!(stat.mime.as_deref(), Some("inode/directory"));
     }
     assert_eq!(desk.paths(Some("file:///sub/")).await, ["sub/a.txt"]);
@@ -75,7 +75,7 @@ async fn names_of_any_bytes_are_listed_and_can_be_read() {
 async fn the_etag_changes_with_the_content_even_if_size_and_date_do_not() {
     let tree = Tree::of(["a.txt"]);
     let desk = tree.serve(ListingMode::Flat);
-    let etag = || async { desk.stat("file:///a.txt").await.unwrap().etag.unwrap() };
+    let etag = || async { desk.stat("file:///a.txt").await.unwrap().etag.clone().unwrap() };
     let first = etag().await;
     assert_eq!(etag().await, first);
     let modified = fs::metadata(tree.at("a.txt")).unwrap().modified().unwrap();
@@ -109,8 +109,11 @@ async fn a_count_is_bounded() {
     let tree = Tree::of(["a", "b/c", "b/d/e", ".f"]);
     tree.link("loop", ".");
     let desk = tree.serve(ListingMode::Auto);
-    assert_eq!(desk.0.count(100).await, FileCount { files: 3, is_complete: true });
-    let some = desk.0.count(2).await;
+    assert_eq!(
+        desk.0.count(&testkit::local_context(), 100).await,
+        FileCount { files: 3, is_complete: true }
+    );
+    let some = desk.0.count(&testkit::local_context(), 2).await;
     assert!(!some.is_complete && some.files <= 3);
 }
 
@@ -126,7 +129,7 @@ async fn a_root_that_is_gone_is_unavailable_and_not_an_empty_list() {
 #[tokio::test]
 async fn the_template_is_listed_once() {
     let desk = Tree::of([]).serve(ListingMode::Auto);
-    let page = desk.0.templates(&Context::default(), &PageRequest::first(10)).await.unwrap();
+    let page = desk.0.templates(&testkit::local_context(), &PageRequest::first(10)).await.unwrap();
     assert_eq!(page.items.len(), 1);
     assert_eq!(page.items[0].uri.as_str(), "file:///{+path}");
     assert!(page.items[0].uri.matches(&uri("file:///a/b.txt")).is_some());
@@ -181,7 +184,7 @@ async fn a_folder_of_a_hundred_thousand_names_is_paged_and_its_reading_reported(
     }
     let desk = tree.serve(ListingMode::Flat);
     let heard = Arc::new(LastProgress::default());
-    let ctx = Context::with_progress(heard.clone());
+    let ctx = testkit::local_context().with_progress(heard.clone());
     desk.0.list(&ctx, Some(&uri("file:///many")), &PageRequest::first(1)).await.unwrap();
     assert_eq!(heard.0.load(Ordering::SeqCst), 100_000);
     let expected: Vec<_> = (0..100_000).map(|number| format!("many/{number:06}")).collect();

@@ -22,8 +22,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use resource::{
-    Body, ByteSource, Content, Context, Cursor, Error, ErrorKind, Page, PageRequest, Part,
-    Provider as _, Resource, Uri, Window,
+    Body, ByteSource, Content, Cursor, Error, ErrorKind, Page, PageRequest, Part, Provider as _,
+    Resource, Uri, Window,
 };
 use tempfile::TempDir;
 
@@ -111,7 +111,7 @@ impl ServedFs {
     ) -> Result<Page<Resource>, Error> {
         let parent = parent.map(uri);
         self.0
-            .list(&Context::default(), parent.as_ref(), &PageRequest { cursor: from, limit })
+            .list(&testkit::local_context(), parent.as_ref(), &PageRequest::new(from, limit))
             .await
     }
 
@@ -134,12 +134,12 @@ impl ServedFs {
         self.paths_by(parent, 1_000).await
     }
 
-    async fn stat(&self, text: &str) -> Result<Resource, Error> {
-        self.0.stat(&Context::default(), &uri(text)).await
+    async fn stat(&self, text: &str) -> Result<Arc<Resource>, Error> {
+        self.0.stat(&testkit::local_context(), &uri(text)).await
     }
 
     async fn content(&self, text: &str, window: Window) -> Result<Content, Error> {
-        Ok(self.0.read(&Context::default(), &uri(text), &window).await?.content)
+        Ok(self.0.read(&testkit::local_context(), &uri(text), &window.into()).await?.content)
     }
 
     async fn part(&self, text: &str, window: Window) -> Result<Part, Error> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::StreamExt as _;
-use resource::{Change, Context, Error, Interest, Uri, Watch as _};
+use resource::{Change, Error, Interest, Uri, Watch as _};
 
 use super::{ServedFs, uri};
 
@@ -22,7 +22,7 @@ pub(super) struct ChangeReader(Pin<Box<dyn Stream<Item = Change> + Send>>);
 
 impl ServedFs {
     async fn try_subscribe(&self, interest: Interest) -> Result<ChangeReader, Error> {
-        Ok(ChangeReader(self.0.watch(&Context::default(), interest).await?))
+        Ok(ChangeReader(self.0.watch(&testkit::local_context(), interest).await?))
     }
 
     async fn subscribe(&self, interest: Interest) -> ChangeReader {

@@ -134,13 +134,13 @@ async fn a_window_beyond_the_end_is_empty_and_no_error() {
 async fn a_pinned_version_that_is_gone_is_refused_with_the_one_that_is() {
     let tree = Tree::of(["a"]);
     let desk = tree.serve(ListingMode::Flat);
-    let etag = desk.stat("file:///a").await.unwrap().etag;
+    let etag = desk.stat("file:///a").await.unwrap().etag.clone();
     let pinned = || Window::Part { offset: 0, length: 10, etag: etag.clone() };
     assert!(desk.part("file:///a", pinned()).await.is_ok());
     tree.write("a", "another");
     let error = desk.part("file:///a", pinned()).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Changed);
-    let now = desk.stat("file:///a").await.unwrap().etag.unwrap();
+    let now = desk.stat("file:///a").await.unwrap().etag.clone().unwrap();
     assert_eq!(error.facts, [("etag", now)]);
 }
 

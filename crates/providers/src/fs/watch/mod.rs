@@ -83,10 +83,14 @@ impl Watch for Fs {
         })?;
         Ok(Box::pin(stories))
     }
+
+    fn is_shared(&self, _: &Interest) -> bool {
+        true
+    }
 }
 
 impl Health for Fs {
-    fn health(&self) -> HealthStatus {
+    fn health(&self, _: &Context) -> HealthStatus {
         let site = &self.root;
         if !site.uses_inotify() {
             let words = format!(
@@ -105,7 +109,7 @@ impl Health for Fs {
         HealthStatus { since: site.rescan_loop.polling_changed_at(), ..condition }
     }
 
-    fn is_available(&self) -> bool {
+    fn is_available(&self, _: &Context) -> bool {
         true
     }
 }

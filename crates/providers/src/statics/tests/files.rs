@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use resource::{Body, ByteSource, Context, ErrorKind, PageRequest, Provider, Window};
+use resource::{Body, ByteSource, ErrorKind, PageRequest, Provider, Window};
 
 use super::{WHOLE, file, is_text, read, statics, text, try_read, uri};
 
@@ -15,7 +15,7 @@ async fn an_edit_shows_in_list_stat_and_read() {
     fs::write(&path, "before").unwrap();
     let statics =
         statics(vec![text("note://x", "x"), file("note://a", "text/plain", &path)], vec![]);
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     let before = statics.stat(&ctx, &uri("note://a")).await.unwrap();
     assert_eq!(before.annotations.modified, fs::metadata(&path).unwrap().modified().ok());
     fs::write(&path, "and after").unwrap();
@@ -23,10 +23,10 @@ async fn an_edit_shows_in_list_stat_and_read() {
     assert_eq!((before.size, after.size), (Some(6), Some(9)));
     assert_ne!(before.etag, after.etag);
     let page = statics.list(&ctx, None, &PageRequest::first(10)).await.unwrap();
-    assert_eq!(*page.items[1], after);
+    assert_eq!(page.items[1], after);
     assert_eq!(page.items[0].uri, uri("note://x"));
     let parts = try_read(&statics, "note://a", &WHOLE).await.unwrap();
-    assert_eq!(*parts[0].resource, after);
+    assert_eq!(parts[0].resource, after);
     assert_eq!(read(&statics, "note://a").await, b"and after");
 }
 
@@ -36,10 +36,11 @@ async fn a_missing_file_is_unavailable_and_still_listed() {
     let path = folder.path().join("gone.txt");
     let statics =
         statics(vec![file("note://a", "text/plain", &path), text("note://b", "b")], vec![]);
-    let page = statics.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
+    let page =
+        statics.list(&testkit::local_context(), None, &PageRequest::first(10)).await.unwrap();
     assert_eq!(page.items.len(), 2);
     assert_eq!((page.items[0].size, page.items[0].etag.clone()), (None, None));
-    assert!(statics.stat(&Context::default(), &uri("note://a")).await.is_ok());
+    assert!(statics.stat(&testkit::local_context(), &uri("note://a")).await.is_ok());
     let error = try_read(&statics, "note://a", &WHOLE).await.unwrap_err();
     assert_eq!((error.kind, error.uri.clone()), (ErrorKind::Unavailable, Some(uri("note://a"))));
     assert!(!error.message.contains("gone.txt"), "{}", error.message);
@@ -137,7 +138,7 @@ async fn a_declared_date_is_kept_and_a_files_date_is_taken_where_none_is() {
     let mut dated = file("note://dated", "text/plain", &path);
     dated.resource.annotations.modified = Some(declared);
     let statics = statics(vec![dated, file("note://a", "text/plain", &path)], vec![]);
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     let told = statics.stat(&ctx, &uri("note://dated")).await.unwrap();
     assert_eq!(told.annotations.modified, Some(declared));
     let told = statics.stat(&ctx, &uri("note://a")).await.unwrap();

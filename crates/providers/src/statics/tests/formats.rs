@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use resource::{Context, ErrorKind, Format, Provider, Window};
+use resource::{Content, ErrorKind, Provider, ReadRequest, Window};
 use testkit::contract::bytes_of;
 
 use super::{ContentOrigin, Statics, WHOLE, entry, form, is_text, statics, text, try_read, uri};
@@ -42,12 +42,15 @@ async fn all_formats_are_described_and_the_primary_is_the_resource() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.pdf");
     std::fs::write(&path, "%PDF-1.7").unwrap();
-    let told = report(&path).stat(&Context::default(), &uri("note://report")).await.unwrap();
-    let format = |mime: &str, size| Format { mime: mime.to_owned(), size: Some(size) };
-    assert_eq!(told.formats, [format("application/pdf", 8), format("text/plain", 5)]);
+    let told = report(&path).stat(&testkit::local_context(), &uri("note://report")).await.unwrap();
+    let formats: Vec<_> =
+        told.formats.iter().map(|format| (format.mime.as_str(), format.size)).collect();
+    assert_eq!(formats, [("application/pdf", Some(8)), ("text/plain", Some(5))]);
+    let etags: Vec<_> = told.formats.iter().map(|format| format.etag.as_deref()).collect();
+    assert!(etags.iter().all(Option::is_some) && etags[0] != etags[1], "{etags:?}");
     assert_eq!((told.mime.as_deref(), told.size), (Some("application/pdf"), Some(8)));
     let single = statics(vec![text("note://a", "")], vec![]);
-    let told = single.stat(&Context::default(), &uri("note://a")).await.unwrap();
+    let told = single.stat(&testkit::local_context(), &uri("note://a")).await.unwrap();
     assert_eq!(told.formats, []);
 }
 
@@ -60,6 +63,15 @@ async fn a_window_gives_the_primary_format_alone() {
     let mut parts = try_read(&report(&path), "note://report", &window).await.unwrap();
     assert_eq!(parts.len(), 1);
     assert_eq!(bytes_of(parts.remove(0).body).await, "PDF");
+    let ctx = testkit::local_context();
+    let wanted = ReadRequest { format: Some("text/plain".to_owned()), ..window.clone().into() };
+    let reading = report(&path).read(&ctx, &uri("note://report"), &wanted).await.unwrap();
+    let Content::Parts(mut parts) = reading.content else { panic!("it has content") };
+    assert_eq!((parts.len(), reading.total_parts), (1, 1), "a window of the format that is wanted");
+    assert_ne!(bytes_of(parts.remove(0).body).await, "PDF");
+    let second = ReadRequest { part: Some(1), ..window.into() };
+    let reading = report(&path).read(&ctx, &uri("note://report"), &second).await.unwrap();
+    assert_eq!(reading.total_parts, 2);
 }
 
 #[tokio::test]
@@ -68,9 +80,11 @@ async fn the_etag_differs_when_any_format_does() {
     let path = folder.path().join("report.pdf");
     std::fs::write(&path, "%PDF-1.7").unwrap();
     let statics = report(&path);
-    let before = statics.stat(&Context::default(), &uri("note://report")).await.unwrap().etag;
+    let before =
+        statics.stat(&testkit::local_context(), &uri("note://report")).await.unwrap().etag.clone();
     std::fs::write(&path, "%PDF-1.7 and more").unwrap();
-    let after = statics.stat(&Context::default(), &uri("note://report")).await.unwrap().etag;
+    let after =
+        statics.stat(&testkit::local_context(), &uri("note://report")).await.unwrap().etag.clone();
     assert!(before.is_some() && after.is_some() && before != after);
 }
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use resource::{
-    Body, ByteSource, CacheScope, Context, Cursor, ErrorKind, PageRequest, Provider, Slice, Truth,
-    Window,
+    Body, ByteSource, CacheScope, Cursor, ErrorKind, PageRequest, Provider, Slice, Window,
 };
 use testkit::contract::bytes_of;
 
@@ -16,14 +15,15 @@ use super::{WHOLE, pattern, read, statics, text, try_read, uri};
 async fn resources_are_listed_in_declared_order_with_their_facts() {
     let mut declared = text("note://b", "words");
     declared.resource.title = Some("B".to_owned());
-    declared.resource.listable = Truth::Unknown;
+    declared.resource.listable = None;
     let statics = statics(vec![declared, text("note://a", "")], vec![]);
-    let page = statics.list(&Context::default(), None, &PageRequest::first(10)).await.unwrap();
+    let page =
+        statics.list(&testkit::local_context(), None, &PageRequest::first(10)).await.unwrap();
     let uris: Vec<&str> = page.items.iter().map(|item| item.uri.as_str()).collect();
     assert_eq!(uris, ["note://b", "note://a"]);
     let first = &page.items[0];
     assert_eq!((first.mime.as_deref(), first.size), (Some("text/plain"), Some(5)));
-    assert_eq!((first.title.as_deref(), first.listable), (Some("B"), Truth::No));
+    assert_eq!((first.title.as_deref(), first.listable), (Some("B"), Some(false)));
     assert_ne!(first.etag, page.items[1].etag);
     assert_eq!(page.freshness.ttl, Duration::from_secs(5));
     assert_eq!(page.freshness.scope, CacheScope::Public);
@@ -34,22 +34,22 @@ async fn resources_are_listed_in_declared_order_with_their_facts() {
 async fn pages_of_inline_resources_are_shared_and_not_copied() {
     let entries = (0..300).map(|n| text(&format!("note://{n}"), "x")).collect();
     let statics = statics(entries, vec![]);
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     let first = statics.list(&ctx, None, &PageRequest::first(100)).await.unwrap();
     let again = statics.list(&ctx, None, &PageRequest::first(100)).await.unwrap();
     assert!(first.items.iter().zip(&again.items).all(|(one, other)| Arc::ptr_eq(one, other)));
     assert_eq!(first.next, Some(Cursor(Bytes::from_static(b"note://99"))));
-    let ask = PageRequest { cursor: first.next, limit: 300 };
+    let ask = PageRequest::new(first.next, 300);
     assert_eq!(statics.list(&ctx, None, &ask).await.unwrap().items.len(), 200);
 }
 
 #[tokio::test]
 async fn a_cursor_that_names_nothing_here_is_invalid() {
     let statics = statics(vec![text("note://a", "")], vec![]);
-    let ask = PageRequest { cursor: Some(Cursor(Bytes::from_static(b"note://gone"))), limit: 1 };
-    let error = statics.list(&Context::default(), None, &ask).await.unwrap_err();
+    let ask = PageRequest::new(Some(Cursor(Bytes::from_static(b"note://gone"))), 1);
+    let error = statics.list(&testkit::local_context(), None, &ask).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
-    let error = statics.templates(&Context::default(), &ask).await.unwrap_err();
+    let error = statics.templates(&testkit::local_context(), &ask).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
 }
 
@@ -63,7 +63,7 @@ async fn no_resource_is_a_collection() {
         ("note://none", ErrorKind::NotFound),
     ] {
         let listed =
-            statics.list(&Context::default(), Some(&uri(at)), &PageRequest::first(1)).await;
+            statics.list(&testkit::local_context(), Some(&uri(at)), &PageRequest::first(1)).await;
         let error = listed.unwrap_err();
         assert_eq!((error.kind, error.uri), (kind, Some(uri(at))));
     }
@@ -133,7 +133,13 @@ async fn too_large_a_read_names_the_window_to_ask_for() {
 #[tokio::test]
 async fn a_pinned_etag_that_is_not_the_present_one_is_told_the_present_one() {
     let statics = statics(vec![text("note://a", "12345")], vec![]);
-    let etag = statics.stat(&Context::default(), &uri("note://a")).await.unwrap().etag.unwrap();
+    let etag = statics
+        .stat(&testkit::local_context(), &uri("note://a"))
+        .await
+        .unwrap()
+        .etag
+        .clone()
+        .unwrap();
     let window = |etag: &str| Window::Part { offset: 0, length: 2, etag: Some(etag.to_owned()) };
     assert!(try_read(&statics, "note://a", &window(&etag)).await.is_ok());
     let error = try_read(&statics, "note://a", &window("old")).await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resource::{Completion, CompletionRequest, Context, ErrorKind, Provider, Slice, Window};
+use resource::{Completion, CompletionRequest, ErrorKind, Provider, Slice, Window};
 
 use super::{ResourceDeclaration, WHOLE, pattern, read, statics, text, try_read, uri};
 
@@ -23,8 +23,8 @@ async fn a_template_is_read_with_its_values_in_place() {
     assert_eq!(told.description.as_deref(), Some("Somebody."));
     assert_eq!(told.mime.as_deref(), Some("application/json"));
     assert_eq!((told.annotations.priority, told.size), (Some(0.5), Some(28)));
-    let stat = statics.stat(&Context::default(), &uri("note://person/ada")).await.unwrap();
-    assert_eq!(stat, told);
+    let stat = statics.stat(&testkit::local_context(), &uri("note://person/ada")).await.unwrap();
+    assert_eq!(*stat, told);
     assert_eq!(read(&statics, "note://person/ada").await, br#"{"id": "ada", "self": "ada"}"#);
     assert_eq!(read(&statics, "note://person/declared").await, b"its own");
 }
@@ -101,7 +101,7 @@ async fn complete(template: &str, variable: &str, typed: &str) -> Result<Complet
     let settled = BTreeMap::new();
     let question = CompletionRequest { template, variable, typed, resolved: &settled };
     let complete = statics.facets().complete.unwrap();
-    complete.complete(&Context::default(), &question).await.map_err(|error| error.kind)
+    complete.complete(&testkit::local_context(), &question).await.map_err(|error| error.kind)
 }
 
 #[tokio::test]

@@ -9,10 +9,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::StreamExt as _;
-use resource::{
-    Change, Context, ErrorKind, Health as _, HealthState, Interest, Provider as _, Truth,
-    Watch as _,
-};
+use resource::{Change, ErrorKind, Health as _, HealthState, Interest, Provider as _, Watch as _};
 
 use super::super::watch::DeclaredFileWatcher;
 use super::{Statics, file, pattern, read, statics, text, uri};
@@ -21,7 +18,7 @@ use crate::file_watch::tests::fd_limit::{exhaust_descriptors, in_limited_process
 type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
 async fn watch(statics: &Statics, interest: Interest) -> Changes {
-    statics.watch(&Context::default(), interest).await.unwrap()
+    statics.watch(&testkit::local_context(), interest).await.unwrap()
 }
 
 async fn next(changes: &mut Changes) -> Change {
@@ -107,7 +104,7 @@ async fn what_has_no_file_is_not_watched() {
     let statics_of = |entries| statics(entries, templates());
     assert!(statics_of(vec![text("note://x", "x")]).facets().watch.is_none());
     let statics = statics_of(vec![text("note://x", "x"), file("note://a", "text/plain", &path)]);
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     for (at, kind) in [
         ("note://x", ErrorKind::Unsupported),
         ("note://p/1", ErrorKind::Unsupported),
@@ -116,7 +113,7 @@ async fn what_has_no_file_is_not_watched() {
         let error = statics.watch(&ctx, Interest::Resource(uri(at))).await.err().unwrap();
         assert_eq!(error.kind, kind, "{at}");
     }
-    for (at, watchable) in [("note://x", Truth::No), ("note://a", Truth::Yes)] {
+    for (at, watchable) in [("note://x", Some(false)), ("note://a", Some(true))] {
         assert_eq!(statics.stat(&ctx, &uri(at)).await.unwrap().watchable, watchable);
     }
     drop(watch(&statics, Interest::Listing).await);
@@ -131,7 +128,7 @@ async fn beyond_the_limit_of_watches_files_are_polled() {
     let files = statics.resources.files();
     statics.watcher = Arc::new(DeclaredFileWatcher::new(files, Duration::from_millis(20), 1));
     let mut one = watch(&statics, Interest::Resource(uri("note://a"))).await;
-    assert_eq!(statics.health().state, HealthState::Degraded);
+    assert_eq!(statics.health(&testkit::local_context()).state, HealthState::Degraded);
     fs::write(&path, "two").unwrap();
     assert_eq!(next(&mut one).await, updated("note://a"));
     drop(one);
@@ -141,7 +138,7 @@ async fn beyond_the_limit_of_watches_files_are_polled() {
         }
     };
     tokio::time::timeout(Duration::from_secs(10), over).await.expect("the rescan task still runs");
-    assert_eq!(statics.health().state, HealthState::Ready);
+    assert_eq!(statics.health(&testkit::local_context()).state, HealthState::Ready);
 }
 
 #[tokio::test]
@@ -166,5 +163,5 @@ async fn after_a_moment_without_room_for_open_files_a_file_is_heard_again() {
         open.write_all(b"2").unwrap();
         assert_eq!(next(&mut one).await, updated("note://a"));
     }
-    assert_eq!(statics.health().state, HealthState::Ready);
+    assert_eq!(statics.health(&testkit::local_context()).state, HealthState::Ready);
 }

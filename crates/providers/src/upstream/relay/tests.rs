@@ -207,7 +207,7 @@ async fn call_tool_or_prompt(
 async fn a_result_of_every_kind_passes_under_public_names() {
     for (relayed, _) in relays_of_each_era() {
         let steps = Arc::new(Steps::default());
-        let ctx = Context::with_progress(Arc::<Steps>::clone(&steps));
+        let ctx = testkit::local_context().with_progress(Arc::<Steps>::clone(&steps));
         let params = json!({ "name": "notes_echo", "arguments": { "uri": "notes+str:mine" } });
         let result = call_tool_or_prompt(&relayed, &ctx, ComponentKind::Tool, "echo", &params)
             .await
@@ -236,7 +236,7 @@ async fn lists_are_cut_to_the_pages_that_are_asked_for() {
         let mut ask = PageRequest::first(2);
         loop {
             let page = within_timeout(relayed.list_components(
-                &Context::default(),
+                &testkit::local_context(),
                 ComponentKind::Tool,
                 &Notes,
                 &ask,
@@ -252,7 +252,7 @@ async fn lists_are_cut_to_the_pages_that_are_asked_for() {
         assert!(relayed.may_have(ComponentKind::Tool) && relayed.may_have(ComponentKind::Prompt));
         ask.cursor = Some(RelayCursor { page: None, after: Some("gone".to_owned()) }.encode());
         let error = within_timeout(relayed.list_components(
-            &Context::default(),
+            &testkit::local_context(),
             ComponentKind::Tool,
             &Notes,
             &ask,
@@ -267,7 +267,7 @@ async fn lists_are_cut_to_the_pages_that_are_asked_for() {
 async fn what_a_server_refuses_is_told_in_its_own_words() {
     for (relayed, _) in relays_of_each_era() {
         let params = json!({ "name": "notes_fail" });
-        let ctx = Context::default();
+        let ctx = testkit::local_context();
         let error = call_tool_or_prompt(&relayed, &ctx, ComponentKind::Tool, "fail", &params)
             .await
             .unwrap_err();
@@ -285,7 +285,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
                 tokio::task::yield_now().await;
             }
         };
-        let ctx = Context::default();
+        let ctx = testkit::local_context();
         let params = r#"{"name":"notes_hang"}"#.into();
         let calling = ComponentCall {
             kind: ComponentKind::Tool,
@@ -311,8 +311,9 @@ async fn suggestions_pass() {
             typed: "A",
             resolved: &settled,
         };
-        let completion =
-            within_timeout(relayed.complete_prompt(&Context::default(), &blank)).await.unwrap();
+        let completion = within_timeout(relayed.complete_prompt(&testkit::local_context(), &blank))
+            .await
+            .unwrap();
         assert_eq!(completion.values, ["Ada"]);
     }
 }
@@ -322,7 +323,7 @@ async fn a_list_that_changed_is_told_of() {
     let [(relayed, _), _] = relays_of_each_era();
     let mut changes = relayed.changes(ComponentKind::Tool);
     let params = json!({ "name": "notes_echo" });
-    call_tool_or_prompt(&relayed, &Context::default(), ComponentKind::Tool, "echo", &params)
+    call_tool_or_prompt(&relayed, &testkit::local_context(), ComponentKind::Tool, "echo", &params)
         .await
         .unwrap();
     assert_eq!(within_timeout(changes.next()).await, Some(Change::Components(ComponentKind::Tool)));

@@ -111,7 +111,9 @@ async fn how_the_server_is_can_be_told_without_secrets() {
         ScriptedReply::Result(json!({ "resources": [] }))
     });
     let upstream = stage.upstream();
-    let health = |upstream: &super::Upstream| upstream.facets().health.unwrap().health();
+    let health = |upstream: &super::Upstream| {
+        upstream.facets().health.unwrap().health(&testkit::local_context())
+    };
     assert_eq!(health(&upstream).state, HealthState::Starting);
     assert!(upstream.facets().watch.is_none() && upstream.facets().complete.is_none());
     within_timeout(upstream.connect()).await.unwrap();

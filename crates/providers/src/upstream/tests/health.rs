@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use resource::{Context, HealthFact, HealthState, HealthStatus, PageRequest, Provider};
+use resource::{HealthFact, HealthState, HealthStatus, PageRequest, Provider};
 use serde_json::json;
 
 use super::scripted_server::{ScriptedReply, ScriptedServer};
@@ -13,7 +13,7 @@ use super::{Upstream, page, parts, within_timeout};
 const LIST: &str = "resources/list";
 
 fn health(upstream: &Upstream) -> HealthStatus {
-    upstream.facets().health.unwrap().health()
+    upstream.facets().health.unwrap().health(&testkit::local_context())
 }
 
 fn fact(condition: &HealthStatus, name: &str) -> Option<HealthFact> {
@@ -89,8 +89,8 @@ async fn what_is_counted_is_what_was_listed_to_its_end() {
     page(&upstream, first.next, 2).await.unwrap();
     let three = ("resources", HealthFact::Count(3));
     assert_eq!(counts(&upstream), Some(HealthFact::Group(vec![three.clone()])));
-    let ask = PageRequest { cursor: None, limit: 10 };
-    upstream.templates(&Context::default(), &ask).await.unwrap();
+    let ask = PageRequest::new(None, 10);
+    upstream.templates(&testkit::local_context(), &ask).await.unwrap();
     let one = ("templates", HealthFact::Count(1));
     assert_eq!(counts(&upstream), Some(HealthFact::Group(vec![three, one])));
     assert_eq!(stage.requests(LIST).len(), 2, "counting sends no request");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use resource::{Caller, Content, Context, Error, ErrorKind, Json, Provider, Result, Uri, Window};
+use resource::{Caller, Content, Error, ErrorKind, Json, Provider, Result, Uri, Window};
 use serde_json::json;
 
 use super::scripted_server::{ScriptedReply, ScriptedServer};
@@ -62,11 +62,11 @@ fn stage() -> Arc<ScriptedServer> {
 
 async fn read(stage: &Arc<ScriptedServer>, caller: Option<AcceptingCaller>) -> Result<Content> {
     let ctx = match caller {
-        Some(caller) => Context::default().with_caller(Arc::new(caller)),
-        None => Context::default(),
+        Some(caller) => testkit::local_context().with_caller(Arc::new(caller)),
+        None => testkit::local_context(),
     };
     let uri = Uri::parse("a:b").unwrap();
-    let whole = Window::Whole { limit: 1000 };
+    let whole = Window::Whole { limit: 1000 }.into();
     Ok(stage.upstream().read(&ctx, &uri, &whole).await?.content)
 }
 

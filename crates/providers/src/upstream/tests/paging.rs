@@ -142,7 +142,7 @@ async fn a_server_that_knows_no_list_has_an_empty_one() {
     });
     let upstream = stage.upstream();
     assert!(walked(&upstream, 10).await.is_empty());
-    let ctx = resource::Context::default();
+    let ctx = testkit::local_context();
     let ask = resource::PageRequest::first(10);
     assert!(upstream.templates(&ctx, &ask).await.unwrap().items.is_empty());
 }

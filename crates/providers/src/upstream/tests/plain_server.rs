@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resource::{Context, ErrorKind, MemberPlace, PageRequest, Provider, Truth, Uri};
+use resource::{ErrorKind, MemberPlace, PageRequest, Provider, Uri};
 use serde_json::{Value, json};
 
 use super::scripted_server::{ScriptedReply, ScriptedServer};
@@ -45,13 +45,13 @@ async fn a_resource_is_described_from_the_list_a_template_or_a_read() {
     let listed = stat(&upstream, "a://x/listed").await.unwrap();
     assert_eq!(derived(&listed), Some("\"list\""));
     assert_eq!(listed.extra.get(MemberPlace::TopLevel, "x-new"), Some("1.0"));
-    assert_eq!((listed.listable, listed.watchable), (Truth::Unknown, Truth::Yes));
+    assert_eq!((listed.listable, listed.watchable), (None, Some(true)));
     let expanded = stat(&upstream, "a://t/7").await.unwrap();
     assert_eq!((derived(&expanded), expanded.size), (Some("\"template\""), Some(5)));
     assert_eq!(expanded.mime.as_deref(), Some("text/x-t"));
     assert_eq!(expanded.title.as_deref(), Some("T"));
     let read = stat(&upstream, "a://unlisted").await.unwrap();
-    assert_eq!((derived(&read), read.listable), (Some("\"read\""), Truth::Unknown));
+    assert_eq!((derived(&read), read.listable), (Some("\"read\""), None));
     assert_eq!(stat(&upstream, "a://none").await.unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(stage.requests("resources/metadata").len(), 0);
     assert_eq!(stage.requests("resources/list").len(), 1);
@@ -71,7 +71,7 @@ async fn a_server_that_may_not_be_read_to_be_described_is_not() {
 async fn what_lies_in_a_resource_is_told_by_names_and_never_asked_for() {
     let stage = stranger();
     let upstream = stage.upstream();
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     let list = |parent: Uri, paging: PageRequest| {
         let (upstream, ctx) = (&upstream, &ctx);
         async move { upstream.list(ctx, Some(&parent), &paging).await }
@@ -79,7 +79,7 @@ async fn what_lies_in_a_resource_is_told_by_names_and_never_asked_for() {
     let first = list(uri("a://x/dir"), PageRequest::first(1)).await.unwrap();
     assert_eq!(first.items[0].uri.as_str(), "a://x/dir/one");
     assert_eq!(first.absent.len(), 1);
-    let rest = list(uri("a://x/dir"), PageRequest { cursor: first.next, limit: 9 }).await.unwrap();
+    let rest = list(uri("a://x/dir"), PageRequest::new(first.next, 9)).await.unwrap();
     // No listed resource is between this one and its parent.
     assert_eq!(rest.items[0].uri.as_str(), "a://x/dir/sub/two");
     assert!(rest.items.len() == 1 && rest.next.is_none());
@@ -112,10 +112,10 @@ async fn directories_are_asked_for_where_the_server_opens_them() {
         }
     });
     let upstream = stage.upstream();
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     let all = upstream.list(&ctx, None, &PageRequest::first(5)).await.unwrap();
-    let listable: Vec<Truth> = all.items.iter().map(|item| item.listable).collect();
-    assert_eq!(listable, [Truth::Yes, Truth::Unknown]);
+    let listable: Vec<Option<bool>> = all.items.iter().map(|item| item.listable).collect();
+    assert_eq!(listable, [Some(true), None]);
     let inside =
         upstream.list(&ctx, Some(&uri("skill://a")), &PageRequest::first(5)).await.unwrap();
     assert_eq!(inside.items[0].uri.as_str(), "skill://a/x");
@@ -144,11 +144,11 @@ async fn values_are_asked_for_with_what_is_settled() {
         resolved: &settled,
     };
     let complete = upstream.facets().complete.unwrap();
-    let told = complete.complete(&Context::default(), &ask("b")).await.unwrap();
+    let told = complete.complete(&testkit::local_context(), &ask("b")).await.unwrap();
     assert_eq!((told.values.len(), told.total), (2, 3));
     let asked: &Value = &stage.requests("completion/complete")[0];
     assert_eq!(asked["context"], json!({ "arguments": { "a": "1" } }));
     assert_eq!(asked["ref"], json!({ "type": "ref/resource", "uri": "t:{a}{b}" }));
-    let error = complete.complete(&Context::default(), &ask("z")).await.unwrap_err();
+    let error = complete.complete(&testkit::local_context(), &ask("z")).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
 }

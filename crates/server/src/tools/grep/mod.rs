@@ -19,7 +19,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::GrepArguments;
-use resource::{Cursor, Error, ErrorKind, Resource, Result, Truth, Uri};
+use resource::{Cursor, Error, ErrorKind, Resource, Result, Uri};
 use tokio::time::{Instant, timeout_at};
 
 use super::filter::ResourceFilter;
@@ -263,7 +263,7 @@ impl OpenQueue<'_> {
 /// Whether the resource is a pure collection, without content of its own.
 fn is_pure_collection(resource: &Resource) -> bool {
     let mime = resource.mime.as_deref();
-    resource.listable == Truth::Yes && mime.is_none_or(|mime| mime == "inode/directory")
+    resource.listable == Some(true) && mime.is_none_or(|mime| mime == "inode/directory")
 }
 
 impl SearchPosition {

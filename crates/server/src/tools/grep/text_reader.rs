@@ -6,7 +6,8 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use memchr::memchr;
 use resource::{
-    Body, ByteSource, Content, Context, Error, ErrorKind, Part, Provider, Resource, Result, Window,
+    Body, ByteSource, Content, Context, Error, ErrorKind, Part, Provider, ReadRequest, Resource,
+    Result, Window,
 };
 
 /// Bytes per read.
@@ -37,8 +38,8 @@ pub(super) async fn open_text(
     if size > MAX_BYTES {
         return Err(Error::too_large(size, MAX_BYTES));
     }
-    let whole = Window::Whole { limit: CHUNK_BYTES };
-    let first = Window::Part { offset: 0, length: CHUNK_BYTES, etag: None };
+    let whole = ReadRequest::whole(CHUNK_BYTES);
+    let first = Window::Part { offset: 0, length: CHUNK_BYTES, etag: None }.into();
     let read = match provider.read(ctx, &resource.uri, &whole).await {
         Err(error) if error.kind == ErrorKind::TooLarge => {
             provider.read(ctx, &resource.uri, &first).await?
@@ -69,8 +70,9 @@ impl TextReader {
         let uri = &self.resource.uri;
         let etag = self.resource.etag.clone();
         let window = Window::Part { offset: self.end, length: CHUNK_BYTES, etag };
-        let read = provider.read(ctx, uri, &window).await?;
-        let part = content_parts(read.content)?.into_iter().nth(self.part).ok_or_else(not_text)?;
+        let request = ReadRequest { part: Some(self.part), ..window.into() };
+        let read = provider.read(ctx, uri, &request).await?;
+        let part = content_parts(read.content)?.into_iter().next().ok_or_else(not_text)?;
         let next =
             read_text_part(part).await?.filter(|next| next.end > self.end).ok_or_else(not_text)?;
         (self.chunk, self.end, self.total) = (next.chunk, next.end, next.total);

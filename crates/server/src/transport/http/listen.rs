@@ -33,7 +33,7 @@ pub(crate) async fn stream_notifications(
     filter: ListenFilter,
 ) -> Response<HttpBody> {
     let server = Arc::clone(&http.server);
-    let listening = ListenSubscriptions::open(&server, exchange.id.clone(), filter).await;
+    let listening = ListenSubscriptions::open(&server, &exchange, filter).await;
     let closing = http.closing.clone();
     let feed =
         ListenStream { server, exchange, listening, keep_alive: sse::keep_alive_timer(), closing };

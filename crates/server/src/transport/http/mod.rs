@@ -4,6 +4,7 @@ mod body;
 mod guard;
 mod listen;
 mod post;
+mod principal;
 mod replay;
 mod request_task;
 mod session_stream;
@@ -23,6 +24,7 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use protocol::header::{self, RequestEra};
+use resource::Principal;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -33,6 +35,7 @@ use crate::server::Server;
 use crate::transport::wait_for_signal;
 use body::HttpBody;
 pub use guard::OriginGuard;
+use principal::principal_of;
 use replay::EventId;
 use sessions::SessionTable;
 use write_timeout::WriteTimeoutStream;
@@ -135,19 +138,21 @@ impl HttpServer {
             return HttpBody::refusal(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
         }
         let session = header_text(request.headers(), header::SESSION_ID).map(str::to_owned);
-        let alone =
-            RequestEra::from_header(header_text(request.headers(), header::PROTOCOL_VERSION))
-                == RequestEra::Stateless;
+        let principal = principal_of(request.headers());
+        let alone = || {
+            let version = header_text(request.headers(), header::PROTOCOL_VERSION);
+            RequestEra::from_header(version) == RequestEra::Stateless
+        };
         match (request.method(), session) {
-            (&Method::POST, session) => post::handle_post(&self, request, session).await,
-            (&Method::GET, Some(session)) if !alone => {
-                Box::pin(self.open_session_stream(&request, &session)).await
+            (&Method::POST, session) => post::handle_post(&self, request, session, principal).await,
+            (&Method::GET, Some(session)) if !alone() => {
+                Box::pin(self.open_session_stream(&request, &session, &principal)).await
             }
-            (&Method::GET, None) if !alone && requests_sse(&request) => {
-                sse::open_sse_session(&self)
+            (&Method::GET, None) if !alone() && requests_sse(&request) => {
+                sse::open_sse_session(&self, principal)
             }
-            (&Method::DELETE, Some(session)) if !alone => {
-                if self.sessions.end_session(&session) {
+            (&Method::DELETE, Some(session)) if !alone() => {
+                if self.sessions.end_session(&session, &principal) {
                     HttpBody::empty(StatusCode::NO_CONTENT)
                 } else {
                     post::unknown_session()
@@ -162,8 +167,11 @@ impl HttpServer {
         &self,
         request: &Request<Incoming>,
         session: &str,
+        principal: &Principal,
     ) -> Response<HttpBody> {
-        let Some(session) = self.sessions.find(session) else { return post::unknown_session() };
+        let Some(session) = self.sessions.find(session, principal) else {
+            return post::unknown_session();
+        };
         if !accepts_sse(request.headers()) {
             return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, "send Accept: text/event-stream");
         }

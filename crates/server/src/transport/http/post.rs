@@ -7,20 +7,20 @@ use futures_util::future::AbortHandle;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
-use hyper::http::request::Parts;
-use hyper::{Request, Response, StatusCode};
+use hyper::{HeaderMap, Request, Response, StatusCode};
 use protocol::header::{self, RequestEra};
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
-use protocol::{Call, Message, Method, Outgoing, Refusal, RequestId, RequestMeta};
-use resource::ComponentKind;
+use protocol::{Call, Message, Method, Outgoing, Refusal, RequestMeta};
+use resource::{ComponentKind, Principal};
 use tokio::time;
 
 use super::body::HttpBody;
 use super::request_task::{SessionBinding, run_posted};
 use super::sessions::HttpSession;
 use super::{HttpServer, accepts_sse, header_text, listen};
-use crate::lifecycle::{DecodedRequest, HandshakeResult, handshake, stateless};
+use crate::lifecycle::stateless::{self, StatelessTerms};
+use crate::lifecycle::{DecodedRequest, HandshakeResult, IncomingRequest, handshake};
 
 const UNKNOWN_SESSION: &str = "the session is unknown or expired; open a new one with initialize";
 
@@ -29,12 +29,36 @@ const TOOL_CALL: Method = Method::InvokeComponent(ComponentKind::Tool);
 /// A refusal and its HTTP status.
 type HttpRefusal = (StatusCode, Refusal);
 
+/// The headers of a posted message that say how to treat it, read once.
+struct PostHeaders<'a> {
+    all: &'a HeaderMap,
+    /// The protocol version.
+    version: Option<&'a str>,
+    era: RequestEra,
+    /// Whether the client accepts SSE.
+    accepts_sse: bool,
+}
+
+impl<'a> PostHeaders<'a> {
+    fn read(all: &'a HeaderMap) -> Self {
+        let version = header_text(all, header::PROTOCOL_VERSION);
+        let era = RequestEra::from_header(version);
+        Self { all, version, era, accepts_sse: accepts_sse(all) }
+    }
+
+    /// Whether the headers mark the message as stateless.
+    fn is_stateless(&self) -> bool {
+        self.era == RequestEra::Stateless
+    }
+}
+
+/// The session that a message names: none, an open one, or one that is unknown or expired.
+type NamedSession = Result<Option<Arc<HttpSession>>, ()>;
+
 /// One posted request, not decoded yet.
 struct PostedRequest<'a> {
-    head: &'a Parts,
-    id: RequestId,
-    method: &'a str,
-    params: Option<&'a RawJson>,
+    headers: PostHeaders<'a>,
+    request: IncomingRequest<'a>,
 }
 
 /// Handles a POST request.
@@ -42,6 +66,7 @@ pub(crate) async fn handle_post(
     http: &Arc<HttpServer>,
     request: Request<Incoming>,
     session: Option<String>,
+    principal: Principal,
 ) -> Response<HttpBody> {
     let (head, body) = request.into_parts();
     let bytes = match read_body(http, body).await {
@@ -51,9 +76,9 @@ pub(crate) async fn handle_post(
     let mut query = head.uri.query().unwrap_or_default().split('&');
     let piped = query.find_map(|pair| pair.strip_prefix("sessionId="));
     if let Some(id) = piped {
-        return forward_to_sse_session(http, id, &bytes).await;
+        return forward_to_sse_session(http, (id, &principal), &bytes).await;
     }
-    let session = session.map(|id| http.sessions.find(&id).ok_or(())).transpose();
+    let session = session.map(|id| http.sessions.find(&id, &principal).ok_or(())).transpose();
     let message = match frame::parse(&bytes, http.server.bounds()) {
         Ok(frame::Incoming::Single(message)) => message,
         Ok(frame::Incoming::Batch(batch)) => {
@@ -61,16 +86,23 @@ pub(crate) async fn handle_post(
         }
         Err(refusal) => return HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
     };
+    let headers = PostHeaders::read(&head.headers);
     match message {
         Message::Request { id, method, params } => {
-            let asked = PostedRequest { head: &head, id, method: &method, params };
-            asked.execute(http, session).await
+            match IncomingRequest::read(id.clone(), (&method, params), &principal) {
+                Ok(request) => PostedRequest { headers, request }.execute(http, session).await,
+                Err(refusal) => {
+                    let settled = matches!(session, Ok(Some(_))) && !headers.is_stateless();
+                    let status = if settled { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+                    HttpBody::json(status, refusal.encode(Some(&id)))
+                }
+            }
         }
         Message::Notification { method, params } => {
-            handle_notification(&head, session, &method, params)
+            handle_notification(&headers, session, &method, params)
         }
         Message::Response { id, outcome } => match session {
-            Ok(Some(session)) if !is_stateless_by_header(&head) => {
+            Ok(Some(session)) if !headers.is_stateless() => {
                 if let Some(agreed) = &session.handshake {
                     agreed.client_session.deliver_answer(id.as_ref(), outcome);
                 }
@@ -103,8 +135,12 @@ async fn read_body(http: &HttpServer, body: Incoming) -> Result<Bytes, Response<
 }
 
 /// Hands a message to its HTTP+SSE connection (2024-11-05).
-async fn forward_to_sse_session(http: &HttpServer, id: &str, bytes: &Bytes) -> Response<HttpBody> {
-    let session = http.sessions.find(id);
+async fn forward_to_sse_session(
+    http: &HttpServer,
+    (id, principal): (&str, &Principal),
+    bytes: &Bytes,
+) -> Response<HttpBody> {
+    let session = http.sessions.find(id, principal);
     let Some(pipe) = session.as_ref().and_then(|session| session.sse_connection.as_ref()) else {
         return unknown_session();
     };
@@ -120,18 +156,14 @@ enum PostedCall {
 }
 
 impl PostedRequest<'_> {
-    async fn execute(
-        self,
-        http: &Arc<HttpServer>,
-        session: Result<Option<Arc<HttpSession>>, ()>,
-    ) -> Response<HttpBody> {
+    async fn execute(self, http: &Arc<HttpServer>, session: NamedSession) -> Response<HttpBody> {
         match self.decode_by_era(http, session) {
             Ok(PostedCall::Stateless(DecodedRequest {
                 exchange,
                 call: Call::Listen(wishes),
                 ..
             })) => {
-                if !accepts_sse(&self.head.headers) {
+                if !self.headers.accepts_sse {
                     let why = "listening needs Accept: text/event-stream";
                     return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, why);
                 }
@@ -145,7 +177,9 @@ impl PostedRequest<'_> {
             Ok(PostedCall::InSession(opened, tied)) => {
                 run_posted(http, self.without_unreadable_interim(opened), Some(tied)).await
             }
-            Err((status, refusal)) => HttpBody::json(status, refusal.encode(Some(&self.id))),
+            Err((status, refusal)) => {
+                HttpBody::json(status, refusal.encode(Some(&self.request.id)))
+            }
         }
     }
 
@@ -153,21 +187,18 @@ impl PostedRequest<'_> {
     fn decode_by_era(
         &self,
         http: &HttpServer,
-        session: Result<Option<Arc<HttpSession>>, ()>,
+        session: NamedSession,
     ) -> Result<PostedCall, HttpRefusal> {
         let ok = |refusal| (StatusCode::OK, refusal);
         let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
         let known = matches!(session, Ok(Some(_)));
-        let settled = known && !is_stateless_by_header(self.head);
-        let meta = RequestMeta::decode(self.params).map_err(if settled { ok } else { bad })?;
-        let era =
-            RequestEra::from_header(header_text(&self.head.headers, header::PROTOCOL_VERSION));
-        if header::is_stateless(era, self.method, meta.names_revision(), known) {
-            return self.check_and_decode_stateless(http, &meta).map(PostedCall::Stateless);
+        let IncomingRequest { method, meta, .. } = &self.request;
+        if header::is_stateless(self.headers.era, *method, meta.names_revision(), known) {
+            return self.check_and_decode_stateless(http).map(PostedCall::Stateless);
         }
-        if Method::from_name(self.method) == Some(Method::Initialize) && !known {
-            let opened = handshake::decode_initialize(&http.server, &self.id, self.params, &meta);
-            return opened.map(PostedCall::Initialize).map_err(ok);
+        if *method == Some(Method::Initialize) && !known {
+            let decoded = handshake::decode_initialize(&http.server, &self.request);
+            return decoded.map(PostedCall::Initialize).map_err(ok);
         }
         match session {
             Err(()) => Err((StatusCode::NOT_FOUND, Refusal::invalid_request(UNKNOWN_SESSION))),
@@ -180,28 +211,21 @@ impl PostedRequest<'_> {
     }
 
     /// Decodes a stateless request. The protocol prescribes the order of the checks.
-    fn check_and_decode_stateless(
-        &self,
-        http: &HttpServer,
-        meta: &RequestMeta<'_>,
-    ) -> Result<DecodedRequest, HttpRefusal> {
+    fn check_and_decode_stateless(&self, http: &HttpServer) -> Result<DecodedRequest, HttpRefusal> {
         let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
-        let date = meta.protocol_version().map_err(bad)?;
-        let [revision, method, name] = [header::PROTOCOL_VERSION, header::METHOD, header::NAME]
-            .map(|name| header_text(&self.head.headers, name));
-        header::check_revision(revision, &date).map_err(bad)?;
-        let terms = stateless::terms_from_meta(&http.server, meta).map_err(bad)?;
-        header::check_method(method, self.method).map_err(bad)?;
-        header::check_name(name, self.method, meta).map_err(bad)?;
-        let tool = meta.name().filter(|_| Method::from_name(self.method) == Some(TOOL_CALL));
+        let header_text = |name: &str| header_text(self.headers.all, name);
+        let IncomingRequest { name, method, params, meta, .. } = &self.request;
+        let version = meta.protocol_version().map_err(bad)?;
+        header::check_revision(self.headers.version, &version).map_err(bad)?;
+        let terms = StatelessTerms::read(&http.server, meta, &version).map_err(bad)?;
+        header::check_method(header_text(header::METHOD), name).map_err(bad)?;
+        header::check_name(header_text(header::NAME), *method, meta).map_err(bad)?;
+        let tool = meta.name().filter(|_| *method == Some(TOOL_CALL));
         if let Some(mirrors) = tool.and_then(|tool| http.server.param_headers.headers_of(&tool)) {
-            mirrors
-                .check_headers(|name| header_text(&self.head.headers, name), self.params)
-                .map_err(bad)?;
+            mirrors.check_headers(header_text, *params).map_err(bad)?;
         }
-        let asked = (self.method, self.params);
-        stateless::decode_stateless(&http.server, terms, &self.id, asked, meta).map_err(|refusal| {
-            let unknown = refusal.is_method_not_found() && terms.revision.tells_status();
+        stateless::decode_stateless(&http.server, terms, &self.request).map_err(|refusal| {
+            let unknown = refusal.is_method_not_found() && terms.dialect.revision.tells_status();
             (if unknown { StatusCode::NOT_FOUND } else { StatusCode::OK }, refusal)
         })
     }
@@ -214,35 +238,25 @@ impl PostedRequest<'_> {
     ) -> Result<(DecodedRequest, SessionBinding), Refusal> {
         let HandshakeResult { dialect: terms, client_session: guest } =
             session.handshake.as_ref().ok_or_else(Refusal::missing_version)?;
-        let opened = handshake::decode_in_session(
-            &http.server,
-            *terms,
-            &self.id,
-            (self.method, self.params),
-        )?;
+        let opened = handshake::decode_in_session(&http.server, *terms, &self.request)?;
         let opened = opened.in_session(&http.server, guest, &session.subscriber);
         let (handle, registration) = AbortHandle::new_pair();
-        let stay = session.register_request(&self.id, handle)?;
+        let stay = session.register_request(&self.request.id, handle)?;
         Ok((opened, SessionBinding { session: Arc::clone(session), in_flight: stay, registration }))
     }
 
     /// Drops interim messages if the client accepts no SSE.
     fn without_unreadable_interim(&self, mut request: DecodedRequest) -> DecodedRequest {
-        request.interim.take_if(|_| !accepts_sse(&self.head.headers));
+        request.interim.take_if(|_| !self.headers.accepts_sse);
         request
     }
 }
 
-/// Whether the headers mark the message as stateless.
-fn is_stateless_by_header(head: &Parts) -> bool {
-    RequestEra::from_header(header_text(&head.headers, header::PROTOCOL_VERSION))
-        == RequestEra::Stateless
-}
-
 /// Answers `initialize` and opens a session.
 async fn open_session(http: &Arc<HttpServer>, request: DecodedRequest) -> Response<HttpBody> {
-    let Some(id) = http.sessions.open_session(&http.server, request.handshake_result(), None)
-    else {
+    let opened = (request.handshake_result(), None);
+    let principal = request.exchange.ctx.principal().clone();
+    let Some(id) = http.sessions.open_session(&http.server, principal, opened) else {
         return HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let mut response = run_posted(http, request, None).await;
@@ -253,16 +267,16 @@ async fn open_session(http: &Arc<HttpServer>, request: DecodedRequest) -> Respon
 }
 
 fn handle_notification(
-    head: &Parts,
-    session: Result<Option<Arc<HttpSession>>, ()>,
+    headers: &PostHeaders<'_>,
+    session: NamedSession,
     method: &str,
     params: Option<&RawJson>,
 ) -> Response<HttpBody> {
-    let alone = is_stateless_by_header(head)
+    let alone = headers.is_stateless()
         || RequestMeta::decode(params).is_ok_and(|meta| meta.names_revision());
     match session {
         _ if alone => {
-            match header_text(&head.headers, header::METHOD)
+            match header_text(headers.all, header::METHOD)
                 .map(|told| header::check_method(Some(told), method))
             {
                 Some(Err(refusal)) => HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
@@ -285,7 +299,7 @@ fn handle_notification(
 /// Handles a batch, in the one revision that has batches.
 async fn handle_batch(
     http: &Arc<HttpServer>,
-    session: Result<Option<Arc<HttpSession>>, ()>,
+    session: NamedSession,
     batch: Vec<Result<Message<'_>, Refusal>>,
 ) -> Response<HttpBody> {
     let session = match session {
@@ -308,12 +322,11 @@ async fn handle_batch(
     for message in batch {
         match message {
             Ok(Message::Request { id, method, params }) => {
-                let opened = handshake::decode_in_session(
-                    &http.server,
-                    agreed.dialect,
-                    &id,
-                    (&method, params),
-                );
+                let request =
+                    IncomingRequest::read(id.clone(), (&method, params), &session.principal);
+                let opened = request.and_then(|request| {
+                    handshake::decode_in_session(&http.server, agreed.dialect, &request)
+                });
                 answers.push(match opened {
                     Ok(opened) => {
                         let (server, guest) = (&http.server, &agreed.client_session);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::future::AbortHandle;
 use parking_lot::{Mutex, MutexGuard};
 use protocol::{Dialect, Refusal, RequestId};
+use resource::Principal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
@@ -32,6 +33,8 @@ pub(crate) struct SessionTable {
 
 /// One HTTP session.
 pub(crate) struct HttpSession {
+    /// Who opened it. It exists for nobody else.
+    pub(crate) principal: Principal,
     /// The result of the handshake; `None` for HTTP+SSE, whose connection holds it.
     pub(crate) handshake: Option<HandshakeResult>,
     /// Its connection, for HTTP+SSE (2024-11-05).
@@ -62,8 +65,8 @@ impl SessionTable {
     pub(crate) fn open_session(
         &self,
         server: &Server,
-        agreed: Option<HandshakeResult>,
-        pipe: Option<Arc<DuplexConnection>>,
+        principal: Principal,
+        (agreed, pipe): (Option<HandshakeResult>, Option<Arc<DuplexConnection>>),
     ) -> Option<String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
@@ -71,7 +74,8 @@ impl SessionTable {
         let session = HttpSession {
             handshake: agreed,
             sse_connection: pipe,
-            subscriber: Arc::new(SessionSubscriptions::new(server)),
+            subscriber: Arc::new(SessionSubscriptions::new(server, principal.clone())),
+            principal,
             replay_buffer: ReplayBuffer::new(self.streams),
             last_seen: Mutex::new(Instant::now()),
             streams: Arc::new(Semaphore::new(self.streams)),
@@ -94,10 +98,10 @@ impl SessionTable {
         Some(id)
     }
 
-    /// The session `id`, if it is open. Resets its idle timer.
-    pub(crate) fn find(&self, id: &str) -> Option<Arc<HttpSession>> {
+    /// The session `id`, if it is open and `principal` opened it. Resets its idle timer.
+    pub(crate) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<HttpSession>> {
         let mut open = lock(&self.open);
-        let session = open.get(id)?;
+        let session = open.get(id).filter(|session| session.belongs_to(principal))?;
         if session.is_stale(self.idle) {
             open.remove(id);
             return None;
@@ -106,9 +110,12 @@ impl SessionTable {
         Some(Arc::clone(session))
     }
 
-    /// Ends a session and aborts its requests; false if there was none.
-    pub(crate) fn end_session(&self, id: &str) -> bool {
-        let session = lock(&self.open).remove(id);
+    /// Ends a session of `principal` and aborts its requests; false if there was none.
+    pub(crate) fn end_session(&self, id: &str, principal: &Principal) -> bool {
+        let mut open = lock(&self.open);
+        let is_theirs = open.get(id).is_some_and(|session| session.belongs_to(principal));
+        let session = if is_theirs { open.remove(id) } else { None };
+        drop(open);
         if let Some(session) = &session {
             session.ended.send_replace(true);
             lock(&session.requests).drain().for_each(|(_, handle)| handle.abort());
@@ -125,8 +132,13 @@ impl HttpSession {
         let sessions = SessionTable::new(&limits);
         let provider = Arc::new(testkit::MemoryProvider::new());
         let server = Server::new(provider, limits, [0; 32], crate::CollectionsMode::Always);
-        let id = sessions.open_session(&server, None, None).unwrap();
-        sessions.find(&id).unwrap()
+        let local = Principal::local();
+        let id = sessions.open_session(&server, local.clone(), (None, None)).unwrap();
+        sessions.find(&id, &local).unwrap()
+    }
+
+    fn belongs_to(&self, principal: &Principal) -> bool {
+        self.principal.key() == principal.key()
     }
 
     /// The negotiated terms.

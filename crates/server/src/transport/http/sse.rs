@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use hyper::{Response, StatusCode};
 use protocol::Outgoing;
-use resource::Error;
+use resource::{Error, Principal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{self, Interval, MissedTickBehavior};
 
@@ -89,14 +89,15 @@ pub(crate) fn with_priming_event(
 
 /// Opens a session of HTTP+SSE (2024-11-05): one SSE stream for all answers; the client posts its
 /// messages to the address in the first event.
-pub(crate) fn open_sse_session(http: &Arc<HttpServer>) -> Response<HttpBody> {
+pub(crate) fn open_sse_session(http: &Arc<HttpServer>, principal: Principal) -> Response<HttpBody> {
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
-    let pipe = DuplexConnection::new(Arc::clone(&http.server), out);
-    let Some(id) = http.sessions.open_session(&http.server, None, Some(Arc::clone(&pipe))) else {
+    let pipe = DuplexConnection::new(Arc::clone(&http.server), out, principal.clone());
+    let opened = (None, Some(Arc::clone(&pipe)));
+    let Some(id) = http.sessions.open_session(&http.server, principal.clone(), opened) else {
         return HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
     };
     let endpoint = format!("{PATH}?sessionId={id}");
-    let open = SseSessionGuard { http: Arc::clone(http), id };
+    let open = SseSessionGuard { http: Arc::clone(http), id, principal };
     let closing = http.closing.clone();
     let feed = SseSessionStream {
         messages,
@@ -113,11 +114,12 @@ pub(crate) fn open_sse_session(http: &Arc<HttpServer>) -> Response<HttpBody> {
 struct SseSessionGuard {
     http: Arc<HttpServer>,
     id: String,
+    principal: Principal,
 }
 
 impl Drop for SseSessionGuard {
     fn drop(&mut self) {
-        self.http.sessions.end_session(&self.id);
+        self.http.sessions.end_session(&self.id, &self.principal);
     }
 }
 

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use resource::{
     Body, ByteSource, Complete, Completion, CompletionRequest, Content, Context, Error, ErrorKind,
-    Facets, Page, PageRequest, Provider, Reading, Resource, Result, Slice, Template, Uri, Window,
+    Facets, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Slice, Template,
+    Uri, Window,
 };
 
 use crate::MemoryProvider;
@@ -33,6 +34,9 @@ pub(super) enum Defect {
     ReadsAnother,
     FailsToRead(ErrorKind),
     PretendsToComplete,
+    IgnoresFilters,
+    IgnoresFormats,
+    KnowsOnePrincipal,
 }
 
 /// A provider that breaks the contract in one way.
@@ -97,6 +101,9 @@ impl Provider for DefectiveProvider {
             return Ok(Page::empty());
         }
         let mut ask = paging.clone();
+        if self.has_defect(Defect::IgnoresFilters) {
+            ask.filter = None;
+        }
         if self.has_defect(Defect::IgnoresPageLimit) {
             ask.limit += 1;
         }
@@ -126,19 +133,27 @@ impl Provider for DefectiveProvider {
         self.inner.templates(ctx, paging).await
     }
 
-    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Resource> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         if self.makes_up(uri) {
-            return Ok(Resource::new(uri.clone(), "made up"));
+            return Ok(Arc::new(Resource::new(uri.clone(), "made up")));
+        }
+        let is_local = ctx.principal().key() == resource::Principal::local().key();
+        if self.has_defect(Defect::KnowsOnePrincipal) && !is_local {
+            return Err(Error::not_found(uri));
         }
         let mut resource = self.inner.stat(ctx, uri).await?;
         if self.has_defect(Defect::StatDiffers) {
-            resource.size = Some(1_000);
+            Arc::make_mut(&mut resource).size = Some(1_000);
         }
         Ok(resource)
     }
 
-    async fn read(&self, ctx: &Context, uri: &Uri, window: &Window) -> Result<Reading> {
-        let window = match window.clone() {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let mut request = request.clone();
+        if self.has_defect(Defect::IgnoresFormats) {
+            request.format = None;
+        }
+        let window = match request.window.clone() {
             Window::Whole { .. } if self.has_defect(Defect::IgnoresReadLimit) => {
                 Window::Whole { limit: u64::MAX }
             }
@@ -156,7 +171,7 @@ impl Provider for DefectiveProvider {
         } else {
             uri
         };
-        let mut reading = self.inner.read(ctx, asked, &window).await?;
+        let mut reading = self.inner.read(ctx, asked, &request.with_window(window.clone())).await?;
         self.spoil_slice(&mut reading, &window);
         Ok(reading)
     }

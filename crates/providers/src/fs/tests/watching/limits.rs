@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use resource::{Change, ErrorKind, Health as _, HealthState, Interest, Provider as _, Truth};
+use resource::{Change, ErrorKind, Health as _, HealthState, Interest, Provider as _};
 
 use super::super::{ListingMode, ServedFs, Tree, uri};
 use super::{removed, updated};
@@ -41,10 +41,16 @@ async fn hears_everything(tree: &Tree, served: &ServedFs) {
 async fn beyond_the_limit_of_watches_changes_are_found_by_polling() {
     let tree = Tree::of(["x/y/a", "z/b", "c"]);
     let desk = serve(&tree, Options { watches: 2, ..tree.options(ListingMode::Flat) });
-    assert_eq!((desk.0.health().state, desk.0.health().since), (HealthState::Ready, None));
+    assert_eq!(
+        (
+            desk.0.health(&testkit::local_context()).state,
+            desk.0.health(&testkit::local_context()).since
+        ),
+        (HealthState::Ready, None)
+    );
     hears_everything(&tree, &desk).await;
     let stream = desk.subscribe(Interest::Everything).await;
-    let health = desk.0.health();
+    let health = desk.0.health(&testkit::local_context());
     assert_eq!(health.state, HealthState::Degraded);
     assert!(health.since.is_some());
     let words = health.message.unwrap();
@@ -61,7 +67,7 @@ async fn where_polling_is_asked_for_or_the_disk_is_elsewhere_nothing_is_amiss() 
         desk.set_local(is_local);
         hears_everything(&tree, &desk).await;
         assert!(desk.0.root.rescan_loop.open_inotify().is_none());
-        let health = desk.0.health();
+        let health = desk.0.health(&testkit::local_context());
         assert_eq!(health.state, HealthState::Ready);
         assert_eq!(health.message.unwrap(), "changes are found by polling every 20ms");
     }
@@ -83,7 +89,7 @@ async fn where_changes_are_not_told_nobody_is_promised_any() {
     let tree = Tree::of(["a"]);
     let desk = serve(&tree, Options { watch: WatchMode::Off, ..tree.options(ListingMode::Flat) });
     assert!(desk.0.facets().watch.is_none());
-    assert_eq!(desk.stat("file:///a").await.unwrap().watchable, Truth::No);
+    assert_eq!(desk.stat("file:///a").await.unwrap().watchable, Some(false));
     let error = desk.try_subscribe(Interest::Resource(uri("file:///a"))).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::Unsupported);
 }

@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use client::{Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget, input_request};
-use resource::{
-    Caller, ComponentCall, ComponentKind, Context, Error, ErrorKind, Json, Relay, Result,
-};
+use resource::{Caller, ComponentCall, ComponentKind, Error, ErrorKind, Json, Relay, Result};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 
@@ -152,7 +150,7 @@ fn recording_caller(can: &str, answers: bool) -> Arc<RecordingCaller> {
 }
 
 async fn call(relay: &UpstreamRelay, caller: &Arc<RecordingCaller>) -> Value {
-    let ctx = Context::default().with_caller(Arc::clone(caller) as _);
+    let ctx = testkit::local_context().with_caller(Arc::clone(caller) as _);
     let params = r#"{"name":"t"}"#.into();
     let calling = ComponentCall {
         kind: ComponentKind::Tool,
@@ -197,7 +195,7 @@ async fn a_question_that_may_be_about_anothers_call_is_put_to_nobody() {
         params: &params,
         uri_rewrite: &Notes,
     };
-    let ctx = Context::default();
+    let ctx = testkit::local_context();
     let (given, other) =
         tokio::join!(call(&relayed, &caller), relayed.call_component(&ctx, &calling));
     assert_eq!(given["heard"]["error"]["code"], -32601, "{given}");

@@ -1,0 +1,61 @@
+//! Merged search: the hits of every mount that can search, mount by mount.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use resource::{
+    Context, Error, ErrorKind, Freshness, Page, PageRequest, Result, Search, SearchHit,
+    SearchRequest,
+};
+
+use crate::catalog::Catalog;
+use crate::merge;
+use crate::mount::Mount;
+
+impl Mount {
+    pub(crate) fn search(&self) -> Option<&dyn Search> {
+        self.provider.facets().search
+    }
+
+    /// One page of the mount's hits, under public URIs.
+    async fn search_public(
+        &self,
+        ctx: &Context,
+        query: &str,
+        paging: &PageRequest,
+    ) -> Result<Page<SearchHit>> {
+        let Some(search) = self.search() else { return Ok(Page::empty()) };
+        let PageRequest { cursor, limit, filter } = self.local_paging(paging);
+        let request = SearchRequest { query: query.to_owned(), filter, cursor, limit };
+        let mut page = search.search(ctx, &request).await?;
+        for hit in &mut page.items {
+            let public = self.address.join(&hit.uri)?;
+            Arc::make_mut(hit).uri = public;
+        }
+        Ok(page)
+    }
+}
+
+#[async_trait]
+impl Search for Catalog {
+    /// Scores of different sources cannot be compared, so hits keep the order of the mounts.
+    async fn search(&self, ctx: &Context, request: &SearchRequest) -> Result<Page<SearchHit>> {
+        let SearchRequest { query, filter, cursor, limit } = request;
+        let paging = PageRequest::new(cursor.clone(), *limit).with_filter(filter.clone());
+        let mounts = self.mounts();
+        let asked: Vec<_> = mounts
+            .iter()
+            .filter(|mount| mount.search().is_some() && mount.may_match(&paging))
+            .map(Arc::clone)
+            .collect();
+        let search = |mount, paging: PageRequest| async move {
+            Mount::search_public(mount, ctx, query, &paging).await
+        };
+        let page = merge::merge_pages(&asked, &paging, search).await?;
+        Ok(Page { freshness: Freshness::default(), ..page })
+    }
+}
+
+pub(crate) fn search_unsupported() -> Error {
+    Error::new(ErrorKind::Unsupported, "the source cannot search")
+}
