@@ -17,7 +17,7 @@ use resource::ComponentKind;
 use tokio::time;
 
 use super::body::HttpBody;
-use super::request_task::{SessionBinding, run_posted};
+use super::request_task::{SessionBinding, run_batched, run_posted};
 use super::sessions::HttpSession;
 use super::{HttpServer, accepts_sse, header_text, listen};
 use crate::lifecycle::{DecodedRequest, HandshakeResult, handshake, stateless};
@@ -57,7 +57,7 @@ pub(crate) async fn handle_post(
     let message = match frame::parse(&bytes, http.server.bounds()) {
         Ok(frame::Incoming::Single(message)) => message,
         Ok(frame::Incoming::Batch(batch)) => {
-            return Box::pin(handle_batch(http, session, batch)).await;
+            return Box::pin(handle_batch(http, &head, session, batch)).await;
         }
         Err(refusal) => return HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
     };
@@ -173,7 +173,7 @@ impl PostedRequest<'_> {
             Err(()) => Err((StatusCode::NOT_FOUND, Refusal::invalid_request(UNKNOWN_SESSION))),
             Ok(None) => Err(bad(Refusal::missing_version())),
             Ok(Some(session)) => {
-                let within = self.enter_session(http, &session);
+                let within = self.enter_session(http, &session, false);
                 within.map(|(opened, tied)| PostedCall::InSession(opened, tied)).map_err(ok)
             }
         }
@@ -206,11 +206,12 @@ impl PostedRequest<'_> {
         })
     }
 
-    /// Decodes a request of a session and registers it as in flight.
+    /// Decodes a request of a session and registers it as in flight; see `register_request`.
     fn enter_session(
         &self,
         http: &HttpServer,
         session: &Arc<HttpSession>,
+        has_place: bool,
     ) -> Result<(DecodedRequest, SessionBinding), Refusal> {
         let HandshakeResult { dialect: terms, client_session: guest } =
             session.handshake.as_ref().ok_or_else(Refusal::missing_version)?;
@@ -222,7 +223,7 @@ impl PostedRequest<'_> {
         )?;
         let opened = opened.in_session(&http.server, guest, &session.subscriber);
         let (handle, registration) = AbortHandle::new_pair();
-        let stay = session.register_request(&self.id, handle)?;
+        let stay = session.register_request(&self.id, handle, has_place)?;
         Ok((opened, SessionBinding { session: Arc::clone(session), in_flight: stay, registration }))
     }
 
@@ -282,9 +283,11 @@ fn handle_notification(
     }
 }
 
-/// Handles a batch, in the one revision that has batches.
+/// Handles a batch, in the one revision that has batches: runs its requests one after the other.
+/// However long it is, it needs one free place among the requests in flight.
 async fn handle_batch(
     http: &Arc<HttpServer>,
+    head: &Parts,
     session: Result<Option<Arc<HttpSession>>, ()>,
     batch: Vec<Result<Message<'_>, Refusal>>,
 ) -> Response<HttpBody> {
@@ -304,24 +307,14 @@ async fn handle_batch(
             "batches need a session that allows them",
         );
     };
-    let mut answers = Vec::new();
+    let mut entered = Vec::new();
     for message in batch {
         match message {
             Ok(Message::Request { id, method, params }) => {
-                let opened = handshake::decode_in_session(
-                    &http.server,
-                    agreed.dialect,
-                    &id,
-                    (&method, params),
-                );
-                answers.push(match opened {
-                    Ok(opened) => {
-                        let (server, guest) = (&http.server, &agreed.client_session);
-                        let opened = opened.in_session(server, guest, &session.subscriber);
-                        server.respond(&opened.exchange, opened.call).await
-                    }
-                    Err(refusal) => refusal.encode(Some(&id)),
-                });
+                let request = PostedRequest { head, id, method: &method, params };
+                let has_place = entered.iter().any(Result::is_ok);
+                let within = request.enter_session(http, session, has_place);
+                entered.push(within.map_err(|refusal| refusal.encode(Some(&request.id))));
             }
             Ok(Message::Notification { method, params }) => {
                 if let ClientNotification::Cancelled(id) =
@@ -333,9 +326,18 @@ async fn handle_batch(
             Ok(Message::Response { id, outcome }) => {
                 agreed.client_session.deliver_answer(id.as_ref(), outcome)
             }
-            Err(refusal) => answers.push(refusal.encode(None)),
+            Err(refusal) => entered.push(Err(refusal.encode(None))),
         }
     }
+    let mut answers = Vec::new();
+    for request in entered {
+        answers.push(match request {
+            Ok((request, binding)) => run_batched(http, request, binding).await,
+            Err(refusal) => refusal,
+        });
+    }
+    // A cancelled request has no answer.
+    answers.retain(|answer| !answer.is_empty());
     if answers.is_empty() {
         return HttpBody::empty(StatusCode::ACCEPTED);
     }
