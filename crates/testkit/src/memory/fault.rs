@@ -23,7 +23,7 @@ pub enum FaultPoint {
     Watch,
     /// Lists of tools or of prompts.
     Components(ComponentKind),
-    /// Calls of the tool or prompt with this name.
+    /// Calls of the tool or prompt with this name, and completions of the prompt.
     Call(String),
 }
 
