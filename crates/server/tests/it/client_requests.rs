@@ -130,7 +130,7 @@ async fn a_request_that_stands_alone_is_told_as_much_as_it_says() {
 }
 
 /// A batch over HTTP has no stream on which the client could be asked.
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_client_is_not_asked_for_a_request_of_a_batch() {
     let site = HttpFixture::open(asking()).await;
     let mut message = opening(json!({ "elicitation": {} }));
