@@ -131,9 +131,8 @@ impl Catalog {
             if let Some(local) = tool_name::split(&mount.name, public) {
                 return Ok((Arc::clone(mount), local.to_owned()));
             }
-            if let Some(local) =
-                self.resolve_short_name(ctx, (&mounts, mount), kind, public).await?
-            {
+            let found = self.resolve_short_name(ctx, (&mounts, mount), kind, public).await;
+            if let Some(local) = found.map_err(|error| mount.with_mount_name(error))? {
                 return Ok((Arc::clone(mount), local));
             }
         }
@@ -207,7 +206,9 @@ impl Relay for Catalog {
         let relay = mount
             .relay()
             .ok_or_else(|| unknown_component(ComponentKind::Prompt, request.prompt))?;
-        relay.complete_prompt(ctx, &PromptCompletionRequest { prompt: &local, ..*request }).await
+        let request = PromptCompletionRequest { prompt: &local, ..*request };
+        let completed = relay.complete_prompt(ctx, &request).await;
+        completed.map_err(|error| mount.with_mount_name(error))
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use parking_lot::{Mutex, MutexGuard};
 use resource::{Change, Context, Error, ErrorKind, Interest, Principal, Provider, Result};
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 use tokio::task::AbortHandle;
 use tokio::time::{self, Instant};
 
@@ -30,6 +30,8 @@ struct HubState {
     provider: Arc<dyn Provider>,
     groups: Mutex<HashMap<GroupKey, Weak<InterestGroup>>>,
     debouncer: Mutex<Debouncer<PendingChange, PendingDelivery>>,
+    /// Wakes the delivery task when a change is due earlier than those it sleeps for.
+    earlier_due: Notify,
     next_id: AtomicU64,
     subscription_count: AtomicUsize,
     max_subscriptions: usize,
@@ -81,6 +83,7 @@ impl Hub {
                 provider,
                 groups: lines,
                 debouncer: open,
+                earlier_due: Notify::new(),
                 next_id: tickets,
                 subscription_count: held,
                 max_subscriptions: most,
@@ -188,25 +191,29 @@ impl HubState {
             Change::WithExtra(..) => return,
         };
         let mut open = lock(&self.debouncer);
-        let idle = open.next_check().is_none();
+        let due = open.next_check();
         let burst = open.record(letter, Instant::now());
         burst.extra = words;
         if !burst.groups.iter().any(|known| known.ptr_eq(line)) {
             burst.groups.push(line.clone());
         }
+        let is_earlier = open.next_check() < due;
         drop(open);
-        if idle {
+        if due.is_none() {
             tokio::spawn(Arc::clone(self).run_delivery());
+        } else if is_earlier {
+            self.earlier_due.notify_one();
         }
     }
 
     /// Delivers changes whose burst is over, until the debouncer is empty.
     async fn run_delivery(self: Arc<Self>) {
         loop {
-            // A change that arrives during the sleep may be due earlier. It waits until the sleep
-            // ends, which is still within the longest delay that the debounce allows.
             let Some(due) = lock(&self.debouncer).next_check() else { return };
-            time::sleep_until(due).await;
+            tokio::select! {
+                () = time::sleep_until(due) => {}
+                () = self.earlier_due.notified() => continue,
+            }
             let now = Instant::now();
             loop {
                 let settled = lock(&self.debouncer).take(now);

@@ -174,17 +174,19 @@ impl Provider for Ruled {
     ) -> Result<Page<Resource>> {
         parent.map(|uri| self.visible_path(uri)).transpose()?;
         let mut inner_paging = Self::inner_paging(paging);
+        let mut absent = Vec::new();
         for _ in 0..MAX_EMPTY_PAGES {
             let mut page = self.inner.list(ctx, parent, &inner_paging).await?;
+            absent.append(&mut page.absent);
             let items = std::mem::take(&mut page.items);
             page.items = self.describe_memo.map(items, |item| Ok(self.apply_rules(item)))?;
             page.items.retain(|item| paging.shows(item));
             if !page.items.is_empty() || page.next.is_none() {
-                return Ok(page);
+                return Ok(Page { absent, ..page });
             }
             inner_paging.cursor = page.next;
         }
-        Ok(Page { next: inner_paging.cursor, ..Page::empty() })
+        Ok(Page { next: inner_paging.cursor, absent, ..Page::empty() })
     }
 
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
@@ -268,12 +270,16 @@ impl Complete for Ruled {
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let Some(inner) = self.inner.facets().complete else { return Ok(Completion::default()) };
         let mut completion = inner.complete(ctx, request).await?;
-        let found = completion.values.len();
+        if !self.rules.hides {
+            return Ok(completion);
+        }
+        let has_more = completion.total > completion.values.len();
         completion.values.retain(|value| {
             let made = expand_template(request, value).and_then(|text| Uri::parse(&text).ok());
             made.is_none_or(|uri| self.visible_path(&uri).is_ok())
         });
-        completion.total -= found - completion.values.len();
+        // How many of the values that did not come are hidden is unknown: one stands for them.
+        completion.total = completion.values.len() + usize::from(has_more);
         Ok(completion)
     }
 }

@@ -163,6 +163,8 @@ async fn a_mount_that_fails_is_named_and_does_not_hide_the_others() {
     assert_eq!((listed.items.len(), listed.absent[0].name.as_str()), (1, "broken"));
     let error = call(&catalog, "broken_echo", "{}").await.unwrap_err();
     assert_eq!(error.facts, [("upstream", "broken".to_owned())]);
+    let shortened = call(&catalog, "broken_two-words_x000000000000", "{}").await.unwrap_err();
+    assert_eq!(shortened.facts, [("upstream", "broken".to_owned())]);
     broken.clear_faults();
     assert_eq!(walk(&catalog, 9).await, ["broken_echo", "tasks_echo"]);
 }
@@ -184,8 +186,9 @@ async fn prompts_are_completed_where_they_are() {
     let prompts = |values: &[&str]| {
         MemoryProvider::new().prompt("greet", r#"{"name":"greet"}"#, "{}").with_suggestions(values)
     };
+    let first = Arc::new(prompts(&["Ada"]));
     let catalog =
-        Catalog::new(vec![mount("a", prompts(&["Ada"])), mount("b", prompts(&["Grace"]))]);
+        Catalog::new(vec![mount("a", Arc::clone(&first)), mount("b", prompts(&["Grace"]))]);
     let settled = BTreeMap::new();
     let blank =
         |prompt| PromptCompletionRequest { prompt, argument: "who", typed: "", resolved: &settled };
@@ -194,7 +197,11 @@ async fn prompts_are_completed_where_they_are() {
             catalog.complete_prompt(&testkit::local_context(), &blank(prompt)).await.unwrap();
         assert_eq!(told.values, [value]);
     }
-    assert!(catalog.complete_prompt(&testkit::local_context(), &blank("greet")).await.is_err());
+    let ctx = testkit::local_context();
+    assert!(catalog.complete_prompt(&ctx, &blank("greet")).await.is_err());
+    first.inject_fault(FaultPoint::Call("greet".to_owned()), Fault::Fails(ErrorKind::Unavailable));
+    let error = catalog.complete_prompt(&ctx, &blank("a_greet")).await.unwrap_err();
+    assert_eq!(error.facts, [("upstream", "a".to_owned())]);
 }
 
 #[tokio::test]

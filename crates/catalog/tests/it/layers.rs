@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use catalog::layers::Layer;
 use catalog::layers::bounded::Bounded;
 use catalog::layers::timed::Timed;
-use catalog::{MetadataRule, MetadataRules, RuleEffect};
+use catalog::{Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect};
 use resource::{
     CompletionRequest, Content, Context, ErrorKind, Facets, Filter, Freshness, HealthStatus, Page,
     PageRequest, Provider, ReadRequest, Reading, Resource, Role, SearchRequest, Template, Uri,
@@ -136,6 +136,31 @@ async fn a_hidden_page_is_passed_over_and_nothing_behind_it_is_lost() {
 }
 
 #[tokio::test]
+async fn a_hidden_page_that_is_passed_over_still_tells_what_is_missing() {
+    let broken = MemoryProvider::new();
+    broken.inject_fault(FaultPoint::List, Fault::Fails(ErrorKind::Unavailable));
+    let full = ["a", "b", "y", "z"]
+        .into_iter()
+        .fold(MemoryProvider::new(), |memory, name| memory.text(&format!("file:///{name}"), ""));
+    let mount = |name: &str, provider: MemoryProvider| {
+        let (timeout, rules) = (Duration::from_secs(30), MetadataRules::default());
+        let options = MountOptions { rules, max_read: 1 << 20, timeout, required: false };
+        let address = Address::Path { scheme: "file", name: name.to_owned() };
+        Mount::new(name, address, provider, options)
+    };
+    let catalog = Arc::new(Catalog::new(vec![mount("broken", broken), mount("full", full)]));
+    let hide = || RuleEffect { hide: Some(true), ..RuleEffect::default() };
+    for (globs, seen) in [(&["a", "b"][..], 2), (&["full"][..], 0)] {
+        let rules = globs.iter().map(|glob| rule(glob, hide()));
+        let ruled = MetadataRules::new(rules).unwrap().around(Arc::clone(&catalog) as _);
+        let page =
+            ruled.list(&testkit::local_context(), None, &PageRequest::first(2)).await.unwrap();
+        assert_eq!(page.items.len(), seen);
+        assert_eq!(page.absent[0].name, "broken");
+    }
+}
+
+#[tokio::test]
 async fn a_pattern_is_tied_to_the_top_as_in_an_ignore_file() {
     let hide = || RuleEffect { hide: Some(true), ..RuleEffect::default() };
     let hidden =
@@ -158,6 +183,21 @@ async fn hidden_values_of_a_template_are_not_suggested() {
     let complete = ruled.facets().complete.unwrap();
     let completion = complete.complete(&testkit::local_context(), &question).await.unwrap();
     assert_eq!(completion.values, ["grace"]);
+}
+
+#[tokio::test]
+async fn hidden_values_beyond_the_first_are_not_counted() {
+    let names: Vec<String> = (0..150).map(|at| format!("n{at:03}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let memory = MemoryProvider::new().template("note://p/{id}", "{id}", &[("id", &names)]);
+    let hide = RuleEffect { hide: Some(true), ..RuleEffect::default() };
+    let ruled = MetadataRules::new([rule("p/n1*", hide)]).unwrap().around(Arc::new(memory));
+    let settled = std::collections::BTreeMap::new();
+    let template = "note://p/{id}";
+    let question = CompletionRequest { template, variable: "id", typed: "", resolved: &settled };
+    let complete = ruled.facets().complete.unwrap();
+    let completion = complete.complete(&testkit::local_context(), &question).await.unwrap();
+    assert_eq!((completion.values.len(), completion.total), (100, 101), "more, but not how many");
 }
 
 #[tokio::test]

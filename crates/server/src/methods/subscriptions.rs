@@ -42,23 +42,31 @@ impl SessionSubscriptions {
 
     /// Subscribes to changes of `uri`. Repeating it has no effect.
     pub(crate) async fn subscribe(&self, uri: Uri) -> Result<Reply> {
-        let full = {
-            let held = self.lock_subscriptions();
-            if held.resources.contains_key(&uri) {
-                return Ok(Reply::Empty);
-            }
-            held.resources.len() >= self.max_resources
-        };
-        if full {
-            let why =
-                format!("a session can subscribe to at most {} resources", self.max_resources);
-            return Err(Error::new(ErrorKind::Unavailable, why).about(&uri));
+        if !self.needs_subscription(&self.lock_subscriptions(), &uri)? {
+            return Ok(Reply::Empty);
         }
         let interest = Interest::Resource(uri.clone());
         let subscription = self.hub.subscribe(&self.principal, interest, &self.mailbox).await;
         let subscription = subscription.map_err(|error| error.about(&uri))?;
-        self.lock_subscriptions().resources.insert(uri, subscription);
+        // Checked again, because concurrent requests may have subscribed meanwhile.
+        let mut held = self.lock_subscriptions();
+        if self.needs_subscription(&held, &uri)? {
+            held.resources.insert(uri, subscription);
+        }
         Ok(Reply::Empty)
+    }
+
+    /// False if `uri` is in `set` already; an error if `set` is full.
+    fn needs_subscription(&self, set: &SubscriptionSet, uri: &Uri) -> Result<bool> {
+        if set.resources.contains_key(uri) {
+            return Ok(false);
+        }
+        if set.resources.len() >= self.max_resources {
+            let why =
+                format!("a session can subscribe to at most {} resources", self.max_resources);
+            return Err(Error::new(ErrorKind::Unavailable, why).about(uri));
+        }
+        Ok(true)
     }
 
     /// Unsubscribes; no error if there was no subscription.

@@ -129,6 +129,19 @@ async fn a_request_that_stands_alone_is_told_as_much_as_it_says() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("no session"), "{refused}");
 }
 
+/// A batch over HTTP has no stream on which the client could be asked.
+#[tokio::test]
+async fn a_client_is_not_asked_for_a_request_of_a_batch() {
+    let site = HttpFixture::open(asking()).await;
+    let mut message = opening(json!({ "elicitation": {} }));
+    message["params"]["protocolVersion"] = json!("2025-03-26");
+    let opened = site.send("POST", &[], &message.to_string()).await;
+    let session = opened.header("mcp-session-id").unwrap().to_owned();
+    let answers = site.post_in_session(&session, &json!([call(1)])).await.json();
+    let words = answers[0]["error"]["message"].as_str().unwrap();
+    assert!(words.contains("cannot receive requests"), "{answers}");
+}
+
 /// Over HTTP the request comes on the stream of the answer, and the client answers it by POST.
 #[tokio::test]
 async fn a_client_is_asked_on_the_stream_of_its_answer() {

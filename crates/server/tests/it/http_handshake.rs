@@ -95,6 +95,41 @@ async fn batches_are_taken_in_the_one_revision_that_has_them() {
     }
 }
 
+/// L-06, L-08: requests of a batch are in flight as others are.
+#[tokio::test]
+async fn a_batch_keeps_the_rules_of_requests_in_flight() {
+    let memory = Arc::new(memory());
+    memory.inject_fault(
+        FaultPoint::Read(resource::Uri::parse("test://static-text").unwrap()),
+        Fault::Hangs,
+    );
+    let limits = Limits { in_flight: 1, ..Limits::default() };
+    let server = fixture::server(Arc::clone(&memory), limits, CollectionsMode::Always);
+    let site = Arc::new(HttpFixture::open(server).await);
+    let id = site.open_session("2025-03-26").await;
+    let ping = |id: i64| request(id, "ping", json!({}));
+    let codes = |answers: &Value| {
+        let codes = answers.as_array().unwrap().iter();
+        codes.map(|answer| answer["error"]["code"].as_i64()).collect::<Vec<_>>()
+    };
+    let twice = site.post_in_session(&id, &json!([ping(1), ping(1), ping(2)])).await.json();
+    assert_eq!(codes(&twice), [None, Some(-32600), None], "an id is in use; one place is enough");
+    let read = request(7, "resources/read", json!({ "uri": "test://static-text" }));
+    let asking = tokio::spawn({
+        let (site, id, batch) = (Arc::clone(&site), id.clone(), json!([read, ping(8)]));
+        async move { site.post_in_session(&id, &batch).await }
+    });
+    fixture::until(|| memory.counts().in_flight() == 1).await;
+    let full = site.post_in_session(&id, &json!([ping(3), ping(4)])).await.json();
+    assert_eq!(codes(&full), [Some(-32603), Some(-32603)]);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+    assert_eq!(site.post_in_session(&id, &cancel).await.status, 202);
+    let answers = asking.await.unwrap().json();
+    assert_eq!((answers.as_array().unwrap().len(), &answers[0]["id"]), (1, &json!(8)));
+    assert_eq!(memory.counts().in_flight(), 0);
+    assert_eq!(codes(&site.post_in_session(&id, &json!([ping(7)])).await.json()), [None]);
+}
+
 /// L-06: a cancelled request is aborted and gets no answer.
 #[tokio::test]
 async fn a_request_can_be_cancelled_from_another_connection() {

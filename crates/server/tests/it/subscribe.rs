@@ -80,6 +80,23 @@ async fn a_session_on_a_pipe_hears_what_it_subscribed_to() {
     }
 }
 
+/// Concurrent requests share the limit.
+#[tokio::test]
+async fn no_more_is_subscribed_to_at_once_than_one_after_the_other() {
+    let (memory, server) = limited(Limits { subscriptions: 1, ..Limits::default() });
+    let mut pipe = StdioClient::open(server);
+    pipe.call(&initialize("2025-11-25")).await;
+    memory.inject_fault(FaultPoint::Watch, Fault::Waits);
+    pipe.send_message(&subscribe(1, TEXT)).await;
+    pipe.send_message(&subscribe(2, BINARY)).await;
+    assert_eq!(pipe.call(&request(3, "ping", json!({}))).await, done(3), "both have begun");
+    memory.clear_faults();
+    let answers = [pipe.receive().await, pipe.receive().await];
+    let refused = answers.iter().filter(|answer| answer["error"]["code"] == -32603).count();
+    assert_eq!(refused, 1, "{answers:?}");
+    until(|| memory.watch_count() == 1).await;
+}
+
 /// R-24-14, R-24-15: a subscription that fails gets the error for its cause.
 #[tokio::test]
 async fn only_what_is_there_is_subscribed_to() {

@@ -75,6 +75,22 @@ async fn a_burst_is_one_letter_and_comes_soon() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_does_not_wait_for_another_key_that_was_told_just_now() {
+    let (memory, hub) = hub();
+    let mailbox = Mailbox::default();
+    let _a =
+        hub.subscribe(&Principal::local(), interest("mem:///folder/a"), &mailbox).await.unwrap();
+    let _b =
+        hub.subscribe(&Principal::local(), interest("mem:///folder/b"), &mailbox).await.unwrap();
+    memory.write("mem:///folder/a", "new");
+    assert_eq!(mailbox.next().await.0, letter("mem:///folder/a"));
+    let start = time::Instant::now();
+    memory.write("mem:///folder/b", "new");
+    assert_eq!(mailbox.next().await.0, letter("mem:///folder/b"));
+    assert!(start.elapsed() <= DebounceConfig::default().quiet + Duration::from_millis(2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn whoever_asked_twice_hears_once() {
     let (memory, hub) = hub();
     let mailbox = Mailbox::default();

@@ -146,9 +146,10 @@ impl Relay for MemoryProvider {
 
     async fn complete_prompt(
         &self,
-        _: &Context,
+        ctx: &Context,
         request: &PromptCompletionRequest<'_>,
     ) -> Result<Completion> {
+        self.apply_fault(ctx, &FaultPoint::Call(request.prompt.to_owned())).await?;
         let known = self
             .components_of(ComponentKind::Prompt)
             .iter()

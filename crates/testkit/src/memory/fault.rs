@@ -25,7 +25,7 @@ pub enum FaultPoint {
     Search,
     /// Lists of tools or of prompts.
     Components(ComponentKind),
-    /// Calls of the tool or prompt with this name.
+    /// Calls of the tool or prompt with this name, and completions of the prompt.
     Call(String),
 }
 

@@ -1,10 +1,13 @@
 //! Watch state of one subscription: the folders it covers and their snapshots.
 
+#[cfg(test)]
+mod tests;
 mod tracked_links;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use resource::{Change, Uri};
 
@@ -22,7 +25,7 @@ use crate::fs::locate::Folder;
 use crate::fs::options::ListingMode;
 use crate::fs::path::{LocalPath, UriPath, child_uri};
 use crate::fs::root::FsRoot;
-use crate::fs::stamp::FileKind;
+use crate::fs::stamp::{FileKind, FileStamp};
 
 /// Folders scanned for the first time in one round, before other subscriptions get their turn.
 const MAX_FOLDERS_PER_ROUND: usize = 512;
@@ -37,14 +40,20 @@ pub(in crate::fs) struct FsWatchState {
     is_recursive: bool,
     /// Folder snapshots, by real path.
     folders: BTreeMap<Vec<u8>, DirSnapshot>,
-    /// Folders still to be scanned, and whether their content is to be reported as changed.
-    pending: Vec<(LocalPath, bool)>,
+    /// Folders still to be scanned, and which of their content to report as changed.
+    pending: Vec<(LocalPath, NewsSince)>,
     /// Folders whose scan failed transiently, to be retried.
     retry: Vec<LocalPath>,
     /// True if another check failed transiently, so that everything must be checked again.
     needs_recheck: bool,
     links: Vec<TrackedLink>,
 }
+
+/// Changes from this time on are reported by the first scan of a folder; none if `None`.
+type NewsSince = Option<SystemTime>;
+
+/// The first scan reports everything as changed.
+const ALL_IS_NEWS: NewsSince = Some(UNIX_EPOCH);
 
 enum WatchSubject {
     Resource(SingleWatch),
@@ -88,7 +97,7 @@ impl FsWatchState {
             WatchSubject::Resource(one) => {
                 let folder = one.recheck(root, None)?;
                 if let Some(folder) = folder {
-                    self.pending.push((folder.path.clone(), false));
+                    self.pending.push((folder.path.clone(), None));
                 } else {
                     one.require_exists()?;
                 }
@@ -97,11 +106,11 @@ impl FsWatchState {
                 self.is_recursive = root
                     .listing_mode(&root.root_folder()?, &WorkBudget::background())?
                     == WalkMode::Flat;
-                self.pending.push((LocalPath::default(), false));
+                self.pending.push((LocalPath::default(), None));
             }
-            WatchSubject::Everything => self.pending.push((LocalPath::default(), false)),
+            WatchSubject::Everything => self.pending.push((LocalPath::default(), None)),
         }
-        self.scan_pending(root, changes);
+        self.scan_before_reply(root, changes);
         Ok(true)
     }
 
@@ -117,7 +126,7 @@ impl FsWatchState {
         if dirty.all || dirty.retry_failed {
             all |= std::mem::take(&mut self.needs_recheck);
             // Report their content as changed, since it may have changed meanwhile.
-            self.pending.extend(self.retry.drain(..).map(|path| (path, true)));
+            self.pending.extend(self.retry.drain(..).map(|path| (path, ALL_IS_NEWS)));
         }
         if let WatchSubject::Resource(one) = &mut self.subject
             && (all || one.may_be_affected(dirty))
@@ -153,7 +162,10 @@ impl FsWatchState {
         folder: &Folder,
         changes: &ChangeSender,
     ) -> bool {
-        self.try_add_folder(root, &folder.path, false, changes);
+        // It may be queued already, and what changed since then is to be reported all the same.
+        let queued = self.pending.iter().find(|(path, _)| *path == folder.path);
+        let since = queued.and_then(|(_, since)| *since);
+        self.try_add_folder(root, &folder.path, since, changes);
         !self.retry.is_empty()
     }
 
@@ -178,7 +190,7 @@ impl FsWatchState {
             Some(path) if self.folders.contains_key(path.as_bytes()) => {
                 self.rescan_folder(root, path.as_bytes(), None, changes);
             }
-            Some(path) => self.pending.push((path, true)),
+            Some(path) => self.pending.push((path, ALL_IS_NEWS)),
             None => {}
         }
     }
@@ -281,7 +293,7 @@ impl FsWatchState {
                 self.remove_tree(site, inner.as_bytes(), feed);
             }
             if self.is_recursive && *is == Some(FileKind::Folder) && was != is {
-                self.pending.push((inner, true));
+                self.pending.push((inner, ALL_IS_NEWS));
             }
             if *is == Some(FileKind::Symlink) {
                 self.track_link(site, folder, name);
@@ -307,7 +319,7 @@ impl FsWatchState {
         }
         match root.root_folder().and_then(|top| root.listing_mode(&top, &WorkBudget::background()))
         {
-            Ok(WalkMode::Flat) => self.add_subfolders(),
+            Ok(WalkMode::Flat) => self.add_subfolders(Some(SystemTime::now())),
             Ok(WalkMode::Tree) => {}
             Err(error) => self.needs_recheck |= is_transient(&error),
         }
@@ -321,18 +333,18 @@ impl FsWatchState {
     /// Covers all folders, because a client is about to list them all. True if scans remain to be
     /// done.
     pub(super) fn add_all(&mut self, root: &FsRoot, changes: &ChangeSender) -> bool {
-        self.add_subfolders();
-        self.scan_pending(root, changes) != RescanOutcome::Done
+        self.add_subfolders(None);
+        self.scan_before_reply(root, changes) != RescanOutcome::Done
     }
 
     /// Covers subfolders from now on.
-    fn add_subfolders(&mut self) {
+    fn add_subfolders(&mut self, since: NewsSince) {
         self.is_recursive = true;
         for (key, known) in &self.folders {
             let Some(path) = LocalPath::from_bytes(key) else { continue };
             let names = (0..known.names.len()).filter_map(|index| known.names.get(index));
             let inner = names.filter(|(_, kind)| *kind == FileKind::Folder);
-            self.pending.extend(inner.map(|(name, _)| (path.join(name), false)));
+            self.pending.extend(inner.map(|(name, _)| (path.join(name), since)));
         }
     }
 
@@ -370,6 +382,17 @@ impl FsWatchState {
         }
     }
 
+    /// Runs pending first scans before the client gets its reply. The scans that remain report what
+    /// changes after the reply, because no event tells of a folder that is not watched yet.
+    fn scan_before_reply(&mut self, root: &FsRoot, changes: &ChangeSender) -> RescanOutcome {
+        let outcome = self.scan_pending(root, changes);
+        let now = SystemTime::now();
+        for (_, since) in &mut self.pending {
+            since.get_or_insert(now);
+        }
+        outcome
+    }
+
     /// Runs pending first scans, up to the limits of one round, and returns what remains.
     fn scan_pending(&mut self, root: &FsRoot, changes: &ChangeSender) -> RescanOutcome {
         let (mut folders, mut names) = (0, 0);
@@ -377,9 +400,9 @@ impl FsWatchState {
             && names < MAX_NAMES_PER_ROUND
             && changes.has_receiver()
         {
-            let Some((path, is_news)) = self.pending.pop() else { break };
+            let Some((path, since)) = self.pending.pop() else { break };
             folders += 1;
-            names += self.try_add_folder(root, &path, is_news, changes);
+            names += self.try_add_folder(root, &path, since, changes);
         }
         if !changes.has_receiver() {
             RescanOutcome::Done
@@ -397,10 +420,10 @@ impl FsWatchState {
         &mut self,
         root: &FsRoot,
         path: &LocalPath,
-        is_news: bool,
+        since: NewsSince,
         changes: &ChangeSender,
     ) -> usize {
-        self.add_folder(root, path, is_news, changes).unwrap_or_else(|error| {
+        self.add_folder(root, path, since, changes).unwrap_or_else(|error| {
             if is_transient(&error) && !self.retry.contains(path) {
                 self.retry.push(path.clone());
             }
@@ -412,7 +435,7 @@ impl FsWatchState {
         &mut self,
         root: &FsRoot,
         path: &LocalPath,
-        is_news: bool,
+        since: NewsSince,
         changes: &ChangeSender,
     ) -> io::Result<usize> {
         let key = path.as_bytes();
@@ -433,22 +456,33 @@ impl FsWatchState {
         };
         let mut known = DirSnapshot::take(root, &folder, (shown.clone(), detail), hold)?;
         self.needs_recheck |= std::mem::take(&mut known.needs_recheck);
+        let is_new = |stamp: &FileStamp| {
+            since.is_some_and(|since| !stamp.is_settled(since, root.clock_margin))
+        };
+        // Its stamp after the snapshot, so that it is as new as each name in the snapshot.
+        let is_news = since.is_some() && is_new(&folder.handle.stat()?);
         let names = known.names.clone();
         self.folders.insert(key.to_vec(), known);
         let prefix = shown.uri_prefix();
         for (name, kind) in (0..names.len()).filter_map(|index| names.get(index)) {
             if self.is_recursive && kind == FileKind::Folder {
-                self.pending.push((path.join(name), is_news));
+                // The folder may have been moved here, with content that is older than the move.
+                self.pending.push((path.join(name), if is_news { ALL_IS_NEWS } else { since }));
             }
             if kind == FileKind::Symlink {
                 self.track_link(root, &folder, name);
             }
-            let is_told = is_news && !matches!(self.subject, WatchSubject::Listing);
+            let is_told = !matches!(self.subject, WatchSubject::Listing)
+                && (is_news
+                    || since.is_some()
+                        && root
+                            .stat_member(&folder, name, kind)
+                            .is_some_and(|stamp| is_new(&stamp)));
             if is_told && !root.is_hidden(&folder, &shown, name) {
                 changes.send(Change::Updated(child_uri(&prefix, name)));
             }
         }
-        if is_news && names.len() > 0 {
+        if is_news {
             self.send_names_changed(&shown, changes);
         }
         Ok(names.len())

@@ -16,7 +16,7 @@ use resource::{ComponentKind, Principal};
 use tokio::time;
 
 use super::body::HttpBody;
-use super::request_task::{SessionBinding, run_posted};
+use super::request_task::{SessionBinding, run_batched, run_posted};
 use super::sessions::HttpSession;
 use super::{HttpServer, accepts_sse, header_text, listen};
 use crate::lifecycle::stateless::{self, StatelessTerms};
@@ -204,7 +204,7 @@ impl PostedRequest<'_> {
             Err(()) => Err((StatusCode::NOT_FOUND, Refusal::invalid_request(UNKNOWN_SESSION))),
             Ok(None) => Err(bad(Refusal::missing_version())),
             Ok(Some(session)) => {
-                let within = self.enter_session(http, &session);
+                let within = enter_session(http, &session, &self.request, false);
                 within.map(|(opened, tied)| PostedCall::InSession(opened, tied)).map_err(ok)
             }
         }
@@ -230,26 +230,27 @@ impl PostedRequest<'_> {
         })
     }
 
-    /// Decodes a request of a session and registers it as in flight.
-    fn enter_session(
-        &self,
-        http: &HttpServer,
-        session: &Arc<HttpSession>,
-    ) -> Result<(DecodedRequest, SessionBinding), Refusal> {
-        let HandshakeResult { dialect: terms, client_session: guest } =
-            session.handshake.as_ref().ok_or_else(Refusal::missing_version)?;
-        let opened = handshake::decode_in_session(&http.server, *terms, &self.request)?;
-        let opened = opened.in_session(&http.server, guest, &session.subscriber);
-        let (handle, registration) = AbortHandle::new_pair();
-        let stay = session.register_request(&self.request.id, handle)?;
-        Ok((opened, SessionBinding { session: Arc::clone(session), in_flight: stay, registration }))
-    }
-
     /// Drops interim messages if the client accepts no SSE.
     fn without_unreadable_interim(&self, mut request: DecodedRequest) -> DecodedRequest {
         request.interim.take_if(|_| !self.headers.accepts_sse);
         request
     }
+}
+
+/// Decodes a request of a session and registers it as in flight; see `register_request`.
+fn enter_session(
+    http: &HttpServer,
+    session: &Arc<HttpSession>,
+    request: &IncomingRequest<'_>,
+    has_place: bool,
+) -> Result<(DecodedRequest, SessionBinding), Refusal> {
+    let HandshakeResult { dialect, client_session } =
+        session.handshake.as_ref().ok_or_else(Refusal::missing_version)?;
+    let decoded = handshake::decode_in_session(&http.server, *dialect, request)?;
+    let decoded = decoded.in_session(&http.server, client_session, &session.subscriber);
+    let (handle, registration) = AbortHandle::new_pair();
+    let in_flight = session.register_request(&request.id, handle, has_place)?;
+    Ok((decoded, SessionBinding { session: Arc::clone(session), in_flight, registration }))
 }
 
 /// Answers `initialize` and opens a session.
@@ -296,7 +297,8 @@ fn handle_notification(
     }
 }
 
-/// Handles a batch, in the one revision that has batches.
+/// Handles a batch, in the one revision that has batches: runs its requests one after the other.
+/// However long it is, it needs one free place among the requests in flight.
 async fn handle_batch(
     http: &Arc<HttpServer>,
     session: NamedSession,
@@ -318,23 +320,16 @@ async fn handle_batch(
             "batches need a session that allows them",
         );
     };
-    let mut answers = Vec::new();
+    let mut entered = Vec::new();
     for message in batch {
         match message {
             Ok(Message::Request { id, method, params }) => {
+                let has_place = entered.iter().any(Result::is_ok);
                 let request =
                     IncomingRequest::read(id.clone(), (&method, params), &session.principal);
-                let opened = request.and_then(|request| {
-                    handshake::decode_in_session(&http.server, agreed.dialect, &request)
-                });
-                answers.push(match opened {
-                    Ok(opened) => {
-                        let (server, guest) = (&http.server, &agreed.client_session);
-                        let opened = opened.in_session(server, guest, &session.subscriber);
-                        server.respond(&opened.exchange, opened.call).await
-                    }
-                    Err(refusal) => refusal.encode(Some(&id)),
-                });
+                let within =
+                    request.and_then(|request| enter_session(http, session, &request, has_place));
+                entered.push(within.map_err(|refusal| refusal.encode(Some(&id))));
             }
             Ok(Message::Notification { method, params }) => {
                 if let ClientNotification::Cancelled(id) =
@@ -346,9 +341,18 @@ async fn handle_batch(
             Ok(Message::Response { id, outcome }) => {
                 agreed.client_session.deliver_answer(id.as_ref(), outcome)
             }
-            Err(refusal) => answers.push(refusal.encode(None)),
+            Err(refusal) => entered.push(Err(refusal.encode(None))),
         }
     }
+    let mut answers = Vec::new();
+    for request in entered {
+        answers.push(match request {
+            Ok((request, binding)) => run_batched(http, request, binding).await,
+            Err(refusal) => refusal,
+        });
+    }
+    // A cancelled request has no answer.
+    answers.retain(|answer| !answer.is_empty());
     if answers.is_empty() {
         return HttpBody::empty(StatusCode::ACCEPTED);
     }

@@ -57,6 +57,19 @@ pub(crate) async fn run_posted(
     .await
 }
 
+/// Runs a request of a batch; its answer is empty if it is cancelled. A batch has no stream for
+/// interim messages: without their receiver, a request to the client fails at once.
+pub(crate) async fn run_batched(
+    http: &HttpServer,
+    request: DecodedRequest,
+    binding: SessionBinding,
+) -> Outgoing {
+    let DecodedRequest { exchange, call, interim } = request;
+    drop(interim);
+    let answer = http.server.respond(&exchange, call);
+    Abortable::new(answer, binding.registration).await.unwrap_or_default()
+}
+
 /// A request in flight. Dropping it continues a resumable request in the background.
 struct HttpRequestTask {
     request: Option<in_flight::InFlightRequest>,

@@ -156,14 +156,16 @@ impl HttpSession {
         self.ended.subscribe()
     }
 
-    /// Registers a request as in flight; refuses an id in use, and more than the limit.
+    /// Registers a request as in flight; refuses an id in use, and more than the limit. A request
+    /// of a batch that has its place already needs no other.
     pub(crate) fn register_request(
         self: &Arc<Self>,
         id: &RequestId,
         handle: AbortHandle,
+        has_place: bool,
     ) -> Result<InFlightGuard, Refusal> {
         let mut under_way = lock(&self.requests);
-        if under_way.len() >= self.in_flight {
+        if !has_place && under_way.len() >= self.in_flight {
             return Err(Refusal::busy("too many requests in flight in this session".into()));
         }
         match under_way.entry(id.clone()) {
