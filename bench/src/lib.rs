@@ -1,4 +1,4 @@
-//! Benchmarks of refdesk: against a minimal rmcp server, against itself, and as a gateway.
+//! Benchmarks of refdesk: against a minimal rmcp server and nginx, against itself, and as a gateway.
 
 pub mod gateway_bench;
 pub mod notification_bench;
@@ -16,6 +16,7 @@ mod http;
 mod load_client;
 mod measure;
 mod message;
+mod nginx;
 mod process_usage;
 mod server_process;
 mod sse;

@@ -54,7 +54,7 @@ pub(crate) struct HttpClient {
     length: usize,
 }
 
-type Requests = Arc<[Vec<u8>]>;
+pub(crate) type Requests = Arc<[Vec<u8>]>;
 
 impl HttpClient {
     /// Opens the connections, which send the requests in turn. `length` is the expected size.
@@ -65,7 +65,17 @@ impl HttpClient {
         length: usize,
     ) -> anyhow::Result<Self> {
         let host = address.to_string();
-        let requests: Requests = messages.iter().map(|message| message.over_http(&host)).collect();
+        let requests = messages.iter().map(|message| message.over_http(&host)).collect();
+        Self::open_raw(address, at_once, requests, length).await
+    }
+
+    /// The same for requests that are written already.
+    pub(crate) async fn open_raw(
+        address: SocketAddr,
+        at_once: usize,
+        requests: Requests,
+        length: usize,
+    ) -> anyhow::Result<Self> {
         let mut connections = Vec::new();
         for _ in 0..at_once {
             connections.push((Connection::open(address).await?, Arc::clone(&requests)));

@@ -1,14 +1,16 @@
-//! Benchmark against a minimal rmcp server that answers from memory.
+//! Benchmarks against a minimal rmcp server that answers from memory, and against nginx.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
 use crate::{
     fixture,
+    http::Connection,
     load_client::{HttpClient, LoadClient, PipeClient},
     measure::{Contender, Figures, measure, ratio},
     message::BenchRequest,
+    nginx::{self, NginxServer},
     options::{MeasurePlan, Options},
     report::progress,
     server_process::{self, ServerCommand, ServerProcess},
@@ -25,6 +27,8 @@ pub enum ServerKind {
     Folder,
     /// The peer, from memory.
     Peer,
+    /// nginx, from the same folder.
+    Nginx,
 }
 
 impl ServerKind {
@@ -35,11 +39,12 @@ impl ServerKind {
             Self::Static => "refdesk, static mount",
             Self::Folder => "refdesk, folder",
             Self::Peer => "rmcp, memory",
+            Self::Nginx => "nginx, folder",
         }
     }
 }
 
-/// The target: the maximum cost of refdesk relative to the peer.
+/// The target: the maximum cost of refdesk relative to the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct CostTarget {
     /// CPU time per request.
@@ -48,7 +53,7 @@ pub struct CostTarget {
     pub memory: Option<f64>,
 }
 
-/// refdesk's cost over the peer's.
+/// refdesk's cost over the reference's: the peer's or nginx's.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison {
     /// CPU time per request.
@@ -76,7 +81,7 @@ pub struct PeerRow {
     pub source: ServerKind,
     /// The measurements.
     pub figures: Figures,
-    /// Cost relative to the peer; absent for the peer itself.
+    /// Cost relative to the reference; absent for the reference itself.
     pub comparison: Option<Comparison>,
 }
 
@@ -85,10 +90,13 @@ enum PeerWorkload {
     Read(TestBody),
     List,
     ReadOverStdio,
+    /// The reference is nginx, which serves the same file by `GET`.
+    ReadBesideNginx,
 }
 
-const WORKS: [PeerWorkload; 5] = [
+const WORKS: [PeerWorkload; 6] = [
     PeerWorkload::Read(TestBody::Kib),
+    PeerWorkload::ReadBesideNginx,
     PeerWorkload::List,
     PeerWorkload::Read(TestBody::Mib),
     PeerWorkload::Read(TestBody::Blob),
@@ -103,6 +111,23 @@ impl PeerWorkload {
             Self::Read(TestBody::Blob) => "read 10 MiB blob, 8 at once",
             Self::List => "list a page of 100 out of 10,000",
             Self::ReadOverStdio => "read 1 KiB over stdio",
+            Self::ReadBesideNginx => "read 1 KiB beside nginx",
+        }
+    }
+
+    /// The resource to read; `None` to list.
+    const fn body(self) -> Option<TestBody> {
+        match self {
+            Self::Read(body) => Some(body),
+            Self::ReadOverStdio | Self::ReadBesideNginx => Some(TestBody::Kib),
+            Self::List => None,
+        }
+    }
+
+    const fn reference(self) -> ServerKind {
+        match self {
+            Self::ReadBesideNginx => ServerKind::Nginx,
+            Self::Read(_) | Self::List | Self::ReadOverStdio => ServerKind::Peer,
         }
     }
 
@@ -113,6 +138,7 @@ impl PeerWorkload {
             Self::List => (third, 1.0, None),
             Self::Read(TestBody::Blob) => (0.5, 0.5, Some(0.25)),
             Self::Read(TestBody::Mib) | Self::ReadOverStdio => (0.5, 0.5, None),
+            Self::ReadBesideNginx => (1.0, 1.5, None),
         };
         let cpu = if matches!(source, ServerKind::Folder) { from_folder } else { from_static };
         CostTarget { cpu, memory }
@@ -128,47 +154,73 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<PeerRow>> {
     std::fs::create_dir_all(&scratch).context("make the scratch folder")?;
     let entrants = entrants(options, &scratch)?;
     let mut rows = Vec::new();
-    for work in WORKS.into_iter().filter(|work| options.wants(work.name())) {
+    for work in works(options) {
         progress(work.name());
-        let measured = measure_workload(work, &entrants, options.plan()).await;
+        let reference = work.reference();
+        let entered: Vec<&PeerEntrant> =
+            entrants.iter().filter(|one| !one.is_reference() || one.source == reference).collect();
+        let measured = measure_workload(work, &entered, options.plan()).await;
         rows.extend(measured.with_context(|| format!("measure: {}", work.name()))?);
     }
     Ok(rows)
 }
 
+/// The selected workloads. nginx cannot stand in for refdesk, so it has no part in `--noise`.
+fn works(options: &Options) -> impl Iterator<Item = PeerWorkload> {
+    WORKS.into_iter().filter(|work| {
+        options.wants(work.name()) && !(options.noise && *work == PeerWorkload::ReadBesideNginx)
+    })
+}
+
 struct PeerEntrant {
     source: ServerKind,
-    launch: ServerCommand,
-    has_files: bool,
+    launch: EntrantLaunch,
+}
+
+enum EntrantLaunch {
+    Mcp { command: ServerCommand, has_files: bool },
+    Nginx(NginxServer),
 }
 
 impl PeerEntrant {
-    fn uri(&self, body: TestBody) -> String {
-        if self.has_files { fixture::file_uri(body.name()) } else { body.uri() }
+    fn is_reference(&self) -> bool {
+        matches!(self.source, ServerKind::Peer | ServerKind::Nginx)
     }
 }
 
-fn entrants(options: &Options, scratch: &std::path::Path) -> anyhow::Result<[PeerEntrant; 3]> {
+fn uri(body: TestBody, has_files: bool) -> String {
+    if has_files { fixture::file_uri(body.name()) } else { body.uri() }
+}
+
+fn entrants(options: &Options, scratch: &Path) -> anyhow::Result<Vec<PeerEntrant>> {
     let peer = ServerCommand::peer(&options.peer()?, options.peer_threads);
     let refdesk: PathBuf = options.refdesk()?;
     let catalogue = fixture::write_catalogue(scratch)?;
     let mount = |source, settings: PathBuf| {
-        if options.noise {
-            return PeerEntrant { source, launch: peer.clone(), has_files: false };
-        }
-        let launch = ServerCommand::refdesk(&refdesk, &settings);
-        PeerEntrant { source, launch, has_files: source == ServerKind::Folder }
+        let launch = if options.noise {
+            EntrantLaunch::Mcp { command: peer.clone(), has_files: false }
+        } else {
+            let command = ServerCommand::refdesk(&refdesk, &settings);
+            EntrantLaunch::Mcp { command, has_files: source == ServerKind::Folder }
+        };
+        PeerEntrant { source, launch }
     };
-    Ok([
+    let mut entrants = vec![
         mount(ServerKind::Static, fixture::static_settings(scratch, &catalogue)?),
         mount(ServerKind::Folder, fixture::folder_settings(scratch, &catalogue)?),
-        PeerEntrant { source: ServerKind::Peer, launch: peer.clone(), has_files: false },
-    ])
+    ];
+    let launch = EntrantLaunch::Mcp { command: peer, has_files: false };
+    entrants.push(PeerEntrant { source: ServerKind::Peer, launch });
+    if works(options).any(|work| work == PeerWorkload::ReadBesideNginx) {
+        let launch = EntrantLaunch::Nginx(NginxServer::install(scratch, &catalogue)?);
+        entrants.push(PeerEntrant { source: ServerKind::Nginx, launch });
+    }
+    Ok(entrants)
 }
 
 async fn measure_workload(
     work: PeerWorkload,
-    entrants: &[PeerEntrant; 3],
+    entrants: &[&PeerEntrant],
     plan: MeasurePlan,
 ) -> anyhow::Result<Vec<PeerRow>> {
     let mut servers = Vec::new();
@@ -180,14 +232,14 @@ async fn measure_workload(
         servers.push(server);
     }
     let figures = measure(&mut contenders, plan).await?;
-    let peer = *figures.last().context("no figures")?;
+    let reference = *figures.last().context("no figures")?;
     let rows = entrants.iter().zip(figures).map(|(entrant, figures)| PeerRow {
         work: work.name(),
         source: entrant.source,
         figures,
-        comparison: (entrant.source != ServerKind::Peer).then(|| Comparison {
-            cpu: figures.cpu.as_secs_f64() / peer.cpu.as_secs_f64(),
-            memory: ratio(figures.peak, peer.peak),
+        comparison: (!entrant.is_reference()).then(|| Comparison {
+            cpu: figures.cpu.as_secs_f64() / reference.cpu.as_secs_f64(),
+            memory: ratio(figures.peak, reference.peak),
             target: work.target(entrant.source),
         }),
     });
@@ -200,21 +252,23 @@ async fn start_entrant(
     entrant: &PeerEntrant,
     plan: MeasurePlan,
 ) -> anyhow::Result<(ServerProcess, LoadClient)> {
+    let (command, has_files) = match &entrant.launch {
+        EntrantLaunch::Mcp { command, has_files } => (command, *has_files),
+        EntrantLaunch::Nginx(nginx) => return start_nginx(nginx, plan).await,
+    };
     if work == PeerWorkload::ReadOverStdio {
-        return start_stdio_entrant(entrant, plan).await;
+        return start_stdio_entrant(command, &uri(TestBody::Kib, has_files), plan).await;
     }
-    let (server, address) = server_process::start_http(&entrant.launch).await?;
+    let (server, address) = server_process::start_http(command).await?;
     let mut inquirer = VerifyingClient::open(address).await?;
     verify::check_discovery(&inquirer.request(&BenchRequest::discover()).await?)?;
-    let (messages, length) = match work {
-        PeerWorkload::Read(body) => {
-            let message = BenchRequest::read(&entrant.uri(body));
+    let (messages, length) = match work.body() {
+        None => full_page_requests(&mut inquirer).await?,
+        Some(body) => {
+            let message = BenchRequest::read(&uri(body, has_files));
             let answer = inquirer.request(&message).await?;
             verify::check_read(&answer, &body.bytes())?;
             (vec![message], answer.len())
-        }
-        PeerWorkload::List | PeerWorkload::ReadOverStdio => {
-            full_page_requests(&mut inquirer).await?
         }
     };
     let client = HttpClient::open(address, plan.at_once, &messages, length).await?;
@@ -247,16 +301,30 @@ pub(crate) async fn full_page_requests(
 }
 
 async fn start_stdio_entrant(
-    entrant: &PeerEntrant,
+    command: &ServerCommand,
+    uri: &str,
     plan: MeasurePlan,
 ) -> anyhow::Result<(ServerProcess, LoadClient)> {
-    let (server, mut pipe) = server_process::start_stdio(&entrant.launch)?;
+    let (server, mut pipe) = server_process::start_stdio(command)?;
     pipe.send(&BenchRequest::discover().line(0)).await?;
     verify::check_discovery(pipe.receive().await?)?;
-    let message = BenchRequest::read(&entrant.uri(TestBody::Kib));
+    let message = BenchRequest::read(uri);
     pipe.send(&message.line(0)).await?;
     let answer = pipe.receive().await?;
     verify::check_read(answer, &TestBody::Kib.bytes())?;
     let length = answer.len();
     Ok((server, LoadClient::Pipe(PipeClient::new(pipe, plan.at_once, &message, length))))
+}
+
+/// Starts nginx, verifies its response, and opens a client.
+async fn start_nginx(
+    nginx: &NginxServer,
+    plan: MeasurePlan,
+) -> anyhow::Result<(ServerProcess, LoadClient)> {
+    let (server, address) = nginx.start().await?;
+    let request = nginx::get_request(TestBody::Kib.name(), &address.to_string());
+    let answer = Connection::open(address).await?.request_body(&request).await?;
+    ensure!(answer == TestBody::Kib.bytes(), "nginx returned other bytes");
+    let client = HttpClient::open_raw(address, plan.at_once, [request].into(), answer.len());
+    Ok((server, LoadClient::Http(client.await?)))
 }

@@ -11,14 +11,16 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, BufReader},
+    net::TcpStream,
     process::{Child, Command},
     sync::mpsc,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use crate::stdio_pipe::Pipe;
 
 const START_TIMEOUT: Duration = Duration::from_mins(1);
+const CONNECT_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The command line of a server.
 #[derive(Clone, Debug)]
@@ -88,6 +90,28 @@ pub(crate) async fn start_http(
         .map_err(|_| anyhow!("{} printed no address", launch.program.display()))?
         .with_context(|| format!("start {}", launch.program.display()))?;
     Ok((ServerProcess { pid, _child: child }, address))
+}
+
+/// Starts a server that is configured to listen on `address`, and waits until it does.
+pub(crate) async fn start_at(
+    launch: &ServerCommand,
+    address: SocketAddr,
+) -> anyhow::Result<ServerProcess> {
+    let mut command = launch.command();
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let (mut child, pid) = launch.start(&mut command)?;
+    let (sender, mut output) = mpsc::unbounded_channel();
+    drain(child.stderr.take(), &sender);
+    let listening = timeout(START_TIMEOUT, async {
+        while TcpStream::connect(address).await.is_err() {
+            sleep(CONNECT_INTERVAL).await;
+        }
+    });
+    if listening.await.is_err() {
+        let said = output.try_recv().unwrap_or_default();
+        bail!("{} does not listen on {address}; output: {said}", launch.program.display());
+    }
+    Ok(ServerProcess { pid, _child: child })
 }
 
 /// Starts a server over stdio.

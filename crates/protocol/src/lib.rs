@@ -19,7 +19,7 @@ pub use inbound::call::{Call, Method};
 pub use inbound::listen_filter::ListenFilter;
 pub use inbound::notice::Notice;
 pub use inbound::refusal::Refusal;
-pub use inbound::reply::{Reply, ServerProfile};
+pub use inbound::reply::{Reply, ServerInfo, ServerProfile};
 pub use inbound::request_meta::RequestMeta;
 pub use inbound::row_cache::RowCache;
 pub use inbound::tool::{BuiltinTool, ToolResult};

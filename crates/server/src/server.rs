@@ -13,7 +13,7 @@ use protocol::inbound::shape::capabilities::ServerFeatures;
 use protocol::json::frame::FrameLimits;
 use protocol::{
     BuiltinTool, Call, CursorSeal, Dialect, Method, Outgoing, Refusal, Reply, Revision, RowCache,
-    ServerProfile,
+    ServerInfo, ServerProfile,
 };
 use resource::{CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Provider, Relay};
 use subscriptions::{DebounceConfig, Hub};
@@ -26,6 +26,8 @@ use crate::param_headers::ParamHeaderTable;
 use crate::rate_limit::RateLimit;
 use crate::watchers::WatcherRegistry;
 use crate::window::LineIndex;
+
+const SERVER_INFO: ServerInfo = ServerInfo { name: "refdesk", version: env!("CARGO_PKG_VERSION") };
 
 const INSTRUCTIONS: &str = "refdesk serves documents, files and data as resources. List them \
     and read what you need. Read a large resource in windows: set _meta[\"dev.refdesk/window\"] \
@@ -148,10 +150,9 @@ impl Server {
         self.provider.facets().complete.is_some() || self.has_component(ComponentKind::Prompt)
     }
 
-    pub(crate) fn server_info(&self) -> ServerProfile {
+    /// Our capabilities. They depend on every mount.
+    pub(crate) fn profile(&self) -> ServerProfile {
         ServerProfile {
-            name: "refdesk",
-            version: env!("CARGO_PKG_VERSION"),
             instructions: INSTRUCTIONS,
             features: ServerFeatures {
                 completion: self.has_completion(),
@@ -181,8 +182,8 @@ impl Server {
     ) -> Result<Method, Refusal> {
         let served = |method: &Method| {
             method.is_served_in(revision)
-                && (self.has_collections() || !method.is_extension())
-                && (self.hub.has_changes() || !method.is_subscription())
+                && (!method.is_extension() || self.has_collections())
+                && (!method.is_subscription() || self.hub.has_changes())
                 && (*method != Method::Complete || self.has_completion())
                 && (*method != Method::SetLogLevel || self.has_logging())
                 && method.component().is_none_or(|offer| self.has_component(offer))
@@ -195,9 +196,7 @@ impl Server {
     pub(crate) async fn respond(&self, exchange: &Exchange, call: Call) -> Outgoing {
         let answered = AssertUnwindSafe(dispatch::dispatch(self, exchange, call)).catch_unwind();
         match answered.await {
-            Ok(Ok(reply)) => {
-                reply.encode(&exchange.id, exchange.dialect, &self.server_info(), &self.rows)
-            }
+            Ok(Ok(reply)) => reply.encode(&exchange.id, exchange.dialect, SERVER_INFO, &self.rows),
             Ok(Err(error)) => self.encode_error(exchange, &error),
             // A panic ends its own request and nothing else.
             Err(_) => self.encode_error(exchange, &Error::internal("the request handler panicked")),
@@ -206,7 +205,7 @@ impl Server {
 
     /// Encodes the final answer to a listening request.
     pub(crate) fn finish_listening(&self, exchange: &Exchange) -> Outgoing {
-        Reply::ListenEnded.encode(&exchange.id, exchange.dialect, &self.server_info(), &self.rows)
+        Reply::ListenEnded.encode(&exchange.id, exchange.dialect, SERVER_INFO, &self.rows)
     }
 
     fn encode_error(&self, exchange: &Exchange, error: &Error) -> Outgoing {

@@ -22,9 +22,9 @@ use crate::revision::{Dialect, Revision};
 #[derive(Debug)]
 pub enum Reply {
     /// The result of `initialize`.
-    Initialize,
+    Initialize(ServerProfile),
     /// The result of `server/discover`, and how long the client may cache it.
-    Discover(Freshness),
+    Discover(ServerProfile, Freshness),
     /// An empty result.
     Empty,
     /// The end of the subscription that `subscriptions/listen` opened.
@@ -56,24 +56,22 @@ pub struct ReplyPage<T> {
     pub next: Option<String>,
 }
 
-/// The server's name, version, instructions and capabilities, for `initialize` and
-/// `server/discover`.
-#[derive(Debug, Clone)]
+/// The server's instructions and capabilities, for `initialize` and `server/discover`.
+#[derive(Debug)]
 pub struct ServerProfile {
-    /// The program's name.
-    pub name: &'static str,
-    /// The program's version.
-    pub version: &'static str,
     /// How to use the server; hosts show this to the model.
     pub instructions: &'static str,
     /// What the server can do.
     pub features: ServerFeatures,
 }
 
-#[derive(Serialize)]
-struct ServerInfo {
-    name: &'static str,
-    version: &'static str,
+/// The server's name and version, which sign every result.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct ServerInfo {
+    /// The program's name.
+    pub name: &'static str,
+    /// The program's version.
+    pub version: &'static str,
 }
 
 /// The members that every result may have, in revisions that define them.
@@ -118,7 +116,7 @@ impl Reply {
         self,
         id: &RequestId,
         dialect: Dialect,
-        profile: &ServerProfile,
+        info: ServerInfo,
         rows: &RowCache,
     ) -> Outgoing {
         let mut head = Vec::with_capacity(512);
@@ -127,17 +125,17 @@ impl Reply {
         head.extend_from_slice(b",\"result\":");
         match self {
             Self::Read(parts, freshness) => {
-                encode_read(parts, freshness, dialect, profile, head).for_request(id)
+                encode_read(parts, freshness, dialect, info, head).for_request(id)
             }
             Self::Resources(listing) => {
                 let rows = rows.rows_json(&listing.page.items, dialect);
-                let common = CommonMembers::for_page(&listing.page, dialect, profile);
+                let common = CommonMembers::for_page(&listing.page, dialect, info);
                 encode_list("resources", rows, listing.next.as_deref(), common, head)
             }
             Self::Components(kind, listing) => {
                 let items = listing.page.items.iter().map(|item| &**item);
                 let rows = component::component_rows(items, kind, dialect.revision).into();
-                let common = CommonMembers::for_page(&listing.page, dialect, profile);
+                let common = CommonMembers::for_page(&listing.page, dialect, info);
                 let name = match kind {
                     ComponentKind::Tool => "tools",
                     ComponentKind::Prompt => "prompts",
@@ -145,7 +143,7 @@ impl Reply {
                 encode_list(name, rows, listing.next.as_deref(), common, head)
             }
             Self::ToolResult(given) => {
-                let common = CommonMembers::new(None, &[], dialect, profile);
+                let common = CommonMembers::new(None, &[], dialect, info);
                 let common = serde_json::to_string(&common).unwrap_or_default();
                 tool::result::encode_tool_result(given, dialect, &common, head).for_request(id)
             }
@@ -155,32 +153,36 @@ impl Reply {
                 Outgoing::from_bytes(head)
             }
             Self::ListenEnded => {
-                let mut common = CommonMembers::new(None, &[], dialect, profile);
+                let mut common = CommonMembers::new(None, &[], dialect, info);
                 common.meta.get_or_insert_default().subscription = Some(id);
                 write_json(&mut head, &common);
                 head.push(b'}');
                 Outgoing::from_bytes(head)
             }
             other => {
-                other.write_result(dialect, profile, &mut head);
+                other.write_result(dialect, info, &mut head);
                 head.push(b'}');
                 Outgoing::from_bytes(head)
             }
         }
     }
 
-    fn write_result(&self, dialect: Dialect, profile: &ServerProfile, into: &mut Vec<u8>) {
-        let plain = || CommonMembers::new(None, &[], dialect, profile);
+    fn write_result(&self, dialect: Dialect, info: ServerInfo, into: &mut Vec<u8>) {
+        let plain = || CommonMembers::new(None, &[], dialect, info);
         match self {
-            Self::Initialize => write_json(into, &initialize_reply(dialect, profile)),
-            Self::Discover(stands) => write_json(into, &discover_reply(*stands, dialect, profile)),
+            Self::Initialize(profile) => {
+                write_json(into, &initialize_reply(profile, dialect, info));
+            }
+            Self::Discover(profile, stands) => {
+                write_json(into, &discover_reply(profile, *stands, dialect, info));
+            }
             Self::Empty => write_json(into, &plain()),
             Self::Templates(listing) => write_json(
                 into,
                 &TemplatesShape {
                     resource_templates: template::TemplateRows(&listing.page.items, dialect),
                     next_cursor: listing.next.as_deref(),
-                    common: CommonMembers::for_page(&listing.page, dialect, profile),
+                    common: CommonMembers::for_page(&listing.page, dialect, info),
                 },
             ),
             Self::Metadata(resource, freshness) => write_json(
@@ -190,7 +192,7 @@ impl Reply {
                         resource,
                         Dialect { full_metadata: true, ..dialect },
                     ),
-                    common: CommonMembers::new(Some(*freshness), &[], dialect, profile),
+                    common: CommonMembers::new(Some(*freshness), &[], dialect, info),
                 },
             ),
             Self::Completion(completion) => write_json(
@@ -222,12 +224,12 @@ fn encode_read(
     parts: Vec<Part>,
     freshness: Freshness,
     dialect: Dialect,
-    profile: &ServerProfile,
+    info: ServerInfo,
     mut head: Vec<u8>,
 ) -> Outgoing {
     let mut message = Outgoing::default();
     // The common members come first, so that the bodies can be streamed last.
-    write_json(&mut head, &CommonMembers::new(Some(freshness), &[], dialect, profile));
+    write_json(&mut head, &CommonMembers::new(Some(freshness), &[], dialect, info));
     reopen_object(&mut head);
     head.extend_from_slice(b"\"contents\":[");
     let mut tail = contents::push_contents(parts, dialect, head, &mut message);
@@ -303,21 +305,19 @@ struct CompletionValues<'a> {
 }
 
 impl<'a> CommonMembers<'a> {
-    fn for_page<T>(page: &'a Page<T>, dialect: Dialect, profile: &ServerProfile) -> Self {
-        Self::new(Some(page.freshness), &page.absent, dialect, profile)
+    fn for_page<T>(page: &'a Page<T>, dialect: Dialect, info: ServerInfo) -> Self {
+        Self::new(Some(page.freshness), &page.absent, dialect, info)
     }
 
     fn new(
         freshness: Option<Freshness>,
         absent: &'a [Absence],
         dialect: Dialect,
-        profile: &ServerProfile,
+        info: ServerInfo,
     ) -> Self {
         let revision = dialect.revision;
         let kept = freshness.filter(|_| revision.names_cache_terms());
-        let server = revision
-            .signs_results()
-            .then_some(ServerInfo { name: profile.name, version: profile.version });
+        let server = revision.signs_results().then_some(info);
         let absent = (!absent.is_empty()).then(|| {
             absent.iter().map(|gap| AbsenceShape { what: &gap.name, why: &gap.reason }).collect()
         });
@@ -338,7 +338,11 @@ impl<'a> CommonMembers<'a> {
     }
 }
 
-fn initialize_reply(dialect: Dialect, profile: &ServerProfile) -> impl Serialize {
+fn initialize_reply(
+    profile: &ServerProfile,
+    dialect: Dialect,
+    info: ServerInfo,
+) -> impl Serialize + use<> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct InitializeReply {
@@ -350,12 +354,17 @@ fn initialize_reply(dialect: Dialect, profile: &ServerProfile) -> impl Serialize
     InitializeReply {
         protocol_version: dialect.revision.as_str(),
         capabilities: ServerCapabilities::new(profile.features, dialect.revision),
-        server_info: ServerInfo { name: profile.name, version: profile.version },
+        server_info: info,
         instructions: profile.instructions,
     }
 }
 
-fn discover_reply(stands: Freshness, dialect: Dialect, profile: &ServerProfile) -> impl Serialize {
+fn discover_reply(
+    profile: &ServerProfile,
+    stands: Freshness,
+    dialect: Dialect,
+    info: ServerInfo,
+) -> impl Serialize + use<> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct DiscoverReply {
@@ -369,6 +378,6 @@ fn discover_reply(stands: Freshness, dialect: Dialect, profile: &ServerProfile) 
         supported_versions: Revision::ALL.map(Revision::as_str),
         capabilities: ServerCapabilities::new(profile.features, dialect.revision),
         instructions: profile.instructions,
-        common: CommonMembers::new(Some(stands), &[], dialect, profile),
+        common: CommonMembers::new(Some(stands), &[], dialect, info),
     }
 }

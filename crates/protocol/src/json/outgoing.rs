@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_core::Stream;
 use resource::{Body, ByteSource, Result};
 
@@ -25,7 +25,9 @@ const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 pub struct Outgoing {
     pieces: VecDeque<OutgoingPiece>,
     /// Bytes of a blob that do not fill a base64 group of 3 yet.
-    carry: BytesMut,
+    carry: Vec<u8>,
+    /// The last encoded chunk, whose buffer the next one reuses.
+    last_chunk: Bytes,
     /// The requests that it answers, if a streamed body may still fail.
     request_ids: Vec<RequestId>,
     rejected: bool,
@@ -115,7 +117,7 @@ impl Outgoing {
         if length.is_none_or(|length| length > MAX_BUFFERED_BYTES) {
             return Err(self);
         }
-        let mut whole = Vec::with_capacity(length.unwrap_or(0) * 5 / 4);
+        let mut whole = Vec::with_capacity(self.pieces.iter().map(OutgoingPiece::max_len).sum());
         for piece in self.pieces {
             match piece {
                 OutgoingPiece::Json(bytes) => whole.extend_from_slice(&bytes),
@@ -142,6 +144,16 @@ impl OutgoingPiece {
             Self::Body(_) => None,
         }
     }
+
+    /// The buffer that encoding the piece needs, if it is in memory.
+    fn max_len(&self) -> usize {
+        let length = self.buffered_len().unwrap_or(0);
+        match self {
+            Self::Json(_) => length,
+            Self::Body(Body::Text(_)) => max_escaped_len(length),
+            Self::Body(Body::Blob(_)) => base64_simd::STANDARD.encoded_length(length),
+        }
+    }
 }
 
 impl Stream for Outgoing {
@@ -159,16 +171,21 @@ impl Stream for Outgoing {
                 }
                 Some(OutgoingPiece::Body(Body::Text(source))) => {
                     ready!(next_chunk(source, cx, text_chunk_len))?
-                        .map(|chunk| escape_chunk(&chunk))
+                        .map(|chunk| escape_chunk(&chunk, &mut this.last_chunk))
                 }
                 Some(OutgoingPiece::Body(Body::Blob(source))) => {
                     match ready!(next_chunk(source, cx, blob_chunk_len))? {
-                        Some(chunk) => Some(base64_chunk(chunk, &mut this.carry)),
+                        Some(chunk) => {
+                            Some(base64_chunk(chunk, &mut this.carry, &mut this.last_chunk))
+                        }
                         None if this.carry.is_empty() => None,
                         None => {
                             // A stream must not be polled after its end.
                             *source = ByteSource::Bytes(Bytes::new());
-                            Some(encode_base64(&this.carry.split()))
+                            Some(encode_base64(
+                                &std::mem::take(&mut this.carry),
+                                &mut this.last_chunk,
+                            ))
                         }
                     }
                 }
@@ -208,39 +225,62 @@ fn blob_chunk_len(bytes: &Bytes) -> usize {
     bytes.len().min(CHUNK_BYTES)
 }
 
-fn escape_chunk(chunk: &[u8]) -> Bytes {
-    let mut out = Vec::with_capacity(chunk.len() * 9 / 8 + 16);
-    escape(chunk, &mut out);
-    out.into()
+/// An empty buffer: that of `last`, if the transport has dropped the chunk by now.
+fn reuse_buffer(last: &mut Bytes) -> Vec<u8> {
+    last.clear();
+    Vec::from(std::mem::take(last))
+}
+
+fn escape_chunk(chunk: &[u8], last: &mut Bytes) -> Bytes {
+    let mut out = reuse_buffer(last);
+    escape_quoted(chunk, &mut out);
+    *last = Bytes::from(out);
+    last.slice(1..last.len() - 1)
 }
 
 /// Appends `text` as the inside of a JSON string. Replaces invalid UTF-8.
 fn escape(text: &[u8], into: &mut Vec<u8>) {
+    // The opening quote takes the place of the last byte, so that nothing has to move.
+    let before = into.pop();
     let start = into.len();
+    escape_quoted(text, into);
+    into.pop();
+    match before {
+        Some(byte) => into[start] = byte,
+        None => drop(into.remove(start)),
+    }
+}
+
+/// Appends `text` as a JSON string with its quotes. Replaces invalid UTF-8.
+fn escape_quoted(text: &[u8], into: &mut Vec<u8>) {
     match simdutf8::basic::from_utf8(text) {
         Ok(text) => json_escape_simd::escape_into(text, into),
         Err(_) => json_escape_simd::escape_into(String::from_utf8_lossy(text), into),
     }
-    // Drop the quotes: the caller writes them around the whole string.
-    into.pop();
-    into.copy_within(start + 1.., start);
-    into.pop();
 }
 
-fn encode_base64(bytes: &[u8]) -> Bytes {
-    base64_simd::STANDARD.encode_type::<Vec<u8>>(bytes).into()
+/// The buffer that `json_escape_simd` reserves to escape `length` bytes.
+const fn max_escaped_len(length: usize) -> usize {
+    length * 6 + 35
+}
+
+fn encode_base64(bytes: &[u8], last: &mut Bytes) -> Bytes {
+    let mut out = reuse_buffer(last);
+    base64_simd::STANDARD.encode_append(bytes, &mut out);
+    *last = Bytes::from(out);
+    last.clone()
 }
 
 /// Encodes whole groups of 3 bytes and carries the rest over to the next chunk.
-fn base64_chunk(mut chunk: Bytes, carry: &mut BytesMut) -> Bytes {
+fn base64_chunk(mut chunk: Bytes, carry: &mut Vec<u8>, last: &mut Bytes) -> Bytes {
     if carry.is_empty() {
         let rest = chunk.split_off(chunk.len() / 3 * 3);
         carry.extend_from_slice(&rest);
-        return encode_base64(&chunk);
+        return encode_base64(&chunk, last);
     }
     carry.extend_from_slice(&chunk);
-    let whole = carry.split_to(carry.len() / 3 * 3);
-    encode_base64(&whole)
+    let rest = carry.split_off(carry.len() / 3 * 3);
+    encode_base64(&std::mem::replace(carry, rest), last)
 }
 
 #[cfg(test)]
@@ -310,6 +350,23 @@ mod tests {
             let at_once = quoted(Body::Blob(ByteSource::Bytes(whole.into())));
             assert_eq!(at_once.into_bytes().unwrap(), streamed);
         }
+    }
+
+    #[test]
+    fn a_chunk_lends_its_buffer_to_the_next_only_when_it_was_dropped() {
+        let mut cx = Context::from_waker(Waker::noop());
+        let text = "abc".repeat(CHUNK_BYTES);
+        let mut message = quoted(Body::Text(ByteSource::Bytes(text.into())));
+        let mut next = || match Pin::new(&mut message).poll_next(&mut cx) {
+            Poll::Ready(Some(Ok(chunk))) => chunk,
+            other => panic!("{other:?}"),
+        };
+        next();
+        let sent = next().as_ptr();
+        let kept = next();
+        assert_eq!(kept.as_ptr(), sent);
+        assert_ne!(next().as_ptr(), sent);
+        assert_eq!(kept, "abc".repeat(CHUNK_BYTES / 3));
     }
 
     #[test]

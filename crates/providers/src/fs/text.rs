@@ -64,13 +64,15 @@ impl ByteClasses {
     const NON_ASCII: u8 = 0x80;
 
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Without branches, so that the compiler vectorises the loop.
-        let (mut any, mut is_rare) = (0, false);
+        // Without branches or comparisons, so that the compiler vectorises the loop well: with
+        // wrapping, 0x0..=0x8 become the highest values and 0xe..=0x1f the lowest.
+        let (mut any, mut highest, mut lowest) = (0, 0, u8::MAX);
         for byte in bytes {
             any |= byte;
-            is_rare |= (*byte < 0x9) | (byte.wrapping_sub(0xe) < 0x12);
+            highest = highest.max(byte.wrapping_sub(0x9));
+            lowest = lowest.min(byte.wrapping_sub(0xe));
         }
-        let controls = if is_rare {
+        let controls = if highest >= 0xf7 || lowest < 0x12 {
             bytes.iter().fold(0, |signs, byte| signs | control_class(*byte))
         } else {
             0
