@@ -167,4 +167,10 @@ impl Slice {
         let lines = self.lines.as_ref().filter(|lines| !lines.truncated)?;
         Some(lines.start + lines.count)
     }
+
+    /// Where the next range begins: at a line after whole lines, else at a byte; `None` at the end.
+    pub fn continuation(&self) -> Option<Continuation> {
+        let line = self.next_line().map(Continuation::Line);
+        line.or_else(|| self.next_offset().map(Continuation::Offset))
+    }
 }

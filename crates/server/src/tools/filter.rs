@@ -1,18 +1,18 @@
 //! Compiled resource filter of the tools `resources_list` and `resources_grep`.
 
 use globset::{GlobBuilder, GlobMatcher};
-use protocol::inbound::tool::arguments;
+use protocol::inbound::tool::arguments::FilterArguments;
 use resource::{Error, Provider, Resource, Result};
 
 /// The filter arguments of a call, with the glob compiled and the name in lower case.
 pub(super) struct ResourceFilter<'a> {
-    arguments: &'a arguments::FilterArguments,
+    arguments: &'a FilterArguments,
     name: Option<String>,
     glob: Option<GlobMatcher>,
 }
 
 impl<'a> ResourceFilter<'a> {
-    pub(super) fn new(said: &'a arguments::FilterArguments) -> Result<Self> {
+    pub(super) fn new(said: &'a FilterArguments) -> Result<Self> {
         let glob = said.uri.as_deref().map(|glob| {
             let built = GlobBuilder::new(glob).literal_separator(true).build();
             built.map(|glob| glob.compile_matcher()).map_err(|error| {
@@ -37,11 +37,11 @@ impl<'a> ResourceFilter<'a> {
             && said.mime.as_ref().is_none_or(|mime| has_mime(resource, mime))
             && said
                 .audience
-                .is_none_or(|whom| notes.audience.is_empty() || notes.audience.contains(&whom.0))
+                .is_none_or(|whom| notes.audience.is_empty() || notes.audience.contains(&whom))
             && said.min_priority.is_none_or(|least| notes.priority.is_some_and(|own| own >= least))
             && said
                 .modified_since
-                .is_none_or(|since| notes.modified.is_some_and(|modified| modified >= since.0))
+                .is_none_or(|since| notes.modified.is_some_and(|modified| modified >= since))
             && said.mount.as_ref().is_none_or(|mount| {
                 let mounts = provider.facets().mounts;
                 mounts.and_then(|mounts| mounts.mount_of(&resource.uri)).as_ref() == Some(mount)

@@ -106,8 +106,7 @@ impl FormatWindow {
 
     /// Where the next window starts: at a line after whole lines, else at a byte.
     pub fn next(&self) -> Option<Continuation> {
-        let line = self.slice.next_line().map(Continuation::Line);
-        line.or_else(|| self.slice.next_offset().map(Continuation::Offset))
+        self.slice.continuation()
     }
 
     /// The content, if it is text.

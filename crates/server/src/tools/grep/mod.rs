@@ -31,11 +31,6 @@ use line_scanner::LineScanner;
 use matches::GrepMatches;
 use text_reader::TextReader;
 
-/// Default and maximum number of matches, and of context lines before and after each match.
-const DEFAULT_MATCHES: u64 = 100;
-const MAX_MATCHES: u64 = 1000;
-const DEFAULT_CONTEXT: u64 = 2;
-const MAX_CONTEXT: u64 = 20;
 /// Resources, bytes and time one call may spend before it returns a cursor.
 const MAX_SCANNED: u64 = 20_000;
 const MAX_BYTES: u64 = 512 << 20;
@@ -57,24 +52,22 @@ pub(super) async fn grep_resources(
     let from = opened
         .map(|cursor| SearchPosition::decode(&cursor.0).ok_or_else(Error::bad_cursor))
         .transpose()?;
-    let most = grep.max_matches.unwrap_or(DEFAULT_MATCHES).clamp(1, MAX_MATCHES);
-    let around = grep.context.unwrap_or(DEFAULT_CONTEXT).min(MAX_CONTEXT);
     let expression = LineRegex::new(&grep.pattern, grep.ignore_case)?;
     let mut search = GrepSearch {
         server,
         exchange,
         expression: &expression,
-        context_lines: around as usize,
+        context_lines: grep.context as usize,
         resume: from.as_ref().and_then(|from| from.resume_line.clone()),
-        matches: GrepMatches::new(most as usize),
+        matches: GrepMatches::new(grep.max_matches as usize),
         bytes: 0,
     };
-    let parent = grep.filter.collection.as_ref().map(|link| link.0.clone());
+    let parent = grep.filter.collection.clone();
     let place = from.as_ref().map(|from| &from.list_position[..]);
     let mut walk = RecursiveList::new(server, &exchange.ctx, (parent, true), place)?;
     let spot = search.search_all(&ResourceFilter::new(&grep.filter)?, &mut walk).await?;
     let cursor = spot.map(|spot| server.seal.seal(&seal, &Cursor(spot.encode().into())));
-    Ok(search.matches.into_result(cursor, &walk.absent))
+    Ok(search.matches.into_result(cursor, walk.absent))
 }
 
 /// The position at which the next call resumes; the content of the cursor.
