@@ -265,4 +265,12 @@ impl Slice {
         let lines = self.lines.as_ref().filter(|lines| !lines.truncated)?;
         Some(lines.start + lines.count)
     }
+
+    /// Where the next range begins: at a line after whole lines, else at a byte, or at the next
+    /// part; `None` at the end.
+    pub fn continuation(&self) -> Option<Continuation> {
+        let line = self.next_line().map(Continuation::Line);
+        let offset = || self.next_offset().map(Continuation::Offset);
+        line.or_else(offset).or_else(|| self.next_part().map(Continuation::Part))
+    }
 }

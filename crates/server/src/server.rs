@@ -134,7 +134,7 @@ impl Server {
         let can = |tool: &BuiltinTool| {
             self.has_tools && (!tool.needs_subscriptions() || self.hub.has_changes())
         };
-        BuiltinTool::ALL.into_iter().filter(can)
+        BuiltinTool::ALL.iter().copied().filter(can)
     }
 
     /// Whether the provider may relay tools (or prompts) of other servers.

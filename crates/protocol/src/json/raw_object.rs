@@ -80,6 +80,11 @@ pub(crate) fn parse_members<'a>(
         .map_err(|_| MalformedMessage::new(&format!("{what}: not an object")))
 }
 
+/// The members of the object in `json`; none if it is no object.
+pub(crate) fn members_of(json: &str) -> RawMembers<'_> {
+    serde_json::from_str(json).map(|RawObject(members)| members).unwrap_or_default()
+}
+
 #[derive(Deserialize)]
 struct JsonString<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -90,7 +95,12 @@ pub(crate) fn parse_elements(raw: &RawValue) -> Vec<&RawValue> {
 
 /// The value of a JSON string; `None` if `raw` is no string.
 pub(crate) fn parse_string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<JsonString<'_>>(raw.get()).ok().map(|name| name.0)
+    unquote(raw.get())
+}
+
+/// The value of a JSON string; `None` if `json` is no string.
+pub(crate) fn unquote(json: &str) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<JsonString<'_>>(json).ok().map(|name| name.0)
 }
 
 /// JSON text with replacements for some of its values. All other bytes stay as they are.
@@ -104,9 +114,8 @@ impl<'a> JsonEdits<'a> {
         Self { text, replacements: Vec::new() }
     }
 
-    /// Replaces `value` by `json`. `value` must borrow from the text given to [`Edits::of`].
-    pub(crate) fn replace(&mut self, value: &'a RawValue, json: String) {
-        let value = value.get();
+    /// Replaces `value` by `json`. `value` must borrow from the text given to [`JsonEdits::new`].
+    pub(crate) fn replace(&mut self, value: &'a str, json: String) {
         let begin = value.as_ptr().addr() - self.text.as_ptr().addr();
         self.replacements.push((begin..begin + value.len(), json));
     }

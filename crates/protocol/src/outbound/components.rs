@@ -14,7 +14,9 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::json::raw_object::{ObjectWriter, parse_elements, parse_members, parse_string};
+use crate::json::raw_object::{
+    ObjectWriter, RawObject, parse_elements, parse_members, parse_string,
+};
 use crate::log_level::LogLevel;
 use crate::outbound::decode::{self, ReadResult};
 use crate::outbound::input_request::{relayable_capabilities, with_input_response};
@@ -92,11 +94,9 @@ pub fn decode_page(
         let members = parse_members(Some(raw), "a tool or prompt").ok()?;
         let (_, name) = members.iter().rfind(|(member, _)| member == "name")?;
         let name = parse_string(name)?.into_owned();
-        let json = Json::from(raw.get());
-        let json = if kind == ComponentKind::Tool {
-            rewrite_uris(&json, UriLocation::ToolDescription, &public)
-        } else {
-            json
+        let json = match kind {
+            ComponentKind::Tool => rewrite_uris(raw.get(), UriLocation::ToolDescription, &public),
+            ComponentKind::Prompt => raw.get().into(),
         };
         Some(Component { name, json })
     });
@@ -115,17 +115,17 @@ pub fn call_params(
 ) -> Result<Box<RawValue>, MalformedMessage> {
     // A message on a pipe may not contain line breaks; in JSON they only occur between values.
     let params = one_line(params.as_str());
-    let whole: &RawValue = serde_json::from_str(&params)
-        .map_err(|_| MalformedMessage::new("params are not valid JSON"))?;
+    let RawObject(members) = serde_json::from_str(&params)
+        .map_err(|_| MalformedMessage::new("params: not an object"))?;
     let mut out = ObjectWriter::new();
     out.put_string("name", name);
     let mut told = None;
-    for (member, raw) in parse_members(Some(whole), "params")? {
+    for (member, raw) in members {
         match &*member {
             "name" => {}
             "arguments" => {
                 let local = |uri: &str| rewrite.to_local(uri);
-                let arguments = rewrite_uris(&raw.get().into(), UriLocation::CallArguments, &local);
+                let arguments = rewrite_uris(raw.get(), UriLocation::CallArguments, &local);
                 out.put_raw("arguments", arguments.as_str());
             }
             "_meta" => told = Some(raw),
@@ -190,13 +190,13 @@ pub fn decode_read(result: &Json, uri: &Uri) -> Result<ReadResult, MalformedMess
 
 /// The result of a call, with public URIs.
 pub fn public_result(result: &RawValue, rewrite: &dyn UriRewrite) -> Json {
-    rewrite_uris(&result.get().into(), UriLocation::CallResult, &|uri| rewrite.to_public(uri))
+    rewrite_uris(result.get(), UriLocation::CallResult, &|uri| rewrite.to_public(uri))
 }
 
 /// Parameters of a server-to-client request, with public URIs.
 pub fn public_request_params(params: Option<&RawValue>, rewrite: &dyn UriRewrite) -> Json {
     let params = params.map_or("{}", RawValue::get);
-    rewrite_uris(&params.into(), UriLocation::CallResult, &|uri| rewrite.to_public(uri))
+    rewrite_uris(params, UriLocation::CallResult, &|uri| rewrite.to_public(uri))
 }
 
 /// The upstream server's error with public URIs, or `None` if its code is about refdesk's own
@@ -207,10 +207,8 @@ pub fn public_error(error: &RpcError, rewrite: &dyn UriRewrite) -> Option<Upstre
         return None;
     }
     let public = |uri: &str| rewrite.to_public(uri);
-    let data = error
-        .data
-        .as_ref()
-        .map(|raw| rewrite_uris(&raw.get().into(), UriLocation::ErrorData, &public));
+    let data =
+        error.data.as_ref().map(|raw| rewrite_uris(raw.get(), UriLocation::ErrorData, &public));
     Some(UpstreamError { code: error.code, message: error.message.clone(), data })
 }
 

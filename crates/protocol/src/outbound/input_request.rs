@@ -13,15 +13,16 @@ use serde_json::value::RawValue;
 
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
-use crate::json::raw_object::{JsonEdits, ObjectWriter, parse_members, parse_string};
+use crate::json::raw_object::{JsonEdits, ObjectWriter, members_of, parse_members, parse_string};
 use crate::outbound::components::one_line;
+use crate::outbound::request::methods;
 use crate::outbound::response::MalformedMessage;
 
 /// Methods of input requests, each with the client capability that allows it.
 const INPUT_KINDS: [(&str, &str); 3] = [
     ("elicitation/create", "elicitation"),
     ("sampling/createMessage", "sampling"),
-    ("roots/list", "roots"),
+    (methods::LIST_ROOTS, "roots"),
 ];
 /// Client extensions that work through the gateway, because it relays all that they need.
 const RELAYED_EXTENSIONS: [&str; 1] = ["io.modelcontextprotocol/ui"];
@@ -112,9 +113,7 @@ fn declared_capability<'a>(can: &'a Json, kind: &str) -> Option<&'a str> {
 }
 
 fn find_member<'a>(json: &'a str, name: &str) -> Option<&'a RawValue> {
-    let whole: &RawValue = serde_json::from_str(json).ok()?;
-    let found = parse_members(Some(whole), "value").ok()?.into_iter().rfind(|(one, _)| one == name);
-    found.map(|(_, raw)| raw)
+    members_of(json).into_iter().rfind(|(one, _)| one == name).map(|(_, raw)| raw)
 }
 
 /// Encodes an input request to the client.
@@ -255,7 +254,7 @@ fn map_request_state(json: &Json, form: impl FnOnce(&str) -> Result<String>) -> 
     let Some(raw) = find_member(text, REQUEST_STATE) else { return Ok(json.clone()) };
     let state = parse_string(raw).ok_or_else(|| Error::invalid("requestState: not a string"))?;
     let mut edits = JsonEdits::new(text);
-    edits.replace(raw, json_escape_simd::escape(&form(&state)?));
+    edits.replace(raw.get(), json_escape_simd::escape(&form(&state)?));
     Ok(edits.apply().map_or_else(|| json.clone(), Json::from))
 }
 

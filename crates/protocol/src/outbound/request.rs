@@ -51,6 +51,8 @@ pub mod methods {
     pub const SET_LOG_LEVEL: &str = "logging/setLevel";
     /// A log message from the server.
     pub const LOG_MESSAGE: &str = "notifications/message";
+    /// The server asks for the client's roots.
+    pub const LIST_ROOTS: &str = "roots/list";
     /// Checks that the other side responds, through 2025-11-25.
     pub const PING: &str = "ping";
     /// The server reports that a resource changed.

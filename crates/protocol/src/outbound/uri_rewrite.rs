@@ -5,7 +5,9 @@
 use resource::Json;
 use serde_json::value::RawValue;
 
-use crate::json::raw_object::{JsonEdits, parse_elements, parse_members, parse_string};
+use crate::json::raw_object::{
+    JsonEdits, RawMembers, members_of, parse_elements, parse_string, unquote,
+};
 
 /// The kind of JSON to rewrite, which decides where its URIs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,23 +22,21 @@ pub enum UriLocation {
     ErrorData,
 }
 
-/// Replaces every URI in `json` by the result of `form`. Where `form` returns `None` the URI stays
-/// as it is.
+/// Replaces every URI in the JSON `text` by the result of `form`. Where `form` returns `None` the
+/// URI stays as it is.
 pub fn rewrite_uris(
-    json: &Json,
+    text: &str,
     location: UriLocation,
     form: &dyn Fn(&str) -> Option<String>,
 ) -> Json {
-    let text = json.as_str();
-    let Ok(whole) = serde_json::from_str::<&RawValue>(text) else { return json.clone() };
     let mut links = UriRewriter { edits: JsonEdits::new(text), map_uri: form };
     match location {
-        UriLocation::CallResult => links.rewrite_result(whole),
-        UriLocation::ToolDescription => links.rewrite_tool(whole),
-        UriLocation::CallArguments => links.rewrite_strings(whole),
-        UriLocation::ErrorData => links.rewrite_member(whole, "uri"),
+        UriLocation::CallResult => links.rewrite_result(text),
+        UriLocation::ToolDescription => links.rewrite_tool(text),
+        UriLocation::CallArguments => links.rewrite_strings(text),
+        UriLocation::ErrorData => links.rewrite_members(&members_of(text), "uri"),
     }
-    links.edits.apply().map_or_else(|| json.clone(), Json::from)
+    links.edits.apply().map_or_else(|| text.into(), Json::from)
 }
 
 struct UriRewriter<'a, 'f> {
@@ -44,20 +44,27 @@ struct UriRewriter<'a, 'f> {
     map_uri: &'f dyn Fn(&str) -> Option<String>,
 }
 
+/// If a name occurs twice in an object, both values are rewritten.
 impl<'a> UriRewriter<'a, '_> {
-    fn rewrite_result(&mut self, raw: &'a RawValue) {
-        for asked in members_named(raw, "inputRequests") {
-            let asked = parse_members(Some(asked), "inputRequests").unwrap_or_default();
-            for params in asked.into_iter().flat_map(|(_, one)| members_named(one, "params")) {
-                self.rewrite_result(params);
-            }
-        }
-        for blocks in members_named(raw, "content") {
-            self.rewrite_blocks(blocks);
-        }
-        for message in members_named(raw, "messages").flat_map(parse_elements) {
-            for blocks in members_named(message, "content") {
-                self.rewrite_blocks(blocks);
+    fn rewrite_result(&mut self, json: &'a str) {
+        for (name, raw) in members_of(json) {
+            match &*name {
+                "inputRequests" => {
+                    for (_, request) in members_of(raw.get()) {
+                        let request = members_of(request.get());
+                        let params = values_named(&request, "params");
+                        params.for_each(|params| self.rewrite_result(params.get()));
+                    }
+                }
+                "content" => self.rewrite_blocks(raw),
+                "messages" => {
+                    for message in parse_elements(raw) {
+                        let message = members_of(message.get());
+                        let content = values_named(&message, "content");
+                        content.for_each(|blocks| self.rewrite_blocks(blocks));
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -72,60 +79,64 @@ impl<'a> UriRewriter<'a, '_> {
     }
 
     fn rewrite_block(&mut self, raw: &'a RawValue) {
-        match members_named(raw, "type").last().and_then(parse_string).as_deref() {
-            Some("resource_link") => self.rewrite_member(raw, "uri"),
+        let block = members_of(raw.get());
+        match values_named(&block, "type").last().and_then(parse_string).as_deref() {
+            Some("resource_link") => self.rewrite_members(&block, "uri"),
             Some("resource") => {
-                for resource in members_named(raw, "resource") {
-                    self.rewrite_member(resource, "uri");
+                for resource in values_named(&block, "resource") {
+                    self.rewrite_members(&members_of(resource.get()), "uri");
                 }
             }
             _ => {}
         }
     }
 
-    fn rewrite_tool(&mut self, raw: &'a RawValue) {
-        for meta in members_named(raw, "_meta") {
-            for ui in members_named(meta, "ui") {
-                self.rewrite_member(ui, "resourceUri");
+    fn rewrite_tool(&mut self, json: &'a str) {
+        for meta in values_named(&members_of(json), "_meta") {
+            let meta = members_of(meta.get());
+            for ui in values_named(&meta, "ui") {
+                self.rewrite_members(&members_of(ui.get()), "resourceUri");
             }
             // Early drafts of MCP Apps use this single key.
-            self.rewrite_member(meta, "ui/resourceUri");
+            self.rewrite_members(&meta, "ui/resourceUri");
         }
     }
 
-    fn rewrite_strings(&mut self, raw: &'a RawValue) {
-        match raw.get().as_bytes().first() {
-            Some(b'"') => self.rewrite_uri(raw),
-            Some(b'[') => parse_elements(raw).into_iter().for_each(|one| self.rewrite_strings(one)),
-            Some(b'{') => {
-                let members = parse_members(Some(raw), "arguments").unwrap_or_default();
-                members.into_iter().for_each(|(_, one)| self.rewrite_strings(one));
+    /// Rewrites every string value in one pass over the text, however deep it is nested.
+    fn rewrite_strings(&mut self, json: &'a str) {
+        let bytes = json.as_bytes();
+        let mut at = 0;
+        while let Some(begin) = bytes[at..].iter().position(|byte| *byte == b'"') {
+            let begin = at + begin;
+            let mut end = begin + 1;
+            while bytes.get(end).is_some_and(|byte| *byte != b'"') {
+                end += if bytes[end] == b'\\' { 2 } else { 1 };
             }
-            _ => {}
+            at = json.len().min(end + 1);
+            let is_name = json[at..].trim_start().starts_with(':');
+            if !is_name {
+                self.rewrite_uri(&json[begin..at]);
+            }
         }
     }
 
-    fn rewrite_member(&mut self, object: &'a RawValue, name: &str) {
-        for raw in members_named(object, name) {
-            self.rewrite_uri(raw);
-        }
+    fn rewrite_members(&mut self, object: &RawMembers<'a>, name: &str) {
+        values_named(object, name).for_each(|raw| self.rewrite_uri(raw.get()));
     }
 
-    fn rewrite_uri(&mut self, raw: &'a RawValue) {
-        let Some(uri) = parse_string(raw) else { return };
+    fn rewrite_uri(&mut self, json: &'a str) {
+        let Some(uri) = unquote(json) else { return };
         if let Some(other) = (self.map_uri)(&uri).filter(|other| *other != uri) {
-            self.edits.replace(raw, json_escape_simd::escape(&other));
+            self.edits.replace(json, json_escape_simd::escape(&other));
         }
     }
 }
 
-/// All members of an object with this name. If a name occurs twice, both are rewritten.
-fn members_named<'a>(
-    object: &'a RawValue,
-    name: &str,
-) -> impl DoubleEndedIterator<Item = &'a RawValue> {
-    let members = parse_members(Some(object), "value").unwrap_or_default();
-    members.into_iter().filter(move |(other, _)| other == name).map(|(_, raw)| raw)
+fn values_named<'a, 'm>(
+    members: &'m RawMembers<'a>,
+    name: &'m str,
+) -> impl Iterator<Item = &'a RawValue> + use<'a, 'm> {
+    members.iter().filter(move |(other, _)| other == name).map(|(_, raw)| *raw)
 }
 
 #[cfg(test)]

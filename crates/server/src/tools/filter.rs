@@ -1,65 +1,44 @@
-//! Compiled resource filter of the tools `resources_list` and `resources_grep`.
+//! Resource filter of the tools `resources_list` and `resources_grep`, from their arguments.
 
-use globset::{GlobBuilder, GlobMatcher};
-use protocol::inbound::tool::arguments;
-use resource::{Error, Provider, Resource, Result};
+use std::sync::Arc;
 
-/// The filter arguments of a call, with the glob compiled and the name in lower case.
-pub(super) struct ResourceFilter<'a> {
-    arguments: &'a arguments::FilterArguments,
-    name: Option<String>,
-    glob: Option<GlobMatcher>,
+use globset::GlobBuilder;
+use protocol::inbound::tool::arguments::FilterArguments;
+use resource::{Error, Filter, PathFilter, Provider, Resource, Result};
+
+/// What begins a pattern in a glob.
+const GLOB_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// Builds the filter that providers apply. A walk that descends also sees the collections that may
+/// hold matches.
+pub(super) fn build_filter(arguments: &FilterArguments, descends: bool) -> Result<Arc<Filter>> {
+    Ok(Arc::new(Filter {
+        name: arguments.name.as_ref().map(|name| name.to_lowercase()),
+        path: arguments.uri.as_deref().map(path_filter).transpose()?,
+        mime: arguments.mime.clone(),
+        audience: arguments.audience,
+        min_priority: arguments.min_priority,
+        modified_since: arguments.modified_since,
+        mount: arguments.mount.clone(),
+        keep_collections: descends,
+    }))
 }
 
-impl<'a> ResourceFilter<'a> {
-    pub(super) fn new(said: &'a arguments::FilterArguments) -> Result<Self> {
-        let glob = said.uri.as_deref().map(|glob| {
-            let built = GlobBuilder::new(glob).literal_separator(true).build();
-            built.map(|glob| glob.compile_matcher()).map_err(|error| {
-                let why = error.kind();
-                Error::invalid(format!("uri: invalid glob {glob:?}: {why}; example: **/*.md"))
-            })
-        });
-        let name = said.name.as_ref().map(|name| name.to_lowercase());
-        Ok(Self { arguments: said, name, glob: glob.transpose()? })
-    }
-
-    /// Whether `resource` passes every given filter.
-    pub(super) fn matches(&self, provider: &dyn Provider, resource: &Resource) -> bool {
-        let said = self.arguments;
-        let named = |name: &String| {
-            let titles = [Some(&resource.name), resource.title.as_ref()];
-            titles.into_iter().flatten().any(|title| title.to_lowercase().contains(name))
-        };
-        let notes = &resource.annotations;
-        self.name.as_ref().is_none_or(named)
-            && self.glob.as_ref().is_none_or(|glob| glob.is_match(resource.uri.as_str()))
-            && said.mime.as_ref().is_none_or(|mime| has_mime(resource, mime))
-            && said
-                .audience
-                .is_none_or(|whom| notes.audience.is_empty() || notes.audience.contains(&whom.0))
-            && said.min_priority.is_none_or(|least| notes.priority.is_some_and(|own| own >= least))
-            && said
-                .modified_since
-                .is_none_or(|since| notes.modified.is_some_and(|modified| modified >= since.0))
-            && said.mount.as_ref().is_none_or(|mount| {
-                let mounts = provider.facets().mounts;
-                mounts.and_then(|mounts| mounts.mount_of(&resource.uri)).as_ref() == Some(mount)
-            })
-    }
+fn path_filter(glob: &str) -> Result<PathFilter> {
+    let built = GlobBuilder::new(glob).literal_separator(true).build();
+    let matcher = built.map(|glob| glob.compile_matcher()).map_err(|error| {
+        let why = error.kind();
+        Error::invalid(format!("uri: invalid glob {glob:?}: {why}; example: **/*.md"))
+    })?;
+    let prefix = &glob[..glob.find(GLOB_CHARACTERS).unwrap_or(glob.len())];
+    Ok(PathFilter::new(prefix, move |uri| matcher.is_match(uri)))
 }
 
-/// Whether one of the resource's formats has this MIME type. `image/` and `image/*` match every
-/// subtype.
-fn has_mime(resource: &Resource, mime: &str) -> bool {
-    let wanted = mime.to_ascii_lowercase();
-    let wanted = wanted.trim_end_matches('*');
-    let formats = resource.formats.iter().map(|format| &format.mime);
-    resource.mime.iter().chain(formats).any(|own| {
-        let own = own.to_ascii_lowercase();
-        if wanted.ends_with('/') || wanted.is_empty() {
-            return own.starts_with(wanted);
-        }
-        own.split(';').next().is_some_and(|essence| essence.trim() == wanted) || own == wanted
-    })
+/// Whether `resource` is a match, and not only a collection on the way to one.
+pub(super) fn is_match(filter: &Filter, provider: &dyn Provider, resource: &Resource) -> bool {
+    let is_in = |mount: &String| {
+        let mounts = provider.facets().mounts;
+        mounts.and_then(|mounts| mounts.mount_of(&resource.uri)).as_ref() == Some(mount)
+    };
+    filter.admits(resource) && filter.mount.as_ref().is_none_or(is_in)
 }

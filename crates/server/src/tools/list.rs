@@ -5,12 +5,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
-use protocol::inbound::tool::result::resource_json;
-use protocol::inbound::tool::{ContentBlock, ToolResult};
-use resource::{Absence, Cursor, Error, Resource, Result};
-use serde_json::{Value, json};
+use protocol::inbound::tool::output::ListOutput;
+use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
+use resource::{Absence, Cursor, Error, Filter, Resource, Result};
 
-use super::filter::ResourceFilter;
+use super::filter::{build_filter, is_match};
 use super::recursive_list::RecursiveList;
 use crate::exchange::Exchange;
 use crate::server::Server;
@@ -26,7 +25,7 @@ pub(super) async fn list_resources(
     exchange: &Exchange,
     list: &ListArguments,
 ) -> Result<ToolResult> {
-    let seal = format!("tool list {:?} {:?}", list.filter, list.sort);
+    let seal = format!("tool list {:?} {} {:?}", list.filter, list.recursive, list.sort);
     let opened = list.cursor.as_deref().map(|text| server.seal.unseal(&seal, text)).transpose()?;
     let place = opened.as_ref().map(|cursor| &cursor.0[..]);
     let found = match list.sort {
@@ -34,7 +33,8 @@ pub(super) async fn list_resources(
         Some(sort) => list_sorted(server, exchange, list, sort, place).await?,
     };
     let cursor = found.next_position.map(|place| server.seal.seal(&seal, &Cursor(place.into())));
-    Ok(list_result(exchange, &found.resources, cursor, &found.absent))
+    let FilteredPage { resources, absent, .. } = found;
+    Ok(list_result(exchange, ListOutput { resources, cursor, absent }))
 }
 
 struct FilteredPage {
@@ -47,12 +47,11 @@ struct FilteredPage {
 fn start_listing<'a>(
     server: &'a Server,
     exchange: &'a Exchange,
-    list: &ListArguments,
+    (list, filter): (&ListArguments, &Arc<Filter>),
     place: Option<&[u8]>,
 ) -> Result<RecursiveList<'a>> {
-    let filter = &list.filter;
-    let parent = filter.collection.as_ref().map(|link| link.0.clone());
-    RecursiveList::new(server, &exchange.ctx, (parent, filter.recursive), place)
+    let scope = (list.filter.collection.clone(), list.recursive, filter);
+    RecursiveList::new(server, &exchange.ctx, scope, place)
 }
 
 /// Lists in the provider's order.
@@ -62,16 +61,21 @@ async fn list_in_order(
     list: &ListArguments,
     place: Option<&[u8]>,
 ) -> Result<FilteredPage> {
-    let filter = ResourceFilter::new(&list.filter)?;
-    let mut walk = start_listing(server, exchange, list, place)?;
+    let filter = build_filter(&list.filter, list.recursive)?;
+    let mut walk = start_listing(server, exchange, (list, &filter), place)?;
     let mut resources = Vec::new();
     for seen in 0.. {
-        if resources.len() >= server.limits.page || seen >= MAX_SCANNED {
+        if resources.len() >= server.limits.page || seen >= MAX_SCANNED || walk.is_paused() {
             let place = walk.encode_position();
             return Ok(FilteredPage { resources, next_position: Some(place), absent: walk.absent });
         }
-        let Some(resource) = walk.next_resource().await? else { break };
-        if filter.matches(&*server.provider, &resource) {
+        let Some(resource) = walk.next_resource().await? else {
+            if walk.is_paused() {
+                continue;
+            }
+            break;
+        };
+        if is_match(&filter, &*server.provider, &resource) {
             resources.push(resource);
         }
     }
@@ -86,11 +90,18 @@ async fn list_sorted(
     sort: SortOrder,
     place: Option<&[u8]>,
 ) -> Result<FilteredPage> {
-    let filter = ResourceFilter::new(&list.filter)?;
-    let mut walk = start_listing(server, exchange, list, None)?;
+    let filter = build_filter(&list.filter, list.recursive)?;
+    let mut walk = start_listing(server, exchange, (list, &filter), None)?;
     let mut all = Vec::new();
-    while let Some(resource) = walk.next_resource().await? {
-        if !filter.matches(&*server.provider, &resource) {
+    loop {
+        let Some(resource) = walk.next_resource().await? else {
+            if walk.is_paused() {
+                walk.go_on();
+                continue;
+            }
+            break;
+        };
+        if !is_match(&filter, &*server.provider, &resource) {
             continue;
         }
         if all.len() >= MAX_SORTED {
@@ -166,39 +177,22 @@ fn decode_sort_key(mut bytes: &[u8]) -> Option<Resource> {
     Some(resource)
 }
 
-fn list_result(
-    exchange: &Exchange,
-    resources: &[Arc<Resource>],
-    cursor: Option<String>,
-    absent: &[Absence],
-) -> ToolResult {
+fn list_result(exchange: &Exchange, list: ListOutput) -> ToolResult {
     let mut words = String::new();
-    for resource in resources {
+    for resource in &list.resources {
         let _ = writeln!(words, "{}", summary_line(resource));
     }
-    if resources.is_empty() {
+    if list.resources.is_empty() {
         words.push_str("no resources match\n");
     }
-    write_absences(&mut words, absent);
-    if let Some(cursor) = &cursor {
+    write_absences(&mut words, &list.absent);
+    if let Some(cursor) = &list.cursor {
         let _ = writeln!(words, "there is more: call again with cursor {cursor}");
     }
-    let terms = exchange.dialect;
-    let each: Vec<Value> =
-        resources.iter().map(|resource| resource_json(resource, terms)).collect();
-    let mut structured = json!({ "resources": each });
-    if let Some(cursor) = cursor {
-        structured["cursor"] = cursor.into();
-    }
-    if !absent.is_empty() {
-        structured["absent"] = absences_json(absent);
-    }
-    let mut given = ToolResult::with_text(words.trim_end(), structured);
-    if terms.revision.knows_links() {
-        given
-            .blocks
-            .extend(resources.iter().map(|resource| ContentBlock::Link(Arc::clone(resource))));
-    }
+    let has_links = exchange.dialect.revision.knows_links();
+    let linked = if has_links { list.resources.clone() } else { Vec::new() };
+    let mut given = ToolResult::with_text(words.trim_end(), ToolOutput::List(list));
+    given.blocks.extend(linked.into_iter().map(ContentBlock::Link));
     given
 }
 
@@ -223,9 +217,4 @@ pub(super) fn write_absences(words: &mut String, absent: &[Absence]) {
     for Absence { name: what, reason: why } in absent {
         let _ = writeln!(words, "not reached: {what} ({why})");
     }
-}
-
-/// The sources that could not be listed, as JSON.
-pub(super) fn absences_json(absent: &[Absence]) -> Value {
-    absent.iter().map(|one| json!({ "what": one.name, "why": one.reason })).collect()
 }

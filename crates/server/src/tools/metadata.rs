@@ -3,11 +3,10 @@
 use std::fmt::Write;
 
 use futures_util::{StreamExt, stream};
-use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::MetadataArguments;
-use protocol::inbound::tool::result::resource_json;
+use protocol::inbound::tool::output::MetadataOutput;
+use protocol::inbound::tool::{ToolOutput, ToolResult};
 use resource::{Resource, Result, tokens};
-use serde_json::{Value, json};
 
 use super::UriFailures;
 use super::list::summary_line;
@@ -27,7 +26,7 @@ pub(super) async fn describe_resources(
     metadata: MetadataArguments,
 ) -> Result<ToolResult> {
     let ctx = &exchange.ctx;
-    let described_all: Vec<_> = stream::iter(metadata.uris.0)
+    let described_all: Vec<_> = stream::iter(metadata.uris)
         .map(|uri| async move {
             let found = server.provider.stat(ctx, &uri).await;
             let tokens = match &found {
@@ -39,32 +38,27 @@ pub(super) async fn describe_resources(
         .buffered(CONCURRENCY)
         .collect()
         .await;
-    let (mut words, mut each, mut failed) = (String::new(), Vec::new(), UriFailures::new());
+    let (mut words, mut resources, mut failed) = (String::new(), Vec::new(), UriFailures::new());
     for (uri, found, tokens) in described_all {
         match found {
             Ok(resource) => {
-                let mut shape: Value = resource_json(&resource, exchange.dialect);
                 let _ = write!(words, "{}", summary_line(&resource));
                 if let Some(tokens) = tokens {
-                    shape["tokens"] = tokens.into();
                     let _ = write!(words, ", about {tokens} tokens");
                 }
                 words.push('\n');
-                each.push(shape);
+                resources.push((resource, tokens));
             }
-            Err(error) => failed.add(server, &uri, &error),
+            Err(error) => failed.add(server, uri, &error),
         }
     }
-    let nothing = each.is_empty();
-    let mut given = ToolResult::with_text(words.trim_end(), json!({ "resources": each }));
-    given.blocks.extend(failed.text_blocks());
-    if nothing {
-        given.blocks.remove(0);
-        (given.is_error, given.structured) = (true, None);
+    if resources.is_empty() {
+        return Ok(failed.into_result());
     }
-    if let Some(structured) = given.structured.as_mut().filter(|_| !failed.0.is_empty()) {
-        structured["failed"] = failed.into_json();
-    }
+    let failures = failed.text_blocks();
+    let output = ToolOutput::Metadata(MetadataOutput { resources, failed: failed.0 });
+    let mut given = ToolResult::with_text(words.trim_end(), output);
+    given.blocks.extend(failures);
     Ok(given)
 }
 

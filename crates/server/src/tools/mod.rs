@@ -14,10 +14,10 @@ mod suggest;
 mod templates;
 mod watch_tools;
 
+use protocol::inbound::tool::output::UriFailure;
 use protocol::inbound::tool::{ContentBlock, ToolArguments, ToolResult};
 use protocol::{BuiltinTool, Reply};
 use resource::{Error, ErrorKind, Json, Result, Uri};
-use serde_json::{Value, json};
 
 use crate::exchange::Exchange;
 use crate::server::Server;
@@ -56,22 +56,22 @@ pub(crate) async fn run_tool(
     };
     Ok(Reply::ToolResult(match given {
         Ok(given) => given,
-        Err(error) => error_result(server, exchange, &error).await,
+        Err(error) => error_result(server, exchange, error).await,
     }))
 }
 
 /// An error as a tool result: the message, the URI and a next step.
-async fn error_result(server: &Server, exchange: &Exchange, error: &Error) -> ToolResult {
-    let told = server.public_message(error);
+async fn error_result(server: &Server, exchange: &Exchange, error: Error) -> ToolResult {
+    let told = server.public_message(&error);
     let words = match &error.uri {
         Some(uri) => format!("{told}: {uri}"),
         None => told,
     };
-    let words = match next_step(server, exchange, error).await {
+    let words = match next_step(server, exchange, &error).await {
         Some(next) => format!("{words}; {next}"),
         None => words,
     };
-    ToolResult { error_facts: Some(error_facts(error)), ..ToolResult::error(words) }
+    ToolResult { error: Some(error), ..ToolResult::error(words) }
 }
 
 async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Option<String> {
@@ -98,46 +98,25 @@ fn error_fact<'a>(error: &'a Error, name: &str) -> Option<&'a str> {
     error.facts.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
 }
 
-/// The machine-readable part of an error: kind, URI and facts.
-fn error_facts(error: &Error) -> Value {
-    let kind = match error.kind {
-        ErrorKind::NotFound | ErrorKind::Denied => "not_found",
-        ErrorKind::Invalid => "invalid",
-        ErrorKind::Unsupported => "unsupported",
-        ErrorKind::TooLarge => "too_large",
-        ErrorKind::Changed => "changed",
-        ErrorKind::NeedsInput => "needs_input",
-        ErrorKind::Unavailable => "unavailable",
-        ErrorKind::Internal => "internal",
-    };
-    let mut facts = json!({ "kind": kind });
-    if let Some(uri) = &error.uri {
-        facts["uri"] = uri.as_str().into();
-    }
-    for (name, value) in &error.facts {
-        facts[*name] = value.as_str().into();
-    }
-    facts
-}
-
-/// The URIs of one call that failed, each with its error message.
-struct UriFailures(Vec<(Uri, String)>);
+/// The URIs of one call that failed.
+struct UriFailures(Vec<UriFailure>);
 
 impl UriFailures {
     fn new() -> Self {
         Self(Vec::new())
     }
 
-    fn add(&mut self, server: &Server, uri: &Uri, error: &Error) {
-        self.0.push((uri.clone(), server.public_message(error)));
+    fn add(&mut self, server: &Server, uri: Uri, error: &Error) {
+        self.0.push(UriFailure { uri, message: server.public_message(error) });
     }
 
-    fn text_blocks(&self) -> impl Iterator<Item = ContentBlock> {
-        self.0.iter().map(|(uri, words)| ContentBlock::Text(format!("{uri}: {words}")))
+    fn text_blocks(&self) -> Vec<ContentBlock> {
+        let text = |UriFailure { uri, message }: &UriFailure| format!("{uri}: {message}");
+        self.0.iter().map(|failure| ContentBlock::Text(text(failure))).collect()
     }
 
-    fn into_json(self) -> Value {
-        let one = |(uri, words): (Uri, String)| json!({ "uri": uri.as_str(), "message": words });
-        self.0.into_iter().map(one).collect()
+    /// The result of a call whose URIs all failed.
+    fn into_result(self) -> ToolResult {
+        ToolResult { blocks: self.text_blocks(), is_error: true, ..ToolResult::default() }
     }
 }

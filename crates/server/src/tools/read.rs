@@ -1,16 +1,13 @@
 //! The tool `resources_read`: reads a window of a resource by bytes, lines or tokens.
 
 use protocol::inbound::tool::arguments::ReadArguments;
-use protocol::inbound::tool::{ContentBlock, ToolResult, result};
+use protocol::inbound::tool::output::{ReadOutput, ReadPart};
+use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
 use resource::{Continuation, Error, Result};
-use serde_json::{Value, json};
 
 use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::window::{self, FormatWindow, WindowRange, WindowSpan};
-
-/// Size of a window in bytes if the call does not set `max_bytes`.
-const DEFAULT_BYTES: u64 = 25_000;
 
 /// Reads the requested window.
 pub(super) async fn read_resource_window(
@@ -18,14 +15,16 @@ pub(super) async fn read_resource_window(
     exchange: &Exchange,
     read: &ReadArguments,
 ) -> Result<ToolResult> {
-    let span =
-        WindowSpan { range: window_measure(read)?, etag: read.etag.clone(), format: None, part: 0 };
-    let uri = &read.uri.0;
+    let part = usize::try_from(read.part.unwrap_or(0)).unwrap_or(usize::MAX);
+    let (range, etag, format) = (window_measure(read)?, read.etag.clone(), read.format.clone());
+    let span = WindowSpan { range, etag, format, part };
+    let uri = &read.uri;
     let windowed = window::read_window(server, &exchange.ctx, uri, &span).await;
     let pieces = windowed.map_err(|error| error.about(uri))?.windows;
     let Some(first) = pieces.first() else { return Err(Error::internal("empty window")) };
-    let structured = structured_content(read, first, &pieces);
     let note = range_note(first);
+    let parts = pieces.iter().map(read_part).collect();
+    let structured = ToolOutput::Read(ReadOutput { uri: uri.clone(), parts });
     let mut blocks = Vec::new();
     for piece in pieces {
         blocks.push(match piece.text() {
@@ -45,7 +44,7 @@ pub(super) async fn read_resource_window(
 }
 
 fn window_measure(read: &ReadArguments) -> Result<WindowRange> {
-    let bytes = read.max_bytes.unwrap_or(DEFAULT_BYTES);
+    let bytes = read.byte_limit();
     let by_lines = read.start_line.is_some() || read.max_lines.is_some();
     match (by_lines, read.offset, read.max_tokens) {
         (true, Some(_), _) => {
@@ -71,54 +70,9 @@ fn window_measure(read: &ReadArguments) -> Result<WindowRange> {
     }
 }
 
-fn structured_content(
-    read: &ReadArguments,
-    first: &FormatWindow,
-    pieces: &[FormatWindow],
-) -> Value {
-    let mut whole = json!({
-        "uri": read.uri.0.as_str(), "total_bytes": first.slice.total,
-        "returned": first.slice.length, "eof": first.is_last(),
-        "parts": pieces.iter().map(part_json).collect::<Value>(),
-    });
-    if let Some(mime) = &first.resource.mime {
-        whole["mimeType"] = mime.as_str().into();
-    }
-    if let Some(etag) = first.etag() {
-        whole["etag"] = etag.into();
-    }
-    if let Some(next) = first.next() {
-        whole["next"] = next_window_json(next);
-    }
-    whole
-}
-
-/// The argument that reads the next window.
-pub(super) fn next_window_json(next: Continuation) -> Value {
-    match next {
-        Continuation::Offset(offset) => json!({ "offset": offset }),
-        Continuation::Line(line) => json!({ "start_line": line }),
-        Continuation::Part(part) => json!({ "part": part }),
-    }
-}
-
-fn part_json(window: &FormatWindow) -> Value {
-    let mut part = json!({
-        "uri": window.uri().as_str(), "offset": window.slice.offset,
-        "returned": window.slice.length, "total_bytes": window.slice.total,
-    });
-    if let Some(mime) = &window.resource.mime {
-        part["mimeType"] = mime.as_str().into();
-    }
-    match window.text() {
-        Some(text) => part["text"] = text.into(),
-        None => part["blob"] = result::base64_json(&window.bytes),
-    }
-    if let Some(lines) = &window.slice.lines {
-        part["start_line"] = lines.start.into();
-        part["lines"] = lines.count.into();
-    }
-    part
+fn read_part(window: &FormatWindow) -> ReadPart {
+    let FormatWindow { resource, is_text, bytes, slice } = window.clone();
+    ReadPart { resource, is_text, bytes, slice }
 }
 
 /// A text note for the model: the range of this window and how to read the next one.

@@ -5,25 +5,24 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use futures_util::StreamExt;
 use protocol::inbound::tool::arguments::ReadEmbeddedArguments;
-use protocol::inbound::tool::{ContentBlock, ToolResult};
+use protocol::inbound::tool::output::ReadEmbeddedOutput;
+use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
 use resource::{
-    Body, ByteSource, Content, Error, ErrorKind, MemberPlace, Part, ReadRequest, Resource, Result,
-    Uri,
+    Body, ByteSource, Content, Error, ErrorKind, Part, ReadRequest, Resource, Result, Uri,
 };
-use serde_json::{Value, json};
 
 use super::UriFailures;
 use crate::exchange::Exchange;
 use crate::methods::collection_content;
 use crate::server::Server;
 
-/// Default and upper bound of `max_bytes`, for all resources of a call together.
-const DEFAULT_BYTES: u64 = 256 << 10;
+/// Upper bound of `max_bytes`, for all resources of a call together.
 const MAX_BYTES: u64 = 8 << 20;
 
 /// The outcome of reading one resource.
 enum EmbedOutcome {
-    Embedded(Vec<Part>, u64),
+    /// The parts, each with the number of its bytes.
+    Embedded(Vec<(Part, u64)>),
     /// The resource does not fit into the remaining budget; the result links to it.
     TooLarge(Arc<Resource>),
 }
@@ -34,15 +33,15 @@ pub(super) async fn read_embedded(
     exchange: &Exchange,
     read: ReadEmbeddedArguments,
 ) -> Result<ToolResult> {
-    let mut budget = read.max_bytes.unwrap_or(DEFAULT_BYTES).min(MAX_BYTES);
-    let (mut blocks, mut embedded, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    let mut budget = read.max_bytes.min(MAX_BYTES);
+    let (mut blocks, mut output) = (Vec::new(), ReadEmbeddedOutput::default());
     let mut failed = UriFailures::new();
-    for uri in read.uris.0 {
+    for uri in read.uris {
         match read_whole(server, exchange, &uri, budget).await {
-            Ok(EmbedOutcome::Embedded(parts, length)) => {
-                budget -= length;
-                for part in parts {
-                    embedded.push(part_json(&part));
+            Ok(EmbedOutcome::Embedded(parts)) => {
+                for (part, length) in parts {
+                    budget -= length;
+                    output.embedded.push((Arc::clone(&part.resource), length));
                     blocks.push(match read.media {
                         true => ContentBlock::Media(part),
                         false => ContentBlock::Embedded(part),
@@ -50,28 +49,23 @@ pub(super) async fn read_embedded(
                 }
             }
             Ok(EmbedOutcome::TooLarge(resource)) => {
-                let (link, shape) = too_large_link(resource);
-                left.push(shape);
-                blocks.push(link);
+                output.left.push(Arc::clone(&resource));
+                blocks.push(ContentBlock::WindowLink(resource));
             }
-            Err(error) => failed.add(server, &uri, &error),
+            Err(error) => failed.add(server, uri, &error),
         }
     }
-    if !left.is_empty() {
+    if output.embedded.is_empty() && output.left.is_empty() {
+        return Ok(failed.into_result());
+    }
+    if !output.left.is_empty() {
         let words = "linked resources did not fit; read them in windows with resources_read";
         blocks.push(ContentBlock::Text(words.to_owned()));
     }
     blocks.extend(failed.text_blocks());
-    let is_error = embedded.is_empty() && left.is_empty();
-    let mut structured = json!({ "embedded": embedded });
-    if !left.is_empty() {
-        structured["left"] = left.into();
-    }
-    if !failed.0.is_empty() {
-        structured["failed"] = failed.into_json();
-    }
-    let structured = Some(structured).filter(|_| !is_error);
-    Ok(ToolResult { blocks, structured, is_error, error_facts: None })
+    output.failed = failed.0;
+    let structured = Some(ToolOutput::ReadEmbedded(output));
+    Ok(ToolResult { blocks, structured, ..ToolResult::default() })
 }
 
 async fn read_whole(
@@ -107,9 +101,9 @@ async fn read_whole(
         if length > budget {
             return Ok(EmbedOutcome::TooLarge(resource));
         }
-        whole.push(Part { resource, body, slice });
+        whole.push((Part { resource, body, slice }, size));
     }
-    Ok(EmbedOutcome::Embedded(whole, length))
+    Ok(EmbedOutcome::Embedded(whole))
 }
 
 /// Buffers a body, so that a stream that fails midway does not break the other resources.
@@ -131,28 +125,4 @@ async fn buffer_body(body: Body) -> Result<(Body, u64)> {
     let length = bytes.len() as u64;
     let source = ByteSource::Bytes(bytes);
     Ok((if is_text { Body::Text(source) } else { Body::Blob(source) }, length))
-}
-
-fn part_json(part: &Part) -> Value {
-    let (Body::Text(source) | Body::Blob(source)) = &part.body;
-    let returned = match source {
-        ByteSource::Bytes(bytes) => bytes.len(),
-        ByteSource::Stream(_) => 0,
-    };
-    let mut shape = json!({ "uri": part.resource.uri.as_str(), "returned": returned });
-    if let Some(mime) = &part.resource.mime {
-        shape["mimeType"] = mime.as_str().into();
-    }
-    shape
-}
-
-/// A link to a resource that did not fit, with the first window to read.
-fn too_large_link(mut resource: Arc<Resource>) -> (ContentBlock, Value) {
-    let mut shape = json!({ "uri": resource.uri.as_str(), "next": { "offset": 0 } });
-    if let Some(size) = resource.size {
-        shape["total_bytes"] = size.into();
-    }
-    let window = json!({ "offset": 0 }).to_string();
-    Arc::make_mut(&mut resource).extra.set(MemberPlace::Meta, "dev.refdesk/window", window);
-    (ContentBlock::Link(resource), shape)
 }

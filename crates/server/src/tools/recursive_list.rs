@@ -5,7 +5,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use resource::{Absence, Context, Cursor, Error, PageRequest, Resource, Result, Uri};
+use resource::{Absence, Context, Cursor, Error, Filter, PageRequest, Resource, Result, Uri};
 
 use crate::server::Server;
 
@@ -14,12 +14,17 @@ const PAGE_SIZE: usize = 256;
 /// Maximum depth of a walk, and how many collections it enters.
 const MAX_DEPTH: usize = 64;
 const MAX_COLLECTIONS: usize = 100_000;
+/// How many pages one walk fetches before it pauses: under a filter, a page may hold nothing.
+const MAX_PAGES: usize = 64;
 
 /// A depth-first traversal in progress.
 pub(super) struct RecursiveList<'a> {
     server: &'a Server,
     ctx: &'a Context,
     recursive: bool,
+    /// What the lists show.
+    filter: Arc<Filter>,
+    pages: usize,
     /// The unfinished lists, the outermost first.
     stack: Vec<ListFrame>,
     entered: HashSet<Uri>,
@@ -45,7 +50,7 @@ impl<'a> RecursiveList<'a> {
     pub(super) fn new(
         server: &'a Server,
         ctx: &'a Context,
-        (parent, recursive): (Option<Uri>, bool),
+        (parent, recursive, filter): (Option<Uri>, bool, &Arc<Filter>),
         place: Option<&[u8]>,
     ) -> Result<Self> {
         let stack = match place {
@@ -53,16 +58,31 @@ impl<'a> RecursiveList<'a> {
             None => vec![ListFrame { parent, ..ListFrame::default() }],
         };
         let (entered, absent) = (HashSet::new(), Vec::new());
-        Ok(Self { server, ctx, recursive, stack, entered, absent })
+        let filter = Arc::clone(filter);
+        Ok(Self { server, ctx, recursive, filter, pages: 0, stack, entered, absent })
     }
 
-    /// The next resource; `None` at the end.
+    /// Whether the walk has fetched all the pages that it may, and has more to fetch.
+    pub(super) fn is_paused(&self) -> bool {
+        self.pages >= MAX_PAGES && !self.stack.is_empty()
+    }
+
+    /// Lets a paused walk fetch as many pages again.
+    pub(super) fn go_on(&mut self) {
+        self.pages = 0;
+    }
+
+    /// The next resource; `None` at the end, and while the walk is paused.
     pub(super) async fn next_resource(&mut self) -> Result<Option<Arc<Resource>>> {
         loop {
             let depth = self.stack.len();
             let Some(top) = self.stack.last_mut() else { return Ok(None) };
             let Some((items, next)) = &mut top.page else {
-                match top.fetch_page(self.server, self.ctx).await {
+                if self.pages >= MAX_PAGES {
+                    return Ok(None);
+                }
+                self.pages += 1;
+                match top.fetch_page(self.server, self.ctx, &self.filter).await {
                     Ok(absent) => self.absent.extend(absent),
                     Err(error) if depth == 1 => return Err(error),
                     Err(error) => {
@@ -127,8 +147,14 @@ impl<'a> RecursiveList<'a> {
 impl ListFrame {
     /// Fetches the current page and drops the items that were already returned. Returns the
     /// sources that could not be listed.
-    async fn fetch_page(&mut self, server: &Server, ctx: &Context) -> Result<Vec<Absence>> {
+    async fn fetch_page(
+        &mut self,
+        server: &Server,
+        ctx: &Context,
+        filter: &Arc<Filter>,
+    ) -> Result<Vec<Absence>> {
         let ask = PageRequest::new(self.page_cursor.clone(), PAGE_SIZE);
+        let ask = ask.with_filter(Some(Arc::clone(filter)));
         let page = server.provider.list(ctx, self.parent.as_ref(), &ask).await?;
         let mut items: VecDeque<Arc<Resource>> = page.items.into();
         let given = self.last_uri.as_ref().map(|last| {

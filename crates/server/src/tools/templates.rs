@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::TemplatesArguments;
+use protocol::inbound::tool::output::TemplatesOutput;
+use protocol::inbound::tool::{ToolOutput, ToolResult};
 use resource::{Cursor, PageRequest, Result, Template};
-use serde_json::{Value, json};
 
-use super::list::{absences_json, write_absences};
+use super::list::write_absences;
 use crate::exchange::Exchange;
 use crate::server::Server;
 
@@ -24,7 +24,6 @@ pub(super) async fn list_templates(
         cursor.map(|text| server.seal.unseal(CURSOR_SCOPE, text)).transpose()?;
     let ask = PageRequest::new(from, server.limits.page);
     let page = server.provider.templates(&exchange.ctx, &ask).await?;
-    let completes = server.provider.facets().complete.is_some();
     let mut words = String::new();
     for template in &page.items {
         let Template { uri, name, .. } = &**template;
@@ -39,33 +38,11 @@ pub(super) async fn list_templates(
     if let Some(next) = &next {
         let _ = writeln!(words, "there is more: call again with cursor {next}");
     }
-    let each: Vec<Value> = page.items.iter().map(|one| template_json(one, completes)).collect();
-    let mut structured = json!({ "templates": each });
-    if let Some(next) = next {
-        structured["cursor"] = next.into();
-    }
-    if !page.absent.is_empty() {
-        structured["absent"] = absences_json(&page.absent);
-    }
-    Ok(ToolResult::with_text(words.trim_end(), structured))
-}
-
-fn template_json(template: &Template, completes: bool) -> Value {
-    let variables: Vec<&str> = template.uri.variables().collect();
-    let mut shape = json!({
-        "uriTemplate": template.uri.as_str(), "name": template.name, "variables": variables,
+    let output = ToolOutput::Templates(TemplatesOutput {
+        templates: page.items,
+        is_completable: server.provider.facets().complete.is_some(),
+        cursor: next,
+        absent: page.absent,
     });
-    if completes {
-        shape["completable"] = variables.into();
-    }
-    for (name, value) in [
-        ("title", &template.title),
-        ("description", &template.description),
-        ("mimeType", &template.mime),
-    ] {
-        if let Some(value) = value {
-            shape[name] = value.as_str().into();
-        }
-    }
-    shape
+    Ok(ToolResult::with_text(words.trim_end(), output))
 }

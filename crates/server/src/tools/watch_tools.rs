@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::{ChangesArguments, UnwatchArguments, WatchArguments};
+use protocol::inbound::tool::output::{ChangesOutput, WatchOutput};
+use protocol::inbound::tool::{ToolOutput, ToolResult};
 use resource::{Error, Result, Uri};
-use serde_json::{Value, json};
 
 use super::UriFailures;
 use crate::exchange::Exchange;
@@ -19,8 +19,6 @@ use crate::watchers::{Watcher, WatcherOwner};
 const CONCURRENCY: usize = 100;
 /// How many changes one call returns; the rest stay for the next call.
 const MAX_CHANGES: usize = 10_000;
-/// Upper bound of `wait_ms`.
-const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Starts watching the URIs; creates the watcher of the session or a new handle if needed.
 pub(super) async fn watch_resources(
@@ -37,7 +35,7 @@ pub(super) async fn watch_resources(
         (None, None) => server.watchers.create(WatcherOwner::Handle)?,
     };
     let (most, begun) = (server.limits.subscriptions, &watcher);
-    let asked = stream::iter(watch.uris.0)
+    let asked = stream::iter(watch.uris)
         .map(|uri| async move {
             let added = begun.subscribe((&server.hub, exchange.ctx.principal()), &uri, most).await;
             (uri, added)
@@ -48,34 +46,27 @@ pub(super) async fn watch_resources(
     for (uri, answer) in answers {
         match answer {
             Ok(()) => added = true,
-            Err(error) => failed.add(server, &uri, &error),
+            Err(error) => failed.add(server, uri, &error),
         }
     }
-    if let Some((uri, words)) = failed.0.last() {
-        watcher.set_last_error(format!("{uri}: {words}"));
+    if let Some(last) = failed.0.last() {
+        watcher.set_last_error(format!("{}: {}", last.uri, last.message));
     }
     if !added {
-        return Ok(ToolResult {
-            blocks: failed.text_blocks().collect(),
-            is_error: true,
-            ..ToolResult::default()
-        });
+        return Ok(failed.into_result());
     }
     if known.is_none() && exchange.client_session.is_none() {
         server.watchers.register(&watcher)?;
     }
-    let (handle, watching) = (&watcher.handle, watcher.watched_uris());
+    let (handle, watching) = (watcher.handle.clone(), watcher.watched_uris());
     let words = format!(
         "{} watched; call resources_changes with handle {handle} to get the changes",
         count_phrase(watching.len())
     );
-    let mut structured = json!({ "handle": handle, "watching": uri_array(&watching) });
-    let more: Vec<_> = failed.text_blocks().collect();
-    if !more.is_empty() {
-        structured["failed"] = failed.into_json();
-    }
-    let mut given = ToolResult::with_text(words, structured);
-    given.blocks.extend(more);
+    let failures = failed.text_blocks();
+    let output = ToolOutput::Watch(WatchOutput { handle, watching, failed: failed.0 });
+    let mut given = ToolResult::with_text(words, output);
+    given.blocks.extend(failures);
     Ok(given)
 }
 
@@ -87,13 +78,13 @@ pub(super) fn unwatch_resources(
 ) -> Result<ToolResult> {
     let watching = match find_watcher(server, exchange, unwatch.handle.as_deref())? {
         Some(watcher) => {
-            watcher.unsubscribe(unwatch.uris.as_ref().map(|uris| &uris.0[..]));
+            watcher.unsubscribe(unwatch.uris.as_deref());
             watcher.watched_uris()
         }
         None => missing_handle(exchange).map_or(Ok(Vec::new()), Err)?,
     };
     let words = format!("{} still watched", count_phrase(watching.len()));
-    Ok(ToolResult::with_text(words, json!({ "watching": uri_array(&watching) })))
+    Ok(ToolResult::with_text(words, ToolOutput::Unwatch(watching)))
 }
 
 /// Returns the URIs that changed since the last call.
@@ -107,7 +98,7 @@ pub(super) async fn list_changes(
         return Err(missing_handle(exchange).unwrap_or_else(nothing));
     };
     if changes.wait_ms > 0 {
-        watcher.wait_for_change(Duration::from_millis(changes.wait_ms).min(MAX_WAIT)).await;
+        watcher.wait_for_change(Duration::from_millis(changes.wait_ms)).await;
     }
     // No await from here on: a cancelled call must not lose changes it has already taken.
     let changed = if changes.peek {
@@ -122,13 +113,15 @@ pub(super) async fn list_changes(
     if changed.uris.is_empty() {
         words.push_str("nothing has changed");
     }
-    let mut structured =
-        json!({ "changed": uri_array(&changed.uris), "watching": watcher.watched_uris().len() });
     if changed.more {
-        structured["more"] = true.into();
         words.push_str("there is more: call again");
     }
-    Ok(ToolResult::with_text(words.trim_end(), structured))
+    let output = ToolOutput::Changes(ChangesOutput {
+        changed: changed.uris,
+        watching: watcher.watched_uris().len(),
+        more: changed.more,
+    });
+    Ok(ToolResult::with_text(words.trim_end(), output))
 }
 
 /// The watcher of this session, or the one with this handle. A session may use only its own handle.
@@ -162,8 +155,4 @@ fn count_phrase(count: usize) -> String {
         1 => "1 resource is".to_owned(),
         _ => format!("{count} resources are"),
     }
-}
-
-fn uri_array(uris: &[Uri]) -> Value {
-    uris.iter().map(|uri| uri.as_str()).collect()
 }

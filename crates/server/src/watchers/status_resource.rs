@@ -7,20 +7,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_core::Stream;
 use futures_util::stream;
+use protocol::inbound::tool::watcher_status::{WatcherStatus, encode_watchers};
 use resource::{
     Body, ByteSource, Change, Content, Context, Error, Facets, Freshness, Interest, Page,
     PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result, Template, Uri, Watch,
 };
-use serde_json::{Value, json};
 
 use super::WatcherRegistry;
 
 impl WatcherRegistry {
     /// The content of the resource. It shows only a prefix of each handle, too short to use.
     pub(super) fn status_json(&self) -> String {
-        let watchers: Value =
-            self.live_watchers().iter().filter_map(|watcher| watcher.public_json()).collect();
-        format!("{:#}\n", json!({ "watchers": watchers }))
+        let watchers: Vec<WatcherStatus> =
+            self.live_watchers().iter().filter_map(|watcher| watcher.status()).collect();
+        encode_watchers(&watchers)
     }
 
     fn describe(&self, text: &str) -> Resource {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use protocol::inbound::tool::watcher_status::WatcherStatus;
 use resource::{Error, ErrorKind, Interest, Principal, Result, Uri};
-use serde_json::{Value, json};
 use subscriptions::{Hub, Mailbox, PendingChange, Subscription};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
@@ -144,23 +144,21 @@ impl Watcher {
         *lock(&self.last_used)
     }
 
-    /// The public JSON view; `None` if the watcher watches nothing.
-    pub(super) fn public_json(&self) -> Option<Value> {
+    /// What the status resource shows; `None` if the watcher watches nothing.
+    pub(super) fn status(&self) -> Option<WatcherStatus> {
         let held = lock(&self.subscriptions);
         if held.is_empty() {
             return None;
         }
-        let one = |(uri, subscription): (&Uri, &Subscription)| json!({ "uri": uri.as_str(), "active": subscription.is_active() });
-        let kind = match self.owner {
-            WatcherOwner::Session => "session",
-            WatcherOwner::Handle => "handle",
-        };
-        Some(json!({
-            "handle": self.handle[..HANDLE_PREFIX],
-            "kind": kind,
-            "watching": held.iter().map(one).collect::<Value>(),
-            "last_error": *lock(&self.last_error),
-        }))
+        Some(WatcherStatus {
+            handle_prefix: self.handle[..HANDLE_PREFIX].to_owned(),
+            kind: match self.owner {
+                WatcherOwner::Session => "session",
+                WatcherOwner::Handle => "handle",
+            },
+            watching: held.iter().map(|(uri, one)| (uri.clone(), one.is_active())).collect(),
+            last_error: lock(&self.last_error).clone(),
+        })
     }
 }
 

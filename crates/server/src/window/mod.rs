@@ -110,9 +110,7 @@ impl FormatWindow {
     /// Where the next window starts: at a line after whole lines, else at a byte, or at the next
     /// part.
     pub fn next(&self) -> Option<Continuation> {
-        let line = self.slice.next_line().map(Continuation::Line);
-        let offset = || self.slice.next_offset().map(Continuation::Offset);
-        line.or_else(offset).or_else(|| self.slice.next_part().map(Continuation::Part))
+        self.slice.continuation()
     }
 
     /// The content, if it is text.

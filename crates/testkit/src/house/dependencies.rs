@@ -89,7 +89,15 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
         package: "server",
         workspace: &["resource", "protocol", "subscriptions", "search"],
-        external: ExternalCrates::AllBut(&["anyhow", "cap-std", "clap", "rmcp", "toml"]),
+        external: ExternalCrates::AllBut(&[
+            "anyhow",
+            "cap-std",
+            "clap",
+            "rmcp",
+            "serde",
+            "serde_json",
+            "toml",
+        ]),
     },
     DependencyRule { package: "bench", workspace: &[], external: ExternalCrates::AllBut(&[]) },
     DependencyRule { package: "fixture", workspace: &[], external: ExternalCrates::AllBut(&[]) },

@@ -32,6 +32,9 @@ pub const RULES: &[PlacementRule] = &[
             "\"subscriptions/",
             "\"notifications/",
             "\"logging/",
+            "\"roots/",
+            "\"elicitation/",
+            "\"sampling/",
         ],
         allowed_paths: &["crates/protocol"],
     },
@@ -57,6 +60,11 @@ pub const RULES: &[PlacementRule] = &[
     PlacementRule {
         sentence: "3: only protocol, client and cli serialize what a peer sees",
         words: &["Serialize", "base64_simd", "humantime::format*"],
+        allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
+    },
+    PlacementRule {
+        sentence: "3: only protocol, client (raw pass-through) and cli know JSON",
+        words: &["serde_json", "json!"],
         allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
     },
     PlacementRule {

@@ -8,7 +8,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::json::raw_object::{
-    ObjectWriter, RawMembers, parse_elements, parse_members, parse_string,
+    ObjectWriter, RawMembers, RawObject, parse_elements, parse_members, parse_string,
 };
 use crate::outbound::components::one_line;
 use crate::revision::Revision;
@@ -17,8 +17,7 @@ use crate::revision::Revision;
 pub fn adapt_result(given: &Json, revision: Revision) -> Result<Json> {
     let text = one_line(given.as_str());
     let odd = || Error::unavailable("the upstream server returned an invalid result");
-    let whole: &RawValue = serde_json::from_str(&text).map_err(|_| odd())?;
-    let parts = parse_members(Some(whole), "a result").map_err(|_| odd())?;
+    let RawObject(parts) = serde_json::from_str(&text).map_err(|_| odd())?;
     let kind =
         parts.iter().rfind(|(name, _)| name == "resultType").map(|(_, raw)| parse_string(raw));
     match kind.as_ref().map(Option::as_deref) {
@@ -47,8 +46,7 @@ fn downgrade_result(parts: &RawMembers<'_>, revision: Revision) -> String {
     let mut out = ObjectWriter::new();
     let structured = parts.iter().rfind(|(name, _)| name == "structuredContent");
     let structured = structured.map(|(_, raw)| raw.get());
-    let is_said =
-        parts.iter().any(|(name, raw)| name == "content" && !parse_elements(raw).is_empty());
+    let is_said = parts.iter().any(|(name, raw)| name == "content" && !is_empty_array(raw));
     for (name, raw) in parts {
         match &**name {
             "resultType" | "ttlMs" | "cacheScope" => {}
@@ -68,6 +66,12 @@ fn downgrade_result(parts: &RawMembers<'_>, revision: Revision) -> String {
         out.put_raw("content", &format!("[{}]", text_block(structured)));
     }
     out.finish()
+}
+
+/// Whether `raw` is an empty array, or no array.
+fn is_empty_array(raw: &RawValue) -> bool {
+    let elements = raw.get().strip_prefix('[');
+    elements.is_none_or(|elements| elements.trim_start().starts_with(']'))
 }
 
 /// Copies `_meta` without the protocol's own members, which older revisions do not define.

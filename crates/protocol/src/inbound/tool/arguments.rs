@@ -1,79 +1,42 @@
-//! The arguments of the built-in tools, and their decoding.
-//!
-//! Models often write arguments a little wrong, so error messages say what is expected.
+//! The arguments of the built-in tools.
 
 use std::time::SystemTime;
 
-use resource::{Json, Role, Uri};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use resource::{Role, Uri};
 
-use super::BuiltinTool;
-use crate::json::raw_object::parse_members;
+use super::argument_table::{
+    ArgumentSpec, ArgumentTable, DeclaredArgument, take_argument, tool_arguments,
+};
+use crate::json::raw_object::RawMembers;
 
-/// The arguments of a call, by tool.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ToolArguments {
+tool_arguments! {
+    /// Filters of a list or a search. A resource must match all that are given.
+    FilterArguments {
+        collection: Option<Uri>, "Only resources in the collection with this URI";
+        name: Option<String>, "Part of the name or title, ignoring case";
+        uri: Option<String>,
+            "Glob on the whole URI: * within a segment, ** across; e.g. **/*.{md,txt}";
+        mime: Option<String>, "MIME type, or a prefix that ends in /: text/markdown, image/";
+        audience: Option<Role>, "Intended audience. Resources without one match both";
+        min_priority: Option<f64>,
+            "Minimum priority. Resources without a priority are excluded", least(0), most(1);
+        modified_since: Option<SystemTime>,
+            "Modified since this date or time, e.g. 2026-01-31T12:00:00Z";
+        mount: Option<String>, "Only resources of the mount with this name";
+    }
+}
+
+tool_arguments! {
     /// Arguments of `resources_list`.
-    List(ListArguments),
-    /// Arguments of `resources_templates`.
-    Templates(TemplatesArguments),
-    /// Arguments of `resources_metadata`.
-    Metadata(MetadataArguments),
-    /// Arguments of `resources_read`.
-    Read(ReadArguments),
-    /// Arguments of `resources_read_embedded`.
-    ReadEmbedded(ReadEmbeddedArguments),
-    /// Arguments of `resources_grep`.
-    Grep(GrepArguments),
-    /// Arguments of `resources_watch`.
-    Watch(WatchArguments),
-    /// Arguments of `resources_unwatch`.
-    Unwatch(UnwatchArguments),
-    /// Arguments of `resources_changes`.
-    Changes(ChangesArguments),
-}
-
-/// Filters of a list or a search. A resource must match all that are given.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct FilterArguments {
-    /// Only resources in this collection.
-    pub collection: Option<UriArgument>,
-    /// Include nested collections.
-    pub recursive: bool,
-    /// Part of the name or title, ignoring case.
-    pub name: Option<String>,
-    /// A glob on the URI.
-    pub uri: Option<String>,
-    /// A MIME type, or a prefix that ends in `/`.
-    pub mime: Option<String>,
-    /// The intended audience.
-    pub audience: Option<AudienceArgument>,
-    /// The minimum priority.
-    pub min_priority: Option<f64>,
-    /// Modified at or after this time.
-    pub modified_since: Option<TimeArgument>,
-    /// Only resources of the mount with this name.
-    pub mount: Option<String>,
-}
-
-/// Arguments of `resources_list`.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct ListArguments {
-    /// The filters.
-    #[serde(flatten)]
-    pub filter: FilterArguments,
-    /// The sort order; without one, the order of the provider.
-    pub sort: Option<SortOrder>,
-    /// The cursor of the page, or of the part of the search.
-    pub cursor: Option<String>,
+    ListArguments(filter: FilterArguments) {
+        recursive: bool, "Include nested collections";
+        sort: Option<SortOrder>, "Sort order. priority, modified and size: highest first";
+        cursor: Option<String>, "Cursor of the previous page. Keep the other arguments the same";
+    }
 }
 
 /// The sort order of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortOrder {
     /// By name.
     Name,
@@ -85,251 +48,108 @@ pub enum SortOrder {
     Size,
 }
 
-/// Arguments of `resources_templates`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TemplatesArguments {
-    /// The cursor of the page, or of the part of the search.
-    pub cursor: Option<String>,
+impl SortOrder {
+    /// The sort orders, by the names that a call passes.
+    pub(super) const NAMES: &[(&str, Self)] = &[
+        ("name", Self::Name),
+        ("priority", Self::Priority),
+        ("modified", Self::Modified),
+        ("size", Self::Size),
+    ];
 }
 
-/// Arguments of `resources_metadata`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MetadataArguments {
-    /// The resources.
-    pub uris: UriListArgument,
-}
-
-/// Arguments of `resources_read`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadArguments {
-    /// The resource.
-    pub uri: UriArgument,
-    /// The first byte.
-    pub offset: Option<u64>,
-    /// The maximum number of bytes.
-    pub max_bytes: Option<u64>,
-    /// The first line, counted from 1.
-    pub start_line: Option<u64>,
-    /// The maximum number of lines.
-    pub max_lines: Option<u64>,
-    /// The maximum number of tokens, estimated.
-    pub max_tokens: Option<u64>,
-    /// The version to read; the call fails if the resource has another one.
-    pub etag: Option<String>,
-    /// Whether to return an embedded resource instead of text.
-    #[serde(default)]
-    pub use_content_blocks: bool,
-}
-
-/// Arguments of `resources_read_embedded`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadEmbeddedArguments {
-    /// The resources.
-    pub uris: UriListArgument,
-    /// The maximum number of bytes in total.
-    pub max_bytes: Option<u64>,
-    /// Whether to return images and audio as image and audio blocks.
-    #[serde(default)]
-    pub media: bool,
-}
-
-/// Arguments of `resources_grep`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct GrepArguments {
-    /// The filters.
-    #[serde(flatten)]
-    pub filter: FilterArguments,
-    /// The regular expression.
-    pub pattern: String,
-    /// Whether to ignore case.
-    #[serde(default)]
-    pub ignore_case: bool,
-    /// The number of lines of context around each match.
-    pub context: Option<u64>,
-    /// The maximum number of matches.
-    pub max_matches: Option<u64>,
-    /// The cursor of the page, or of the part of the search.
-    pub cursor: Option<String>,
-}
-
-/// Arguments of `resources_watch`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WatchArguments {
-    /// The resources.
-    pub uris: UriListArgument,
-    /// The handle to add them to; without one, a new or the session's own watcher.
-    pub handle: Option<String>,
-}
-
-/// Arguments of `resources_unwatch`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct UnwatchArguments {
-    /// The resources; without them, all.
-    pub uris: Option<UriListArgument>,
-    /// The handle to remove them from.
-    pub handle: Option<String>,
-}
-
-/// Arguments of `resources_changes`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ChangesArguments {
-    /// The handle whose changes to return.
-    pub handle: Option<String>,
-    /// Whether the next call returns the same changes again.
-    pub peek: bool,
-    /// How long to wait for a change, in milliseconds.
-    pub wait_ms: u64,
-}
-
-/// A URI as an argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UriArgument(pub Uri);
-
-/// A list of URIs as an argument: an array, or a single string.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UriListArgument(pub Vec<Uri>);
-
-/// An audience as an argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AudienceArgument(pub Role);
-
-/// A time as an argument: RFC 3339, or a date alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeArgument(pub SystemTime);
-
-/// How many URIs one call may have.
-const MAX_URIS: usize = 100;
-
-fn parse_uri<E: serde::de::Error>(text: &str) -> Result<Uri, E> {
-    Uri::parse(text).map_err(|error| E::custom(format!("{text:?} is not a URI: {error}")))
-}
-
-impl<'de> Deserialize<'de> for UriArgument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parse_uri(&String::deserialize(deserializer)?).map(Self)
+tool_arguments! {
+    /// Arguments of `resources_templates`.
+    TemplatesArguments {
+        cursor: Option<String>, "Cursor of the previous page";
     }
 }
 
-impl<'de> Deserialize<'de> for UriListArgument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
-        #[derive(Deserialize)]
-        #[serde(untagged, expecting = "an array of URIs")]
-        enum OneOrMany {
-            One(String),
-            Many(Vec<String>),
-        }
-        let written = match OneOrMany::deserialize(deserializer)? {
-            OneOrMany::One(one) => vec![one],
-            OneOrMany::Many(many) => many,
-        };
-        if written.is_empty() || written.len() > MAX_URIS {
-            return Err(D::Error::custom(format!("pass between 1 and {MAX_URIS} URIs per call")));
-        }
-        written.iter().map(|text| parse_uri(text)).collect::<Result<_, _>>().map(Self)
+tool_arguments! {
+    /// Arguments of `resources_metadata`.
+    MetadataArguments {
+        uris: Vec<Uri>, "URIs of the resources";
     }
 }
 
-impl<'de> Deserialize<'de> for AudienceArgument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        enum Written {
-            User,
-            Assistant,
-        }
-        Ok(Self(match Written::deserialize(deserializer)? {
-            Written::User => Role::User,
-            Written::Assistant => Role::Assistant,
-        }))
+tool_arguments! {
+    /// Arguments of `resources_read`.
+    ReadArguments {
+        uri: Uri, "URI of the resource";
+        offset: Option<u64>, "First byte", default(0), least(0);
+        max_bytes: Option<u64>, "Maximum number of bytes", default(DEFAULT_READ_BYTES), least(1);
+        start_line: Option<u64>, "First line, counted from 1", least(1);
+        max_lines: Option<u64>, "Maximum number of lines", least(1);
+        max_tokens: Option<u64>, "Maximum number of tokens, estimated", least(1);
+        etag: Option<String>, "etag of the previous window. The call fails if the resource changed";
+        format: Option<String>, "MIME type of the format to read, if there are several";
+        part: Option<u64>, "Part to read, counted from 0, if there are several", least(0);
+        use_content_blocks: bool, "Return an embedded resource instead of text";
     }
 }
 
-impl<'de> Deserialize<'de> for TimeArgument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
-        let text = String::deserialize(deserializer)?;
-        // A date alone means its first moment in UTC.
-        let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.clone() };
-        let parsed = humantime::parse_rfc3339_weak(&whole);
-        let words = format!("{text:?} is not a time such as 2026-01-31T12:00:00Z");
-        parsed.map(Self).map_err(|_| D::Error::custom(words))
+const DEFAULT_READ_BYTES: u64 = 25_000;
+
+impl ReadArguments {
+    /// `max_bytes` or its default.
+    pub fn byte_limit(&self) -> u64 {
+        self.max_bytes.unwrap_or(DEFAULT_READ_BYTES)
     }
 }
 
-impl ToolArguments {
-    /// Decodes the arguments of `tool` from the parameters of a call. The error is a message for
-    /// the model.
-    pub fn decode(tool: BuiltinTool, params: &Json) -> Result<Self, String> {
-        let whole: &RawValue =
-            serde_json::from_str(params.as_str()).map_err(|flaw| flaw.to_string())?;
-        let found = parse_members(Some(whole), "params").map_err(|flaw| flaw.to_string())?;
-        let given = found.iter().rfind(|(name, _)| name == "arguments");
-        let given = given.map_or("{}", |(_, raw)| raw.get());
-        let given = if given == "null" { "{}" } else { given };
-        let read = match tool {
-            BuiltinTool::List => reject_unknown(given, LIST_NAMES)
-                .and_then(|()| parse_arguments(given).map(Self::List)),
-            BuiltinTool::Templates => parse_arguments(given).map(Self::Templates),
-            BuiltinTool::Metadata => parse_arguments(given).map(Self::Metadata),
-            BuiltinTool::Read => parse_arguments(given).map(Self::Read),
-            BuiltinTool::ReadEmbedded => parse_arguments(given).map(Self::ReadEmbedded),
-            BuiltinTool::Grep => reject_unknown(given, GREP_NAMES)
-                .and_then(|()| parse_arguments(given).map(Self::Grep)),
-            BuiltinTool::Watch => parse_arguments(given).map(Self::Watch),
-            BuiltinTool::Unwatch => parse_arguments(given).map(Self::Unwatch),
-            BuiltinTool::Changes => parse_arguments(given).map(Self::Changes),
-        };
-        read.map_err(|flaw| format!("{}: invalid arguments: {flaw}", tool.name()))
+tool_arguments! {
+    /// Arguments of `resources_read_embedded`.
+    ReadEmbeddedArguments {
+        uris: Vec<Uri>, "URIs of the resources";
+        max_bytes: u64, "Maximum bytes of content in total", default(256 << 10), least(1);
+        media: bool, "Return images and audio as image and audio blocks";
     }
 }
 
-const FILTER_NAMES: [&str; 9] = [
-    "collection",
-    "recursive",
-    "name",
-    "uri",
-    "mime",
-    "audience",
-    "min_priority",
-    "modified_since",
-    "mount",
-];
-const LIST_NAMES: &[&str] = &["sort", "cursor"];
-const GREP_NAMES: &[&str] = &["pattern", "ignore_case", "context", "max_matches", "cursor"];
-
-/// Refuses unknown arguments. Serde cannot do this for structs with a flattened field.
-fn reject_unknown(given: &str, own: &[&str]) -> Result<(), String> {
-    let whole: &RawValue = serde_json::from_str(given).map_err(|flaw| flaw.to_string())?;
-    for (name, _) in parse_members(Some(whole), "arguments").map_err(|flaw| flaw.to_string())? {
-        if !FILTER_NAMES.contains(&&*name) && !own.contains(&&*name) {
-            let all = FILTER_NAMES.iter().chain(own).copied().collect::<Vec<_>>().join(", ");
-            return Err(format!("unknown argument `{name}`; valid arguments are {all}"));
-        }
+tool_arguments! {
+    /// Arguments of `resources_grep`.
+    GrepArguments(filter: FilterArguments) {
+        pattern: String, "Regular expression for a line. No look-around, no back-references";
+        ignore_case: bool, "Ignore case";
+        context: u64, "Lines of context around each match", default(2), least(0), most(20);
+        max_matches: u64, "Maximum number of matches", default(100), least(1), most(1000);
+        recursive: bool, "Ignored: a search always includes nested collections", hidden();
+        cursor: Option<String>, "Cursor of the previous call. Keep pattern and filters the same";
     }
-    Ok(())
 }
 
-fn parse_arguments<'a, T: Deserialize<'a>>(given: &'a str) -> Result<T, String> {
-    serde_json::from_str(given).map_err(|flaw| {
-        // The position in the line means nothing to a model that wrote an object.
-        let words = flaw.to_string();
-        words.split(" at line ").next().unwrap_or(&words).to_owned()
-    })
+tool_arguments! {
+    /// Arguments of `resources_watch`.
+    WatchArguments {
+        uris: Vec<Uri>, "URIs to watch. For a collection, its direct contents";
+        handle: Option<String>, "Add to the watch with this handle";
+    }
+}
+
+tool_arguments! {
+    /// Arguments of `resources_unwatch`.
+    UnwatchArguments {
+        uris: Option<Vec<Uri>>, "URIs to stop watching; default all";
+        handle: Option<String>, "Handle from resources_watch";
+    }
+}
+
+tool_arguments! {
+    /// Arguments of `resources_changes`.
+    ChangesArguments {
+        handle: Option<String>, "Handle from resources_watch";
+        peek: bool, "Keep the changes, so that the next call returns them again";
+        wait_ms: u64,
+            "Milliseconds to wait if nothing has changed yet", default(0), least(0), most(60_000);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{BuiltinTool, SortOrder, ToolArguments};
+    use super::SortOrder;
+    use crate::inbound::tool::{BuiltinTool, ToolArguments};
 
     fn read(tool: BuiltinTool, arguments: &Value) -> Result<ToolArguments, String> {
         ToolArguments::decode(
@@ -357,8 +177,8 @@ mod tests {
             "mount": "notes", "sort": "size", "recursive": true });
         let Ok(ToolArguments::List(list)) = read(BuiltinTool::List, &given) else { panic!() };
         assert_eq!(list.sort, Some(SortOrder::Size));
-        assert_eq!(list.filter.collection.unwrap().0.as_str(), "a:b");
-        assert!(list.filter.modified_since.is_some() && list.filter.recursive);
+        assert_eq!(list.filter.collection.unwrap().as_str(), "a:b");
+        assert!(list.filter.modified_since.is_some() && list.recursive);
     }
 
     #[test]
@@ -373,11 +193,56 @@ mod tests {
             (BuiltinTool::Metadata, json!({ "uris": [] }), "between 1 and 100"),
             (BuiltinTool::Metadata, json!({ "uris": 5 }), "an array of URIs"),
             (BuiltinTool::Grep, json!({}), "`pattern`"),
+            (BuiltinTool::Changes, json!([]), "not an object"),
         ] {
             let flaw = read(tool, &given).unwrap_err();
             assert!(flaw.contains(words) && flaw.starts_with(tool.name()), "{flaw}");
         }
         assert!(ToolArguments::decode(BuiltinTool::List, &"[]".into()).is_err());
+    }
+
+    #[test]
+    fn an_argument_that_is_passed_twice_is_refused() {
+        let params = r#"{"arguments":{"uri":"a:b","uri":"a:c"}}"#;
+        let flaw = ToolArguments::decode(BuiltinTool::Read, &params.into()).unwrap_err();
+        assert!(flaw.contains("duplicate field `uri`"), "{flaw}");
+    }
+
+    #[test]
+    fn defaults_and_bounds_are_those_of_the_schema() {
+        let schema = |tool: BuiltinTool| -> Value {
+            let whole: Value = serde_json::from_str(tool.definition().json.as_str()).unwrap();
+            whole["inputSchema"]["properties"].clone()
+        };
+        let grep = |given: Value| match read(BuiltinTool::Grep, &given) {
+            Ok(ToolArguments::Grep(grep)) => (grep.context, grep.max_matches),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(grep(json!({ "pattern": "a" })), (2, 100));
+        let [most, least] = [9999, 0].map(|n| {
+            json!({ "pattern": "a", "context": n,
+            "max_matches": n })
+        });
+        let offered = schema(BuiltinTool::Grep);
+        let bound = |name: &str, end: &str| offered[name][end].as_u64().unwrap();
+        assert_eq!(grep(most), (bound("context", "maximum"), bound("max_matches", "maximum")));
+        assert_eq!(grep(least), (bound("context", "minimum"), bound("max_matches", "minimum")));
+        assert!(
+            schema(BuiltinTool::Read)["max_bytes"]["description"]
+                .as_str()
+                .unwrap()
+                .ends_with("default 25000")
+        );
+    }
+
+    #[test]
+    fn a_search_accepts_recursive_but_does_not_offer_it() {
+        let given = json!({ "pattern": "a", "recursive": true });
+        assert!(read(BuiltinTool::Grep, &given).is_ok());
+        let definition = BuiltinTool::Grep.definition();
+        assert!(!definition.json.as_str().contains("\"recursive\""));
+        let flaw = read(BuiltinTool::Grep, &json!({ "x": 1 })).unwrap_err();
+        assert!(!flaw.contains("recursive"), "{flaw}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The definitions of the built-in tools: title, description, input and output schema.
+//! The definitions of the built-in tools: title, description and output schema.
 //!
 //! Models read these texts and pay for each token: short sentences, common words, an example.
 
@@ -8,7 +8,7 @@ use super::BuiltinTool;
 
 /// The definition of `tool`, as `tools/list` shows it.
 pub(super) fn definition_json(tool: BuiltinTool) -> Value {
-    let (title, description, input, output) = match tool {
+    let (title, description, output) = match tool {
         BuiltinTool::List => list_tool(),
         BuiltinTool::Templates => templates_tool(),
         BuiltinTool::Metadata => metadata_tool(),
@@ -25,14 +25,14 @@ pub(super) fn definition_json(tool: BuiltinTool) -> Value {
     });
     json!({
         "name": tool.name(), "title": title, "description": description,
-        "inputSchema": input, "outputSchema": output, "annotations": hints,
+        "inputSchema": tool.input_schema(), "outputSchema": output, "annotations": hints,
     })
 }
 
-type ToolDefinition = (&'static str, &'static str, Value, Value);
+type ToolDefinition = (&'static str, &'static str, Value);
 
 /// The schema of an object.
-fn object_schema(properties: Value, required: &[&str]) -> Value {
+pub(super) fn object_schema(properties: Value, required: &[&str]) -> Value {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "object".into());
     schema.insert("properties".to_owned(), properties);
@@ -57,40 +57,6 @@ fn array_schema(items: Value) -> Value {
     schema.into()
 }
 
-fn uri_array_schema(description: &str) -> Value {
-    json!({ "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": 100,
-        "description": description })
-}
-
-/// The filter arguments of lists and searches.
-fn filter_properties() -> Map<String, Value> {
-    let filters = json!({
-        "collection": string_schema("Only resources in the collection with this URI"),
-        "recursive": json!({ "type": "boolean", "description": "Include nested collections" }),
-        "name": string_schema("Part of the name or title, ignoring case"),
-        "uri": string_schema("Glob on the whole URI: * within a segment, ** across; e.g. **/*.{md,txt}"),
-        "mime": string_schema("MIME type, or a prefix that ends in /: text/markdown, image/"),
-        "audience": json!({ "type": "string", "enum": ["user", "assistant"],
-            "description": "Intended audience. Resources without one match both" }),
-        "min_priority": json!({ "type": "number", "minimum": 0, "maximum": 1,
-            "description": "Minimum priority. Resources without a priority are excluded" }),
-        "modified_since": string_schema("Modified since this date or time, e.g. 2026-01-31T12:00:00Z"),
-        "mount": string_schema("Only resources of the mount with this name"),
-    });
-    match filters {
-        Value::Object(filters) => filters,
-        _ => Map::new(),
-    }
-}
-
-fn schema_with_filters(more: Value, required: &[&str]) -> Value {
-    let mut properties = filter_properties();
-    if let Value::Object(more) = more {
-        properties.extend(more);
-    }
-    object_schema(properties.into(), required)
-}
-
 /// The schema of a resource in a list.
 fn resource_schema() -> Value {
     let properties = json!({
@@ -110,11 +76,6 @@ fn absent_schema() -> Value {
 }
 
 fn list_tool() -> ToolDefinition {
-    let more = json!({
-        "sort": json!({ "type": "string", "enum": ["name", "priority", "modified", "size"],
-            "description": "Sort order. priority, modified and size: highest first" }),
-        "cursor": string_schema("Cursor of the previous page. Keep the other arguments the same"),
-    });
     let output = json!({
         "resources": array_schema(resource_schema()),
         "cursor": string_schema("Pass it to get more; absent at the end"),
@@ -124,7 +85,6 @@ fn list_tool() -> ToolDefinition {
         "List resources",
         "List resources, one page at a time. All filters are optional and must all match. Start \
          here, then read with resources_read. Example: {\"uri\": \"**/*.md\", \"recursive\": true}",
-        schema_with_filters(more, &[]),
         object_schema(output, &["resources"]),
     )
 }
@@ -145,7 +105,6 @@ fn templates_tool() -> ToolDefinition {
         "List resource templates",
         "List URI templates. Fill in the variables in braces to get a URI to read: note://{id} \
          becomes note://42.",
-        object_schema(json!({ "cursor": string_schema("Cursor of the previous page") }), &[]),
         object_schema(output, &["templates"]),
     )
 }
@@ -158,7 +117,6 @@ fn metadata_tool() -> ToolDefinition {
         "Describe resources",
         "Get the metadata of resources without their content: type, size, estimated tokens, last \
          change. Useful before you read something large.",
-        object_schema(json!({ "uris": uri_array_schema("URIs of the resources") }), &["uris"]),
         object_schema(output, &["resources"]),
     )
 }
@@ -169,22 +127,14 @@ fn failed_schema() -> Value {
 }
 
 fn next_schema() -> Value {
-    let next = json!({ "offset": { "type": "integer" }, "start_line": { "type": "integer" } });
+    let next = json!({
+        "offset": { "type": "integer" }, "start_line": { "type": "integer" },
+        "part": { "type": "integer" },
+    });
     object_schema(next, &[])
 }
 
 fn read_tool() -> ToolDefinition {
-    let input = json!({
-        "uri": string_schema("URI of the resource"),
-        "offset": integer_schema(0, "First byte; default 0"),
-        "max_bytes": integer_schema(1, "Maximum number of bytes; default 25000"),
-        "start_line": integer_schema(1, "First line, counted from 1"),
-        "max_lines": integer_schema(1, "Maximum number of lines"),
-        "max_tokens": integer_schema(1, "Maximum number of tokens, estimated"),
-        "etag": string_schema("etag of the previous window. The call fails if the resource changed"),
-        "use_content_blocks": json!({ "type": "boolean",
-            "description": "Return an embedded resource instead of text" }),
-    });
     let part = json!({
         "uri": { "type": "string" }, "mimeType": { "type": "string" },
         "text": { "type": "string" }, "blob": { "type": "string" },
@@ -196,6 +146,7 @@ fn read_tool() -> ToolDefinition {
         "uri": { "type": "string" }, "mimeType": { "type": "string" }, "etag": { "type": "string" },
         "total_bytes": { "type": "integer" }, "returned": { "type": "integer" },
         "eof": { "type": "boolean" }, "next": next_schema(),
+        "part": { "type": "integer" }, "total_parts": { "type": "integer" },
         "parts": array_schema(object_schema(part, &["uri", "offset", "returned"])),
     });
     (
@@ -203,18 +154,11 @@ fn read_tool() -> ToolDefinition {
         "Read a resource or a part of it: by bytes (offset, max_bytes), by lines (start_line, \
          max_lines) or by tokens (offset, max_tokens). If eof is false, call again with `next` \
          and the etag. Example: {\"uri\": \"file:///a.md\", \"start_line\": 1, \"max_lines\": 200}",
-        object_schema(input, &["uri"]),
         object_schema(output, &["uri", "total_bytes", "returned", "eof", "parts"]),
     )
 }
 
 fn read_embedded_tool() -> ToolDefinition {
-    let input = json!({
-        "uris": uri_array_schema("URIs of the resources"),
-        "max_bytes": integer_schema(1, "Maximum bytes of content in total; default 262144"),
-        "media": json!({ "type": "boolean",
-            "description": "Return images and audio as image and audio blocks" }),
-    });
     let embedded = json!({
         "uri": { "type": "string" }, "mimeType": { "type": "string" },
         "returned": { "type": "integer" },
@@ -231,21 +175,11 @@ fn read_embedded_tool() -> ToolDefinition {
         "Read several resources",
         "Read several whole resources at once, as embedded resources. A resource that does not \
          fit comes as a link: read it in parts with resources_read.",
-        object_schema(input, &["uris"]),
         object_schema(output, &["embedded"]),
     )
 }
 
 fn grep_tool() -> ToolDefinition {
-    let more = json!({
-        "pattern": string_schema("Regular expression for a line. No look-around, no back-references"),
-        "ignore_case": json!({ "type": "boolean", "description": "Ignore case" }),
-        "context": json!({ "type": "integer", "minimum": 0, "maximum": 20,
-            "description": "Lines of context around each match; default 2" }),
-        "max_matches": json!({ "type": "integer", "minimum": 1, "maximum": 1000,
-            "description": "Maximum number of matches; default 100" }),
-        "cursor": string_schema("Cursor of the previous call. Keep pattern and filters the same"),
-    });
     let found = json!({
         "uri": { "type": "string" }, "line": { "type": "integer" }, "text": { "type": "string" },
         "start_line": { "type": "integer" }, "context": { "type": "string" },
@@ -262,16 +196,11 @@ fn grep_tool() -> ToolDefinition {
         "Search the text of resources for lines that match a regular expression. Filters as in \
          resources_list; nested collections are always included. Each match has its URI, line \
          number and context. Example: {\"pattern\": \"raise .*Error\", \"uri\": \"**/*.py\"}",
-        schema_with_filters(more, &["pattern"]),
         object_schema(output, &["matches", "searched"]),
     )
 }
 
 fn watch_tool() -> ToolDefinition {
-    let input = json!({
-        "uris": uri_array_schema("URIs to watch. For a collection, its direct contents"),
-        "handle": string_schema("Add to the watch with this handle"),
-    });
     let output = json!({
         "handle": string_schema("Pass it to resources_changes and resources_unwatch"),
         "watching": array_schema(json!({ "type": "string" })),
@@ -280,41 +209,28 @@ fn watch_tool() -> ToolDefinition {
     (
         "Watch resources",
         "Start watching resources. Call resources_changes later to see which ones changed.",
-        object_schema(input, &["uris"]),
         object_schema(output, &["handle", "watching"]),
     )
 }
 
 fn unwatch_tool() -> ToolDefinition {
-    let input = json!({
-        "uris": uri_array_schema("URIs to stop watching; default all"),
-        "handle": string_schema("Handle from resources_watch"),
-    });
     let output = json!({ "watching": array_schema(json!({ "type": "string" })) });
     (
         "Stop watching resources",
         "Stop watching some resources, or all of them.",
-        object_schema(input, &[]),
         object_schema(output, &["watching"]),
     )
 }
 
 fn changes_tool() -> ToolDefinition {
-    let input = json!({
-        "handle": string_schema("Handle from resources_watch"),
-        "peek": json!({ "type": "boolean",
-            "description": "Keep the changes, so that the next call returns them again" }),
-        "wait_ms": json!({ "type": "integer", "minimum": 0, "maximum": 60000,
-            "description": "Milliseconds to wait if nothing has changed yet; default 0" }),
-    });
     let output = json!({
         "changed": array_schema(json!({ "type": "string" })),
         "watching": integer_schema(0, "Number of watched resources"),
+        "more": { "type": "boolean", "description": "True if more changes are waiting: call again" },
     });
     (
         "List changed resources",
         "List the watched resources that changed since the last call, each once.",
-        object_schema(input, &[]),
         object_schema(output, &["changed"]),
     )
 }

@@ -3,88 +3,122 @@
 //! Each tool has a definition (schemas and texts), typed arguments and a result. The server crate
 //! runs them.
 
+mod argument_table;
 pub mod arguments;
 mod definitions;
+pub mod output;
 pub mod result;
+pub mod watcher_status;
 
 use std::sync::{Arc, LazyLock};
 
-use resource::Component;
+use resource::{Component, Json};
+use serde_json::Value;
 
-pub use arguments::ToolArguments;
+use crate::json::raw_object::RawObject;
+pub use output::ToolOutput;
 pub use result::{ContentBlock, ToolResult};
 
-/// A built-in tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BuiltinTool {
+/// Declares the tools: what each does, the type of its arguments, and its name.
+macro_rules! builtin_tools {
+    ($($(#[$doc:meta])* $tool:ident($arguments:ident) = $name:literal;)*) => {
+        /// A built-in tool.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum BuiltinTool {
+            $($(#[$doc])* $tool,)*
+        }
+
+        /// The arguments of a call, by tool.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum ToolArguments {
+            $(#[doc = concat!("Arguments of `", $name, "`.")] $tool(arguments::$arguments),)*
+        }
+
+        impl BuiltinTool {
+            /// All tools, in the order of `tools/list`.
+            pub const ALL: &[Self] = &[$(Self::$tool),*];
+
+            /// The name of the tool.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$tool => $name,)*
+                }
+            }
+
+            /// Its entry in `tools/list`.
+            pub fn definition(self) -> Arc<Component> {
+                match self {
+                    $(Self::$tool => {
+                        static DEFINITION: LazyLock<Arc<Component>> =
+                            LazyLock::new(|| BuiltinTool::$tool.define());
+                        Arc::clone(&DEFINITION)
+                    })*
+                }
+            }
+
+            fn input_schema(self) -> Value {
+                match self {
+                    $(Self::$tool => {
+                        argument_table::input_schema::<arguments::$arguments>()
+                    })*
+                }
+            }
+        }
+
+        impl ToolArguments {
+            fn decode_object(tool: BuiltinTool, given: &str) -> Result<Self, String> {
+                match tool {
+                    $(BuiltinTool::$tool => {
+                        argument_table::decode_arguments(given).map(Self::$tool)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+builtin_tools! {
     /// Lists resources.
-    List,
+    List(ListArguments) = "resources_list";
     /// Lists URI templates.
-    Templates,
+    Templates(TemplatesArguments) = "resources_templates";
     /// Describes resources without their content.
-    Metadata,
+    Metadata(MetadataArguments) = "resources_metadata";
     /// Reads a window of a resource.
-    Read,
+    Read(ReadArguments) = "resources_read";
     /// Reads whole resources as embedded resources.
-    ReadEmbedded,
+    ReadEmbedded(ReadEmbeddedArguments) = "resources_read_embedded";
     /// Searches the text of resources.
-    Grep,
+    Grep(GrepArguments) = "resources_grep";
     /// Starts watching resources.
-    Watch,
+    Watch(WatchArguments) = "resources_watch";
     /// Stops watching resources.
-    Unwatch,
+    Unwatch(UnwatchArguments) = "resources_unwatch";
     /// Lists the watched resources that changed.
-    Changes,
+    Changes(ChangesArguments) = "resources_changes";
 }
 
 impl BuiltinTool {
-    /// All tools, in the order of `tools/list`.
-    pub const ALL: [Self; 9] = [
-        Self::List,
-        Self::Templates,
-        Self::Metadata,
-        Self::Read,
-        Self::ReadEmbedded,
-        Self::Grep,
-        Self::Watch,
-        Self::Unwatch,
-        Self::Changes,
-    ];
-
-    /// The name of the tool.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::List => "resources_list",
-            Self::Templates => "resources_templates",
-            Self::Metadata => "resources_metadata",
-            Self::Read => "resources_read",
-            Self::ReadEmbedded => "resources_read_embedded",
-            Self::Grep => "resources_grep",
-            Self::Watch => "resources_watch",
-            Self::Unwatch => "resources_unwatch",
-            Self::Changes => "resources_changes",
-        }
-    }
-
-    /// The tool called `name`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
-
     /// Whether the tool needs notifications of changes.
     pub fn needs_subscriptions(self) -> bool {
         matches!(self, Self::Watch | Self::Unwatch | Self::Changes)
     }
 
-    /// Its entry in `tools/list`.
-    pub fn definition(self) -> Arc<Component> {
-        static ALL: LazyLock<Vec<Arc<Component>>> = LazyLock::new(|| {
-            let offered = |tool: BuiltinTool| {
-                let json = definitions::definition_json(tool).to_string().into();
-                Arc::new(Component { name: tool.name().to_owned(), json })
-            };
-            BuiltinTool::ALL.into_iter().map(offered).collect()
-        });
-        Arc::clone(&ALL[self as usize])
+    fn define(self) -> Arc<Component> {
+        let json = definitions::definition_json(self).to_string().into();
+        Arc::new(Component { name: self.name().to_owned(), json })
+    }
+}
+
+impl ToolArguments {
+    /// Decodes the arguments of `tool` from the parameters of a call. The error is a message for
+    /// the model.
+    pub fn decode(tool: BuiltinTool, params: &Json) -> Result<Self, String> {
+        let RawObject(params) = serde_json::from_str(params.as_str())
+            .map_err(|_| "params: not an object".to_owned())?;
+        let given = params.iter().rfind(|(name, _)| name == "arguments");
+        let given = given.map(|(_, raw)| raw.get()).filter(|given| *given != "null");
+        Self::decode_object(tool, given.unwrap_or("{}"))
+            .map_err(|flaw| format!("{}: invalid arguments: {flaw}", tool.name()))
     }
 }

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use resource::{Body, Part, Resource};
+use resource::{Body, Error, ErrorKind, MemberPlace, Part, Resource};
 use serde_json::{Value, json};
 
+use super::output::{ToolOutput, resource_json};
 use crate::inbound::shape::embedded;
-use crate::inbound::shape::resource::ResourceShape;
 use crate::json::outgoing::Outgoing;
 use crate::revision::Dialect;
 
@@ -18,12 +18,12 @@ use crate::revision::Dialect;
 pub struct ToolResult {
     /// The content blocks, in order.
     pub blocks: Vec<ContentBlock>,
-    /// The structured content, an object.
-    pub structured: Option<Value>,
+    /// The structured content.
+    pub structured: Option<ToolOutput>,
     /// Whether the call failed.
     pub is_error: bool,
-    /// Facts about the error for programs, in `_meta`.
-    pub error_facts: Option<Value>,
+    /// The error, whose kind, URI and facts `_meta` repeats for programs.
+    pub error: Option<Error>,
 }
 
 /// A content block.
@@ -33,8 +33,12 @@ pub enum ContentBlock {
     Text(String),
     /// A link to a resource.
     Link(Arc<Resource>),
+    /// A link to a resource that the client is to read in windows.
+    WindowLink(Arc<Resource>),
     /// An embedded resource.
     Embedded(Part),
+    /// Lines of a resource, with the numbers of those that match a search.
+    Match(Part, Vec<u64>),
     /// An image or audio; any other content is embedded.
     Media(Part),
 }
@@ -46,21 +50,10 @@ impl ToolResult {
     }
 
     /// A result with text and structured content.
-    pub fn with_text(words: impl Into<String>, structured: Value) -> Self {
+    pub fn with_text(words: impl Into<String>, structured: ToolOutput) -> Self {
         let blocks = vec![ContentBlock::Text(words.into())];
         Self { blocks, structured: Some(structured), ..Self::default() }
     }
-}
-
-/// The JSON of a resource as lists show it, for structured content.
-pub fn resource_json(resource: &Resource, dialect: Dialect) -> Value {
-    let shape = ResourceShape::for_list(resource, Dialect { full_metadata: true, ..dialect });
-    serde_json::to_value(shape).expect("the JSON has only string keys")
-}
-
-/// Bytes as base64, for structured content.
-pub fn base64_json(bytes: &[u8]) -> Value {
-    base64_simd::STANDARD.encode_to_string(bytes).into()
 }
 
 /// Encodes a tool result. `head` is the JSON before it, `common` an object with the members that
@@ -71,7 +64,7 @@ pub(crate) fn encode_tool_result(
     common: &str,
     head: Vec<u8>,
 ) -> Outgoing {
-    let ToolResult { blocks, structured, is_error, error_facts: facts } = result;
+    let ToolResult { blocks, structured, is_error, error } = result;
     let mut message = Outgoing::default();
     let mut tail = head;
     tail.extend_from_slice(b"{\"content\":[");
@@ -89,12 +82,12 @@ pub(crate) fn encode_tool_result(
         tail.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
     };
     if let Some(structured) = structured.filter(|_| dialect.revision.knows_structure()) {
-        member("structuredContent", &structured);
+        member("structuredContent", &structured.to_json(dialect));
     }
     // The common members and the facts may both have members in `_meta`.
     let mut rest: Value = serde_json::from_str(common).unwrap_or_default();
-    if let Some(facts) = facts {
-        rest["_meta"]["dev.refdesk/error"] = facts;
+    if let Some(error) = error {
+        rest["_meta"]["dev.refdesk/error"] = error_facts(&error);
     }
     for (name, value) in rest.as_object().into_iter().flatten() {
         member(name, value);
@@ -102,6 +95,28 @@ pub(crate) fn encode_tool_result(
     tail.extend_from_slice(b"}}");
     message.push_json(tail);
     message
+}
+
+/// The machine-readable part of an error: kind, URI and facts.
+fn error_facts(error: &Error) -> Value {
+    let kind = match error.kind {
+        ErrorKind::NotFound | ErrorKind::Denied => "not_found",
+        ErrorKind::Invalid => "invalid",
+        ErrorKind::Unsupported => "unsupported",
+        ErrorKind::TooLarge => "too_large",
+        ErrorKind::Changed => "changed",
+        ErrorKind::NeedsInput => "needs_input",
+        ErrorKind::Unavailable => "unavailable",
+        ErrorKind::Internal => "internal",
+    };
+    let mut facts = json!({ "kind": kind });
+    if let Some(uri) = &error.uri {
+        facts["uri"] = uri.as_str().into();
+    }
+    for (name, value) in &error.facts {
+        facts[*name] = value.as_str().into();
+    }
+    facts
 }
 
 fn push_content_block(
@@ -122,6 +137,18 @@ fn push_content_block(
             let words = format!("{} <{}>", resource.name, resource.uri);
             write(json!({ "type": "text", "text": words }));
         }
+        ContentBlock::WindowLink(mut resource) => {
+            set_meta(&mut resource, "dev.refdesk/window", &json!({ "offset": 0 }));
+            return push_content_block(ContentBlock::Link(resource), dialect, head, into);
+        }
+        ContentBlock::Match(mut part, lines) => {
+            let mut found = json!({ "line": lines.first() });
+            if lines.len() > 1 {
+                found["lines"] = lines.into();
+            }
+            set_meta(&mut part.resource, "dev.refdesk/match", &found);
+            return embedded::push_embedded(part, dialect, head, into);
+        }
         ContentBlock::Media(part) => match media_block_type(&part, dialect) {
             Some(kind) => {
                 let mime = part.resource.mime.as_deref().unwrap_or_default();
@@ -137,6 +164,10 @@ fn push_content_block(
         ContentBlock::Embedded(part) => return embedded::push_embedded(part, dialect, head, into),
     }
     head
+}
+
+fn set_meta(resource: &mut Arc<Resource>, name: &str, json: &Value) {
+    Arc::make_mut(resource).extra.set(MemberPlace::Meta, name, json.to_string());
 }
 
 /// The block type for an image or audio; `None` if the revision has no such block.

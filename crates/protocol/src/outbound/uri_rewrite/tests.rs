@@ -16,7 +16,7 @@ fn local(uri: &str) -> Option<String> {
 }
 
 fn up(text: &str, location: UriLocation) -> String {
-    rewrite_uris(&text.into(), location, &public).as_str().to_owned()
+    rewrite_uris(text, location, &public).as_str().to_owned()
 }
 
 #[test]
@@ -49,9 +49,19 @@ fn the_page_of_a_tool_is_found_in_both_places() {
 #[test]
 fn arguments_that_are_uris_as_a_whole_are_the_servers_own_again() {
     let text = r#"{"uri":"notes+a:1","all":["notes+a:2",{"x":"see notes+a:3"}],"notes+a:4":5}"#;
-    let json = rewrite_uris(&text.into(), UriLocation::CallArguments, &local);
+    let json = rewrite_uris(text, UriLocation::CallArguments, &local);
     let expected = r#"{"uri":"a:1","all":["a:2",{"x":"see notes+a:3"}],"notes+a:4":5}"#;
     assert_eq!(json.as_str(), expected);
+}
+
+#[test]
+fn names_and_escapes_in_arguments_are_told_from_values() {
+    let text = r#"{"notes+a:1" : "\\", "b\":\"notes+a:2": ["notes+a\u003a3","\"notes+a:4\""]}"#;
+    let expected = text.replace(r#""notes+a\u003a3""#, r#""a:3""#);
+    assert_eq!(rewrite_uris(text, UriLocation::CallArguments, &local).as_str(), expected);
+    for odd in [r#"""#, r#""\"#, r#"{"a":"notes+a:1"#, "", "5", "\"\\é"] {
+        assert_eq!(rewrite_uris(odd, UriLocation::CallArguments, &local).as_str(), odd);
+    }
 }
 
 #[test]
@@ -118,8 +128,8 @@ proptest! {
                 .unwrap()
         };
         let original = Json::from(made(["a:one", "b:two"]));
-        let changed = rewrite_uris(&original, UriLocation::CallResult, &public);
+        let changed = rewrite_uris(original.as_str(), UriLocation::CallResult, &public);
         assert_eq!(changed.as_str(), made(["notes+a:one", "notes+b:two"]));
-        assert_eq!(rewrite_uris(&changed, UriLocation::CallResult, &local), original);
+        assert_eq!(rewrite_uris(changed.as_str(), UriLocation::CallResult, &local), original);
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{RawJson, RpcError, ServerRequestHandler, components, input_request};
+use client::{RawJson, RpcError, ServerRequestHandler, components, input_request, methods};
 use futures_util::StreamExt;
 use futures_util::future::try_join_all;
 use futures_util::stream::FuturesUnordered;
@@ -139,7 +139,7 @@ impl ServerRequestHandler for NoClientHandler {
         _params: Option<Box<RawJson>>,
     ) -> ServerRequestResult {
         match method {
-            "roots/list" => Ok(input_request::empty_roots()),
+            methods::LIST_ROOTS => Ok(input_request::empty_roots()),
             _ => Err(RpcError::method_not_found("no client is available for this request")),
         }
     }

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use protocol::inbound::tool::{ContentBlock, ToolResult};
-use resource::{Absence, Body, ByteSource, LineRange, MemberPlace, Part, Resource, Slice, Uri};
-use serde_json::{Value, json};
+use protocol::inbound::tool::output::{GrepMatch, GrepOutput};
+use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
+use resource::{Absence, Body, ByteSource, LineRange, Part, Resource, Slice, Uri};
 
-use super::super::list::{absences_json, write_absences};
+use super::super::list::write_absences;
 use super::line_scanner::{ContextLines, LineMatch};
 
 /// Maximum size of a result in bytes, and the overhead that each match adds to its lines.
@@ -85,22 +85,17 @@ impl GrepMatches {
     }
 
     /// Builds the tool result, with the cursor if there is more to search.
-    pub(super) fn into_result(self, cursor: Option<String>, absent: &[Absence]) -> ToolResult {
-        let words = self.summary_text(cursor.as_deref(), absent);
-        let each: Vec<Value> =
-            self.matches.into_iter().map(|(uri, hit)| match_json(&uri, hit)).collect();
-        let mut structured = json!({ "matches": each, "searched": self.searched });
-        if self.skipped > 0 {
-            structured["skipped"] = self.skipped.into();
-        }
-        if let Some(cursor) = cursor {
-            structured["cursor"] = cursor.into();
-        }
-        if !absent.is_empty() {
-            structured["absent"] = absences_json(absent);
-        }
-        let mut given = ToolResult::with_text(words.trim_end(), structured);
-        given.blocks.extend(self.groups.into_iter().map(ContextGroup::into_block));
+    pub(super) fn into_result(self, cursor: Option<String>, absent: Vec<Absence>) -> ToolResult {
+        let words = self.summary_text(cursor.as_deref(), &absent);
+        let Self { matches, groups, searched, skipped, .. } = self;
+        let matches = matches.into_iter().map(|(uri, hit)| {
+            let LineMatch { line, text, context } = hit;
+            GrepMatch { uri, line, text, start_line: context.line, context: context.text }
+        });
+        let matches = matches.collect();
+        let output = GrepOutput { matches, searched, skipped, cursor, absent };
+        let mut given = ToolResult::with_text(words.trim_end(), ToolOutput::Grep(output));
+        given.blocks.extend(groups.into_iter().map(ContextGroup::into_block));
         given
     }
 
@@ -148,24 +143,12 @@ impl ContextGroup {
     }
 
     fn into_block(self) -> ContentBlock {
-        let Self { mut resource, total, context: stretch, lines } = self;
+        let Self { resource, total, context: stretch, lines } = self;
         let ContextLines { offset, line, text, is_truncated: cut } = stretch;
-        let mut found = json!({ "line": lines.first() });
-        if lines.len() > 1 {
-            found["lines"] = lines.into();
-        }
-        let extra = &mut Arc::make_mut(&mut resource).extra;
-        extra.set(MemberPlace::Meta, "dev.refdesk/match", found.to_string());
         let mut slice = Slice::new(offset, text.len() as u64, total);
         slice.lines =
             Some(LineRange { start: line, count: text.lines().count() as u64, truncated: cut });
         let body = Body::Text(ByteSource::Bytes(text.into()));
-        ContentBlock::Embedded(Part { resource, body, slice: Some(slice) })
+        ContentBlock::Match(Part { resource, body, slice: Some(slice) }, lines)
     }
-}
-
-fn match_json(uri: &Uri, hit: LineMatch) -> Value {
-    let LineMatch { line, text, context: around } = hit;
-    json!({ "uri": uri.as_str(), "line": line, "text": text,
-        "start_line": around.line, "context": around.text })
 }

@@ -19,10 +19,10 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::GrepArguments;
-use resource::{Cursor, Error, ErrorKind, Resource, Result, Uri};
+use resource::{Cursor, Error, ErrorKind, Filter, Resource, Result, Uri};
 use tokio::time::{Instant, timeout_at};
 
-use super::filter::ResourceFilter;
+use super::filter::{build_filter, is_match};
 use super::recursive_list::RecursiveList;
 use crate::exchange::Exchange;
 use crate::server::Server;
@@ -31,11 +31,6 @@ use line_scanner::LineScanner;
 use matches::GrepMatches;
 use text_reader::TextReader;
 
-/// Default and maximum number of matches, and of context lines before and after each match.
-const DEFAULT_MATCHES: u64 = 100;
-const MAX_MATCHES: u64 = 1000;
-const DEFAULT_CONTEXT: u64 = 2;
-const MAX_CONTEXT: u64 = 20;
 /// Resources, bytes and time one call may spend before it returns a cursor.
 const MAX_SCANNED: u64 = 20_000;
 const MAX_BYTES: u64 = 512 << 20;
@@ -57,24 +52,23 @@ pub(super) async fn grep_resources(
     let from = opened
         .map(|cursor| SearchPosition::decode(&cursor.0).ok_or_else(Error::bad_cursor))
         .transpose()?;
-    let most = grep.max_matches.unwrap_or(DEFAULT_MATCHES).clamp(1, MAX_MATCHES);
-    let around = grep.context.unwrap_or(DEFAULT_CONTEXT).min(MAX_CONTEXT);
     let expression = LineRegex::new(&grep.pattern, grep.ignore_case)?;
     let mut search = GrepSearch {
         server,
         exchange,
         expression: &expression,
-        context_lines: around as usize,
+        context_lines: grep.context as usize,
         resume: from.as_ref().and_then(|from| from.resume_line.clone()),
-        matches: GrepMatches::new(most as usize),
+        matches: GrepMatches::new(grep.max_matches as usize),
         bytes: 0,
     };
-    let parent = grep.filter.collection.as_ref().map(|link| link.0.clone());
+    let parent = grep.filter.collection.clone();
     let place = from.as_ref().map(|from| &from.list_position[..]);
-    let mut walk = RecursiveList::new(server, &exchange.ctx, (parent, true), place)?;
-    let spot = search.search_all(&ResourceFilter::new(&grep.filter)?, &mut walk).await?;
+    let filter = build_filter(&grep.filter, true)?;
+    let mut walk = RecursiveList::new(server, &exchange.ctx, (parent, true, &filter), place)?;
+    let spot = search.search_all(&filter, &mut walk).await?;
     let cursor = spot.map(|spot| server.seal.seal(&seal, &Cursor(spot.encode().into())));
-    Ok(search.matches.into_result(cursor, &walk.absent))
+    Ok(search.matches.into_result(cursor, walk.absent))
 }
 
 /// The position at which the next call resumes; the content of the cursor.
@@ -111,7 +105,7 @@ impl<'a> GrepSearch<'a> {
     /// Searches until the end or a bound. Returns the position to resume at, `None` at the end.
     async fn search_all(
         &mut self,
-        filter: &ResourceFilter<'_>,
+        filter: &Filter,
         walk: &mut RecursiveList<'a>,
     ) -> Result<Option<SearchPosition>> {
         let ctx = &self.exchange.ctx;
@@ -167,18 +161,21 @@ impl<'a> GrepSearch<'a> {
 
     async fn fill_queue(
         &self,
-        filter: &ResourceFilter<'_>,
+        filter: &Filter,
         walk: &mut RecursiveList<'a>,
         ahead: &mut OpenQueue<'a>,
     ) -> Result<()> {
         let (provider, ctx) = (&*self.server.provider, &self.exchange.ctx);
         while !ahead.ended && ahead.queued.len() < QUEUE_LENGTH && ahead.scanned < MAX_SCANNED {
             let Some(resource) = walk.next_resource().await? else {
-                ahead.ended = true;
+                if walk.is_paused() {
+                    ahead.scanned = MAX_SCANNED;
+                }
+                ahead.ended = !walk.is_paused();
                 break;
             };
             ahead.scanned += 1;
-            if is_pure_collection(&resource) || !filter.matches(provider, &resource) {
+            if is_pure_collection(&resource) || !is_match(filter, provider, &resource) {
                 continue;
             }
             let before = std::mem::replace(&mut ahead.position_after, walk.encode_position());

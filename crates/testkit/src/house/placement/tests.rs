@@ -48,6 +48,24 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "crates/catalog/src/merge.rs",
         "crates/protocol/src/inbound/shape/x.rs",
     ),
+    (
+        "1:",
+        "if method == \"roots/list\" {",
+        "crates/providers/src/upstream/relay.rs",
+        "crates/protocol/src/outbound/input_request.rs",
+    ),
+    (
+        "3:",
+        "let status = json!({ \"a\": 1 });",
+        "crates/server/src/watchers/watcher.rs",
+        "crates/cli/src/mount_status.rs",
+    ),
+    (
+        "3:",
+        "use serde_json::value::RawValue;",
+        "crates/server/src/tools/list.rs",
+        "crates/client/src/session.rs",
+    ),
     ("4:", "use std::fs::File;", "crates/catalog/src/mount.rs", "crates/providers/src/git/tree.rs"),
     (
         "4:",
