@@ -184,10 +184,10 @@ impl Provider for MountsProvider {
         let known = self.find_status(uri)?;
         let text = known.status_json();
         let resource = known.describe(&text);
-        let version = resource.etag.as_deref().unwrap_or_default();
-        let (text, slice) =
-            window.apply_to_text(&text, version).map_err(|error| error.about(uri))?;
-        let body = Body::Text(ByteSource::Bytes(text.into()));
+        let checked = window.check(resource.etag.as_deref(), text.len() as u64);
+        checked.map_err(|error| error.about(uri))?;
+        let (text, slice) = window.cut(&text.into(), true);
+        let body = Body::Text(ByteSource::Bytes(text));
         let part = Part { resource: Arc::new(resource), body, slice };
         Ok(Reading { content: Content::Parts(vec![part]), freshness })
     }

@@ -10,7 +10,6 @@ use super::file::{
     ContentFacts, DeclaredFile, OpenDeclaredFile, content_fingerprint, run_blocking,
 };
 use super::options::{ContentOrigin, FormatDeclaration, ResourceDeclaration};
-use super::window::{check_window, cut_window};
 
 /// A declared resource. Its description is built once if all content is inline, otherwise at
 /// every request, from the files.
@@ -234,9 +233,8 @@ pub(super) fn body_from_bytes(
     is_text: bool,
     window: &Window,
 ) -> (Body, Option<Slice>) {
-    let (bytes, slice) = cut_window(bytes, is_text, window);
-    let source = ByteSource::Bytes(bytes);
-    (if is_text { Body::Text(source) } else { Body::Blob(source) }, slice)
+    let (bytes, slice) = window.cut(bytes, is_text);
+    (Body::new(ByteSource::Bytes(bytes), is_text), slice)
 }
 
 fn build_parts(
@@ -245,7 +243,7 @@ fn build_parts(
     window: &Window,
 ) -> Result<Vec<Part>> {
     let total = contents.iter().map(FormatContent::size).sum();
-    check_window(window, resources.first().and_then(|primary| primary.etag.as_deref()), total)?;
+    window.check(resources.first().and_then(|primary| primary.etag.as_deref()), total)?;
     let parts = resources.iter().zip(contents).map(|(resource, content)| {
         let (body, slice) = content.into_body(window)?;
         Ok(Part { resource: Arc::clone(resource), body, slice })

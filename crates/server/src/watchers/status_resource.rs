@@ -75,9 +75,10 @@ impl Provider for WatcherRegistry {
         self.check_uri(uri)?;
         let text = self.status_json();
         let resource = Arc::new(self.describe(&text));
-        let (text, slice) =
-            window.apply_to_text(&text, &etag_of(&text)).map_err(|error| error.about(uri))?;
-        let part = Part { resource, body: Body::Text(ByteSource::Bytes(text.into())), slice };
+        let checked = window.check(resource.etag.as_deref(), text.len() as u64);
+        checked.map_err(|error| error.about(uri))?;
+        let (text, slice) = window.cut(&text.into(), true);
+        let part = Part { resource, body: Body::Text(ByteSource::Bytes(text)), slice };
         Ok(Reading { content: Content::Parts(vec![part]), freshness: Freshness::default() })
     }
 
