@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use resource::{Change, Context, Error, ErrorKind, Interest, Provider, Result};
 use tokio::sync::OnceCell;
 use tokio::task::AbortHandle;
@@ -101,7 +101,7 @@ impl Hub {
             Interest::Everything => PendingChange::Everything,
         };
         let ticket = SubscriptionId { number, overflow: sum };
-        lock(&line.subscribers).push((ticket.clone(), mailbox.clone()));
+        line.subscribers.lock().push((ticket.clone(), mailbox.clone()));
         let subscription = Subscription { group: line, id: ticket, mailbox: mailbox.clone() };
         let line = &subscription.group;
         let opened = line.task.get_or_try_init(|| self.shared.spawn_watch_task(line));
@@ -114,13 +114,13 @@ impl Hub {
 
     /// The number of interests with subscribers.
     pub fn interest_count(&self) -> usize {
-        lock(&self.shared.groups).len()
+        self.shared.groups.lock().len()
     }
 }
 
 impl HubState {
     fn group_for(self: &Arc<Self>, interest: &Interest) -> Arc<InterestGroup> {
-        let mut lines = lock(&self.groups);
+        let mut lines = self.groups.lock();
         if let Some(line) = lines.get(interest).and_then(Weak::upgrade) {
             return line;
         }
@@ -161,7 +161,7 @@ impl HubState {
             Change::Components(offer) => PendingChange::Components(offer),
             Change::WithExtra(..) => return,
         };
-        let mut open = lock(&self.debouncer);
+        let mut open = self.debouncer.lock();
         let idle = open.next_check().is_none();
         let burst = open.record(letter, Instant::now());
         burst.extra = words;
@@ -179,11 +179,11 @@ impl HubState {
         loop {
             // A change that arrives during the sleep may be due earlier. It waits until the sleep
             // ends, which is still within the longest delay that the debounce allows.
-            let Some(due) = lock(&self.debouncer).next_check() else { return };
+            let Some(due) = self.debouncer.lock().next_check() else { return };
             time::sleep_until(due).await;
             let now = Instant::now();
             loop {
-                let settled = lock(&self.debouncer).take(now);
+                let settled = self.debouncer.lock().take(now);
                 let Some((letter, burst)) = settled else { break };
                 deliver(&letter, &burst);
             }
@@ -191,7 +191,7 @@ impl HubState {
     }
 
     fn remove_group(&self, group: &InterestGroup) {
-        let mut lines = lock(&self.groups);
+        let mut lines = self.groups.lock();
         let ours = |known: &Weak<InterestGroup>| std::ptr::eq(known.as_ptr(), group);
         if lines.get(&group.interest).is_some_and(ours) {
             lines.remove(&group.interest);
@@ -204,14 +204,14 @@ fn deliver(change: &PendingChange, burst: &PendingDelivery) {
     let words = &burst.extra;
     let lines: Vec<_> = burst.groups.iter().filter_map(Weak::upgrade).collect();
     if let [line] = &lines[..] {
-        for (ticket, mailbox) in lock(&line.subscribers).iter() {
+        for (ticket, mailbox) in line.subscribers.lock().iter() {
             mailbox.put(change, words, [ticket].into_iter());
         }
         return;
     }
     let mut boxes: HashMap<usize, (Mailbox, Vec<SubscriptionId>)> = HashMap::new();
     for line in &lines {
-        for (ticket, mailbox) in lock(&line.subscribers).iter() {
+        for (ticket, mailbox) in line.subscribers.lock().iter() {
             let known = boxes.entry(mailbox.id());
             let (_, tickets) = known.or_insert_with(|| (mailbox.clone(), Vec::new()));
             tickets.push(ticket.clone());
@@ -237,7 +237,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         let number = self.id.number;
-        lock(&self.group.subscribers).retain(|(ticket, _)| ticket.number != number);
+        self.group.subscribers.lock().retain(|(ticket, _)| ticket.number != number);
         self.mailbox.remove_subscription(&self.id);
         if let Some(hub) = self.group.hub.upgrade() {
             hub.subscription_count.fetch_sub(1, Ordering::Relaxed);
@@ -257,8 +257,4 @@ impl Drop for WatchTask {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }
