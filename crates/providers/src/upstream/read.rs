@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use client::{ContentElement, ReadResult, Request, components, input_request};
+use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{
     Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Json, Part, Reading,
-    Resource, Result, Slice, Uri, Window,
+    Resource, Result, Uri, Window,
 };
 
 use super::Inner;
 use super::error_mapping::resource_error;
 use super::relay::server_requests::call_until_final;
-use super::ttl_cache::{CacheLifetime, RequiredFreshness};
 
 /// How long a read stays cached for further windows of it, whatever its TTL.
 const WINDOW_GRACE: Duration = Duration::from_secs(30);
@@ -59,7 +59,7 @@ impl Inner {
         required: RequiredFreshness,
         goes_on: bool,
     ) -> Result<(Arc<UpstreamContent>, Freshness)> {
-        if let Some((copy, ttl)) = self.read_cache.get(uri, required) {
+        if let Some((copy, ttl)) = self.read_cache.get_aged(uri, required) {
             let freshness = Freshness { ttl, ..copy.freshness };
             return Ok((copy, freshness));
         }
@@ -102,7 +102,7 @@ impl Inner {
     fn cache_content(&self, uri: &Uri, copy: &Arc<UpstreamContent>) {
         let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum();
         let worth = CacheLifetime { ttl: copy.freshness.ttl, grace: WINDOW_GRACE, weight };
-        self.read_cache.put(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
+        self.read_cache.insert_current(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
     }
 
     /// Reads `uri` for this caller alone: the server may request input from it.
@@ -221,32 +221,20 @@ impl UpstreamContent {
     }
 
     fn window_parts(&self, window: &Window) -> Result<Vec<Part>> {
-        match window {
-            Window::Whole { limit } => {
-                let total = self.parts.iter().map(|part| part.bytes.len() as u64).sum();
-                if total > *limit {
-                    return Err(Error::too_large(total, *limit));
-                }
-                Ok(self.parts.iter().map(|part| part.to_part(part.bytes.clone(), None)).collect())
+        // A window applies to the first part and returns only that one.
+        let etag = matches!(window, Window::Part { .. }).then(|| self.etag());
+        let count = if etag.is_some() { 1 } else { self.parts.len() };
+        let total = self.parts.iter().map(|part| part.bytes.len() as u64).sum();
+        window.check(etag.as_deref(), total)?;
+        let cut = |part: &UpstreamPart| {
+            let (bytes, slice) = window.cut(&part.bytes, part.is_text);
+            let mut resource = Arc::clone(&part.resource);
+            if etag.is_some() && resource.etag.is_none() {
+                Arc::make_mut(&mut resource).etag.clone_from(&etag);
             }
-            Window::Part { .. } if self.differs_from_pin(window) => {
-                Err(Error::changed(self.etag()))
-            }
-            // A window applies to the first part and returns only that one.
-            Window::Part { offset, length, .. } => Ok(self
-                .parts
-                .iter()
-                .take(1)
-                .map(|part| {
-                    let (bytes, slice) = cut_window(&part.bytes, part.is_text, *offset, *length);
-                    let mut given = part.to_part(bytes, Some(slice));
-                    if given.resource.etag.is_none() {
-                        Arc::make_mut(&mut given.resource).etag = Some(self.etag());
-                    }
-                    given
-                })
-                .collect()),
-        }
+            Part { resource, body: Body::new(ByteSource::Bytes(bytes), part.is_text), slice }
+        };
+        Ok(self.parts.iter().take(count).map(cut).collect())
     }
 
     /// A hash over the URIs and bytes of all parts.
@@ -259,25 +247,4 @@ impl UpstreamContent {
         }
         hasher.finalize()
     }
-}
-
-impl UpstreamPart {
-    fn to_part(&self, bytes: Bytes, slice: Option<Slice>) -> Part {
-        let source = ByteSource::Bytes(bytes);
-        let body = if self.is_text { Body::Text(source) } else { Body::Blob(source) };
-        Part { resource: Arc::clone(&self.resource), body, slice }
-    }
-}
-
-/// The window of `bytes` from `offset` on. Text is cut between characters and holds at least one.
-fn cut_window(bytes: &Bytes, is_text: bool, offset: u64, length: u64) -> (Bytes, Slice) {
-    let total = bytes.len();
-    let is_edge = |at: &usize| !is_text || bytes.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
-    let within = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
-    let start = (within(offset)..=total).find(is_edge).unwrap_or(total);
-    let least = (start + 1..=total).find(is_edge).unwrap_or(total);
-    let most = within((start as u64).saturating_add(length));
-    let end = (least..=most).rev().find(is_edge).unwrap_or(least);
-    let slice = Slice::new(start as u64, (end - start) as u64, total as u64);
-    (bytes.slice(start..end), slice)
 }
