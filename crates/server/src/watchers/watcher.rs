@@ -10,8 +10,6 @@ use subscriptions::{Hub, Mailbox, PendingChange, Subscription};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
-use super::lock;
-
 /// Length of the handle prefix that the status resource shows.
 const HANDLE_PREFIX: usize = 8;
 
@@ -63,11 +61,11 @@ impl Watcher {
                 Err(Error::new(ErrorKind::Unavailable, why))
             }
         };
-        if !admits(&lock(&self.subscriptions))? {
+        if !admits(&self.subscriptions.lock())? {
             return Ok(());
         }
         let subscription = hub.subscribe(Interest::Resource(uri.clone()), &self.mailbox).await?;
-        let mut held = lock(&self.subscriptions);
+        let mut held = self.subscriptions.lock();
         // A concurrent call may have added it, or filled the limit, in the meantime.
         let replaced = if admits(&held)? {
             held.insert(uri.clone(), subscription)
@@ -82,7 +80,7 @@ impl Watcher {
 
     /// Unsubscribes from `uris`, or from all, and drops their pending changes.
     pub(crate) fn unsubscribe(&self, uris: Option<&[Uri]>) {
-        let mut held = lock(&self.subscriptions);
+        let mut held = self.subscriptions.lock();
         let ended: Vec<Subscription> = match uris {
             Some(uris) => uris.iter().filter_map(|uri| held.remove(uri)).collect(),
             None => std::mem::take(&mut *held).into_values().collect(),
@@ -100,7 +98,7 @@ impl Watcher {
 
     /// The watched URIs, sorted.
     pub(crate) fn watched_uris(&self) -> Vec<Uri> {
-        lock(&self.subscriptions).keys().cloned().collect()
+        self.subscriptions.lock().keys().cloned().collect()
     }
 
     /// Waits until there is a change, at most `span`. Takes nothing, so a cancelled wait loses no
@@ -125,22 +123,22 @@ impl Watcher {
 
     /// Records the last error, for the status resource.
     pub(crate) fn set_last_error(&self, words: String) {
-        *lock(&self.last_error) = Some(words);
+        *self.last_error.lock() = Some(words);
         self.changed.send_replace(());
     }
 
     /// Marks the watcher as used now.
     pub(super) fn touch(&self) {
-        *lock(&self.last_used) = Instant::now();
+        *self.last_used.lock() = Instant::now();
     }
 
     pub(super) fn last_used(&self) -> Instant {
-        *lock(&self.last_used)
+        *self.last_used.lock()
     }
 
     /// The public JSON view; `None` if the watcher watches nothing.
     pub(super) fn public_json(&self) -> Option<Value> {
-        let held = lock(&self.subscriptions);
+        let held = self.subscriptions.lock();
         if held.is_empty() {
             return None;
         }
@@ -153,7 +151,7 @@ impl Watcher {
             "handle": self.handle[..HANDLE_PREFIX],
             "kind": kind,
             "watching": held.iter().map(one).collect::<Value>(),
-            "last_error": *lock(&self.last_error),
+            "last_error": *self.last_error.lock(),
         }))
     }
 }
