@@ -109,14 +109,14 @@ impl<K: Hash + Eq, V, S: BuildHasher + Default> Cache<K, V, S> {
         Some((entry.value.clone(), remaining))
     }
 
-    /// Runs `change` on the value for `key`, which must not change its weight. The cache is locked
-    /// meanwhile.
-    pub fn modify<Q, R>(&self, key: &Q, change: impl FnOnce(&mut V) -> R) -> Option<R>
+    /// Runs `act` on the value for `key` in place, whatever its age. `act` must be short, since the
+    /// cache is locked meanwhile, and must not change the weight.
+    pub fn with<Q, R>(&self, key: &Q, act: impl FnOnce(&mut V) -> R) -> Option<R>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.table.lock().entries.to_back(key).map(|entry| change(&mut entry.value))
+        self.table.lock().entries.to_back(key).map(|entry| act(&mut entry.value))
     }
 
     /// Caches a value without a time limit, unless it is too heavy.
@@ -245,7 +245,7 @@ mod tests {
         let cache = Cache::<&str, u8>::new(CacheBounds::entries(2));
         cache.insert("a", 1, 0);
         cache.insert("b", 2, 0);
-        assert_eq!(cache.modify("a", |value| std::mem::replace(value, 3)), Some(1));
+        assert_eq!(cache.with("a", |value| std::mem::replace(value, 3)), Some(1));
         cache.insert("c", 4, 0);
         assert_eq!((cache.get("a"), cache.get("b"), cache.get("c")), (Some(3), None, Some(4)));
         cache.remove("a");
