@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use futures_core::Stream;
 use futures_util::stream::SelectAll;
 use futures_util::{StreamExt, future, stream};
+use machinery::Backoff;
 use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
 use tokio::sync::watch;
 use tokio::time;
@@ -18,9 +19,8 @@ use crate::mount::Mount;
 /// How long opening all streams waits for one mount.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Backoff before a stream is opened again: the first delay, and the longest.
-const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
-const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
+/// Delays before a stream is opened again.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
 
 pub(crate) type ChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
@@ -126,8 +126,7 @@ async fn open_all_streams(
         let (mount, ctx, interest) = (Arc::clone(mount), ctx.clone(), interest.clone());
         let opened = mount.watch_public(&ctx, interest.clone(), None);
         let heard = time::timeout(OPEN_TIMEOUT, opened).await.ok().and_then(Result::ok);
-        let steady =
-            ReopeningWatch { mount, ctx, interest, stream: heard, retry_delay: MIN_RETRY_DELAY };
+        let steady = ReopeningWatch { mount, ctx, interest, stream: heard, failures: 0 };
         stream::unfold(steady, ReopeningWatch::next).boxed()
     });
     let opened = future::join_all(opening).await;
@@ -141,7 +140,8 @@ struct ReopeningWatch {
     ctx: Context,
     interest: Interest,
     stream: Option<ChangeStream>,
-    retry_delay: Duration,
+    /// How often it ended or failed since the last change.
+    failures: u32,
 }
 
 impl ReopeningWatch {
@@ -149,13 +149,13 @@ impl ReopeningWatch {
         loop {
             if let Some(heard) = &mut self.stream {
                 if let Some(change) = heard.next().await {
-                    self.retry_delay = MIN_RETRY_DELAY;
+                    self.failures = 0;
                     return Some((change, self));
                 }
                 self.stream = None;
             }
-            time::sleep(self.retry_delay).await;
-            self.retry_delay = (self.retry_delay * 2).min(MAX_RETRY_DELAY);
+            self.failures = self.failures.saturating_add(1);
+            time::sleep(BACKOFF.delay(self.failures)).await;
             let opened = self.mount.watch_public(&self.ctx, self.interest.clone(), None).await;
             self.stream = opened.ok();
             if self.stream.is_some() {

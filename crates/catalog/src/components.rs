@@ -1,11 +1,10 @@
 //! Tools and prompts of all mounts: merged lists, public names, and routing of calls.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parking_lot::Mutex;
+use machinery::{Cache, CacheBounds};
 use resource::{
     CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Error, Freshness,
     Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, Uri, UriRewrite,
@@ -21,26 +20,25 @@ use crate::tool_name;
 const MAX_LOOKUP_PAGES: usize = 64;
 const LOOKUP_PAGE_SIZE: usize = 1000;
 
-/// The maximum number of cached shortened names. Beyond it the cache is cleared, which costs only
-/// time.
+/// The maximum number of cached shortened names.
 const MAX_SHORT_NAMES: usize = 16 << 10;
 
 /// Cache of the local names of shortened names, by kind and public name.
-#[derive(Default)]
-pub(crate) struct ShortNames(Mutex<HashMap<(ComponentKind, String), String>>);
+pub(crate) struct ShortNames(Cache<(ComponentKind, String), String>);
+
+impl Default for ShortNames {
+    fn default() -> Self {
+        Self(Cache::new(CacheBounds::entries(MAX_SHORT_NAMES)))
+    }
+}
 
 impl ShortNames {
     fn put(&self, kind: ComponentKind, public: &str, local: &str) {
-        let mut known = self.0.lock();
-        if known.len() >= MAX_SHORT_NAMES {
-            known.clear();
-        }
-        known.insert((kind, public.to_owned()), local.to_owned());
+        self.0.insert((kind, public.to_owned()), local.to_owned(), 1);
     }
 
     fn get(&self, kind: ComponentKind, public: &str) -> Option<String> {
-        let known = self.0.lock();
-        known.get(&(kind, public.to_owned())).cloned()
+        self.0.get(&(kind, public.to_owned()))
     }
 }
 

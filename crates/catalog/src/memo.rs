@@ -3,27 +3,19 @@
 //! The same input `Arc` gives the same output `Arc`, without rewriting it again, so that the next
 //! cache in the chain recognises it by address too.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use machinery::{Cache, CacheBounds};
 use resource::{Resource, Result};
 
-/// The maximum number of results. Beyond it the memo is cleared, which costs only time.
+/// The maximum number of results, and of items in pages.
 const MAX_ENTRIES: usize = 16 << 10;
 
 /// Results by the address of their input.
-#[derive(Default)]
 pub(crate) struct Memo {
-    tables: Mutex<MemoTables>,
-}
-
-#[derive(Default)]
-struct MemoTables {
-    entries: HashMap<usize, MemoEntry>,
+    entries: Cache<usize, MemoEntry>,
     /// By the address of the first item and the number of items.
-    pages: HashMap<(usize, usize), MemoPage>,
-    page_items: usize,
+    pages: Cache<(usize, usize), Arc<MemoPage>>,
 }
 
 /// A result and its input, which stays alive so that no other item gets its address.
@@ -39,6 +31,13 @@ struct MemoPage {
     results: Option<Vec<Arc<Resource>>>,
 }
 
+impl Default for Memo {
+    fn default() -> Self {
+        let entries = Cache::new(CacheBounds::entries(MAX_ENTRIES));
+        Self { entries, pages: Cache::new(CacheBounds::weight(MAX_ENTRIES)) }
+    }
+}
+
 impl Memo {
     /// Maps every item with `make`, or with its result from an earlier call. Drops items for which
     /// `make` returns `None`.
@@ -49,45 +48,26 @@ impl Memo {
     ) -> Result<Vec<Arc<Resource>>> {
         let Some(first) = items.first() else { return Ok(items) };
         let key = (Arc::as_ptr(first).addr(), items.len());
-        let mut kept = self.tables.lock();
-        if let Some(sheet) = kept.find_page(key, &items) {
-            return Ok(sheet.results.clone().unwrap_or(items));
+        if let Some(page) = self.pages.get(&key)
+            && are_same_arcs(&page.inputs, &items)
+        {
+            return Ok(page.results.clone().unwrap_or(items));
         }
         let mut results = Vec::with_capacity(items.len());
         for item in &items {
             let address = Arc::as_ptr(item).addr();
-            if let Some(made) = kept.entries.get(&address) {
-                results.push(Arc::clone(&made.result));
+            if let Some(result) = self.entries.with(&address, |entry| Arc::clone(&entry.result)) {
+                results.push(result);
             } else if let Some(result) = make(Arc::clone(item))? {
-                if kept.entries.len() >= MAX_ENTRIES {
-                    *kept = MemoTables::default();
-                }
-                let made = MemoEntry { result: Arc::clone(&result), _input: Arc::clone(item) };
-                kept.entries.insert(address, made);
+                let entry = MemoEntry { result: Arc::clone(&result), _input: Arc::clone(item) };
+                self.entries.insert(address, entry, 1);
                 results.push(result);
             }
         }
         let are_same = are_same_arcs(&items, &results);
-        let sheet = MemoPage { inputs: items, results: (!are_same).then(|| results.clone()) };
-        kept.insert_page(key, sheet);
+        let page = MemoPage { inputs: items, results: (!are_same).then(|| results.clone()) };
+        self.pages.insert(key, Arc::new(page), key.1);
         Ok(results)
-    }
-}
-
-impl MemoTables {
-    fn find_page(&self, key: (usize, usize), items: &[Arc<Resource>]) -> Option<&MemoPage> {
-        self.pages.get(&key).filter(|sheet| are_same_arcs(&sheet.inputs, items))
-    }
-
-    fn insert_page(&mut self, key: (usize, usize), sheet: MemoPage) {
-        if self.page_items + sheet.inputs.len() > MAX_ENTRIES {
-            self.pages.clear();
-            self.page_items = 0;
-        }
-        self.page_items += sheet.inputs.len();
-        if let Some(old) = self.pages.insert(key, sheet) {
-            self.page_items -= old.inputs.len();
-        }
     }
 }
 
@@ -154,11 +134,6 @@ mod tests {
         for _ in 0..MAX_ENTRIES + 10 {
             memo.map(vec![resource("x")], titled).unwrap();
         }
-        let kept = memo.tables.lock();
-        assert!(
-            kept.entries.len() <= MAX_ENTRIES
-                && kept.page_items <= MAX_ENTRIES
-                && kept.pages.len() <= kept.page_items
-        );
+        assert!(memo.entries.len() <= MAX_ENTRIES && memo.pages.weight() <= MAX_ENTRIES);
     }
 }

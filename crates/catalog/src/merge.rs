@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use machinery::{Packer, Unpacker};
 use resource::{
     Absence, CacheScope, Cursor, Error, ErrorKind, Filter, Freshness, Page, PageRequest, Result,
 };
@@ -133,20 +134,15 @@ fn absence(mount: &Mount, error: &Error) -> Absence {
 
 impl MergeCursor {
     fn encode(&self) -> Cursor {
-        let mut bytes = self.mount.clone().into_bytes();
-        if let Some(inside) = &self.inner {
-            bytes.push(0);
-            bytes.extend_from_slice(&inside.0);
-        }
-        Cursor(bytes.into())
+        let inner = self.inner.as_ref().map(|inner| &inner.0);
+        Cursor(Packer::default().bytes(Some(&self.mount)).bytes(inner).finish().into())
     }
 
     fn decode(cursor: &Cursor) -> Result<Self> {
-        let bytes = &cursor.0;
-        let end = bytes.iter().position(|byte| *byte == 0);
-        let name = &bytes[..end.unwrap_or(bytes.len())];
-        let mount = std::str::from_utf8(name).map_err(|_| Error::bad_cursor())?.to_owned();
-        let inside = end.map(|end| Cursor(Bytes::copy_from_slice(&bytes[end + 1..])));
-        Ok(Self { mount, inner: inside })
+        let mut parts = Unpacker::new(&cursor.0);
+        let mount = parts.text().flatten().ok_or_else(Error::bad_cursor)?.to_owned();
+        let inner = parts.bytes().ok_or_else(Error::bad_cursor)?;
+        parts.end().ok_or_else(Error::bad_cursor)?;
+        Ok(Self { mount, inner: inner.map(|inner| Cursor(Bytes::copy_from_slice(inner))) })
     }
 }

@@ -188,10 +188,10 @@ impl Provider for MountsProvider {
         let text = known.status_json(ctx);
         let resource = known.describe(&text);
         request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
-        let version = resource.etag.as_deref().unwrap_or_default();
-        let cut = request.window.apply_to_text(&text, version);
-        let (text, slice) = cut.map_err(|error| error.about(uri))?;
-        let body = Body::Text(ByteSource::Bytes(text.into()));
+        let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
+        checked.map_err(|error| error.about(uri))?;
+        let (text, slice) = request.window.cut(&text.into(), true);
+        let body = Body::Text(ByteSource::Bytes(text));
         let part = Part { resource: Arc::new(resource), body, slice };
         Ok(Reading::new(Content::Parts(vec![part]), freshness))
     }

@@ -17,9 +17,10 @@ mod transport;
 
 pub use client::{Client, Request, ServerResponse};
 pub use error::Error;
+pub use machinery::Backoff;
 pub use notifications::{NotificationKind, NotificationReceiver, ServerNotification};
 pub use options::{
-    Backoff, Options, PipeOpener, PipeReader, PipeWriter, ServerRequestHandler, ServerTarget,
+    Options, PipeOpener, PipeReader, PipeWriter, ServerRequestHandler, ServerTarget,
 };
 pub use pages::PageIterator;
 pub use protocol::json::frame::RawJson;

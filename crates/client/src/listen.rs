@@ -158,7 +158,7 @@ impl ListenTask {
         }
         self.current = None;
         self.missed = true;
-        let again = self.connector.options.backoff.delay(self.failures.max(1));
+        let again = self.connector.options.backoff.jittered_delay(self.failures.max(1));
         tokio::select! {
             change = changes.recv() => change.map(Some),
             () = time::sleep(again) => Some(None),

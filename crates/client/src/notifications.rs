@@ -3,10 +3,11 @@
 //! Changes are a set: repeated changes collapse into one, and none is lost. All other notifications
 //! are a short queue that drops its oldest. Both are bounded in number and bytes.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
 
-use parking_lot::{Mutex, MutexGuard};
+use hashlink::LinkedHashMap;
+use parking_lot::Mutex;
 use protocol::inbound::notice;
 use protocol::outbound::request::{methods, uri_params};
 use resource::UnknownMembers;
@@ -68,7 +69,7 @@ impl NotificationReceiver {
             if let Some(notice) = self.take() {
                 return Some(notice);
             }
-            if lock(&self.0.queue).closed {
+            if self.0.queue.lock().closed {
                 return None;
             }
             // `Notify` stores a permit, so an arrival since `take` wakes this at once.
@@ -78,12 +79,12 @@ impl NotificationReceiver {
 
     /// The next notification that has already arrived.
     pub fn take(&mut self) -> Option<ServerNotification> {
-        lock(&self.0.queue).take()
+        self.0.queue.lock().take()
     }
 
     /// How many notifications the queue dropped; changes are never among them.
     pub fn dropped(&self) -> u64 {
-        lock(&self.0.queue).dropped
+        self.0.queue.lock().dropped
     }
 }
 
@@ -95,8 +96,8 @@ struct NotificationMailbox {
 
 #[derive(Debug, Default)]
 struct NotificationQueue {
-    changes: HashMap<ChangeKey, ServerNotification>,
-    change_order: VecDeque<ChangeKey>,
+    /// The latest of each, in the order of the first.
+    changes: LinkedHashMap<ChangeKey, ServerNotification>,
     others: VecDeque<ServerNotification>,
     /// Bytes of the waiting changes, and of the others.
     sizes: (usize, usize),
@@ -120,16 +121,12 @@ impl NotificationQueue {
         }
         let key = (notice.kind.clone(), notice.method.clone());
         self.sizes.0 += notice.size();
-        match self.changes.insert(key.clone(), notice) {
-            Some(last) => self.sizes.0 -= last.size(),
-            None => self.change_order.push_back(key),
-        }
+        let replaced = self.changes.replace(key, notice);
+        self.sizes.0 -= replaced.map_or(0, |last| last.size());
     }
 
     fn take(&mut self) -> Option<ServerNotification> {
-        if let Some(changed) =
-            self.change_order.pop_front().and_then(|key| self.changes.remove(&key))
-        {
+        if let Some((_, changed)) = self.changes.pop_front() {
             self.sizes.0 -= changed.size();
             return Some(changed);
         }
@@ -143,8 +140,7 @@ impl NotificationQueue {
     fn clear_if_full(&mut self) -> bool {
         let overflows = self.changes.len() > MAX_CHANGES || self.sizes.0 > MAX_BYTES;
         if overflows {
-            self.changes = HashMap::new();
-            self.change_order = VecDeque::new();
+            self.changes = LinkedHashMap::new();
             self.sizes.0 = 0;
         }
         overflows
@@ -161,7 +157,7 @@ pub(crate) struct NotificationDispatcher {
 impl NotificationDispatcher {
     pub(crate) fn receiver(&self) -> NotificationReceiver {
         let mailbox = Arc::new(NotificationMailbox::default());
-        lock(&self.mailboxes).push(Arc::downgrade(&mailbox));
+        self.mailboxes.lock().push(Arc::downgrade(&mailbox));
         NotificationReceiver(mailbox)
     }
 
@@ -198,9 +194,9 @@ impl NotificationDispatcher {
     }
 
     fn for_each_mailbox(&self, act: impl Fn(&mut NotificationQueue)) {
-        lock(&self.mailboxes).retain(|mailbox| {
+        self.mailboxes.lock().retain(|mailbox| {
             let Some(mailbox) = mailbox.upgrade() else { return false };
-            act(&mut lock(&mailbox.queue));
+            act(&mut mailbox.queue.lock());
             // At most one receiver waits for a mailbox; the permit also reaches one about to wait.
             mailbox.arrived.notify_one();
             true
@@ -209,16 +205,16 @@ impl NotificationDispatcher {
 
     /// Adds a URI to the set. Returns whether it is new.
     pub(crate) fn add_uri(&self, uri: &str) -> bool {
-        lock(&self.subscribed).insert(uri.to_owned())
+        self.subscribed.lock().insert(uri.to_owned())
     }
 
     /// Removes a URI from the set. Returns whether it was in it.
     pub(crate) fn remove_uri(&self, uri: &str) -> bool {
-        lock(&self.subscribed).remove(uri)
+        self.subscribed.lock().remove(uri)
     }
 
     pub(crate) fn subscribed_uris(&self) -> BTreeSet<String> {
-        lock(&self.subscribed).clone()
+        self.subscribed.lock().clone()
     }
 }
 
@@ -228,18 +224,12 @@ impl Drop for NotificationDispatcher {
     }
 }
 
-/// Ignores poisoning: after a panic the set and the queue are still valid.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::value::RawValue;
 
     use super::{
         MAX_CHANGES, NotificationDispatcher, NotificationKind, QUEUE_CAPACITY, ServerNotification,
-        lock,
     };
 
     fn notice(kind: NotificationKind) -> ServerNotification {
@@ -296,7 +286,7 @@ mod tests {
             std::iter::from_fn(|| notices.take()).map(|notice| notice.kind).collect();
         assert!(heard.contains(&NotificationKind::Updated("a:watched".to_owned())));
         assert!(heard.len() < 40, "{}", heard.len());
-        assert_eq!(lock(&notices.0.queue).sizes, (0, 0));
+        assert_eq!(notices.0.queue.lock().sizes, (0, 0));
         assert!(notices.dropped() > 20);
     }
 

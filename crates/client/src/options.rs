@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use machinery::Backoff;
 use protocol::{ClientIdentity, RpcError};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -110,15 +111,6 @@ pub struct Options {
     pub exit_timeout: Duration,
 }
 
-/// Exponential backoff with jitter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Backoff {
-    /// Delay after the first failure.
-    pub first: Duration,
-    /// Longest delay.
-    pub max: Duration,
-}
-
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -155,18 +147,6 @@ impl Options {
     }
 }
 
-impl Backoff {
-    /// The delay after this many failures in a row: doubled each time, reduced by up to a quarter.
-    pub(crate) fn delay(&self, failures: u32) -> Duration {
-        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(20));
-        let wait = self.first.saturating_mul(doubled).min(self.max);
-        // Jitter, so that many clients of one server do not reconnect all at once.
-        let mut byte = [0_u8];
-        let luck = getrandom::fill(&mut byte).map_or(128, |()| byte[0]);
-        wait.mul_f64(0.75 + f64::from(luck) / 1024.0)
-    }
-}
-
 /// Answers server-to-client requests: sampling, elicitation, roots.
 #[async_trait]
 pub trait ServerRequestHandler: Send + Sync {
@@ -183,9 +163,7 @@ pub trait ServerRequestHandler: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{Backoff, ServerTarget};
+    use super::ServerTarget;
 
     #[test]
     fn secrets_of_a_target_are_not_printed() {
@@ -205,14 +183,5 @@ mod tests {
         assert!(!told.contains("s3cret") && told.contains("http://h:1/mcp"), "{told}");
         let told = format!("{child:?}");
         assert!(!told.contains("s3cret") && told.contains("KEY"), "{told}");
-    }
-
-    #[test]
-    fn waiting_doubles_up_to_a_bound_and_varies_by_a_quarter() {
-        let backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(10) };
-        for (failures, wait) in [(1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 10.0), (4_000, 10.0)] {
-            let waited = backoff.delay(failures).as_secs_f64();
-            assert!(waited >= wait * 0.74 && waited <= wait, "{failures}: {waited}");
-        }
     }
 }

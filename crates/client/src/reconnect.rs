@@ -243,7 +243,7 @@ impl ReconnectingConnection {
             slot.failures = 0;
         }
         slot.failures = slot.failures.saturating_add(1);
-        slot.retry_at = Some((Instant::now() + backoff.delay(slot.failures), why));
+        slot.retry_at = Some((Instant::now() + backoff.jittered_delay(slot.failures), why));
     }
 
     /// Closes the connection for good.

@@ -3,33 +3,28 @@
 //! It is a set, not a queue: it holds each URI once, with the latest change and the latest extra
 //! fields, in the order of the first change.
 
-use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use parking_lot::{Mutex, MutexGuard};
-use resource::{Change, UnknownMembers, Uri};
+use hashlink::LinkedHashMap;
+use parking_lot::Mutex;
+use resource::{Change, Uri};
 
 /// The sending end. Dropping it ends the stream after the pending changes.
-pub(crate) struct ChangeSender(Arc<SharedChangeBuffer>);
+pub(crate) struct ChangeSender(Arc<Mutex<ChangeBuffer>>);
 
 /// The receiving end, a stream. Dropping it runs the cleanup given at creation.
 pub(crate) struct ChangeReceiver {
-    shared: Arc<SharedChangeBuffer>,
+    shared: Arc<Mutex<ChangeBuffer>>,
     on_drop: Option<Box<dyn FnOnce() + Send>>,
 }
 
 #[derive(Default)]
-struct SharedChangeBuffer(Mutex<ChangeBuffer>);
-
-#[derive(Default)]
 struct ChangeBuffer {
-    /// In the order of the first change; `None` stands for the listing.
-    order: VecDeque<Option<Uri>>,
-    /// Whether each exists (or is removed), and the extra fields of the latest change.
-    latest: HashMap<Option<Uri>, (bool, Option<Arc<UnknownMembers>>)>,
+    /// The latest change of each URI, in the order of the first; `None` stands for the listing.
+    pending: LinkedHashMap<Option<Uri>, Change>,
     waker: Option<Waker>,
     is_closed: bool,
 }
@@ -37,24 +32,20 @@ struct ChangeBuffer {
 impl ChangeSender {
     /// Creates both ends. The receiving end calls `leave` when it is dropped.
     pub(crate) fn channel(leave: impl FnOnce() + Send + 'static) -> (Self, ChangeReceiver) {
-        let shared = Arc::new(SharedChangeBuffer::default());
+        let shared = Arc::new(Mutex::new(ChangeBuffer::default()));
         (Self(shared.clone()), ChangeReceiver { shared, on_drop: Some(Box::new(leave)) })
     }
 
     /// Adds a change, replacing a pending one about the same URI.
     pub(crate) fn send(&self, change: Change) {
-        let (change, words) = change.into_parts();
-        let (about, is_there) = match change {
-            Change::Updated(uri) => (Some(uri), true),
-            Change::Removed(uri) => (Some(uri), false),
-            Change::Listing => (None, true),
+        let about = match change.without_extra() {
+            Change::Updated(uri) | Change::Removed(uri) => Some(uri.clone()),
+            Change::Listing => None,
             // Changes of tools and prompts do not travel through this channel.
             Change::Components(_) | Change::WithExtra(..) => return,
         };
         let mut waiting = self.0.lock();
-        if waiting.latest.insert(about.clone(), (is_there, words)).is_none() {
-            waiting.order.push_back(about);
-        }
+        waiting.pending.replace(about, change);
         waiting.wake();
     }
 
@@ -66,7 +57,7 @@ impl ChangeSender {
     /// Number of pending changes.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.0.lock().order.len()
+        self.0.lock().pending.len()
     }
 }
 
@@ -78,28 +69,11 @@ impl Drop for ChangeSender {
     }
 }
 
-impl SharedChangeBuffer {
-    fn lock(&self) -> MutexGuard<'_, ChangeBuffer> {
-        self.0.lock()
-    }
-}
-
 impl ChangeBuffer {
     fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
-    }
-
-    fn pop(&mut self) -> Option<Change> {
-        let about = self.order.pop_front()?;
-        let (is_there, words) = self.latest.remove(&about).unwrap_or((true, None));
-        let change = match about {
-            Some(uri) if is_there => Change::Updated(uri),
-            Some(uri) => Change::Removed(uri),
-            None => Change::Listing,
-        };
-        Some(change.with_extra(words))
     }
 }
 
@@ -108,8 +82,8 @@ impl Stream for ChangeReceiver {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
         let mut waiting = self.shared.lock();
-        match waiting.pop() {
-            Some(change) => Poll::Ready(Some(change)),
+        match waiting.pending.pop_front() {
+            Some((_, change)) => Poll::Ready(Some(change)),
             None if waiting.is_closed => Poll::Ready(None),
             None => {
                 waiting.waker = Some(cx.waker().clone());

@@ -1,5 +1,6 @@
 //! Read requests and results: content, formats, byte windows and slices.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -210,27 +211,36 @@ pub enum Continuation {
     Part(usize),
 }
 
+impl Body {
+    /// Text or a blob from this source.
+    pub fn new(source: ByteSource, is_text: bool) -> Self {
+        if is_text { Self::Text(source) } else { Self::Blob(source) }
+    }
+}
+
 impl Window {
-    /// Applies the window to a text in memory that has this version. Returns the text and, for a
-    /// partial window, its range.
-    pub fn apply_to_text(&self, text: &str, version: &str) -> Result<(String, Option<Slice>)> {
-        let total = text.len();
+    /// Fails if the window pins another version than `etag`, or if a whole read of `total` bytes
+    /// exceeds its limit.
+    pub fn check(&self, etag: Option<&str>, total: u64) -> Result<()> {
         match self {
-            Self::Whole { limit } if total as u64 <= *limit => Ok((text.to_owned(), None)),
-            Self::Whole { limit } => Err(Error::too_large(total as u64, *limit)),
-            Self::Part { etag: Some(pinned), .. } if pinned != version => {
-                Err(Error::changed(version))
+            Self::Part { etag: Some(pinned), .. } if Some(pinned.as_str()) != etag => {
+                Err(Error::changed(etag.unwrap_or_default()))
             }
-            Self::Part { offset, length, .. } => {
-                let clamp = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
-                let start = text.ceil_char_boundary(clamp(*offset));
-                let least = text.ceil_char_boundary(total.min(start + 1));
-                let end = text.floor_char_boundary(clamp((start as u64).saturating_add(*length)));
-                let end = end.max(least);
-                let slice = Slice::new(start as u64, (end - start) as u64, total as u64);
-                Ok((text[start..end].to_owned(), Some(slice)))
-            }
+            Self::Whole { limit } if total > *limit => Err(Error::too_large(total, *limit)),
+            Self::Part { .. } | Self::Whole { .. } => Ok(()),
         }
+    }
+
+    /// Cuts the window out of content in memory, without copying, text between characters.
+    /// Returns the range too, unless the window is the whole.
+    pub fn cut(&self, bytes: &Bytes, is_text: bool) -> (Bytes, Option<Slice>) {
+        let Self::Part { offset, length, .. } = self else { return (bytes.clone(), None) };
+        let byte = |at: u64| {
+            Ok::<_, Infallible>(usize::try_from(at).ok().and_then(|at| bytes.get(at)).copied())
+        };
+        let Ok(slice) = Slice::aligned(bytes.len() as u64, (*offset, *length), is_text, byte);
+        let start = slice.offset as usize;
+        (bytes.slice(start..start + slice.length as usize), Some(slice))
     }
 }
 
@@ -238,6 +248,36 @@ impl Slice {
     /// A range of `length` of `total` bytes from `offset` on, without line numbers.
     pub fn new(offset: u64, length: u64, total: u64) -> Self {
         Self { offset, length, total, lines: None, part: 0, total_parts: 1 }
+    }
+
+    /// The range for a window of this offset and length. In a text it starts at the offset or at
+    /// the next character, ends between characters, and holds at least one. `byte` reads the byte
+    /// at an offset inside the content; `None` if the content has become shorter.
+    pub fn aligned<E>(
+        total: u64,
+        (offset, length): (u64, u64),
+        is_text: bool,
+        mut byte: impl FnMut(u64) -> Result<Option<u8>, E>,
+    ) -> Result<Self, E> {
+        let mut is_inside_character = |at: u64| {
+            let is_continuation = |byte| byte & 0b1100_0000 == 0b1000_0000;
+            Ok(is_text && at < total && byte(at)?.is_some_and(is_continuation))
+        };
+        // A character has at most four bytes; the bound also holds if a file stops being text.
+        let mut edge = |from: u64| {
+            let mut at = from;
+            while at < from.saturating_add(3).min(total) && is_inside_character(at)? {
+                at += 1;
+            }
+            Ok(at)
+        };
+        let start = edge(offset.min(total))?;
+        let least = if start < total { edge(start + 1)? } else { total };
+        let mut end = start.saturating_add(length).min(total);
+        while end > least && is_inside_character(end)? {
+            end -= 1;
+        }
+        Ok(Self::new(start, end.max(least) - start, total))
     }
 
     /// Says which of how many parts the range is of.
@@ -272,5 +312,68 @@ impl Slice {
         let line = self.next_line().map(Continuation::Line);
         let offset = || self.next_offset().map(Continuation::Offset);
         line.or_else(offset).or_else(|| self.next_part().map(Continuation::Part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
+
+    use super::Window;
+    use crate::error::ErrorKind;
+
+    fn window(offset: u64, length: u64) -> Window {
+        Window::Part { offset, length, etag: None }
+    }
+
+    proptest! {
+        #[test]
+        fn windows_of_a_text_hold_whole_characters_and_join_to_the_whole(
+            text in ".{0,20}", length in 0_u64..9,
+        ) {
+            let bytes = Bytes::from(text.clone());
+            let (mut joined, mut offset) = (String::new(), 0);
+            loop {
+                let (part, slice) = window(offset, length).cut(&bytes, true);
+                let part = std::str::from_utf8(&part).unwrap();
+                prop_assert!(part.len() as u64 <= length || part.chars().count() == 1);
+                joined.push_str(part);
+                let Some(next) = slice.unwrap().next_offset() else { break };
+                offset = next;
+            }
+            prop_assert_eq!(joined, text);
+        }
+
+        #[test]
+        fn an_offset_inside_a_character_moves_to_the_next(text in ".{0,20}", offset in 0_u64..90) {
+            let bytes = Bytes::from(text.clone());
+            let slice = window(offset, 4).cut(&bytes, true).1.unwrap();
+            let start = text.ceil_char_boundary(text.len().min(offset as usize));
+            prop_assert_eq!(slice.offset, start as u64);
+        }
+
+        #[test]
+        fn a_blob_is_cut_anywhere(bytes in any::<Vec<u8>>(), offset: u64, length: u64) {
+            let bytes = Bytes::from(bytes);
+            let total = bytes.len();
+            let start = usize::try_from(offset).map_or(total, |start| start.min(total));
+            let length = usize::try_from(length).unwrap_or(total).max(1);
+            let (part, slice) = window(offset, length as u64).cut(&bytes, false);
+            prop_assert_eq!(&part[..], &bytes[start..start.saturating_add(length).min(total)]);
+            prop_assert_eq!(slice.unwrap().length, part.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_window_checks_its_version_and_its_limit() {
+        let pinned = Window::Part { offset: 0, length: 1, etag: Some("a".to_owned()) };
+        assert!(pinned.check(Some("a"), 9).is_ok());
+        assert_eq!(pinned.check(Some("b"), 9).unwrap_err().kind, ErrorKind::Changed);
+        assert_eq!(pinned.check(None, 9).unwrap_err().kind, ErrorKind::Changed);
+        assert!(Window::Whole { limit: 9 }.check(None, 9).is_ok());
+        let whole = Window::Whole { limit: 8 };
+        assert_eq!(whole.check(None, 9).unwrap_err().kind, ErrorKind::TooLarge);
+        assert_eq!(whole.cut(&Bytes::from("日本"), true), (Bytes::from("日本"), None));
     }
 }

@@ -5,6 +5,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use machinery::{Packer, Unpacker};
 use protocol::outbound::input_request;
 use resource::{Cursor, Error, Json, Result};
 
@@ -16,9 +17,8 @@ const STATE_TTL_SECONDS: u64 = 60 * 60;
 /// Seals the `requestState` of a result. `about` names what was requested.
 pub(crate) fn seal_state(server: &Server, about: &str, result: &Json) -> Json {
     input_request::seal_request_state(result, |state| {
-        let mut bytes = (unix_seconds() + STATE_TTL_SECONDS).to_le_bytes().to_vec();
-        bytes.extend_from_slice(state.as_bytes());
-        server.seal.seal(&seal_domain(about), &Cursor(bytes.into()))
+        let packed = Packer::default().integer(unix_seconds() + STATE_TTL_SECONDS);
+        server.seal.seal(&seal_domain(about), &Cursor(packed.bytes(Some(state)).finish().into()))
     })
 }
 
@@ -27,11 +27,12 @@ pub(crate) fn open_state(server: &Server, about: &str, params: &Json) -> Result<
     input_request::open_request_state(params, |text| {
         let forged = || Error::invalid("requestState does not belong to this request");
         let bytes = server.seal.unseal(&seal_domain(about), text).map_err(|_| forged())?.0;
-        let (until, state) = bytes.split_first_chunk().ok_or_else(forged)?;
-        if u64::from_le_bytes(*until) < unix_seconds() {
+        let mut parts = Unpacker::new(&bytes);
+        let until = parts.integer().ok_or_else(forged)?;
+        if until < unix_seconds() {
             return Err(Error::invalid("requestState has expired; repeat the request without it"));
         }
-        String::from_utf8(state.to_vec()).map_err(|_| forged())
+        parts.text().flatten().map(str::to_owned).ok_or_else(forged)
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use resource::{Change, Context, Error, ErrorKind, Interest, Principal, Provider, Result};
 use tokio::sync::{Notify, OnceCell};
 use tokio::task::AbortHandle;
@@ -120,7 +120,7 @@ impl Hub {
             Interest::Everything => PendingChange::Everything,
         };
         let ticket = SubscriptionId { number, overflow: sum };
-        lock(&line.subscribers).push((ticket.clone(), mailbox.clone()));
+        line.subscribers.lock().push((ticket.clone(), mailbox.clone()));
         let subscription = Subscription { group: line, id: ticket, mailbox: mailbox.clone() };
         let line = &subscription.group;
         let opened = line.task.get_or_try_init(|| self.shared.spawn_watch_task(line));
@@ -133,7 +133,7 @@ impl Hub {
 
     /// The number of interests with subscribers.
     pub fn interest_count(&self) -> usize {
-        lock(&self.shared.groups).len()
+        self.shared.groups.lock().len()
     }
 }
 
@@ -147,7 +147,7 @@ impl HubState {
         let is_shared = watch.is_some_and(|watch| watch.is_shared(interest));
         let owner = (!is_shared).then(|| Arc::clone(principal.key()));
         let key = GroupKey { interest: interest.clone(), owner };
-        let mut lines = lock(&self.groups);
+        let mut lines = self.groups.lock();
         if let Some(line) = lines.get(&key).and_then(Weak::upgrade) {
             return line;
         }
@@ -190,7 +190,7 @@ impl HubState {
             Change::Components(offer) => PendingChange::Components(offer),
             Change::WithExtra(..) => return,
         };
-        let mut open = lock(&self.debouncer);
+        let mut open = self.debouncer.lock();
         let due = open.next_check();
         let burst = open.record(letter, Instant::now());
         burst.extra = words;
@@ -209,14 +209,14 @@ impl HubState {
     /// Delivers changes whose burst is over, until the debouncer is empty.
     async fn run_delivery(self: Arc<Self>) {
         loop {
-            let Some(due) = lock(&self.debouncer).next_check() else { return };
+            let Some(due) = self.debouncer.lock().next_check() else { return };
             tokio::select! {
                 () = time::sleep_until(due) => {}
                 () = self.earlier_due.notified() => continue,
             }
             let now = Instant::now();
             loop {
-                let settled = lock(&self.debouncer).take(now);
+                let settled = self.debouncer.lock().take(now);
                 let Some((letter, burst)) = settled else { break };
                 deliver(&letter, &burst);
             }
@@ -224,7 +224,7 @@ impl HubState {
     }
 
     fn remove_group(&self, group: &InterestGroup) {
-        let mut lines = lock(&self.groups);
+        let mut lines = self.groups.lock();
         let ours = |known: &Weak<InterestGroup>| std::ptr::eq(known.as_ptr(), group);
         if lines.get(&group.key).is_some_and(ours) {
             lines.remove(&group.key);
@@ -237,14 +237,14 @@ fn deliver(change: &PendingChange, burst: &PendingDelivery) {
     let words = &burst.extra;
     let lines: Vec<_> = burst.groups.iter().filter_map(Weak::upgrade).collect();
     if let [line] = &lines[..] {
-        for (ticket, mailbox) in lock(&line.subscribers).iter() {
+        for (ticket, mailbox) in line.subscribers.lock().iter() {
             mailbox.put(change, words, [ticket].into_iter());
         }
         return;
     }
     let mut boxes: HashMap<usize, (Mailbox, Vec<SubscriptionId>)> = HashMap::new();
     for line in &lines {
-        for (ticket, mailbox) in lock(&line.subscribers).iter() {
+        for (ticket, mailbox) in line.subscribers.lock().iter() {
             let known = boxes.entry(mailbox.id());
             let (_, tickets) = known.or_insert_with(|| (mailbox.clone(), Vec::new()));
             tickets.push(ticket.clone());
@@ -270,7 +270,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         let number = self.id.number;
-        lock(&self.group.subscribers).retain(|(ticket, _)| ticket.number != number);
+        self.group.subscribers.lock().retain(|(ticket, _)| ticket.number != number);
         self.mailbox.remove_subscription(&self.id);
         if let Some(hub) = self.group.hub.upgrade() {
             hub.subscription_count.fetch_sub(1, Ordering::Relaxed);
@@ -290,8 +290,4 @@ impl Drop for WatchTask {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }

@@ -6,11 +6,11 @@
 //! beyond it one entry for the whole collection replaces them. Putting a change in never waits.
 //! The oldest entry comes out first, so that a busy resource does not hold back the others.
 
-use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use hashlink::LinkedHashMap;
+use parking_lot::Mutex;
 use resource::{ComponentKind, UnknownMembers, Uri};
 use tokio::sync::Notify;
 
@@ -55,13 +55,18 @@ pub(crate) struct SubscriptionId {
 
 #[derive(Default)]
 struct PendingSet {
-    order: VecDeque<PendingChange>,
-    /// The subscriptions that each entry in `order` belongs to.
-    subscriptions: HashMap<PendingChange, Vec<u64>>,
-    /// The latest unknown members of an entry in `order`, if any.
-    extra: HashMap<PendingChange, Arc<UnknownMembers>>,
+    /// In the order in which they became pending.
+    changes: LinkedHashMap<PendingChange, PendingEntry>,
     /// The number of entries per subscription.
     counts: HashMap<u64, PendingCount>,
+}
+
+#[derive(Default)]
+struct PendingEntry {
+    /// The subscriptions that it belongs to.
+    subscriptions: Vec<u64>,
+    /// The latest unknown members.
+    extra: ExtraFields,
 }
 
 #[derive(Default)]
@@ -96,23 +101,23 @@ impl Mailbox {
 
     /// Discards all pending changes.
     pub fn clear(&self) {
-        let waiting = std::mem::take(&mut *self.lock_pending());
+        let waiting = std::mem::take(&mut *self.shared.pending.lock());
         drop(waiting);
     }
 
     /// Takes the oldest change, if there is one.
     pub fn take(&self) -> Option<(PendingChange, ExtraFields)> {
-        self.lock_pending().pop_oldest()
+        self.shared.pending.lock().pop_oldest()
     }
 
     /// Copies the oldest `most` changes; they stay pending.
     pub fn peek(&self, most: usize) -> Vec<PendingChange> {
-        self.lock_pending().order.iter().take(most).cloned().collect()
+        self.shared.pending.lock().changes.keys().take(most).cloned().collect()
     }
 
     /// The number of pending changes.
     pub fn len(&self) -> usize {
-        self.lock_pending().order.len()
+        self.shared.pending.lock().changes.len()
     }
 
     /// Whether no change is pending.
@@ -126,11 +131,13 @@ impl Mailbox {
         extra: &ExtraFields,
         tickets: impl Iterator<Item = &'a SubscriptionId>,
     ) {
-        let mut waiting = self.lock_pending();
+        let mut waiting = self.shared.pending.lock();
         for ticket in tickets {
             waiting.insert(change, ticket);
         }
-        waiting.set_extra(change, extra);
+        if let Some(entry) = waiting.changes.get_mut(change) {
+            entry.extra.clone_from(extra);
+        }
         drop(waiting);
         // All waiters: one that only peeks must not take the wake-up from one that takes.
         self.shared.arrived.notify_waiters();
@@ -138,16 +145,12 @@ impl Mailbox {
 
     /// Removes the changes that belong only to the subscription of `ticket`.
     pub(crate) fn remove_subscription(&self, id: &SubscriptionId) {
-        self.lock_pending().remove_entries_of(id.number);
+        self.shared.pending.lock().remove_entries_of(id.number);
     }
 
     /// Identifies the mailbox; clones have the same id.
     pub(crate) fn id(&self) -> usize {
         Arc::as_ptr(&self.shared).addr()
-    }
-
-    fn lock_pending(&self) -> MutexGuard<'_, PendingSet> {
-        self.shared.pending.lock()
     }
 }
 
@@ -161,32 +164,20 @@ impl PendingSet {
         }
         let summed = self.counts.get(&number).is_some_and(|crowd| crowd.overflowed);
         let letter = if summed { &id.overflow } else { change };
-        let numbers = match self.subscriptions.get_mut(letter) {
-            Some(numbers) if numbers.contains(&number) => return,
-            Some(numbers) => numbers,
+        match self.changes.get_mut(letter) {
+            Some(entry) if entry.subscriptions.contains(&number) => return,
+            Some(entry) => entry.subscriptions.push(number),
             None => {
-                self.order.push_back(letter.clone());
-                self.subscriptions.entry(letter.clone()).or_default()
+                let entry = PendingEntry { subscriptions: vec![number], extra: None };
+                self.changes.insert(letter.clone(), entry);
             }
-        };
-        numbers.push(number);
+        }
         self.counts.entry(number).or_default().entries += 1;
     }
 
-    /// Stores the latest unknown members of an entry, if it is pending under its own name.
-    fn set_extra(&mut self, change: &PendingChange, extra: &ExtraFields) {
-        match extra {
-            Some(words) if self.subscriptions.contains_key(change) => {
-                self.extra.insert(change.clone(), Arc::clone(words));
-            }
-            _ => drop(self.extra.remove(change)),
-        }
-    }
-
     fn pop_oldest(&mut self) -> Option<(PendingChange, ExtraFields)> {
-        let letter = self.order.pop_front()?;
-        let words = self.extra.remove(&letter);
-        for number in self.subscriptions.remove(&letter).unwrap_or_default() {
+        let (letter, entry) = self.changes.pop_front()?;
+        for number in entry.subscriptions {
             if let Entry::Occupied(mut crowd) = self.counts.entry(number) {
                 crowd.get_mut().entries -= 1;
                 if crowd.get().entries == 0 {
@@ -194,19 +185,17 @@ impl PendingSet {
                 }
             }
         }
-        Some((letter, words))
+        Some((letter, entry.extra))
     }
 
     fn remove_entries_of(&mut self, number: u64) {
         if self.counts.remove(&number).is_none() {
             return;
         }
-        self.subscriptions.retain(|_, numbers| {
-            numbers.retain(|other| *other != number);
-            !numbers.is_empty()
+        self.changes.retain(|_, entry| {
+            entry.subscriptions.retain(|other| *other != number);
+            !entry.subscriptions.is_empty()
         });
-        self.order.retain(|letter| self.subscriptions.contains_key(letter));
-        self.extra.retain(|letter, _| self.subscriptions.contains_key(letter));
     }
 }
 
@@ -327,6 +316,6 @@ mod tests {
         assert_eq!(mailbox.take(), Some((letter("a:2"), None)));
         mailbox.put(&letter("a:1"), &said("4"), [ticket(1)].iter());
         mailbox.remove_subscription(&ticket(1));
-        assert!(mailbox.take().is_none() && mailbox.lock_pending().extra.is_empty());
+        assert!(mailbox.take().is_none() && mailbox.shared.pending.lock().counts.is_empty());
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
+use machinery::Packer;
 use resource::{
     CompletionRequest, Cursor, ErrorKind, HealthState, HealthStatus, Page, PageRequest, Provider,
     Resource, Uri,
@@ -248,8 +249,9 @@ async fn what_nobody_else_answers_for_is_asked_of_the_mount_without_a_prefix() {
 #[tokio::test]
 async fn cursors_that_make_no_sense_are_refused() {
     let catalog = Catalog::new(vec![folder("a", files(3))]);
-    for bytes in [&b"\xff"[..], b"a\0nonsense"] {
-        let ask = PageRequest::new(Some(Cursor(bytes.to_vec().into())), 2);
+    let of_a = Packer::default().bytes(Some("a")).bytes(Some("nonsense")).finish();
+    for bytes in [b"\xff".to_vec(), of_a] {
+        let ask = PageRequest::new(Some(Cursor(bytes.clone().into())), 2);
         let listed = catalog.list(&testkit::local_context(), None, &ask).await;
         assert_eq!(listed.unwrap_err().kind, ErrorKind::Invalid, "{bytes:?}");
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use protocol::json::frame::RequestId;
 use protocol::outbound::request::{self, methods};
 use protocol::outbound::response::{self, UpstreamProgress};
@@ -92,7 +92,7 @@ impl PendingRequests {
     }
 
     pub(crate) fn insert(&self, id: u64, waiting: PendingRequest) {
-        self.lock().insert(id, waiting);
+        self.requests.lock().insert(id, waiting);
         // Checked after the insert: an earlier end is seen here, a later one finds this request.
         if let Some(lapse) = self.end_reason() {
             self.fail(Some(id), lapse);
@@ -101,16 +101,16 @@ impl PendingRequests {
 
     /// Removes a request. Returns whether it was pending.
     pub(crate) fn remove(&self, id: u64) -> bool {
-        self.lock().remove(&id).is_some()
+        self.requests.lock().remove(&id).is_some()
     }
 
     pub(crate) fn is_pending(&self, id: u64) -> bool {
-        self.lock().contains_key(&id)
+        self.requests.lock().contains_key(&id)
     }
 
     /// Fails one request.
     pub(crate) fn fail(&self, id: Option<u64>, lapse: impl Into<TransportFailure>) {
-        let waiting = id.and_then(|id| self.lock().remove(&id));
+        let waiting = id.and_then(|id| self.requests.lock().remove(&id));
         if let Some(waiting) = waiting {
             let _ = waiting.outcome.send(Err(lapse.into()));
         }
@@ -141,7 +141,7 @@ impl PendingRequests {
     pub(crate) fn end(&self, error: &Error) {
         self.stop_accepting(error.clone());
         let waiting: Vec<PendingRequest> =
-            self.lock().drain().map(|(_, waiting)| waiting).collect();
+            self.requests.lock().drain().map(|(_, waiting)| waiting).collect();
         for waiting in waiting {
             let _ = waiting.outcome.send(Err(error.clone().into()));
         }
@@ -184,21 +184,21 @@ impl PendingRequests {
         let named = id.and_then(|id| id.to_string().parse().ok());
         // An error without an id belongs to the only pending request.
         let id = if id.is_none() && outcome.is_err() { self.only_request() } else { named };
-        let waiting = id.and_then(|id| self.lock().remove(&id));
+        let waiting = id.and_then(|id| self.requests.lock().remove(&id));
         if let Some(waiting) = waiting {
             let _ = waiting.outcome.send(outcome.map_err(|denial| Error::Refused(denial).into()));
         }
     }
 
     fn only_request(&self) -> Option<u64> {
-        let waiting = self.lock();
+        let waiting = self.requests.lock();
         waiting.keys().next().copied().filter(|_| waiting.len() == 1)
     }
 
     /// Finds the handler for a server request: that of the request `during`, or the one that all
     /// pending requests share, or the default.
     fn handler_for(&self, during: Option<u64>) -> Option<ActiveHandler> {
-        let waiting = self.lock();
+        let waiting = self.requests.lock();
         let at_work = |one: &&PendingRequest| !one.is_listen;
         let known = during.and_then(|id| waiting.get(&id)).filter(at_work);
         let number = |one: &PendingRequest| one.handler.as_ref().map(|party| party.caller);
@@ -246,7 +246,7 @@ impl PendingRequests {
 
     fn report_progress(&self, progress: UpstreamProgress) {
         let listener = {
-            let waiting = self.lock();
+            let waiting = self.requests.lock();
             let id = progress.token.to_string().parse().ok();
             let Some(waiting) = id.and_then(|id: u64| waiting.get(&id)) else { return };
             waiting.activity.notify_one();
@@ -258,7 +258,7 @@ impl PendingRequests {
     }
 
     fn acknowledge_listen(&self, listen: &RequestId, uris: Vec<String>) {
-        let mut waiting = self.lock();
+        let mut waiting = self.requests.lock();
         let id = listen.to_string().parse().ok();
         let begun = id.and_then(|id: u64| waiting.get_mut(&id)?.acknowledged.take());
         if let Some(begun) = begun {
@@ -270,7 +270,8 @@ impl PendingRequests {
     /// a request of the server, even if it equals one of ours.
     fn end_listen(&self, id: &RequestId) {
         let id = id.to_string().parse().ok();
-        let listens = id.is_some_and(|id| self.lock().get(&id).is_some_and(|one| one.is_listen));
+        let listens =
+            id.is_some_and(|id| self.requests.lock().get(&id).is_some_and(|one| one.is_listen));
         if listens {
             self.fail(id, Error::Closed("the server cancelled the listen stream".to_owned()));
         }
@@ -315,10 +316,6 @@ impl PendingRequests {
         if let Some(voice) = self.answer_sender.get() {
             voice(message);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, PendingRequest>> {
-        self.requests.lock()
     }
 }
 

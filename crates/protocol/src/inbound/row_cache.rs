@@ -3,35 +3,31 @@
 //! Clients request unchanged lists again and again. The cache returns the JSON of a page if it
 //! holds the very same descriptions (by pointer) for the same revision and SEP-2093 view.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::Mutex;
+use machinery::{Cache, CacheBounds};
 use resource::Resource;
 
 use crate::inbound::shape::resource::ResourceRows;
 use crate::revision::Dialect;
 
-/// Maximum total size in bytes. A page that would exceed it clears the cache first.
+/// Maximum total size of the JSON in bytes.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Caches pages of rows as JSON.
-#[derive(Default)]
-pub struct RowCache {
-    pages: Mutex<CachedPages>,
-}
-
-#[derive(Default)]
-struct CachedPages {
-    by_key: HashMap<(usize, usize, Dialect), CachedRows>,
-    bytes: usize,
-}
+/// Caches pages of rows as JSON, by the address of the first row and the number of rows.
+pub struct RowCache(Cache<(usize, usize, Dialect), Arc<CachedRows>>);
 
 /// One cached page. Holds the resources, so that no other resource can get their addresses.
 struct CachedRows {
     rows: Vec<Arc<Resource>>,
     json: Bytes,
+}
+
+impl Default for RowCache {
+    fn default() -> Self {
+        Self(Cache::new(CacheBounds::weight(MAX_BYTES)))
+    }
 }
 
 impl RowCache {
@@ -42,27 +38,15 @@ impl RowCache {
         };
         let Some(first) = rows.first() else { return write() };
         let key = (Arc::as_ptr(first).addr(), rows.len(), dialect);
-        if let Some(written) = self.lookup(&key, rows) {
-            return written;
+        if let Some(page) = self.0.get(&key)
+            && page.rows.iter().zip(rows).all(|(one, other)| Arc::ptr_eq(one, other))
+        {
+            return page.json.clone();
         }
-        let written = write();
-        let mut kept = self.pages.lock();
-        kept.bytes += written.len();
-        if kept.bytes > MAX_BYTES {
-            *kept = CachedPages { bytes: written.len(), ..CachedPages::default() };
-        }
-        let sheet = CachedRows { rows: rows.to_vec(), json: written.clone() };
-        if let Some(old) = kept.by_key.insert(key, sheet) {
-            kept.bytes -= old.json.len();
-        }
-        written
-    }
-
-    fn lookup(&self, key: &(usize, usize, Dialect), rows: &[Arc<Resource>]) -> Option<Bytes> {
-        let kept = self.pages.lock();
-        let sheet = kept.by_key.get(key)?;
-        let same = sheet.rows.iter().zip(rows).all(|(one, other)| Arc::ptr_eq(one, other));
-        same.then(|| sheet.json.clone())
+        let json = write();
+        let page = CachedRows { rows: rows.to_vec(), json: json.clone() };
+        self.0.insert(key, Arc::new(page), json.len());
+        json
     }
 }
 
@@ -100,7 +84,6 @@ mod tests {
         for _ in 0..64 {
             press.rows_json(&[resource(&name)], Dialect::full(Revision::V2025_06_18));
         }
-        let kept = press.pages.lock();
-        assert!(kept.bytes <= MAX_BYTES && kept.by_key.len() <= 16);
+        assert!(press.0.weight() <= MAX_BYTES && press.0.len() <= 16);
     }
 }

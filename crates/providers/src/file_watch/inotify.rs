@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use tokio::sync::Notify;
@@ -114,7 +114,7 @@ impl Inotify {
 
     /// Reads all queued events.
     pub(crate) fn drain_events(&self) {
-        let mut ledger = self.lock();
+        let mut ledger = self.table.lock();
         let mut room = [MaybeUninit::<u8>::uninit(); 4096];
         let mut events = Reader::new(&self.descriptor, &mut room);
         let mut read = 0;
@@ -142,18 +142,18 @@ impl Inotify {
 
     /// Takes the changes since the last call.
     pub(crate) fn take_dirty(&self) -> DirtySet {
-        std::mem::take(&mut self.lock().dirty)
+        std::mem::take(&mut self.table.lock().dirty)
     }
 
     /// Number of watched folders.
     pub(crate) fn watch_count(&self) -> usize {
-        self.lock().entries.len()
+        self.table.lock().entries.len()
     }
 
     /// Acts as if the kernel's event queue had overflowed.
     #[cfg(test)]
     pub(crate) fn simulate_overflow(&self) {
-        self.lock().record_overflow();
+        self.table.lock().record_overflow();
         self.wakeup.notify_one();
     }
 
@@ -164,7 +164,7 @@ impl Inotify {
         folder: BorrowedFd<'_>,
         part: WatchRole,
     ) -> Result<(), WatchError> {
-        let mut ledger = self.lock();
+        let mut ledger = self.table.lock();
         if !ledger.entries.contains_key(key) && ledger.entries.len() >= self.max_watches {
             return Err(WatchError::Unavailable);
         }
@@ -189,7 +189,7 @@ impl Inotify {
     }
 
     fn detach_dir(&self, key: &[u8], part: impl FnOnce(&mut WatchTable)) {
-        let mut ledger = self.lock();
+        let mut ledger = self.table.lock();
         part(&mut ledger);
         if let Some(unused) = ledger.remove_if_unused(key) {
             self.remove_descriptor(unused);
@@ -199,10 +199,6 @@ impl Inotify {
     fn remove_descriptor(&self, number: i32) {
         // The kernel has already removed the watch of a deleted folder.
         let _gone = inotify::remove_watch(&self.descriptor, number);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WatchTable> {
-        self.table.lock()
     }
 }
 
@@ -234,7 +230,7 @@ impl CacheGuard {
     pub(crate) fn validity(&self) -> Option<Validity> {
         self.inotify.drain_events();
         let now = self.inotify.opened_at.elapsed();
-        self.inotify.lock().validity_of(&self.key, now, MAX_CACHE_AGE)
+        self.inotify.table.lock().validity_of(&self.key, now, MAX_CACHE_AGE)
     }
 }
 

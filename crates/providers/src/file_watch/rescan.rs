@@ -115,7 +115,7 @@ impl<M> RescanLoop<M> {
 
     /// The inotify instance, opened on first use.
     pub(crate) fn inotify(&self) -> Result<Arc<Inotify>, WatchError> {
-        let mut ears = self.lock_inotify();
+        let mut ears = self.inotify.lock();
         if let Some(ears) = &*ears {
             return Ok(ears.clone());
         }
@@ -125,12 +125,12 @@ impl<M> RescanLoop<M> {
 
     /// The inotify instance, if it is already open.
     pub(crate) fn open_inotify(&self) -> Option<Arc<Inotify>> {
-        self.lock_inotify().clone()
+        self.inotify.lock().clone()
     }
 
     /// Closes inotify if it watches no folder.
     pub(crate) fn close_if_idle(&self) {
-        let mut ears = self.lock_inotify();
+        let mut ears = self.inotify.lock();
         if ears.as_ref().is_some_and(|ears| ears.watch_count() == 0) {
             *ears = None;
         }
@@ -175,17 +175,17 @@ impl<M> RescanLoop<M> {
 
     /// All current subscribers.
     pub(crate) fn subscribers(&self) -> Vec<Arc<ScanSubscriber<M>>> {
-        self.lock_subscribers().subscribers.values().cloned().collect()
+        self.subscribers.lock().subscribers.values().cloned().collect()
     }
 
     /// True while the rescan task runs.
     #[cfg(test)]
     pub(crate) fn is_running(&self) -> bool {
-        self.lock_subscribers().is_running
+        self.subscribers.lock().is_running
     }
 
     fn unsubscribe(&self, party: &Weak<ScanSubscriber<M>>) {
-        let gone = self.lock_subscribers().subscribers.remove(&party.as_ptr().addr());
+        let gone = self.subscribers.lock().subscribers.remove(&party.as_ptr().addr());
         // Its state may be large: free it after the lock is released.
         drop(gone);
         self.wakeup.notify_one();
@@ -193,7 +193,7 @@ impl<M> RescanLoop<M> {
 
     /// True if there are no subscribers, so the rescan task must stop. Stops polling too.
     fn stop_if_idle(&self) -> bool {
-        let mut roll = self.lock_subscribers();
+        let mut roll = self.subscribers.lock();
         if !roll.subscribers.is_empty() {
             return false;
         }
@@ -201,14 +201,6 @@ impl<M> RescanLoop<M> {
         self.set_polling(false);
         self.close_if_idle();
         true
-    }
-
-    fn lock_inotify(&self) -> MutexGuard<'_, Option<Arc<Inotify>>> {
-        self.inotify.lock()
-    }
-
-    fn lock_subscribers(&self) -> MutexGuard<'_, SubscriberTable<M>> {
-        self.subscribers.lock()
     }
 }
 
@@ -230,7 +222,7 @@ pub(crate) fn subscribe<L: Rescanner>(
         stories = Some(stream);
         ScanSubscriber { memory: Mutex::new(memory), changes: feed, pending: Mutex::default() }
     });
-    let mut roll = lookout.rescan_loop().lock_subscribers();
+    let mut roll = lookout.rescan_loop().subscribers.lock();
     roll.subscribers.insert(Arc::as_ptr(&party).addr(), party.clone());
     if !std::mem::replace(&mut roll.is_running, true) {
         tokio::spawn(run_rescans(Arc::downgrade(lookout), lookout.rescan_loop().wakeup.clone()));

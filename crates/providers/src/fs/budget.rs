@@ -8,10 +8,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use machinery::Flight;
 use resource::Context;
 
 use super::error::{cancelled, over_budget, scan_in_progress};
-use super::single_flight::ScanWaiter;
 
 /// Names that may be read inline before the work moves to a blocking thread.
 const MAX_INLINE_NAMES: usize = 8_192;
@@ -31,7 +31,7 @@ pub(super) struct WorkBudget {
     ctx: Option<Context>,
     cancelled: Option<Arc<AtomicBool>>,
     waits_left: Cell<usize>,
-    awaited_scan: RefCell<Option<ScanWaiter>>,
+    awaited_scan: RefCell<Option<Flight<()>>>,
 }
 
 /// Cancels the work of one request when dropped.
@@ -89,14 +89,14 @@ impl WorkBudget {
 
     /// Records that the request waits for `others`, and returns the error that stops its work until
     /// then.
-    pub(super) fn await_scan(&self, waiter: ScanWaiter) -> io::Error {
+    pub(super) fn await_scan(&self, waiter: Flight<()>) -> io::Error {
         self.waits_left.set(self.waits_left.get().saturating_sub(1));
         self.awaited_scan.replace(Some(waiter));
         scan_in_progress()
     }
 
     /// Takes the scan that the request waits for, if any.
-    pub(super) fn take_awaited_scan(&self) -> Option<ScanWaiter> {
+    pub(super) fn take_awaited_scan(&self) -> Option<Flight<()>> {
         self.awaited_scan.take()
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::folder_names::FolderNames;
 use super::locate::Folder;
@@ -46,13 +46,9 @@ impl CacheGuards {
         Self { most: MAX_GUARDED_FOLDERS.min(watches / 2), state: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.lock().folders.len()
+        self.state.lock().folders.len()
     }
 }
 
@@ -69,7 +65,7 @@ impl FsRoot {
             return None;
         }
         let identity = folder.stamp.identity();
-        let mut state = self.cache_guards.lock();
+        let mut state = self.cache_guards.state.lock();
         if let Some(post) = state.folders.get_mut(folder.path.as_bytes())
             && post.identity == identity
             && let Some(trust) = post.guard.validity()

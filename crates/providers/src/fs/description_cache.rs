@@ -7,25 +7,24 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hasher};
 use std::sync::Arc;
 
+use machinery::{Cache, CacheBounds};
 use resource::Resource;
 
 use super::describe::describe;
 use super::path::{LocalPath, child_uri};
 use super::stamp::FileStamp;
-use super::weighted_cache::WeightedCache;
 use crate::file_watch::{CheckStamp, Validity};
 
 /// Memory limit of the cache, in bytes.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Bytes of one entry besides its strings: the description, its slots in the hash table and the
+/// Bytes of one entry besides its strings: the description, its node and slots in the hash table and the
 /// allocator's overhead.
-const ENTRY_OVERHEAD: usize =
-    size_of::<Resource>() + 2 * size_of::<(u64, CachedDescription)>() + 128;
+const ENTRY_OVERHEAD: usize = size_of::<Resource>() + size_of::<(u64, CachedDescription)>() + 224;
 
 /// Cached descriptions, by hash of the path.
 pub(super) struct DescriptionCache {
-    cache: WeightedCache<u64, CachedDescription, BuildHasherDefault<PrehashedHasher>>,
+    cache: Cache<u64, CachedDescription, BuildHasherDefault<PrehashedHasher>>,
     path_hasher: RandomState,
     watchable: Option<bool>,
 }
@@ -49,7 +48,8 @@ pub(super) struct FolderDescriptions<'a> {
 impl DescriptionCache {
     /// An empty cache. All descriptions say `watchable`.
     pub(super) fn new(watchable: Option<bool>) -> Self {
-        Self { cache: WeightedCache::new(CACHE_BYTES), path_hasher: RandomState::new(), watchable }
+        let cache = Cache::new(CacheBounds::weight(CACHE_BYTES));
+        Self { cache, path_hasher: RandomState::new(), watchable }
     }
 
     /// Returns the descriptions of the children of `folder`, the path by which the client asked.
@@ -82,18 +82,12 @@ impl FolderDescriptions<'_> {
     ) -> Arc<Resource> {
         let mark = self.path_hash(name);
         let look = validity.map(Validity::stamp);
-        if let Some(kept) = self.cached(mark, name)
-            && kept.stamp == *stamp
-        {
-            let resource = kept.resource.clone();
-            if look.is_some() {
-                let weight = weight(&resource);
-                self.cache.cache.insert(
-                    &mark,
-                    CachedDescription { checked_at: look, ..kept },
-                    weight,
-                );
-            }
+        let known = self.cache.cache.with(&mark, |kept| {
+            let is_same = kept.is_named(name) && kept.stamp == *stamp;
+            kept.checked_at = look.filter(|_| is_same).or(kept.checked_at);
+            is_same.then(|| kept.resource.clone())
+        });
+        if let Some(resource) = known.flatten() {
             return resource;
         }
         let prefix = self.uri_prefix.get_or_insert_with(|| self.folder.uri_prefix());
@@ -101,7 +95,7 @@ impl FolderDescriptions<'_> {
             Arc::new(describe(child_uri(prefix, name), Some(name), stamp, self.cache.watchable));
         let entry =
             CachedDescription { stamp: *stamp, resource: resource.clone(), checked_at: look };
-        self.cache.cache.insert(&mark, entry, weight(&resource));
+        self.cache.cache.insert(mark, entry, weight(&resource));
         resource
     }
 
@@ -112,24 +106,27 @@ impl FolderDescriptions<'_> {
         name: &[u8],
         validity: &Validity,
     ) -> Option<(Arc<Resource>, CheckStamp)> {
-        let kept = self.cached(self.path_hash(name), name)?;
+        let kept = self.cache.cache.get(&self.path_hash(name))?;
+        if !kept.is_named(name) {
+            return None;
+        }
         let look = kept.checked_at.filter(|look| validity.covers(*look, name))?;
         Some((kept.resource, look))
-    }
-
-    fn cached(&self, mark: u64, name: &[u8]) -> Option<CachedDescription> {
-        // A collision of 64-bit hashes is very unlikely; one with the same name and the same inode
-        // even more so.
-        self.cache.cache.get(&mark).filter(|kept| {
-            kept.resource.name.as_bytes() == name
-                || kept.resource.name == String::from_utf8_lossy(name)
-        })
     }
 
     fn path_hash(&self, name: &[u8]) -> u64 {
         let mut mark = self.folder_hash.clone();
         mark.write(name);
         mark.finish()
+    }
+}
+
+impl CachedDescription {
+    /// A collision of 64-bit hashes is very unlikely; one with the same name and the same inode
+    /// even more so.
+    fn is_named(&self, name: &[u8]) -> bool {
+        let own = &self.resource.name;
+        own.as_bytes() == name || *own == String::from_utf8_lossy(name)
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
+use machinery::FlightRole;
 use rustix::fs::{FileType, RawDir};
+use tokio::sync::oneshot;
 
 use super::budget::WorkBudget;
 use super::locate::Folder;
@@ -159,15 +161,23 @@ impl FsRoot {
         if let Some(names) = self.cached_names(folder) {
             return Ok(names);
         }
-        let turn = budget.may_wait().then(|| self.scan_flights.start(&folder.path));
-        let _turn = turn.transpose().map_err(|others| budget.await_scan(others))?;
+        // The flight of this scan lands when the function returns and drops the sender.
+        let (_scan, end) = oneshot::channel::<()>();
+        let enter = || {
+            let path = folder.path.as_bytes().to_vec();
+            self.scan_flights.enter(path, async { drop(end.await) })
+        };
+        let _flight = match budget.may_wait().then(enter) {
+            Some(FlightRole::Follower(others)) => return Err(budget.await_scan(others)),
+            own => own,
+        };
         if let Some(names) = self.cached_names(folder) {
             return Ok(names);
         }
         let now = SystemTime::now();
         let names = Arc::new(FolderNames::scan(folder, extent, budget)?);
         if names.is_complete && folder.stamp.is_settled(now, self.clock_margin) {
-            self.name_cache.insert(folder.path.as_bytes(), names.clone(), names.weight());
+            self.name_cache.insert(folder.path.as_bytes().to_vec(), names.clone(), names.weight());
         }
         Ok(names)
     }

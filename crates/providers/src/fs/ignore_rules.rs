@@ -15,13 +15,13 @@ use std::time::{Duration, SystemTime};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use machinery::{Cache, CacheBounds};
 
 use super::confine::{DirHandle, RootDir};
 use super::error::is_not_found;
 use super::options::HideFilter;
 use super::path::LocalPath;
 use super::stamp::{FileKind, FileStamp};
-use super::weighted_cache::WeightedCache;
 
 /// Names of ignore files. A line in a later one overrides the earlier ones.
 pub(super) const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refdeskignore"];
@@ -29,9 +29,12 @@ pub(super) const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refde
 /// Largest ignore file, in bytes. A folder with a larger one is not served.
 const MAX_IGNORE_FILE_BYTES: u64 = 1024 * 1024;
 
+/// Bounds of the cache. A folder without ignore files weighs one.
+const CACHE_BOUNDS: CacheBounds = CacheBounds::weight(16 * 1024);
+
 /// Cache of folders' ignore rules, valid until their files change.
 pub(super) struct IgnoreRulesCache {
-    cache: WeightedCache<Vec<u8>, Arc<IgnoreRules>>,
+    cache: Cache<Vec<u8>, Arc<IgnoreRules>>,
     hasher: RandomState,
     clock_margin: Duration,
 }
@@ -57,7 +60,7 @@ pub(super) struct Visibility {
 
 impl IgnoreRulesCache {
     pub(super) fn new(clock_margin: Duration) -> Self {
-        Self { cache: WeightedCache::new(16 * 1024), hasher: RandomState::new(), clock_margin }
+        Self { cache: Cache::new(CACHE_BOUNDS), hasher: RandomState::new(), clock_margin }
     }
 
     /// Returns the rules of the folder at `path` itself.
@@ -74,7 +77,7 @@ impl IgnoreRulesCache {
         }
         let rules = self.load_rules(root, (handle, path, stamp), kept.as_deref())?;
         let weight = if rules.matcher.is_some() { 64 } else { 1 };
-        self.cache.insert(path.as_bytes(), rules.clone(), weight);
+        self.cache.insert(path.as_bytes().to_vec(), rules.clone(), weight);
         Ok(rules)
     }
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::confine::DirHandle;
 use super::error::not_found;
@@ -87,18 +87,14 @@ impl Folder {
     /// A name cannot start to mean something else without changing the folder's stamp, and then
     /// this folder is no longer used.
     fn has_known_file(&self, name: &[u8]) -> bool {
-        self.lock_known_files().contains(name)
+        self.known_files.lock().contains(name)
     }
 
     fn remember_file(&self, name: &[u8]) {
-        let mut known = self.lock_known_files();
+        let mut known = self.known_files.lock();
         if self.own_rules.is_settled() && known.len() < MAX_KNOWN_FILES {
             known.insert(name.to_vec());
         }
-    }
-
-    fn lock_known_files(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
-        self.known_files.lock()
     }
 
     fn is_parent_of(&self, inner: &Self) -> bool {
@@ -266,7 +262,7 @@ impl FsRoot {
     fn cache_folder(&self, folder: Folder) -> Arc<Folder> {
         let folder = Arc::new(folder);
         if folder.link_folders.is_empty() && folder.own_rules.is_settled() {
-            self.folder_cache.insert(folder.path.as_bytes(), folder.clone(), 1);
+            self.folder_cache.insert(folder.path.as_bytes().to_vec(), folder.clone(), 1);
         }
         folder
     }

@@ -22,12 +22,10 @@ mod page_cache;
 mod path;
 mod read;
 mod root;
-mod single_flight;
 mod stamp;
 mod text;
 mod walk;
 mod watch;
-mod weighted_cache;
 mod window;
 
 use std::io;
@@ -116,7 +114,7 @@ impl Fs {
             let done;
             (done, effort, job) = work.await.map_err(stopped)?;
             match effort.take_awaited_scan() {
-                Some(others) => others.wait().await,
+                Some(others) => others.await,
                 None => return done,
             }
         }

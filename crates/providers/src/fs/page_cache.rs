@@ -5,24 +5,26 @@
 
 use std::sync::{Arc, Weak};
 
+use machinery::{Cache, CacheBounds};
 use resource::Resource;
 
 use super::description_cache::FolderDescriptions;
 use super::folder_names::FolderNames;
 use super::path::LocalPath;
 use super::stamp::FileKind;
-use super::weighted_cache::WeightedCache;
 use crate::file_watch::{CheckStamp, Validity};
 
-/// Memory limit, in bytes. Most descriptions are shared with the description cache.
-const CACHE_BYTES: usize = 4 * 1024 * 1024;
+/// Bounds of the cache, in bytes. Most descriptions are shared with the description cache. A long
+/// page may exceed them alone.
+const CACHE_BOUNDS: CacheBounds =
+    CacheBounds { heaviest: 16 * 1024 * 1024, ..CacheBounds::weight(4 * 1024 * 1024) };
 
 /// Bytes of one page besides its descriptions.
 const PAGE_OVERHEAD: usize = size_of::<CachedPage>() + size_of::<FolderNames>() + 256;
 
 /// Pages by folder, start and length.
 pub(super) struct PageCache {
-    cache: WeightedCache<Vec<u8>, Arc<CachedPage>>,
+    cache: Cache<(Vec<u8>, usize, usize), Arc<CachedPage>>,
 }
 
 struct CachedPage {
@@ -34,7 +36,7 @@ struct CachedPage {
 
 impl PageCache {
     pub(super) fn new() -> Self {
-        Self { cache: WeightedCache::new(CACHE_BYTES) }
+        Self { cache: Cache::new(CACHE_BOUNDS) }
     }
 
     /// Returns the descriptions of up to `most` files from `start` on. Stops at the first entry
@@ -46,9 +48,8 @@ impl PageCache {
         series: &FolderDescriptions<'_>,
         validity: &Validity,
     ) -> Vec<Arc<Resource>> {
-        let mut key = shown.as_bytes().to_vec();
-        key.extend([0].into_iter().chain(start.to_le_bytes()).chain(most.to_le_bytes()));
-        if let Some(kept) = self.cache.get(&key[..])
+        let key = (shown.as_bytes().to_vec(), start, most);
+        if let Some(kept) = self.cache.get(&key)
             && std::ptr::eq(kept.names.as_ptr(), Arc::as_ptr(names))
             && validity.covers_all(kept.checked_at)
         {
@@ -64,10 +65,10 @@ impl PageCache {
         }
         if !items.is_empty() {
             let weight =
-                PAGE_OVERHEAD + key.len() + items.iter().map(|item| weight(item)).sum::<usize>();
+                PAGE_OVERHEAD + key.0.len() + items.iter().map(|item| weight(item)).sum::<usize>();
             let stretch =
                 CachedPage { names: Arc::downgrade(names), checked_at: look, items: items.clone() };
-            self.cache.insert(&key[..], Arc::new(stretch), weight);
+            self.cache.insert(key, Arc::new(stretch), weight);
         }
         items
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use machinery::{Cache, CacheBounds, SingleFlight};
 use resource::{CacheScope, Freshness};
 use tokio::sync::Semaphore;
 
@@ -15,13 +16,13 @@ use super::ignore_rules::IgnoreRulesCache;
 use super::locate::Folder;
 use super::options::{HideFilter, ListingMode, Options, WatchMode};
 use super::page_cache::PageCache;
-use super::single_flight::ScanFlights;
 use super::watch::{FsWatchState, ListingSubscribers};
-use super::weighted_cache::WeightedCache;
 use crate::file_watch::RescanLoop;
 
-/// Memory limit of the cache of folder names, in bytes.
-const NAME_CACHE_BYTES: usize = 32 * 1024 * 1024;
+/// Bounds of the cache of folder names, in bytes. One very large folder may exceed them alone:
+/// without its names, every page of its listing would scan it again.
+const NAME_CACHE_BOUNDS: CacheBounds =
+    CacheBounds { heaviest: 128 * 1024 * 1024, ..CacheBounds::weight(32 * 1024 * 1024) };
 
 /// Most folders kept open in the cache.
 const MAX_CACHED_FOLDERS: usize = 64;
@@ -40,13 +41,15 @@ pub(super) struct FsRoot {
     pub(super) freshness: Freshness,
     pub(super) ignore_rules: IgnoreRulesCache,
     pub(super) hide: Option<HideFilter>,
-    pub(super) folder_cache: WeightedCache<Vec<u8>, Arc<Folder>>,
-    pub(super) name_cache: WeightedCache<Vec<u8>, Arc<FolderNames>>,
+    pub(super) folder_cache: Cache<Vec<u8>, Arc<Folder>>,
+    pub(super) name_cache: Cache<Vec<u8>, Arc<FolderNames>>,
     pub(super) description_cache: DescriptionCache,
     pub(super) page_cache: PageCache,
     /// How old a change must be before its timestamp is reliable; see `is_settled`.
     pub(super) clock_margin: Duration,
-    pub(super) scan_flights: ScanFlights,
+    /// The folder scans in progress. A request that needs the same folder waits without a thread
+    /// and then finds its names in the cache.
+    pub(super) scan_flights: SingleFlight<Vec<u8>, ()>,
     /// Permits for work on blocking threads.
     pub(super) blocking_permits: Arc<Semaphore>,
     pub(super) watch: WatchMode,
@@ -74,13 +77,13 @@ impl FsRoot {
             freshness: Freshness { ttl, scope: CacheScope::Private },
             ignore_rules: IgnoreRulesCache::new(margin),
             hide,
-            folder_cache: WeightedCache::new(MAX_CACHED_FOLDERS),
-            name_cache: WeightedCache::new(NAME_CACHE_BYTES),
+            folder_cache: Cache::new(CacheBounds::entries(MAX_CACHED_FOLDERS)),
+            name_cache: Cache::new(NAME_CACHE_BOUNDS),
             description_cache: DescriptionCache::new(watchable),
             page_cache: PageCache::new(),
             watchable,
             clock_margin: margin,
-            scan_flights: ScanFlights::default(),
+            scan_flights: SingleFlight::default(),
             blocking_permits: Arc::new(Semaphore::new(places)),
             watch,
             rescan_loop: RescanLoop::new(poll, watches),

@@ -3,7 +3,6 @@
 //! Reads only the range, and enough of the head to detect what the file is. Text that must be
 //! decoded is the exception: finding a range in it means decoding from the start.
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 
@@ -64,8 +63,14 @@ impl OpenFile {
         budget: &WorkBudget,
     ) -> io::Result<Part> {
         let size = self.stamp.size;
-        let range = align_to_characters(&self.file, offset, length, size)?;
-        let slice = Some(slice(&range, size));
+        let byte = |at| {
+            let mut byte = Vec::with_capacity(1);
+            read_at(&self.file, at, 1, &mut byte)?;
+            io::Result::Ok(byte.first().copied())
+        };
+        let slice = Slice::aligned(size, (offset, length), true, byte)?;
+        let range = slice.offset..slice.offset + slice.length;
+        let slice = Some(slice);
         if range.end - range.start > MAX_IN_MEMORY {
             budget.require_unlimited()?;
             if !is_text(FileChunks::raw(&self.file, range.clone()), budget)? {
@@ -141,37 +146,6 @@ impl WindowAligner {
         let start = self.start.unwrap_or(self.bytes_seen);
         (start..self.end.unwrap_or(self.bytes_seen), self.bytes_seen)
     }
-}
-
-/// Aligns the range of `length` bytes at `offset` to the characters of a UTF-8 file.
-fn align_to_characters(file: &File, offset: u64, length: u64, size: u64) -> io::Result<Range<u64>> {
-    if offset >= size {
-        return Ok(size..size);
-    }
-    let mut around = Vec::new();
-    read_at(file, offset, 8.min(size - offset), &mut around)?;
-    let inside = around.iter().take(3).take_while(|byte| is_continuation_byte(**byte)).count();
-    let start = offset + inside as u64;
-    let end = start.saturating_add(length);
-    if end >= size {
-        return Ok(start..size);
-    }
-    let first = around.get(inside + 1..).unwrap_or_default();
-    let width =
-        1 + first.iter().take(3).take_while(|byte| is_continuation_byte(**byte)).count() as u64;
-    if length <= width {
-        return Ok(start..start + width);
-    }
-    let mut tail = Vec::new();
-    let back = length.min(4);
-    read_at(file, end - back, back, &mut tail)?;
-    let missing = tail.len() - complete_utf8_len(&tail);
-    Ok(start..end - missing as u64)
-}
-
-/// True if `byte` is a UTF-8 continuation byte.
-fn is_continuation_byte(byte: u8) -> bool {
-    byte & 0xc0 == 0x80
 }
 
 /// True if all `chunks` are UTF-8 text.

@@ -10,7 +10,6 @@ use super::file::{
     ContentFacts, DeclaredFile, OpenDeclaredFile, content_fingerprint, run_blocking,
 };
 use super::options::{ContentOrigin, FormatDeclaration, ResourceDeclaration};
-use super::window::{check_window, cut_window};
 
 /// A declared resource. Its description is built once if all content is inline, otherwise at
 /// every request, from the files.
@@ -245,9 +244,8 @@ pub(super) fn body_from_bytes(
     is_text: bool,
     window: &Window,
 ) -> (Body, Option<Slice>) {
-    let (bytes, slice) = cut_window(bytes, is_text, window);
-    let source = ByteSource::Bytes(bytes);
-    (if is_text { Body::Text(source) } else { Body::Blob(source) }, slice)
+    let (bytes, slice) = window.cut(bytes, is_text);
+    (Body::new(ByteSource::Bytes(bytes), is_text), slice)
 }
 
 fn build_parts(
@@ -256,7 +254,7 @@ fn build_parts(
 ) -> Result<Vec<Part>> {
     let total = formats.iter().map(|(_, content)| content.size()).sum();
     let etag = formats.first().and_then(|(resource, _)| resource.etag.as_deref());
-    check_window(window, etag, total)?;
+    window.check(etag, total)?;
     let parts = formats.into_iter().map(|(resource, content)| {
         let (body, slice) = content.into_body(window)?;
         Ok(Part { resource, body, slice })

@@ -14,7 +14,6 @@ use super::file::content_fingerprint;
 use super::options::TemplateDeclaration;
 use super::resource_list::{cursor_after, page_range};
 use super::text_template::TextTemplate;
-use super::window::check_window;
 
 /// The declared templates in their declared order.
 pub(super) struct DeclaredTemplates {
@@ -158,7 +157,7 @@ impl TemplateExpansion {
     }
 
     pub(super) fn into_part(self, window: &Window) -> Result<Part> {
-        check_window(window, self.resource.etag.as_deref(), self.content.len() as u64)?;
+        window.check(self.resource.etag.as_deref(), self.content.len() as u64)?;
         let (body, slice) = body_from_bytes(&self.content, true, window);
         Ok(Part { resource: Arc::new(self.resource), body, slice })
     }

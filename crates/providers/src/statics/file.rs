@@ -17,8 +17,6 @@ use parking_lot::Mutex;
 use resource::{Body, ByteSource, Error, Result, Slice, Window};
 use simdutf8::compat::from_utf8;
 
-use super::window::{align_to_characters, cut_window, is_char_start};
-
 /// Files up to this size are read into memory at once.
 pub(super) const MAX_BUFFERED_SIZE: u64 = 1024 * 1024;
 
@@ -112,7 +110,7 @@ impl OpenDeclaredFile {
     pub(super) fn into_windowed_body(self, window: &Window) -> Result<(Body, Option<Slice>)> {
         let (source, is_text, slice) = match self.content {
             DeclaredFileContent::InMemory { bytes, is_text } => {
-                let (bytes, slice) = cut_window(&bytes, is_text, window);
+                let (bytes, slice) = window.cut(&bytes, is_text);
                 (ByteSource::Bytes(bytes), is_text, slice)
             }
             DeclaredFileContent::Large { file, is_text, size } => {
@@ -132,7 +130,7 @@ impl OpenDeclaredFile {
                 (source, is_text, slice)
             }
         };
-        Ok((if is_text { Body::Text(source) } else { Body::Blob(source) }, slice))
+        Ok((Body::new(source, is_text), slice))
     }
 }
 
@@ -143,11 +141,8 @@ fn large_slice(
     window: &Window,
 ) -> io::Result<Option<Slice>> {
     let Window::Part { offset, length, .. } = window else { return Ok(None) };
-    let begins = |at: u64| {
-        let byte = if is_text { read_at(file, at, 1)?.first().copied() } else { None };
-        Ok(byte.is_none_or(is_char_start))
-    };
-    align_to_characters(size, *offset, *length, begins).map(Some)
+    let byte = |at| Ok(read_at(file, at, 1)?.first().copied());
+    Slice::aligned(size, (*offset, *length), is_text, byte).map(Some)
 }
 
 /// Streams the span of a file between two offsets, one chunk at a time.

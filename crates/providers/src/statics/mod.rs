@@ -9,7 +9,6 @@ mod options;
 mod resource_list;
 mod text_template;
 mod watch;
-mod window;
 
 use std::sync::Arc;
 

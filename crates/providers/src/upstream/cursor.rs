@@ -3,7 +3,7 @@
 //! It holds the server's own cursor for the page and the last key returned from that page. No
 //! state is kept between two requests, so the data for cycle detection travels in the cursor.
 
-use bytes::Bytes;
+use machinery::{Packer, Unpacker};
 use resource::{Cursor, Error, Result};
 
 /// How many pages a list may have.
@@ -45,15 +45,8 @@ impl UpstreamCursor {
     }
 
     pub(super) fn encode(&self) -> Cursor {
-        let mut bytes = Vec::new();
-        bytes.extend(self.depth.to_be_bytes());
-        bytes.extend(self.tortoise.to_be_bytes());
-        for text in [&self.cursor, &self.last] {
-            let length = text.as_ref().map_or(u32::MAX, |text| text.len() as u32);
-            bytes.extend(length.to_be_bytes());
-            bytes.extend(text.as_deref().unwrap_or_default().as_bytes());
-        }
-        Cursor(bytes.into())
+        let packed = Packer::default().integer(u64::from(self.depth)).integer(self.tortoise);
+        Cursor(packed.bytes(self.cursor.as_ref()).bytes(self.last.as_ref()).finish().into())
     }
 
     /// Decodes one of our cursors; without one, the start of the list.
@@ -65,35 +58,19 @@ impl UpstreamCursor {
     }
 }
 
-fn decode_bytes(bytes: &Bytes) -> Option<UpstreamCursor> {
-    let mut rest: &[u8] = bytes;
-    let depth = u32::from_be_bytes(take(&mut rest)?);
-    let tortoise = u64::from_be_bytes(take(&mut rest)?);
-    let cursor = take_text(&mut rest)?;
-    let last = take_text(&mut rest)?;
+fn decode_bytes(bytes: &[u8]) -> Option<UpstreamCursor> {
+    let mut parts = Unpacker::new(bytes);
+    let depth = u32::try_from(parts.integer()?).ok()?;
+    let tortoise = parts.integer()?;
+    let cursor = parts.text()?.map(str::to_owned);
+    let last = parts.text()?.map(str::to_owned);
     let is_first = cursor.is_none() == (depth == 0);
-    (rest.is_empty() && is_first && depth < PAGES).then_some(UpstreamCursor {
+    (parts.is_empty() && is_first && depth < PAGES).then_some(UpstreamCursor {
         cursor,
         last,
         depth,
         tortoise,
     })
-}
-
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-    let (first, behind) = rest.split_first_chunk()?;
-    *rest = behind;
-    Some(*first)
-}
-
-fn take_text(rest: &mut &[u8]) -> Option<Option<String>> {
-    let length = u32::from_be_bytes(take(rest)?);
-    if length == u32::MAX {
-        return Some(None);
-    }
-    let (text, behind) = rest.split_at_checked(length as usize)?;
-    *rest = behind;
-    Some(Some(String::from_utf8(text.to_vec()).ok()?))
 }
 
 fn cursor_hash(cursor: &str) -> u64 {

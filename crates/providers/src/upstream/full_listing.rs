@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use client::{Error as Failure, ListScope};
+use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{Absence, Error, Freshness, Page, PageRequest, Resource, Result, Uri};
 
 use super::Inner;
 use super::cursor::{PAGES, UpstreamCursor};
 use super::page_cache::{UpstreamListEntry, slice_after};
-use super::ttl_cache::{CacheLifetime, RequiredFreshness};
 
 /// A full listing stops after the page that reaches this many entries.
 const ENTRIES: usize = 100_000;
@@ -49,7 +49,8 @@ impl FullListing {
 impl Inner {
     /// The full listing, from the cache or from the server.
     pub(super) async fn full_listing(self: &Arc<Self>) -> Result<Arc<FullListing>, Failure> {
-        if let Some((whole, _)) = self.full_listing_cache.get(&(), RequiredFreshness::WithinGrace) {
+        let cached = self.full_listing_cache.get_aged(&(), RequiredFreshness::WithinGrace);
+        if let Some((whole, _)) = cached {
             return Ok(whole);
         }
         let (inner, epoch) = (Arc::clone(self), self.full_listing_cache.epoch());
@@ -59,7 +60,7 @@ impl Inner {
             let ttl = whole.freshness.ttl;
             let grace = if ttl.is_zero() { inner.listing_ttl } else { ttl };
             let worth = CacheLifetime { ttl, grace, weight };
-            inner.full_listing_cache.put(epoch, (), Arc::clone(&whole), &worth);
+            inner.full_listing_cache.insert_current(epoch, (), Arc::clone(&whole), &worth);
             Ok(whole)
         };
         self.full_listing_flight.join((), walk).await
@@ -78,7 +79,9 @@ impl Inner {
             };
             freshness = Some(freshness.map_or(fresh, |known| known.combine(fresh)));
             for item in &leaf.items {
-                if places.try_insert_new(&item.uri, all.len()) {
+                // The first position wins.
+                if !places.contains_key(&item.uri) {
+                    places.insert(item.uri.clone(), all.len());
                     all.push(Arc::clone(item));
                 }
             }
@@ -121,21 +124,6 @@ impl Inner {
             absent: vec![Absence { name: "collection".to_owned(), reason: why.to_owned() }],
             freshness: whole.freshness,
         })
-    }
-}
-
-/// Inserts a URI only if it is new, so that the first position wins.
-trait InsertFirst {
-    fn try_insert_new(&mut self, uri: &Uri, at: usize) -> bool;
-}
-
-impl InsertFirst for HashMap<Uri, usize> {
-    fn try_insert_new(&mut self, uri: &Uri, at: usize) -> bool {
-        let is_new = !self.contains_key(uri);
-        if is_new {
-            self.insert(uri.clone(), at);
-        }
-        is_new
     }
 }
 

@@ -6,7 +6,7 @@ use std::error::Error as _;
 use std::time::SystemTime;
 
 use client::{Peer, State as Reached};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use resource::{Context, Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus};
 use tokio::time::Instant;
 
@@ -57,13 +57,9 @@ impl WallClockTimes {
 }
 
 impl FailureLog {
-    fn lock(&self) -> MutexGuard<'_, FailureState> {
-        self.0.lock()
-    }
-
     /// Records a successful response.
     pub(super) fn record_success(&self) {
-        let mut record = self.lock();
+        let mut record = self.0.lock();
         if let Some((standing, _)) = record.current.take() {
             record.changed_at = Some((standing, SystemTime::now()));
         }
@@ -80,7 +76,7 @@ impl FailureLog {
         if !is_its_own {
             return;
         }
-        let (mut record, at) = (self.lock(), SystemTime::now());
+        let (mut record, at) = (self.0.lock(), SystemTime::now());
         if record.current.as_ref().is_none_or(|(then, _)| *then != standing) {
             record.changed_at = Some((standing, at));
         }
@@ -90,7 +86,7 @@ impl FailureLog {
 
     /// The current failure, if it belongs to the connection that began at `standing`.
     fn current_message(&self, standing: Instant) -> Option<String> {
-        let record = self.lock();
+        let record = self.0.lock();
         record
             .current
             .as_ref()
@@ -100,11 +96,11 @@ impl FailureLog {
 
     /// When failing began or ended, if on the connection that began at `standing`.
     fn changed_at(&self, standing: Instant) -> Option<SystemTime> {
-        self.lock().changed_at.filter(|(then, _)| *then == standing).map(|(_, at)| at)
+        self.0.lock().changed_at.filter(|(then, _)| *then == standing).map(|(_, at)| at)
     }
 
     fn last_failure(&self) -> Option<(String, SystemTime)> {
-        self.lock().last.clone()
+        self.0.lock().last.clone()
     }
 }
 

@@ -14,9 +14,7 @@ mod poll;
 mod read;
 pub mod relay;
 mod shared_subscription;
-mod single_flight;
 mod stat;
-mod ttl_cache;
 mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +23,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, Peer, State};
+use machinery::{Cache, CacheBounds, RequiredFreshness, SingleFlight};
 use parking_lot::Mutex;
 use resource::{
     Complete, Completion, CompletionRequest, Context, Error, Facets, Freshness, Page, PageRequest,
@@ -42,16 +41,14 @@ use page_cache::{ListFailure, UpstreamPage, UpstreamPageKey, UpstreamPages};
 use read::{UpstreamContent, UpstreamReadOutcome};
 use relay::UpstreamRelay;
 use shared_subscription::SharedSubscriptions;
-use single_flight::SingleFlightMap;
-use ttl_cache::{RequiredFreshness, TtlCache};
 use watch::ChangeSubscribers;
 
-/// Bounds of the read cache: entries and bytes.
-const MAX_CACHED_READS: usize = 512;
-const MAX_READ_CACHE_BYTES: usize = 64 << 20;
-/// Bounds of the description cache: entries and bytes. The full listing has the same byte limit.
-const MAX_CACHED_DESCRIPTIONS: usize = 4_096;
-const MAX_DESCRIPTION_CACHE_BYTES: usize = 128 << 20;
+/// Bounds of the read cache; the weight is in bytes.
+const READ_CACHE_BOUNDS: CacheBounds =
+    CacheBounds { entries: 512, ..CacheBounds::weight(64 << 20) };
+/// Bounds of the description cache, and of the full listing.
+const DESCRIPTION_CACHE_BOUNDS: CacheBounds =
+    CacheBounds { entries: 4_096, ..CacheBounds::weight(128 << 20) };
 /// How many polled resources are read at the same time.
 const MAX_CONCURRENT_POLLS: usize = 4;
 
@@ -75,12 +72,12 @@ struct Inner {
     last_peer: Mutex<Option<(Arc<Peer>, UpstreamCapabilities)>>,
     resource_pages: Arc<UpstreamPages<Resource>>,
     template_pages: Arc<UpstreamPages<Template>>,
-    full_listing_cache: TtlCache<(), FullListing>,
-    full_listing_flight: SingleFlightMap<(), Arc<FullListing>>,
-    metadata_cache: TtlCache<Uri, Resource>,
-    metadata_flight: SingleFlightMap<Uri, Arc<Resource>>,
-    read_cache: TtlCache<Uri, UpstreamContent>,
-    read_flight: SingleFlightMap<Uri, UpstreamReadOutcome>,
+    full_listing_cache: Cache<(), Arc<FullListing>>,
+    full_listing_flight: SingleFlight<(), Result<Arc<FullListing>, Failure>>,
+    metadata_cache: Cache<Uri, Arc<Resource>>,
+    metadata_flight: SingleFlight<Uri, Result<Arc<Resource>, Failure>>,
+    read_cache: Cache<Uri, Arc<UpstreamContent>>,
+    read_flight: SingleFlight<Uri, Result<UpstreamReadOutcome, Failure>>,
     subscribers: ChangeSubscribers,
     subscriptions: SharedSubscriptions,
     listen_task: OnceLock<AbortHandle>,
@@ -107,12 +104,12 @@ impl Upstream {
             last_peer: Mutex::default(),
             resource_pages: UpstreamPages::new(),
             template_pages: UpstreamPages::new(),
-            full_listing_cache: TtlCache::new(1, MAX_DESCRIPTION_CACHE_BYTES),
-            full_listing_flight: SingleFlightMap::default(),
-            metadata_cache: TtlCache::new(MAX_CACHED_DESCRIPTIONS, MAX_DESCRIPTION_CACHE_BYTES),
-            metadata_flight: SingleFlightMap::default(),
-            read_cache: TtlCache::new(MAX_CACHED_READS, MAX_READ_CACHE_BYTES),
-            read_flight: SingleFlightMap::default(),
+            full_listing_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
+            full_listing_flight: SingleFlight::default(),
+            metadata_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
+            metadata_flight: SingleFlight::default(),
+            read_cache: Cache::new(READ_CACHE_BOUNDS),
+            read_flight: SingleFlight::default(),
             subscribers: ChangeSubscribers::default(),
             subscriptions: SharedSubscriptions::default(),
             listen_task: OnceLock::new(),

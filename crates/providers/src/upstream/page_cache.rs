@@ -7,16 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use client::{DecodedPage, Error as Failure, ListScope};
+use machinery::{Cache, CacheBounds, CacheLifetime, RequiredFreshness, SingleFlight};
 use resource::{Error, Freshness, Page, PageRequest, Resource, Result, Template};
 
 use super::cursor::{PAGES, UpstreamCursor};
 use super::error_mapping::public_error;
-use super::single_flight::SingleFlightMap;
-use super::ttl_cache::{CacheLifetime, RequiredFreshness, TtlCache};
 
-/// Bounds of the page cache of one list: pages and bytes.
-const MAX_CACHED_PAGES: usize = 2_048;
-const MAX_CACHED_BYTES: usize = 32 << 20;
+/// Bounds of the page cache of one list; the weight is in bytes.
+const CACHE_BOUNDS: CacheBounds = CacheBounds { entries: 2_048, ..CacheBounds::weight(32 << 20) };
 /// How long a page stays cached for a walk that is in the middle of it, whatever its TTL.
 const WALK_GRACE: Duration = Duration::from_secs(60);
 /// How many pages of the server are read to fill one of ours.
@@ -34,8 +32,8 @@ pub(super) type UpstreamPageKey = (ListScope, Option<String>);
 
 /// The pages of one kind of list.
 pub(super) struct UpstreamPages<T> {
-    cache: TtlCache<UpstreamPageKey, UpstreamPage<T>>,
-    flights: SingleFlightMap<UpstreamPageKey, Arc<UpstreamPage<T>>>,
+    cache: Cache<UpstreamPageKey, Arc<UpstreamPage<T>>>,
+    flights: SingleFlight<UpstreamPageKey, Result<Arc<UpstreamPage<T>>, Failure>>,
 }
 
 /// An entry of a list.
@@ -72,10 +70,7 @@ impl UpstreamListEntry for Template {
 
 impl<T: UpstreamListEntry> UpstreamPages<T> {
     pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            cache: TtlCache::new(MAX_CACHED_PAGES, MAX_CACHED_BYTES),
-            flights: SingleFlightMap::default(),
-        })
+        Arc::new(Self { cache: Cache::new(CACHE_BOUNDS), flights: SingleFlight::default() })
     }
 
     /// The number of entries in the list, if all its pages are cached, whatever their age.
@@ -83,7 +78,8 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
         let mut cursor = None;
         let mut count = 0;
         for _ in 0..PAGES {
-            let leaf = self.cache.get_any_age(&(ListScope::All, cursor))?;
+            let key = (ListScope::All, cursor);
+            let (leaf, _) = self.cache.get_aged(&key, RequiredFreshness::AnyAge)?;
             count += leaf.items.len();
             let Some(next) = &leaf.next else { return Some(count) };
             cursor = Some(next.clone());
@@ -107,7 +103,7 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
     where
         F: Future<Output = Result<DecodedPage<T>, Failure>> + Send + 'static,
     {
-        if let Some((leaf, ttl)) = self.cache.get(&key, required) {
+        if let Some((leaf, ttl)) = self.cache.get_aged(&key, required) {
             let freshness = Freshness { ttl, ..leaf.freshness };
             return Ok((leaf, freshness));
         }
@@ -118,7 +114,7 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
             let leaf = Arc::new(pages.build_page(&place, asked.await?));
             let weight = leaf.items.iter().map(|item| item.weight()).sum::<usize>() + 200;
             let worth = CacheLifetime { ttl: leaf.freshness.ttl, grace: WALK_GRACE, weight };
-            pages.cache.put(epoch, place, Arc::clone(&leaf), &worth);
+            pages.cache.insert_current(epoch, place, Arc::clone(&leaf), &worth);
             Ok(leaf)
         });
         let leaf = leaf.await?;
@@ -128,8 +124,8 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
 
     /// Builds a page. Entries that are unchanged since the previous version share its objects.
     fn build_page(&self, key: &UpstreamPageKey, listed: DecodedPage<T>) -> UpstreamPage<T> {
-        let old = self.cache.get_any_age(key);
-        let old = old.as_ref().map_or(&[][..], |leaf| &leaf.items);
+        let old = self.cache.get_aged(key, RequiredFreshness::AnyAge);
+        let old = old.as_ref().map_or(&[][..], |(leaf, _)| &leaf.items);
         let same = |(at, item): (usize, T)| match old.get(at) {
             Some(old) if **old == item => Arc::clone(old),
             _ => Arc::new(item),

@@ -2,10 +2,10 @@
 //!
 //! Polls have jitter, so that they do not synchronize, and back off while the server fails (K-09).
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use machinery::Backoff;
 use resource::{Change, ErrorKind, Result, Uri};
 use tokio::task::AbortHandle;
 use tokio::time;
@@ -13,8 +13,8 @@ use tokio::time;
 use super::Inner;
 use super::error_mapping::resource_error;
 
-/// Failures double the wait at most this many times.
-const MAX_DOUBLINGS: u32 = 5;
+/// The longest wait after failures, in intervals.
+const MAX_WAIT_INTERVALS: u32 = 32;
 
 /// The hash of the current content; `None` if the resource does not exist.
 type PolledHash = Option<blake3::Hash>;
@@ -45,16 +45,18 @@ struct PolledResource {
 
 impl PolledResource {
     async fn run(mut self) {
-        let mut failures = 0;
+        let max = self.interval.saturating_mul(MAX_WAIT_INTERVALS);
+        let waits = Backoff { first: self.interval, max };
+        let mut failures: u32 = 0;
         loop {
-            time::sleep(with_jitter(self.interval.saturating_mul(1 << failures))).await;
+            time::sleep(waits.jittered_delay(failures.saturating_add(1))).await;
             let Some(inner) = self.inner.upgrade() else { return };
             let Ok(_turn) = inner.poll_permits.acquire().await else { return };
             let mark = match current_hash(&inner, &self.uri).await {
                 Ok(mark) => mark,
                 Err(error) => {
                     tracing::debug!(cause = ?error, "polling a resource failed");
-                    failures = (failures + 1).min(MAX_DOUBLINGS);
+                    failures = failures.saturating_add(1);
                     continue;
                 }
             };
@@ -88,10 +90,4 @@ async fn current_hash(inner: &Arc<Inner>, uri: &Uri) -> Result<PolledHash> {
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Adds jitter: between 75 % and 125 % of `wait`.
-fn with_jitter(wait: Duration) -> Duration {
-    let luck = RandomState::new().hash_one(0) % 1024;
-    wait.mul_f64(0.75 + luck as f64 / 2048.0)
 }

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use client::{ContentElement, ReadResult, Request, components, input_request};
+use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{
     Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Json, Part,
-    ReadRequest, Reading, Resource, Result, Slice, Uri, Window,
+    ReadRequest, Reading, Resource, Result, Uri, Window,
 };
 
 use super::Inner;
 use super::error_mapping::resource_error;
 use super::relay::server_requests::call_until_final;
-use super::ttl_cache::{CacheLifetime, RequiredFreshness};
 
 /// How long a read stays cached for further windows of it, whatever its TTL.
 const WINDOW_GRACE: Duration = Duration::from_secs(30);
@@ -59,7 +59,7 @@ impl Inner {
         required: RequiredFreshness,
         goes_on: bool,
     ) -> Result<(Arc<UpstreamContent>, Freshness)> {
-        if let Some((copy, ttl)) = self.read_cache.get(uri, required) {
+        if let Some((copy, ttl)) = self.read_cache.get_aged(uri, required) {
             let freshness = Freshness { ttl, ..copy.freshness };
             return Ok((copy, freshness));
         }
@@ -102,7 +102,7 @@ impl Inner {
     fn cache_content(&self, uri: &Uri, copy: &Arc<UpstreamContent>) {
         let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum();
         let worth = CacheLifetime { ttl: copy.freshness.ttl, grace: WINDOW_GRACE, weight };
-        self.read_cache.put(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
+        self.read_cache.insert_current(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
     }
 
     /// Reads `uri` for this caller alone: the server may request input from it.
@@ -221,30 +221,24 @@ impl UpstreamContent {
 
     /// What `request` wants of it. A window is of one part, the first if none is named.
     fn reading(&self, request: &ReadRequest, freshness: Freshness) -> Result<Reading> {
-        let mut parts: Vec<&UpstreamPart> = self.parts.iter().collect();
-        let total_parts = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
-        let parts = match &request.window {
-            Window::Whole { limit } => {
-                let total = parts.iter().map(|part| part.bytes.len() as u64).sum();
-                if total > *limit {
-                    return Err(Error::too_large(total, *limit));
-                }
-                parts.iter().map(|part| part.to_part(part.bytes.clone(), None)).collect()
+        let window = &request.window;
+        let mut wanted: Vec<&UpstreamPart> = self.parts.iter().collect();
+        let total_parts = request.select(&mut wanted, |part| part.resource.mime.as_deref())?;
+        let etag = matches!(window, Window::Part { .. }).then(|| self.etag());
+        if etag.is_some() {
+            wanted.truncate(1);
+        }
+        window.check(etag.as_deref(), wanted.iter().map(|part| part.bytes.len() as u64).sum())?;
+        let cut = |part: &UpstreamPart| {
+            let (bytes, slice) = window.cut(&part.bytes, part.is_text);
+            let mut resource = Arc::clone(&part.resource);
+            if etag.is_some() && resource.etag.is_none() {
+                Arc::make_mut(&mut resource).etag.clone_from(&etag);
             }
-            window if self.differs_from_pin(window) => return Err(Error::changed(self.etag())),
-            Window::Part { offset, length, .. } => {
-                let cut = |part: &&UpstreamPart| {
-                    let (bytes, slice) = cut_window(&part.bytes, part.is_text, *offset, *length);
-                    let mut given = part.to_part(bytes, Some(slice));
-                    if given.resource.etag.is_none() {
-                        Arc::make_mut(&mut given.resource).etag = Some(self.etag());
-                    }
-                    given
-                };
-                parts.iter().take(1).map(cut).collect()
-            }
+            Part { resource, body: Body::new(ByteSource::Bytes(bytes), part.is_text), slice }
         };
-        Ok(Reading { content: Content::Parts(parts), freshness, total_parts })
+        let content = Content::Parts(wanted.into_iter().map(cut).collect());
+        Ok(Reading { content, freshness, total_parts })
     }
 
     /// A hash over the URIs and bytes of all parts.
@@ -257,25 +251,4 @@ impl UpstreamContent {
         }
         hasher.finalize()
     }
-}
-
-impl UpstreamPart {
-    fn to_part(&self, bytes: Bytes, slice: Option<Slice>) -> Part {
-        let source = ByteSource::Bytes(bytes);
-        let body = if self.is_text { Body::Text(source) } else { Body::Blob(source) };
-        Part { resource: Arc::clone(&self.resource), body, slice }
-    }
-}
-
-/// The window of `bytes` from `offset` on. Text is cut between characters and holds at least one.
-fn cut_window(bytes: &Bytes, is_text: bool, offset: u64, length: u64) -> (Bytes, Slice) {
-    let total = bytes.len();
-    let is_edge = |at: &usize| !is_text || bytes.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
-    let within = |at: u64| usize::try_from(at).unwrap_or(total).min(total);
-    let start = (within(offset)..=total).find(is_edge).unwrap_or(total);
-    let least = (start + 1..=total).find(is_edge).unwrap_or(total);
-    let most = within((start as u64).saturating_add(length));
-    let end = (least..=most).rev().find(is_edge).unwrap_or(least);
-    let slice = Slice::new(start as u64, (end - start) as u64, total as u64);
-    (bytes.slice(start..end), slice)
 }

@@ -2,18 +2,17 @@
 
 pub(super) mod server_requests;
 
-use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use client::{
     Client, LogLevel, NotificationKind, ParamHeaders, Peer, RawJson, Request, ServerNotification,
     State, components,
 };
 use futures_core::Stream;
 use futures_util::stream;
+use machinery::{Cache, CacheBounds, Packer, Unpacker};
 use parking_lot::Mutex;
 use resource::{
     Caller, Change, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error,
@@ -38,13 +37,14 @@ pub struct UpstreamRelay {
     /// The log level that was last set, and the connection it was set on.
     log_level: Mutex<Option<(Weak<Peer>, LogLevel)>>,
     /// By listed tool: the arguments that the server wants repeated as HTTP headers.
-    param_headers: Mutex<HashMap<String, Arc<ParamHeaders>>>,
+    param_headers: Cache<String, Arc<ParamHeaders>>,
 }
 
 impl UpstreamRelay {
     /// Relays the tools and prompts of the server behind `client`.
     pub fn new(client: Client) -> Self {
-        Self { client, log_level: Mutex::default(), param_headers: Mutex::default() }
+        let param_headers = Cache::new(CacheBounds::entries(MAX_MIRRORED_TOOLS));
+        Self { client, log_level: Mutex::default(), param_headers }
     }
 
     /// A stream of changes of the tool list or the prompt list.
@@ -172,11 +172,9 @@ impl UpstreamRelay {
         params: Box<RawJson>,
     ) -> Result<Option<Json>> {
         let mut request = Request::new(components::call_method(call.kind)).params(params.clone());
-        let known = |name| {
-            let mirrors = self.param_headers.lock();
-            mirrors.get(name).cloned()
-        };
-        if let Some(mirrors) = known(call.name).filter(|_| call.kind == ComponentKind::Tool) {
+        if call.kind == ComponentKind::Tool
+            && let Some(mirrors) = self.param_headers.get(call.name)
+        {
             request = request.param_headers(mirrors.for_call(&params));
         }
         if let Some(listener) = ctx.progress_sink().cloned() {
@@ -231,13 +229,12 @@ impl UpstreamRelay {
 
     /// Remembers which arguments each tool wants repeated as headers.
     fn remember_param_headers(&self, component: &[Component]) {
-        let mut mirrors = self.param_headers.lock();
         for one in component {
             let found = ParamHeaders::from_tool(&one.json);
             if found.is_empty() {
-                mirrors.remove(&one.name);
-            } else if mirrors.len() < MAX_MIRRORED_TOOLS || mirrors.contains_key(&one.name) {
-                mirrors.insert(one.name.clone(), Arc::new(found));
+                self.param_headers.remove(&one.name);
+            } else {
+                self.param_headers.insert(one.name.clone(), Arc::new(found), 1);
             }
         }
     }
@@ -316,34 +313,16 @@ struct RelayCursor {
 
 impl RelayCursor {
     fn encode(&self) -> Cursor {
-        let mut bytes = Vec::new();
-        for part in [&self.page, &self.after] {
-            // The flag distinguishes a missing text from an empty one: an empty cursor is valid.
-            bytes.push(u8::from(part.is_some()));
-            let text = part.as_deref().unwrap_or_default();
-            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(text.as_bytes());
-        }
-        Cursor(bytes.into())
+        let packed = Packer::default().bytes(self.page.as_ref()).bytes(self.after.as_ref());
+        Cursor(packed.finish().into())
     }
 
     fn decode(cursor: &Cursor) -> Result<Self> {
-        let mut bytes = cursor.0.clone();
-        let mut part = || {
-            let is_some = split_prefix(&mut bytes, 1)?.first() == Some(&1);
-            let length =
-                split_prefix(&mut bytes, 8)?.as_ref().try_into().map(u64::from_le_bytes).ok()?;
-            let text = split_prefix(&mut bytes, usize::try_from(length).ok()?)?;
-            let text = String::from_utf8(text.to_vec()).ok()?;
-            Some(is_some.then_some(text))
-        };
-        let place = part().and_then(|page| Some(Self { page, after: part()? }));
-        place.ok_or_else(Error::bad_cursor)
+        let mut parts = Unpacker::new(&cursor.0);
+        let mut text = || Some(parts.text()?.map(str::to_owned));
+        let place = text().and_then(|page| Some(Self { page, after: text()? }));
+        place.filter(|_| parts.is_empty()).ok_or_else(Error::bad_cursor)
     }
-}
-
-fn split_prefix(bytes: &mut Bytes, length: usize) -> Option<Bytes> {
-    (bytes.len() >= length).then(|| bytes.split_to(length))
 }
 
 #[cfg(test)]

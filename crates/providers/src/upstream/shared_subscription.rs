@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use client::Error as Failure;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use resource::{Result, Uri};
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
@@ -42,14 +42,10 @@ pub(super) struct UpstreamSubscription {
 }
 
 impl SharedSubscriptions {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Uri, SubscriptionEntry>> {
-        self.0.lock()
-    }
-
     /// Number of resources with a subscription.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.lock().len()
+        self.0.lock().len()
     }
 }
 
@@ -57,7 +53,7 @@ impl Inner {
     /// Subscribes to `uri` until the returned guard is dropped.
     pub(super) async fn subscribe(self: &Arc<Self>, uri: &Uri) -> Result<UpstreamSubscription> {
         let hold = {
-            let mut seats = self.subscriptions.lock();
+            let mut seats = self.subscriptions.0.lock();
             let row = seats.entry(uri.clone());
             let row =
                 row.or_insert_with(|| SubscriptionEntry { listeners: 0, source: Arc::default() });
@@ -95,10 +91,10 @@ impl Inner {
 
     /// Ends the subscription to `uri`, unless a new listener came meanwhile.
     async fn unsubscribe_if_unused(self: Arc<Self>, uri: Uri) {
-        let row = self.subscriptions.lock().get(&uri).map(|row| Arc::clone(&row.source));
+        let row = self.subscriptions.0.lock().get(&uri).map(|row| Arc::clone(&row.source));
         let Some(hold) = row else { return };
         let mut hold = hold.lock().await;
-        if self.subscriptions.lock().get(&uri).is_none_or(|row| row.listeners > 0) {
+        if self.subscriptions.0.lock().get(&uri).is_none_or(|row| row.listeners > 0) {
             return;
         }
         if let Some(ChangeSource::Polling(task)) = hold.take() {
@@ -106,7 +102,7 @@ impl Inner {
         } else if let Err(error) = self.client.unsubscribe(uri.as_str()).await {
             tracing::debug!(%error, "unsubscribing from a resource failed");
         }
-        let mut seats = self.subscriptions.lock();
+        let mut seats = self.subscriptions.0.lock();
         if seats.get(&uri).is_some_and(|row| row.listeners == 0) {
             seats.remove(&uri);
         }
@@ -117,7 +113,7 @@ impl Drop for UpstreamSubscription {
     fn drop(&mut self) {
         let Some(inner) = self.inner.upgrade() else { return };
         let is_last = {
-            let mut seats = inner.subscriptions.lock();
+            let mut seats = inner.subscriptions.0.lock();
             seats.get_mut(&self.uri).is_some_and(|row| {
                 row.listeners = row.listeners.saturating_sub(1);
                 row.listeners == 0

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use client::Error as Failure;
+use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{Error, MemberPlace, Resource, Result, Uri};
 
 use super::Inner;
 use super::error_mapping::{is_response, resource_error};
 use super::page_cache::UpstreamListEntry;
-use super::ttl_cache::{CacheLifetime, RequiredFreshness};
 
 /// The `_meta` key that tells how a description was derived (B-13).
 const DERIVED_KEY: &str = "dev.refdesk/derived";
@@ -45,7 +45,7 @@ impl Inner {
     }
 
     async fn fetch_metadata(self: &Arc<Self>, uri: &Uri) -> Result<Arc<Resource>, Failure> {
-        if let Some((resource, _)) = self.metadata_cache.get(uri, RequiredFreshness::Fresh) {
+        if let Some(resource) = self.metadata_cache.get(uri) {
             return Ok(resource);
         }
         let (inner, asked, epoch) = (Arc::clone(self), uri.clone(), self.metadata_cache.epoch());
@@ -57,7 +57,7 @@ impl Inner {
             let resource = Arc::new(resource);
             let (ttl, weight) = (freshness.ttl, resource.weight());
             let worth = CacheLifetime { ttl, grace: ttl, weight };
-            inner.metadata_cache.put(epoch, asked, Arc::clone(&resource), &worth);
+            inner.metadata_cache.insert_current(epoch, asked, Arc::clone(&resource), &worth);
             Ok(resource)
         };
         self.metadata_flight.join(uri.clone(), ask).await

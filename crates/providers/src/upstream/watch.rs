@@ -13,7 +13,8 @@ use client::{
     ConnectionStatus, NotificationKind, NotificationReceiver, ServerNotification, State, methods,
 };
 use futures_core::Stream;
-use parking_lot::{Mutex, MutexGuard};
+use machinery::Backoff;
+use parking_lot::Mutex;
 use resource::{Change, Context, Error, ErrorKind, Interest, Result, UnknownMembers, Uri, Watch};
 use tokio::sync::Notify;
 use tokio::sync::watch::Receiver;
@@ -24,9 +25,8 @@ use super::shared_subscription::UpstreamSubscription;
 use super::{Inner, Upstream};
 use crate::change_channel::ChangeSender;
 
-/// Delay between reconnects, doubling from the first value up to the second. The first attempt
-/// comes at once.
-const RETRY_DELAYS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+/// Delays between reconnects. The first attempt comes at once.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
 
 /// Notifications with larger params lose their extra fields.
 const MAX_EXTRA_BYTES: usize = 16 << 10;
@@ -40,12 +40,8 @@ pub(super) struct ChangeSubscribers {
 }
 
 impl ChangeSubscribers {
-    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Interest, ChangeSender)>> {
-        self.senders.lock()
-    }
-
     pub(super) fn broadcast(&self, change: &Change) {
-        for (_, interest, feed) in self.lock().iter() {
+        for (_, interest, feed) in self.senders.lock().iter() {
             if matches_interest(change, interest) {
                 feed.send(change.clone());
             }
@@ -54,7 +50,7 @@ impl ChangeSubscribers {
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.lock().len()
+        self.senders.lock().len()
     }
 }
 
@@ -86,7 +82,7 @@ impl Inner {
                 connection_status: self.connection_status.clone(),
                 subscriber_added: Arc::clone(&self.subscribers.subscriber_added),
                 inner: Arc::downgrade(self),
-                retry_delay: Duration::ZERO,
+                attempts: 0,
             };
             tokio::spawn(ear.run()).abort_handle()
         });
@@ -145,11 +141,11 @@ impl Inner {
         let inner = Arc::downgrade(self);
         let (feed, stories) = ChangeSender::channel(move || {
             if let Some(inner) = inner.upgrade() {
-                inner.subscribers.lock().retain(|(known, ..)| *known != id);
+                inner.subscribers.senders.lock().retain(|(known, ..)| *known != id);
             }
             drop(seat);
         });
-        self.subscribers.lock().push((id, interest, feed));
+        self.subscribers.senders.lock().push((id, interest, feed));
         self.subscribers.subscriber_added.notify_one();
         Box::pin(stories)
     }
@@ -163,8 +159,8 @@ struct NotificationListener {
     connection_status: Receiver<ConnectionStatus>,
     subscriber_added: Arc<Notify>,
     inner: Weak<Inner>,
-    /// Delay before the next reconnect.
-    retry_delay: Duration,
+    /// Reconnects since the server was last connected.
+    attempts: u32,
 }
 
 impl NotificationListener {
@@ -182,7 +178,7 @@ impl NotificationListener {
                     }
                 }
                 () = self.subscriber_added.notified() => {}
-                () = time::sleep(self.retry_delay), if is_missed => self.reconnect().await,
+                () = time::sleep(BACKOFF.delay(self.attempts)), if is_missed => self.reconnect().await,
             }
         }
     }
@@ -193,14 +189,14 @@ impl NotificationListener {
         let inner = self.inner.upgrade()?;
         let is_there = matches!(self.connection_status.borrow_and_update().state, State::Ready(_));
         if is_there {
-            self.retry_delay = Duration::ZERO;
+            self.attempts = 0;
         }
-        Some(!is_there && !inner.subscribers.lock().is_empty())
+        Some(!is_there && !inner.subscribers.senders.lock().is_empty())
     }
 
     /// Reconnects. The client reconnects by itself only for subscriptions to single resources.
     async fn reconnect(&mut self) {
-        self.retry_delay = (self.retry_delay * 2).clamp(RETRY_DELAYS.0, RETRY_DELAYS.1);
+        self.attempts = self.attempts.saturating_add(1);
         let Some(client) = self.inner.upgrade().map(|inner| inner.client.clone()) else { return };
         if let Err(error) = client.peer().await {
             tracing::debug!(%error, "reconnecting to a watched server failed");

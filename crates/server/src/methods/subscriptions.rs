@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use futures_util::{StreamExt, stream};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use protocol::{ListenFilter, Notice, Outgoing, Reply, RequestId};
 use resource::{ComponentKind, Error, ErrorKind, Interest, Principal, Result, Uri};
 use subscriptions::{ExtraFields, Hub, Mailbox, PendingChange, Subscription};
@@ -42,14 +42,14 @@ impl SessionSubscriptions {
 
     /// Subscribes to changes of `uri`. Repeating it has no effect.
     pub(crate) async fn subscribe(&self, uri: Uri) -> Result<Reply> {
-        if !self.needs_subscription(&self.lock_subscriptions(), &uri)? {
+        if !self.needs_subscription(&self.subscriptions.lock(), &uri)? {
             return Ok(Reply::Empty);
         }
         let interest = Interest::Resource(uri.clone());
         let subscription = self.hub.subscribe(&self.principal, interest, &self.mailbox).await;
         let subscription = subscription.map_err(|error| error.about(&uri))?;
         // Checked again, because concurrent requests may have subscribed meanwhile.
-        let mut held = self.lock_subscriptions();
+        let mut held = self.subscriptions.lock();
         if self.needs_subscription(&held, &uri)? {
             held.resources.insert(uri, subscription);
         }
@@ -71,14 +71,14 @@ impl SessionSubscriptions {
 
     /// Unsubscribes; no error if there was no subscription.
     pub(crate) fn unsubscribe(&self, uri: &Uri) -> Reply {
-        let ended = self.lock_subscriptions().resources.remove(uri);
+        let ended = self.subscriptions.lock().resources.remove(uri);
         drop(ended);
         Reply::Empty
     }
 
     /// Subscribes to list changes, if the provider reports any.
     pub(crate) async fn subscribe_to_lists(&self) {
-        if !self.hub.has_changes() || !self.lock_subscriptions().lists.is_empty() {
+        if !self.hub.has_changes() || !self.subscriptions.lock().lists.is_empty() {
             return;
         }
         let offers = self.components.iter().copied().map(Interest::Components);
@@ -92,12 +92,12 @@ impl SessionSubscriptions {
                 Err(error) => tracing::warn!(cause = ?error, "cannot subscribe to list changes"),
             }
         }
-        self.lock_subscriptions().lists = lists;
+        self.subscriptions.lock().lists = lists;
     }
 
     /// Queues a notification for every subscription, whether or not anything changed.
     pub(crate) fn resend_all(&self) {
-        let held = self.lock_subscriptions();
+        let held = self.subscriptions.lock();
         held.resources.values().chain(&held.lists).for_each(Subscription::notify_now);
     }
 
@@ -114,10 +114,6 @@ impl SessionSubscriptions {
     /// Waits for the next notification.
     pub(crate) async fn next(&self) -> Notice {
         to_notice(self.mailbox.next().await)
-    }
-
-    fn lock_subscriptions(&self) -> MutexGuard<'_, SubscriptionSet> {
-        self.subscriptions.lock()
     }
 }
 

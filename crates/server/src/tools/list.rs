@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use machinery::{Packer, Unpacker};
 use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
 use protocol::inbound::tool::output::ListOutput;
 use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
@@ -145,30 +146,18 @@ fn encode_sort_key(resource: &Resource) -> Vec<u8> {
         u64::try_from(since.as_nanos()).ok()
     });
     let priority = resource.annotations.priority.map(f64::to_bits);
-    let mut bytes = Vec::new();
-    for number in [priority, modified, resource.size] {
-        bytes.push(u8::from(number.is_some()));
-        bytes.extend_from_slice(&number.unwrap_or_default().to_le_bytes());
-    }
-    bytes.extend_from_slice(&(resource.name.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(resource.name.as_bytes());
-    bytes.extend_from_slice(resource.uri.as_str().as_bytes());
-    bytes
+    let numbers = [priority, modified, resource.size];
+    let packer = numbers.into_iter().fold(Packer::default(), Packer::optional_integer);
+    packer.bytes(Some(&resource.name)).bytes(Some(resource.uri.as_str())).finish()
 }
 
 /// Decodes a sort key into a resource that sorts like the original.
-fn decode_sort_key(mut bytes: &[u8]) -> Option<Resource> {
-    let mut number = || {
-        let (is_some, rest) = bytes.split_first()?;
-        let (number, rest) = rest.split_first_chunk()?;
-        bytes = rest;
-        Some((*is_some == 1).then(|| u64::from_le_bytes(*number)))
-    };
+fn decode_sort_key(bytes: &[u8]) -> Option<Resource> {
+    let mut parts = Unpacker::new(bytes);
+    let mut number = || parts.optional_integer();
     let (priority, modified, size) = (number()?, number()?, number()?);
-    let (length, rest) = bytes.split_first_chunk()?;
-    let (name, uri) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    let uri = resource::Uri::parse(std::str::from_utf8(uri).ok()?).ok()?;
-    let mut resource = Resource::new(uri, std::str::from_utf8(name).ok()?);
+    let name = parts.text()??;
+    let mut resource = Resource::new(resource::Uri::parse(parts.text()??).ok()?, name);
     resource.size = size;
     resource.annotations.priority = priority.map(f64::from_bits);
     let epoch = std::time::UNIX_EPOCH;

@@ -5,6 +5,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use bytes::Bytes;
+use machinery::{Packer, Unpacker};
 use resource::{Absence, Context, Cursor, Error, Filter, PageRequest, Resource, Result, Uri};
 
 use crate::server::Server;
@@ -128,19 +130,12 @@ impl<'a> RecursiveList<'a> {
 
     /// Encodes the position after the last returned resource.
     pub(super) fn encode_position(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for frame in &self.stack {
-            let uri = |uri: &'_ Uri| uri.as_str().as_bytes().to_vec();
-            let from = frame.page_cursor.as_ref().map(|from| from.0.to_vec());
-            for part in [frame.parent.as_ref().map(uri), from, frame.last_uri.as_ref().map(uri)] {
-                bytes.push(u8::from(part.is_some()));
-                let part = part.unwrap_or_default();
-                bytes.extend_from_slice(&(part.len() as u32).to_le_bytes());
-                bytes.extend_from_slice(&part);
-            }
-            bytes.extend_from_slice(&frame.returned.to_le_bytes());
-        }
-        bytes
+        let pack = |packer: Packer, frame: &ListFrame| {
+            let parent = frame.parent.as_ref().map(Uri::as_str);
+            let packer = packer.bytes(parent).bytes(frame.page_cursor.as_ref().map(|from| &from.0));
+            packer.bytes(frame.last_uri.as_ref().map(Uri::as_str)).integer(frame.returned.into())
+        };
+        self.stack.iter().fold(Packer::default(), pack).finish()
     }
 }
 
@@ -169,25 +164,16 @@ impl ListFrame {
     }
 }
 
-fn decode_position(mut place: &[u8]) -> Option<Vec<ListFrame>> {
-    let uri = |bytes: &[u8]| Uri::parse(std::str::from_utf8(bytes).ok()?).ok();
+fn decode_position(place: &[u8]) -> Option<Vec<ListFrame>> {
+    let uri = |text| Uri::parse(text).ok();
+    let mut parts = Unpacker::new(place);
     let mut stack = Vec::new();
-    while !place.is_empty() && stack.len() < MAX_DEPTH {
-        let mut part = || {
-            let (is_some, rest) = place.split_first()?;
-            let (length, rest) = rest.split_first_chunk()?;
-            let (part, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-            place = rest;
-            Some((*is_some == 1).then(|| part.to_vec()))
-        };
-        let (parent, from, after) = (part()?, part()?, part()?);
-        let (given, rest) = place.split_first_chunk()?;
-        place = rest;
+    while !parts.is_empty() && stack.len() < MAX_DEPTH {
         stack.push(ListFrame {
-            returned: u32::from_le_bytes(*given),
-            parent: parent.as_deref().and_then(uri),
-            page_cursor: from.map(|bytes| Cursor(bytes.into())),
-            last_uri: after.as_deref().and_then(uri),
+            parent: parts.text()?.and_then(uri),
+            page_cursor: parts.bytes()?.map(|from| Cursor(Bytes::copy_from_slice(from))),
+            last_uri: parts.text()?.and_then(uri),
+            returned: u32::try_from(parts.integer()?).ok()?,
             page: None,
         });
     }

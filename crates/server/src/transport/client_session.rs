@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use protocol::json::frame::RawJson;
 use protocol::outbound::input_request;
 use protocol::{LogLevel, Outgoing, RequestId};
@@ -47,17 +47,17 @@ impl ClientSession {
 
     /// The minimum log level, if the client set one.
     pub(crate) fn level(&self) -> Option<LogLevel> {
-        *lock(&self.level)
+        *self.level.lock()
     }
 
     /// Sets the minimum log level.
     pub(crate) fn set_level(&self, level: LogLevel) {
-        *lock(&self.level) = Some(level);
+        *self.level.lock() = Some(level);
     }
 
     /// The watcher of the session, if there is one.
     pub(crate) fn current_watcher(&self) -> Option<Arc<Watcher>> {
-        lock(&self.watcher).clone()
+        self.watcher.lock().clone()
     }
 
     /// The watcher of the session; calls `begin` to create it.
@@ -65,7 +65,7 @@ impl ClientSession {
         &self,
         begin: impl FnOnce() -> Result<Arc<Watcher>>,
     ) -> Result<Arc<Watcher>> {
-        let mut watcher = lock(&self.watcher);
+        let mut watcher = self.watcher.lock();
         match &*watcher {
             Some(watcher) => Ok(Arc::clone(watcher)),
             None => Ok(Arc::clone(watcher.insert(begin()?))),
@@ -85,7 +85,7 @@ impl ClientSession {
             self.next_request_id.fetch_add(1, Ordering::Relaxed).to_string().into(),
         );
         {
-            let mut waiting = lock(&self.pending);
+            let mut waiting = self.pending.lock();
             if waiting.len() >= MAX_PENDING {
                 return Err(Error::unavailable("the client has too many open requests"));
             }
@@ -104,7 +104,7 @@ impl ClientSession {
         id: Option<&RequestId>,
         outcome: Result<&RawJson, &RawJson>,
     ) {
-        let waiting = id.and_then(|id| lock(&self.pending).remove(id));
+        let waiting = id.and_then(|id| self.pending.lock().remove(id));
         if let Some(waiting) = waiting {
             let _ = waiting.send(input_request::decode_input_response(outcome));
         }
@@ -120,7 +120,7 @@ struct PendingClientRequest<'a> {
 
 impl Drop for PendingClientRequest<'_> {
     fn drop(&mut self) {
-        if lock(&self.client.pending).remove(&self.id).is_some() {
+        if self.client.pending.lock().remove(&self.id).is_some() {
             let _ = self.out.try_send(input_request::encode_input_cancelled(&self.id));
         }
     }
@@ -130,8 +130,4 @@ impl Drop for PendingClientRequest<'_> {
 pub(crate) fn next_caller_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }

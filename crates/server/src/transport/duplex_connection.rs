@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
 use protocol::{Call, Incoming, ListenFilter, Message, Outgoing, Refusal, RequestId};
@@ -91,7 +91,7 @@ impl DuplexConnection {
     /// Ends listening requests and notifications, and waits for the requests in flight.
     pub(crate) async fn drain(&self) {
         self.closing.send_replace(true);
-        let mut tasks = std::mem::take(&mut self.state().tasks);
+        let mut tasks = std::mem::take(&mut self.state.lock().tasks);
         while tasks.join_next().await.is_some() {}
     }
 
@@ -131,7 +131,7 @@ impl DuplexConnection {
             let terms = StatelessTerms::read(server, &request.meta, &version)?;
             return stateless::decode_stateless(server, terms, &request);
         }
-        let agreed = self.state().handshake.clone();
+        let agreed = self.state.lock().handshake.clone();
         match agreed {
             Some(agreed) => {
                 let opened = handshake::decode_in_session(server, agreed.dialect, &request)?;
@@ -140,7 +140,7 @@ impl DuplexConnection {
             None => {
                 let opened = handshake::decode_before_handshake(server, &request)?;
                 if let Some(agreed) = opened.handshake_result() {
-                    self.state().handshake = Some(agreed);
+                    self.state.lock().handshake = Some(agreed);
                 }
                 Ok(opened)
             }
@@ -159,7 +159,7 @@ impl DuplexConnection {
             let id = request.exchange.id.clone();
             let answer = this.run_request(request).await;
             this.send(answer).await;
-            this.state().in_flight.remove(&id);
+            this.state.lock().in_flight.remove(&id);
         });
         if stoppable {
             self.set_abort_handle(&id, handle);
@@ -168,7 +168,7 @@ impl DuplexConnection {
 
     fn set_abort_handle(&self, id: &RequestId, handle: AbortHandle) {
         // The task may have finished and removed its entry already.
-        if let Some(work) = self.state().in_flight.get_mut(id) {
+        if let Some(work) = self.state.lock().in_flight.get_mut(id) {
             work.abort = Some(handle);
         }
     }
@@ -198,7 +198,7 @@ impl DuplexConnection {
 
     /// Starts the task that sends the change notifications of the session, once.
     fn start_notifications(&self) {
-        if std::mem::replace(&mut self.state().is_notifying, true) {
+        if std::mem::replace(&mut self.state.lock().is_notifying, true) {
             return;
         }
         let (subscriber, out) = (Arc::clone(&self.subscriber), self.out.clone());
@@ -277,21 +277,22 @@ impl DuplexConnection {
                 ready.push(this.run_request(one).await);
             }
             this.send(Outgoing::batch(ready)).await;
-            let under_way = &mut this.state().in_flight;
+            let under_way = &mut this.state.lock().in_flight;
             ids.iter().for_each(|id| drop(under_way.remove(id)));
         });
     }
 
     fn handle_response(&self, id: Option<&RequestId>, outcome: Result<&RawJson, &RawJson>) {
         let guest =
-            self.state().handshake.as_ref().map(|agreed| Arc::clone(&agreed.client_session));
+            self.state.lock().handshake.as_ref().map(|agreed| Arc::clone(&agreed.client_session));
         if let Some(guest) = guest {
             guest.deliver_answer(id, outcome);
         }
     }
 
     fn allows_batches(&self) -> bool {
-        self.state()
+        self.state
+            .lock()
             .handshake
             .as_ref()
             .is_some_and(|agreed| agreed.dialect.revision.takes_batches())
@@ -300,7 +301,7 @@ impl DuplexConnection {
     /// Registers requests as in flight; refuses ids in use, and more than the limit.
     fn register(&self, ids: &[&RequestId], listens: bool) -> Result<(), Refusal> {
         let limits = &self.server.limits;
-        let under_way = &mut self.state().in_flight;
+        let under_way = &mut self.state.lock().in_flight;
         let alike = under_way.values().filter(|work| work.is_listening == listens).count();
         let (most, why) = if listens {
             (limits.listeners, "listening requests are open; cancel one")
@@ -323,13 +324,13 @@ impl DuplexConnection {
         match ClientNotification::decode(method, params) {
             // Aborts the task at its next await; a cancelled request gets no answer.
             ClientNotification::Cancelled(id) => {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 if let Some(handle) = state.in_flight.get(&id).and_then(|work| work.abort.clone()) {
                     handle.abort();
                     state.in_flight.remove(&id);
                 }
             }
-            ClientNotification::Initialized if self.state().handshake.is_some() => {
+            ClientNotification::Initialized if self.state.lock().handshake.is_some() => {
                 self.subscriber.subscribe_to_lists().await;
                 self.start_notifications();
             }
@@ -338,7 +339,7 @@ impl DuplexConnection {
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         while state.tasks.try_join_next().is_some() {}
         state.tasks.spawn(work)
     }
@@ -346,9 +347,5 @@ impl DuplexConnection {
     /// Sends `message`; ignores a closed channel.
     async fn send(&self, message: Outgoing) {
         let _ = self.out.send(message).await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use resource::{Error, Result, Uri};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
@@ -58,7 +58,7 @@ impl WatcherRegistry {
             .map_err(|error| Error::internal("cannot generate a watch handle").caused_by(error))?;
         let handle: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let watcher = Arc::new(Watcher::new(handle, party, self.changed.clone()));
-        let mut known = self.lock_table();
+        let mut known = self.table.lock();
         known.live.retain(|other| other.strong_count() > 0);
         known.live.push(Arc::downgrade(&watcher));
         Ok(watcher)
@@ -67,7 +67,7 @@ impl WatcherRegistry {
     /// Registers a watcher under its handle until it expires. Evicts the longest idle one if full.
     pub(crate) fn register(self: &Arc<Self>, watcher: &Arc<Watcher>) -> Result<()> {
         let yielded = {
-            let mut known = self.lock_table();
+            let mut known = self.table.lock();
             let full = known.by_handle.len() >= MAX_HANDLES;
             let yielded = if full { Some(known.evict_oldest()?) } else { None };
             known.by_handle.insert(watcher.handle.clone(), Arc::clone(watcher));
@@ -87,14 +87,14 @@ impl WatcherRegistry {
 
     /// The watcher with this handle; marks it as used.
     pub(crate) fn find_by_handle(&self, handle: &str) -> Option<Arc<Watcher>> {
-        let found = self.lock_table().by_handle.get(handle).cloned()?;
+        let found = self.table.lock().by_handle.get(handle).cloned()?;
         found.touch();
         Some(found)
     }
 
     /// Removes the handle if it has expired, else returns when it may expire.
     fn expire_or_next_check(&self, handle: &str) -> Option<Instant> {
-        let mut known = self.lock_table();
+        let mut known = self.table.lock();
         let due = known.by_handle.get(handle)?.last_used() + IDLE_TIMEOUT;
         if due > Instant::now() {
             return Some(due);
@@ -107,13 +107,9 @@ impl WatcherRegistry {
 
     /// All live watchers, sorted by handle.
     fn live_watchers(&self) -> Vec<Arc<Watcher>> {
-        let mut all: Vec<_> = self.lock_table().live.iter().filter_map(Weak::upgrade).collect();
+        let mut all: Vec<_> = self.table.lock().live.iter().filter_map(Weak::upgrade).collect();
         all.sort_by(|one, other| one.handle.cmp(&other.handle));
         all
-    }
-
-    fn lock_table(&self) -> MutexGuard<'_, WatcherTable> {
-        lock(&self.table)
     }
 }
 
@@ -133,10 +129,6 @@ impl WatcherTable {
         self.by_handle.remove(&oldest.handle);
         Ok(oldest)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }
 
 #[cfg(test)]

@@ -78,9 +78,10 @@ impl Provider for WatcherRegistry {
         let text = self.status_json();
         let resource = Arc::new(self.describe(&text));
         request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
-        let cut = request.window.apply_to_text(&text, &etag_of(&text));
-        let (text, slice) = cut.map_err(|error| error.about(uri))?;
-        let part = Part { resource, body: Body::Text(ByteSource::Bytes(text.into())), slice };
+        let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
+        checked.map_err(|error| error.about(uri))?;
+        let (text, slice) = request.window.cut(&text.into(), true);
+        let part = Part { resource, body: Body::Text(ByteSource::Bytes(text)), slice };
         Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
     }
 

@@ -10,8 +10,6 @@ use subscriptions::{Hub, Mailbox, PendingChange, Subscription};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
-use super::lock;
-
 /// Length of the handle prefix that the status resource shows.
 const HANDLE_PREFIX: usize = 8;
 
@@ -68,12 +66,12 @@ impl Watcher {
                 Err(Error::new(ErrorKind::Unavailable, why))
             }
         };
-        if !admits(&lock(&self.subscriptions))? {
+        if !admits(&self.subscriptions.lock())? {
             return Ok(());
         }
         let subscription =
             hub.subscribe(principal, Interest::Resource(uri.clone()), &self.mailbox).await?;
-        let mut held = lock(&self.subscriptions);
+        let mut held = self.subscriptions.lock();
         // A concurrent call may have added it, or filled the limit, in the meantime.
         let replaced = if admits(&held)? {
             held.insert(uri.clone(), subscription)
@@ -88,7 +86,7 @@ impl Watcher {
 
     /// Unsubscribes from `uris`, or from all, and drops their pending changes.
     pub(crate) fn unsubscribe(&self, uris: Option<&[Uri]>) {
-        let mut held = lock(&self.subscriptions);
+        let mut held = self.subscriptions.lock();
         let ended: Vec<Subscription> = match uris {
             Some(uris) => uris.iter().filter_map(|uri| held.remove(uri)).collect(),
             None => std::mem::take(&mut *held).into_values().collect(),
@@ -106,7 +104,7 @@ impl Watcher {
 
     /// The watched URIs, sorted.
     pub(crate) fn watched_uris(&self) -> Vec<Uri> {
-        lock(&self.subscriptions).keys().cloned().collect()
+        self.subscriptions.lock().keys().cloned().collect()
     }
 
     /// Waits until there is a change, at most `span`. Takes nothing, so a cancelled wait loses no
@@ -131,22 +129,22 @@ impl Watcher {
 
     /// Records the last error, for the status resource.
     pub(crate) fn set_last_error(&self, words: String) {
-        *lock(&self.last_error) = Some(words);
+        *self.last_error.lock() = Some(words);
         self.changed.send_replace(());
     }
 
     /// Marks the watcher as used now.
     pub(super) fn touch(&self) {
-        *lock(&self.last_used) = Instant::now();
+        *self.last_used.lock() = Instant::now();
     }
 
     pub(super) fn last_used(&self) -> Instant {
-        *lock(&self.last_used)
+        *self.last_used.lock()
     }
 
     /// What the status resource shows; `None` if the watcher watches nothing.
     pub(super) fn status(&self) -> Option<WatcherStatus> {
-        let held = lock(&self.subscriptions);
+        let held = self.subscriptions.lock();
         if held.is_empty() {
             return None;
         }
@@ -157,7 +155,7 @@ impl Watcher {
                 WatcherOwner::Handle => "handle",
             },
             watching: held.iter().map(|(uri, one)| (uri.clone(), one.is_active())).collect(),
-            last_error: lock(&self.last_error).clone(),
+            last_error: self.last_error.lock().clone(),
         })
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! At most 256 resources with 64 offsets each.
 
-use std::collections::HashMap;
-
-use parking_lot::{Mutex, MutexGuard};
+use machinery::{Cache, CacheBounds};
 use resource::Uri;
 
 /// The most resources in the index.
@@ -15,22 +13,12 @@ const MAX_OFFSETS: usize = 64;
 
 /// Offsets of lines that earlier reads have found, so that the next window need not count from the
 /// first line again. Each is valid for one version only.
-#[derive(Default)]
-pub(crate) struct LineIndex {
-    inner: Mutex<Inner>,
-}
-
-#[derive(Default)]
-struct Inner {
-    resources: HashMap<Uri, LineOffsets>,
-    clock: u64,
-}
+pub(crate) struct LineIndex(Cache<Uri, LineOffsets>);
 
 struct LineOffsets {
     etag: String,
     /// Sorted, without duplicates.
     starts: Vec<LineStart>,
-    last_used: u64,
 }
 
 /// The start of a line.
@@ -51,10 +39,16 @@ impl LineStart {
     }
 }
 
+impl Default for LineIndex {
+    fn default() -> Self {
+        Self(Cache::new(CacheBounds::entries(MAX_RESOURCES)))
+    }
+}
+
 impl LineIndex {
     /// The version that the index holds.
     pub(super) fn etag(&self, uri: &Uri) -> Option<String> {
-        self.lock().resources.get(uri).map(|seen| seen.etag.clone())
+        self.0.with(uri, |seen| seen.etag.clone())
     }
 
     /// The last known line start at or before `line`.
@@ -65,51 +59,33 @@ impl LineIndex {
         part: usize,
         line: u64,
     ) -> Option<LineStart> {
-        let mut inner = self.lock();
-        inner.clock += 1;
-        let clock = inner.clock;
-        let seen = inner.resources.get_mut(uri).filter(|seen| seen.etag == etag)?;
-        seen.last_used = clock;
         let behind = LineStart { part, line, offset: u64::MAX };
-        let count = seen.starts.partition_point(|place| *place <= behind);
-        seen.starts[..count].last().filter(|place| place.part == part).copied()
+        let nearest = |seen: &mut LineOffsets| {
+            let starts = Some(&seen.starts).filter(|_| seen.etag == etag)?;
+            let count = starts.partition_point(|place| *place <= behind);
+            starts[..count].last().filter(|place| place.part == part).copied()
+        };
+        self.0.with(uri, nearest).flatten()
     }
 
     /// Adds a line start of one version and drops those of any other version.
     pub(super) fn insert(&self, uri: &Uri, etag: &str, start: LineStart) {
-        let mut inner = self.lock();
-        inner.clock += 1;
-        let clock = inner.clock;
-        if inner.resources.get(uri).is_none_or(|seen| seen.etag != etag) {
-            inner.evict_oldest(uri);
-            let seen = LineOffsets { etag: etag.to_owned(), starts: Vec::new(), last_used: clock };
-            inner.resources.insert(uri.clone(), seen);
-        }
-        if let Some(seen) = inner.resources.get_mut(uri) {
-            seen.last_used = clock;
-            seen.insert_start(start);
+        let is_added = self.0.with(uri, |seen| {
+            let is_same = seen.etag == etag;
+            if is_same {
+                seen.insert_start(start);
+            }
+            is_same
+        });
+        if is_added != Some(true) {
+            let seen = LineOffsets { etag: etag.to_owned(), starts: vec![start] };
+            self.0.insert(uri.clone(), seen, 1);
         }
     }
 
     /// Drops the entry of a resource.
     pub(super) fn remove(&self, uri: &Uri) {
-        self.lock().resources.remove(uri);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock()
-    }
-}
-
-impl Inner {
-    fn evict_oldest(&mut self, uri: &Uri) {
-        if self.resources.len() < MAX_RESOURCES || self.resources.contains_key(uri) {
-            return;
-        }
-        let oldest = self.resources.iter().min_by_key(|(_, seen)| seen.last_used);
-        if let Some(oldest) = oldest.map(|(uri, _)| uri.clone()) {
-            self.resources.remove(&oldest);
-        }
+        self.0.remove(uri);
     }
 }
 
@@ -187,7 +163,7 @@ mod tests {
             marks.insert(&uri(0), "e", place(line));
             assert_eq!(marks.nearest_before(&uri(0), "e", 0, line), Some(place(line)));
         }
-        assert!(marks.lock().resources[&uri(0)].starts.len() <= MAX_OFFSETS);
+        assert!(marks.0.with(&uri(0), |seen| seen.starts.len()).unwrap() <= MAX_OFFSETS);
         for line in (1000..10_000).step_by(1000) {
             let near = marks.nearest_before(&uri(0), "e", 0, line).unwrap().line;
             assert!(line - near < 500, "what is known before {line} is {near}");
@@ -195,7 +171,7 @@ mod tests {
         for at in 1..=MAX_RESOURCES {
             marks.insert(&uri(at), "e", place(1));
         }
-        assert_eq!(marks.lock().resources.len(), MAX_RESOURCES);
+        assert_eq!(marks.0.len(), MAX_RESOURCES);
         assert_eq!(marks.etag(&uri(0)), None, "the one that was not used for longest is gone");
         assert!(marks.etag(&uri(MAX_RESOURCES)).is_some());
     }

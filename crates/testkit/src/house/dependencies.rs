@@ -32,13 +32,18 @@ pub enum ExternalCrates {
 /// The dependency table. Crates import only crates of lower layers.
 pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
+        package: "machinery",
+        workspace: &[],
+        external: ExternalCrates::Only(&["futures-util", "hashlink", "parking_lot", "tokio"]),
+    },
+    DependencyRule {
         package: "resource",
         workspace: &[],
         external: ExternalCrates::Only(&["async-trait", "bytes", "futures-core", "thiserror"]),
     },
     DependencyRule {
         package: "protocol",
-        workspace: &["resource"],
+        workspace: &["machinery", "resource"],
         external: ExternalCrates::Only(&[
             "base64-simd",
             "blake3",
@@ -54,7 +59,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "catalog",
-        workspace: &["resource"],
+        workspace: &["machinery", "resource"],
         external: ExternalCrates::Only(&[
             "async-trait",
             "bytes",
@@ -68,27 +73,33 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "subscriptions",
-        workspace: &["resource"],
-        external: ExternalCrates::Only(&["futures-core", "futures-util", "parking_lot", "tokio"]),
+        workspace: &["machinery", "resource"],
+        external: ExternalCrates::Only(&[
+            "futures-core",
+            "futures-util",
+            "hashlink",
+            "parking_lot",
+            "tokio",
+        ]),
     },
     DependencyRule {
         package: "search",
-        workspace: &["resource", "subscriptions"],
+        workspace: &["machinery", "resource", "subscriptions"],
         external: ExternalCrates::AllBut(&["serde", "serde_json", "hyper"]),
     },
     DependencyRule {
         package: "client",
-        workspace: &["resource", "protocol"],
+        workspace: &["machinery", "resource", "protocol"],
         external: ExternalCrates::AllBut(&[]),
     },
     DependencyRule {
         package: "providers",
-        workspace: &["resource", "client"],
+        workspace: &["machinery", "resource", "client"],
         external: ExternalCrates::AllBut(&["rmcp"]),
     },
     DependencyRule {
         package: "server",
-        workspace: &["resource", "protocol", "subscriptions", "search"],
+        workspace: &["machinery", "resource", "protocol", "subscriptions", "search"],
         external: ExternalCrates::AllBut(&[
             "anyhow",
             "cap-std",
@@ -104,6 +115,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
         package: "refdesk",
         workspace: &[
+            "machinery",
             "resource",
             "protocol",
             "catalog",
@@ -117,7 +129,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "testkit",
-        workspace: &["resource"],
+        workspace: &["machinery", "resource"],
         external: ExternalCrates::AllBut(&[]),
     },
 ];
@@ -227,6 +239,9 @@ mod tests {
     #[test]
     fn an_arrow_that_is_not_in_the_table_is_seen_with_its_line() {
         let wrong = [
+            ("machinery", "resource"),
+            ("machinery", "serde"),
+            ("resource", "machinery"),
             ("resource", "serde"),
             ("resource", "tokio"),
             ("protocol", "tokio"),

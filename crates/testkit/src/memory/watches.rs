@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use resource::{Change, Interest, Principal, Uri};
 
 /// All open watches.
@@ -26,25 +26,25 @@ impl MemoryWatches {
     pub(super) fn open(&self, interest: Interest, principal: &Principal) -> MemoryChanges {
         let (principal, queue) = (principal.clone(), Mutex::default());
         let watcher = Arc::new(MemoryWatch { interest, principal, queue });
-        lock(&self.0).push(Arc::downgrade(&watcher));
+        self.0.lock().push(Arc::downgrade(&watcher));
         MemoryChanges(watcher)
     }
 
     pub(super) fn count(&self) -> usize {
-        lock(&self.0).iter().filter(|watcher| watcher.strong_count() > 0).count()
+        self.0.lock().iter().filter(|watcher| watcher.strong_count() > 0).count()
     }
 
     /// Sends `change` to every watch that it touches; `parents` are the collections that contain
     /// the changed resource, `owner` is the only principal for which it exists.
     pub(super) fn send(&self, change: &Change, parents: &[Uri], owner: Option<&str>) {
-        let mut all = lock(&self.0);
+        let mut all = self.0.lock();
         all.retain(|watcher| watcher.strong_count() > 0);
         for watcher in all.iter().filter_map(Weak::upgrade) {
             let may_know = owner.is_none_or(|owner| *owner == **watcher.principal.key());
             if !may_know || !touches(change, &watcher.interest, parents) {
                 continue;
             }
-            let mut heard = lock(&watcher.queue);
+            let mut heard = watcher.queue.lock();
             if !heard.0.contains(change) {
                 heard.0.push_back(change.clone());
             }
@@ -59,7 +59,7 @@ impl Stream for MemoryChanges {
     type Item = Change;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        let mut heard = lock(&self.0.queue);
+        let mut heard = self.0.queue.lock();
         match heard.0.pop_front() {
             Some(change) => Poll::Ready(Some(change)),
             None => {
@@ -80,8 +80,4 @@ fn touches(change: &Change, interest: &Interest, parents: &[Uri]) -> bool {
         }
         (Interest::Resource(_), _) => false,
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }

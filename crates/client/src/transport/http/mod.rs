@@ -14,7 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use hyper::header::HeaderValue;
 use hyper::{Method, Uri};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use protocol::header;
 use protocol::outbound::request;
 use tokio::runtime::Handle;
@@ -150,7 +150,7 @@ impl Transport for HttpTransport {
     }
 
     fn cancel(&self, id: u64, reason: &str) {
-        let task = self.0.tasks().remove(&TaskKey::Request(id));
+        let task = self.0.tasks.lock().remove(&TaskKey::Request(id));
         // MCP 2026-07-28, cancellation: over HTTP, closing the stream cancels. In earlier revisions
         // closing it means nothing.
         if self.0.variant != HttpVariant::Stateless {
@@ -210,18 +210,14 @@ impl Inner {
     }
 
     fn track_task(&self, task: TaskKey, handle: AbortHandle) {
-        let mut tasks = self.tasks();
+        let mut tasks = self.tasks.lock();
         tasks.retain(|_, handle| !handle.is_finished());
         tasks.insert(task, handle);
     }
 
-    fn tasks(&self) -> MutexGuard<'_, HashMap<TaskKey, AbortHandle>> {
-        self.tasks.lock()
-    }
-
     /// Aborts all tasks. Returns whether this was done before.
     fn abort_tasks(&self) -> bool {
-        self.tasks().drain().for_each(|(_, task)| task.abort());
+        self.tasks.lock().drain().for_each(|(_, task)| task.abort());
         self.is_closed.swap(true, Ordering::Relaxed)
     }
 

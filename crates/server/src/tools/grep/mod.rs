@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
+use machinery::{Packer, Unpacker};
 use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::GrepArguments;
 use resource::{Cursor, Error, ErrorKind, Filter, Resource, Result, Uri};
@@ -265,24 +266,18 @@ fn is_pure_collection(resource: &Resource) -> bool {
 
 impl SearchPosition {
     fn encode(&self) -> Vec<u8> {
-        let mut bytes = (self.list_position.len() as u32).to_le_bytes().to_vec();
-        bytes.extend_from_slice(&self.list_position);
-        if let Some((uri, line)) = &self.resume_line {
-            bytes.extend_from_slice(&line.to_le_bytes());
-            bytes.extend_from_slice(uri.as_str().as_bytes());
-        }
-        bytes
+        let (uri, line) =
+            self.resume_line.as_ref().map(|(uri, line)| (uri.as_str(), *line)).unzip();
+        let packed = Packer::default().bytes(Some(&self.list_position));
+        packed.bytes(uri).optional_integer(line).finish()
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let (length, rest) = bytes.split_first_chunk()?;
-        let (walk, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        let line = match rest.split_first_chunk() {
-            Some((line, uri)) => {
-                let uri = Uri::parse(std::str::from_utf8(uri).ok()?).ok()?;
-                Some((uri, u64::from_le_bytes(*line)))
-            }
-            None => None,
+        let mut parts = Unpacker::new(bytes);
+        let walk = parts.bytes()??;
+        let line = match (parts.text()?, parts.optional_integer()?) {
+            (Some(uri), Some(line)) => Some((Uri::parse(uri).ok()?, line)),
+            _ => None,
         };
         Some(Self { list_position: walk.to_vec(), resume_line: line })
     }

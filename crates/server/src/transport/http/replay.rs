@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use protocol::Outgoing;
 use tokio::sync::{Notify, watch};
 
@@ -100,7 +100,7 @@ impl ReplayBuffer {
         session: &Arc<HttpSession>,
         last: Option<EventId>,
     ) -> (LiveStream, MissedMessages) {
-        let mut kept = self.lock();
+        let mut kept = self.state.lock();
         let known = last.and_then(|mark| Some((mark.stream, kept.find_missed(mark)?)));
         let (strand, missed) = match known {
             Some(known) => known,
@@ -130,7 +130,7 @@ impl ReplayBuffer {
         live: &mut LiveStream,
         take: impl FnOnce() -> Option<Outgoing>,
     ) -> Option<(EventId, Outgoing)> {
-        let mut kept = self.lock();
+        let mut kept = self.state.lock();
         if kept.live_range().0 != live.number {
             return None;
         }
@@ -144,7 +144,7 @@ impl ReplayBuffer {
 
     /// Opens a stream for the answer to a request, until its [`end`](Self::close_answer_stream).
     pub(crate) fn open_answer_stream(&self) -> StreamId {
-        let mut kept = self.lock();
+        let mut kept = self.state.lock();
         kept.last_stream += 1;
         let strand = StreamId::Answer(kept.last_stream);
         kept.open_answers.insert(strand);
@@ -153,20 +153,20 @@ impl ReplayBuffer {
 
     /// Closes the stream of an answer.
     pub(crate) fn close_answer_stream(&self, stream: StreamId) {
-        self.lock().open_answers.remove(&stream);
+        self.state.lock().open_answers.remove(&stream);
         self.changed.notify_waiters();
     }
 
     /// Numbers a message and keeps it for replay; `None` only takes a number.
     pub(crate) fn record(&self, stream: StreamId, message: Option<&Bytes>) -> EventId {
-        let mark = self.lock().assign_id(stream, message);
+        let mark = self.state.lock().assign_id(stream, message);
         self.changed.notify_waiters();
         mark
     }
 
     /// The messages after `mark` on its stream; `None` if the session has not got that far.
     fn missed_after(&self, event: EventId) -> Option<MissedMessages> {
-        self.lock().find_missed(event)
+        self.state.lock().find_missed(event)
     }
 
     /// Waits for messages after `mark`; `None` if there will be none.
@@ -175,17 +175,13 @@ impl ReplayBuffer {
             let grew = self.changed.notified();
             tokio::pin!(grew);
             grew.as_mut().enable();
-            let open = self.lock().open_answers.contains(&event.stream);
+            let open = self.state.lock().open_answers.contains(&event.stream);
             match self.missed_after(event) {
                 Some(MissedMessages::All(missed)) if !missed.is_empty() => return Some(missed),
                 Some(MissedMessages::All(_)) if open => grew.await,
                 _ => return None,
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ReplayState> {
-        self.state.lock()
     }
 }
 
@@ -256,7 +252,7 @@ impl EvictionSignal {
 impl Drop for LiveStream {
     fn drop(&mut self) {
         let Some(session) = self.session.upgrade() else { return };
-        let mut kept = session.replay_buffer.lock();
+        let mut kept = session.replay_buffer.state.lock();
         kept.maybe_undelivered |= self.has_sent;
         kept.live.retain(|number| *number != self.number);
         session.replay_buffer.live_range.send_replace(kept.live_range());

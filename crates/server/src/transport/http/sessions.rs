@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::AbortHandle;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use protocol::{Dialect, Refusal, RequestId};
 use resource::Principal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -83,14 +83,14 @@ impl SessionTable {
             requests: Mutex::default(),
             ended: watch::Sender::new(false),
         };
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         if open.len() >= self.max_sessions {
             open.retain(|_, session| !session.is_stale(self.idle));
         }
         if open.len() >= self.max_sessions {
             // Clients that never end their sessions must not lock out all others.
             let silent = open.iter().filter(|(_, session)| session.is_stale(EVICTABLE_AFTER));
-            let oldest = silent.min_by_key(|(_, session)| *lock(&session.last_seen));
+            let oldest = silent.min_by_key(|(_, session)| *session.last_seen.lock());
             let oldest = oldest.map(|(id, _)| id.clone())?;
             open.remove(&oldest);
         }
@@ -100,25 +100,25 @@ impl SessionTable {
 
     /// The session `id`, if it is open and `principal` opened it. Resets its idle timer.
     pub(crate) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<HttpSession>> {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         let session = open.get(id).filter(|session| session.belongs_to(principal))?;
         if session.is_stale(self.idle) {
             open.remove(id);
             return None;
         }
-        *lock(&session.last_seen) = Instant::now();
+        *session.last_seen.lock() = Instant::now();
         Some(Arc::clone(session))
     }
 
     /// Ends a session of `principal` and aborts its requests; false if there was none.
     pub(crate) fn end_session(&self, id: &str, principal: &Principal) -> bool {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         let is_theirs = open.get(id).is_some_and(|session| session.belongs_to(principal));
         let session = if is_theirs { open.remove(id) } else { None };
         drop(open);
         if let Some(session) = &session {
             session.ended.send_replace(true);
-            lock(&session.requests).drain().for_each(|(_, handle)| handle.abort());
+            session.requests.lock().drain().for_each(|(_, handle)| handle.abort());
         }
         session.is_some()
     }
@@ -164,7 +164,7 @@ impl HttpSession {
         handle: AbortHandle,
         has_place: bool,
     ) -> Result<InFlightGuard, Refusal> {
-        let mut under_way = lock(&self.requests);
+        let mut under_way = self.requests.lock();
         if !has_place && under_way.len() >= self.in_flight {
             return Err(Refusal::busy("too many requests in flight in this session".into()));
         }
@@ -179,7 +179,7 @@ impl HttpSession {
 
     /// Aborts a request.
     pub(crate) fn cancel(&self, id: &RequestId) {
-        if let Some(handle) = lock(&self.requests).remove(id) {
+        if let Some(handle) = self.requests.lock().remove(id) {
             handle.abort();
         }
     }
@@ -187,7 +187,7 @@ impl HttpSession {
     fn is_stale(&self, idle: Duration) -> bool {
         // An open stream keeps its session alive.
         let listening = self.ended.receiver_count() > 0 || self.sse_connection.is_some();
-        !listening && lock(&self.last_seen).elapsed() > idle
+        !listening && self.last_seen.lock().elapsed() > idle
     }
 }
 
@@ -199,7 +199,7 @@ pub(crate) struct InFlightGuard {
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        lock(&self.session.requests).remove(&self.id);
+        self.session.requests.lock().remove(&self.id);
     }
 }
 
@@ -207,8 +207,4 @@ impl Drop for HttpSession {
     fn drop(&mut self) {
         self.ended.send_replace(true);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }

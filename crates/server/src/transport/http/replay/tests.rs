@@ -52,11 +52,11 @@ fn what_is_kept_is_bounded_and_its_loss_is_known() {
         replay.record(strand, Some(&Bytes::from_static(b"message")));
     }
     assert_eq!(replay.missed_after(first), Some(MissedMessages::Unknown));
-    assert_eq!(replay.lock().messages.len(), super::MAX_MESSAGES);
+    assert_eq!(replay.state.lock().messages.len(), super::MAX_MESSAGES);
     for _ in 0..100 {
         replay.record(strand, Some(&Bytes::from(vec![0; 100_000])));
     }
-    assert!(replay.lock().bytes <= super::MAX_BYTES);
+    assert!(replay.state.lock().bytes <= super::MAX_BYTES);
 }
 
 #[test]
