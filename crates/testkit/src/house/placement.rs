@@ -133,8 +133,8 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
-                   providers/{file_watch,upstream/{ttl_cache,poll,watch}}, search/keeper, \
+        sentence: "9: only these use tasks, sleep and the clock: subscriptions, machinery/cache, \
+                   providers/{file_watch,upstream/{poll,watch}}, search/keeper, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
                    server/tools/grep, catalog/changes, \
                    layers and cli",
@@ -151,8 +151,8 @@ pub const RULES: &[PlacementRule] = &[
         ],
         allowed_paths: &[
             "crates/subscriptions",
+            "crates/machinery/src/cache",
             "crates/providers/src/file_watch",
-            "crates/providers/src/upstream/ttl_cache",
             "crates/providers/src/upstream/poll",
             "crates/providers/src/upstream/watch",
             "crates/search/src/keeper",
