@@ -13,7 +13,6 @@ use crate::error::{Error, TransportFailure};
 use crate::negotiate::Connector;
 use crate::notifications::NotificationReceiver;
 use crate::options::{Options, ServerRequestHandler, ServerTarget};
-use crate::pages::PageIterator;
 use crate::reconnect::{ConnectionStatus, ReconnectingConnection};
 use crate::session::RequestRef;
 use crate::transport::connection::RequestTimeout;
@@ -103,16 +102,8 @@ impl Request {
     /// Continues a list at `cursor`, if there is one.
     pub(crate) fn at_cursor(self, cursor: Option<&str>) -> Result<Self, Error> {
         let Some(cursor) = cursor else { return Ok(self) };
-        let first = self.first_params();
-        self.next_page(first.as_deref(), cursor)
-    }
-
-    pub(crate) fn next_page(&self, first: Option<&RawValue>, cursor: &str) -> Result<Self, Error> {
-        Ok(self.clone().params(request::next_page_params(first, cursor)?))
-    }
-
-    pub(crate) fn first_params(&self) -> Option<Box<RawValue>> {
-        self.params.clone()
+        let params = request::next_page_params(self.params.as_deref(), cursor)?;
+        Ok(self.params(params))
     }
 }
 
@@ -120,15 +111,6 @@ impl Client {
     /// A client of `target`, not connected yet.
     pub fn new(target: ServerTarget, options: Options) -> Self {
         Self { connection: ReconnectingConnection::new(Connector::new(target, options)) }
-    }
-
-    /// Sends a request for `method`; `params` must be a JSON object.
-    pub async fn request(
-        &self,
-        method: &str,
-        params: Option<Box<RawValue>>,
-    ) -> Result<ServerResponse, Error> {
-        self.send_request(&Request { params, ..Request::new(method) }).await
     }
 
     /// Sends a request and waits for its result.
@@ -166,11 +148,6 @@ impl Client {
                 return Err(lapse.into());
             }
         }
-    }
-
-    /// Iterates over the pages of a list from the first; at most `most` pages.
-    pub fn pages(&self, request: Request, most: usize) -> PageIterator {
-        PageIterator::new(self.clone(), request, most)
     }
 
     /// The server's identity and capabilities. Connects if necessary.

@@ -9,7 +9,6 @@ mod listen;
 mod negotiate;
 mod notifications;
 mod options;
-mod pages;
 mod reconnect;
 mod resources;
 mod session;
@@ -21,7 +20,6 @@ pub use notifications::{NotificationKind, NotificationReceiver, ServerNotificati
 pub use options::{
     Backoff, Options, PipeOpener, PipeReader, PipeWriter, ServerRequestHandler, ServerTarget,
 };
-pub use pages::PageIterator;
 pub use protocol::json::frame::RawJson;
 pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
 pub use protocol::outbound::request::methods;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use client::{Client, Error, NotificationKind, Options, Request, ServerTarget};
 
-use crate::scripted_pipe::{fast_options, in_time};
+use crate::scripted_pipe::{ask, fast_options, in_time};
 
 /// A shell script that plays a server: `$line` is the last message it read, `$id` its id.
 const OPENING: &str = r#"
@@ -30,7 +30,7 @@ fn shell(script: &str, env: &[(&str, &str)]) -> ServerTarget {
 }
 
 async fn list(client: &Client) -> Result<String, Error> {
-    let answer = in_time(client.request("resources/list", None)).await?;
+    let answer = in_time(ask(client, "resources/list")).await?;
     Ok(answer.result.get().to_owned())
 }
 

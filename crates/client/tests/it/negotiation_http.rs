@@ -4,7 +4,7 @@ use client::{Client, Error, Request};
 use serde_json::json;
 
 use crate::scripted_http::{Reply, ScriptedHttpServer, legacy, modern};
-use crate::scripted_pipe::{fast_options, in_time, initialize_result};
+use crate::scripted_pipe::{ask, fast_options, in_time, initialize_result};
 
 async fn revision(client: &Client) -> String {
     in_time(client.peer()).await.unwrap().revision.as_str().to_owned()
@@ -43,7 +43,7 @@ async fn a_rejection_that_no_modern_server_gives_means_a_handshake() {
         })
         .await;
         let client = site.client(fast_options());
-        client.request("resources/list", None).await.unwrap();
+        ask(&client, "resources/list").await.unwrap();
         assert_eq!(revision(&client).await, "2025-11-25", "{status}");
         let listed = site.wait_for_method("resources/list").await;
         assert_eq!(listed.header("mcp-session-id"), "s1");
@@ -122,7 +122,7 @@ async fn a_modern_server_that_turns_old_is_asked_again_in_its_way() {
     .await;
     let client = site.client(fast_options());
     assert_eq!(revision(&client).await, "2026-07-28");
-    let answer = in_time(client.request("resources/list", None)).await.unwrap();
+    let answer = in_time(ask(&client, "resources/list")).await.unwrap();
     assert_eq!(answer.peer.revision.as_str(), "2025-11-25");
 }
 
@@ -140,7 +140,7 @@ async fn an_old_server_that_turns_modern_is_asked_again_in_its_way() {
     .await;
     let client = site.client(fast_options());
     assert_eq!(revision(&client).await, "2025-11-25");
-    let answer = in_time(client.request("resources/list", None)).await.unwrap();
+    let answer = in_time(ask(&client, "resources/list")).await.unwrap();
     assert_eq!(answer.peer.revision.as_str(), "2026-07-28");
 }
 
@@ -157,7 +157,7 @@ async fn an_old_server_that_comes_back_modern_is_found_to_be() {
     assert_eq!(revision(&client).await, "2025-11-25");
     drop(old);
     let down = async {
-        while client.request("resources/list", None).await.is_ok() {
+        while ask(&client, "resources/list").await.is_ok() {
             tokio::task::yield_now().await;
         }
     };

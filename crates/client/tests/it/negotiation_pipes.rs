@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::scripted_pipe::{
-    Era, ScriptedPipeServer, discover_result, fast_options, initialize_result,
+    Era, ScriptedPipeServer, ask, discover_result, fast_options, initialize_result,
 };
 
 async fn revision(client: &client::Client) -> String {
@@ -208,7 +208,7 @@ async fn what_a_server_was_found_to_be_is_remembered_and_doubted_when_it_proves_
             }
         });
     assert_eq!(revision(&client).await, "2025-11-25");
-    assert!(client.request("resources/list", None).await.is_err());
+    assert!(ask(&client, "resources/list").await.is_err());
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(revision(&client).await, "2026-07-28");
     let told = heard.so_far();

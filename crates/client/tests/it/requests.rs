@@ -9,7 +9,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::scripted_pipe::{ERAS, Era, ScriptedPipeServer, ServerSide, fast_options, in_time, raw};
+use crate::scripted_pipe::{
+    ERAS, Era, ScriptedPipeServer, ServerSide, ask, fast_options, in_time, raw,
+};
 
 /// A server that answers its opening and nothing else.
 async fn silent(mut side: ServerSide, era: Era) {
@@ -66,7 +68,7 @@ async fn a_request_that_is_let_go_is_cancelled() {
         let (client, mut heard) =
             ScriptedPipeServer::client(fast_options(), move |talk, _| silent(talk, era));
         client.peer().await.unwrap();
-        let mut request = Box::pin(client.request("tools/call", None));
+        let mut request = Box::pin(ask(&client, "tools/call"));
         let id = tokio::select! {
             _ = &mut request => panic!("it is never answered"),
             message = heard.next("tools/call") => message["id"].clone(),
@@ -86,8 +88,8 @@ async fn a_request_that_is_answered_is_not_cancelled() {
                 next = talk.receive().await;
             }
         });
-    client.request("resources/list", None).await.unwrap();
-    client.request("resources/list", None).await.unwrap();
+    ask(&client, "resources/list").await.unwrap();
+    ask(&client, "resources/list").await.unwrap();
     assert!(!heard.so_far().contains(&"notifications/cancelled".to_owned()));
 }
 
@@ -138,7 +140,7 @@ async fn lines_that_are_no_messages_hurt_nobody() {
         talk.answer(&request, json!({ "ok": true })).await;
         talk.receive().await;
     });
-    let answer = client.request("resources/list", None).await.unwrap();
+    let answer = ask(&client, "resources/list").await.unwrap();
     assert_eq!(answer.result.get(), r#"{"ok":true}"#);
 }
 
@@ -194,7 +196,7 @@ async fn a_server_that_asks_is_answered() {
     };
     let asked = |options| async move {
         let (client, _heard) = ScriptedPipeServer::client(options, play);
-        let answer = in_time(client.request("resources/list", None)).await.unwrap();
+        let answer = in_time(ask(&client, "resources/list")).await.unwrap();
         serde_json::from_str::<Value>(answer.result.get()).unwrap()
     };
     let alone = asked(fast_options()).await;
@@ -215,6 +217,6 @@ async fn what_a_server_cancels_is_its_own() {
         talk.answer(&request, json!({ "ok": true })).await;
         talk.receive().await;
     });
-    let answer = client.request("resources/list", None).await.unwrap();
+    let answer = ask(&client, "resources/list").await.unwrap();
     assert_eq!(answer.result.get(), r#"{"ok":true}"#);
 }

@@ -7,7 +7,8 @@ use client::{NotificationKind, NotificationReceiver};
 use serde_json::json;
 
 use crate::scripted_pipe::{
-    ERAS, Era, ScriptedPipeServer, acknowledged_params, fast_options, in_time, subscription_meta,
+    ERAS, Era, ScriptedPipeServer, acknowledged_params, ask, fast_options, in_time,
+    subscription_meta,
 };
 
 const UPDATED: &str = "notifications/resources/updated";
@@ -185,7 +186,7 @@ async fn after_a_restart_everything_is_watched_again_and_told_as_changed_once() 
         assert!(client.subscribe("a:1").await.unwrap());
         assert!(client.subscribe("a:2").await.unwrap());
         // The server exits, and the test sends no request afterwards.
-        assert!(client.request("tools/call", None).await.is_err());
+        assert!(ask(&client, "tools/call").await.is_err());
         assert_eq!(changes(&mut notices, 3).await, (set(&["a:1", "a:2", "list"]), 0), "{era:?}");
         heard.next("tools/call").await;
         let again = match era {
@@ -210,7 +211,7 @@ async fn a_flood_of_changes_is_heard_completely_and_one_of_chatter_in_part() {
         talk.receive().await;
     });
     let mut notices = client.notifications();
-    client.request("resources/list", None).await.unwrap();
+    ask(&client, "resources/list").await.unwrap();
     let heard: Vec<NotificationKind> =
         std::iter::from_fn(|| notices.take()).map(|notice| notice.kind).collect();
     let updated =
