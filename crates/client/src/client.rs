@@ -3,20 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::Peer;
 use protocol::outbound::request;
-use protocol::outbound::response::UpstreamProgress;
+use resource::ProgressSink;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use crate::components::ParamHeaderCache;
 use crate::error::{Error, TransportFailure};
 use crate::negotiate::Connector;
 use crate::notifications::NotificationReceiver;
-use crate::options::{Options, ServerRequestHandler, ServerTarget};
+use crate::options::{Options, ServerTarget};
 use crate::reconnect::{ConnectionStatus, ReconnectingConnection};
+use crate::server_info::ServerInfo;
+use crate::server_requests::ServerRequestHandler;
 use crate::session::RequestRef;
 use crate::transport::connection::RequestTimeout;
-use crate::transport::pending::{CallHandler, ProgressListener};
 
 /// A client of one server. Cheap to clone; all clones share one connection.
 ///
@@ -25,6 +26,7 @@ use crate::transport::pending::{CallHandler, ProgressListener};
 #[derive(Clone)]
 pub struct Client {
     pub(crate) connection: Arc<ReconnectingConnection>,
+    pub(crate) param_headers: Arc<ParamHeaderCache>,
 }
 
 /// One request and its options.
@@ -33,18 +35,9 @@ pub struct Request {
     method: String,
     params: Option<Box<RawValue>>,
     timeout: Option<Duration>,
-    progress: Option<ProgressListener>,
-    handler: Option<CallHandler>,
+    progress: Option<Arc<dyn ProgressSink>>,
+    handler: Option<ServerRequestHandler>,
     param_headers: Vec<(String, String)>,
-}
-
-/// A server's result.
-#[derive(Debug, Clone)]
-pub struct ServerResponse {
-    /// The result, byte for byte.
-    pub result: Box<RawValue>,
-    /// The server that answered.
-    pub peer: Arc<Peer>,
 }
 
 impl Request {
@@ -78,24 +71,22 @@ impl Request {
         Self { timeout: Some(timeout), ..self }
     }
 
-    /// Asks for progress notifications and passes each to `listener`, which must not block.
+    /// Asks for progress notifications and passes each to `sink`, which must not block.
     #[must_use]
-    pub fn progress(self, listener: impl Fn(UpstreamProgress) + Send + Sync + 'static) -> Self {
-        Self { progress: Some(Arc::new(listener)), ..self }
+    pub fn progress(self, sink: Arc<dyn ProgressSink>) -> Self {
+        Self { progress: Some(sink), ..self }
     }
 
     /// Lets `handler` answer server requests and receive log messages during this request.
     ///
     /// Where the server does not say which request a message belongs to, the client uses the
-    /// handler only if all pending requests that have one carry the same `number`.
-    #[must_use]
-    pub fn with_handler(self, number: u64, handler: Arc<dyn ServerRequestHandler>) -> Self {
-        Self { handler: Some(CallHandler { caller: number, handler }), ..self }
+    /// handler only if all pending requests that have one have the same caller.
+    pub(crate) fn with_handler(self, handler: ServerRequestHandler) -> Self {
+        Self { handler: Some(handler), ..self }
     }
 
     /// Repeats these tool arguments as HTTP headers, in revisions without a handshake.
-    #[must_use]
-    pub fn param_headers(self, mirrored: Vec<(String, String)>) -> Self {
+    pub(crate) fn param_headers(self, mirrored: Vec<(String, String)>) -> Self {
         Self { param_headers: mirrored, ..self }
     }
 
@@ -110,14 +101,15 @@ impl Request {
 impl Client {
     /// A client of `target`, not connected yet.
     pub fn new(target: ServerTarget, options: Options) -> Self {
-        Self { connection: ReconnectingConnection::new(Connector::new(target, options)) }
+        let connection = ReconnectingConnection::new(Connector::new(target, options));
+        Self { connection, param_headers: Arc::default() }
     }
 
-    /// Sends a request and waits for its result.
+    /// Sends a request and waits for its result, which is byte for byte as the server wrote it.
     ///
     /// After a lost session or a wrong guess at the server's era it reconnects; it repeats the
     /// request once, and only if the method is idempotent.
-    pub async fn send_request(&self, request: &Request) -> Result<ServerResponse, Error> {
+    pub async fn send_request(&self, request: &Request) -> Result<Box<RawValue>, Error> {
         let options = &self.connection.connector.options;
         let silence = request.timeout.unwrap_or(options.timeout);
         let patience = RequestTimeout::new(silence, options.max_duration.max(silence));
@@ -132,9 +124,7 @@ impl Client {
         loop {
             let session = self.connection.session_within(silence).await?;
             let lapse = match session.run_request(asked, patience).await {
-                Ok(result) => {
-                    return Ok(ServerResponse { result, peer: Arc::clone(&session.peer) });
-                }
+                Ok(result) => return Ok(result),
                 Err(lapse) => lapse,
             };
             if matches!(lapse, TransportFailure::SessionExpired) {
@@ -151,7 +141,7 @@ impl Client {
     }
 
     /// The server's identity and capabilities. Connects if necessary.
-    pub async fn peer(&self) -> Result<Arc<Peer>, Error> {
+    pub async fn peer(&self) -> Result<Arc<ServerInfo>, Error> {
         Ok(Arc::clone(&self.connection.session().await?.peer))
     }
 

@@ -4,6 +4,7 @@
 //! results byte for byte as the server wrote them.
 
 mod client;
+mod components;
 mod error;
 mod listen;
 mod negotiate;
@@ -11,20 +12,17 @@ mod notifications;
 mod options;
 mod reconnect;
 mod resources;
+mod server_info;
+mod server_requests;
 mod session;
 mod transport;
 
-pub use client::{Client, Request, ServerResponse};
-pub use error::Error;
+pub use client::{Client, Request};
+pub use error::{CallError, Error};
 pub use notifications::{NotificationKind, NotificationReceiver, ServerNotification};
-pub use options::{
-    Backoff, Options, PipeOpener, PipeReader, PipeWriter, ServerRequestHandler, ServerTarget,
-};
-pub use protocol::json::frame::RawJson;
+pub use options::{Backoff, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
+pub use protocol::RpcError;
 pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
-pub use protocol::outbound::request::methods;
-pub use protocol::outbound::response::UpstreamProgress;
-pub use protocol::outbound::{components, input_request};
-pub use protocol::{LogLevel, MalformedMessage, ParamHeaders, Peer, RpcError};
 pub use reconnect::{ConnectionStatus, State};
 pub use resources::ListScope;
+pub use server_info::{ChildListing, ServerCapabilities, ServerInfo};

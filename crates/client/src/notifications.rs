@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::{Mutex, MutexGuard};
 use protocol::inbound::notice;
 use protocol::outbound::request::{methods, uri_params};
-use resource::UnknownMembers;
+use resource::{ComponentKind, UnknownMembers};
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
@@ -41,8 +41,8 @@ impl ServerNotification {
 
     fn size(&self) -> usize {
         let uri = if let NotificationKind::Updated(uri) = &self.kind { uri.len() } else { 0 };
-        // Twice, because the key of a change repeats the URI and the method.
-        2 * (uri + self.method.len()) + self.params.as_ref().map_or(0, |raw| raw.get().len())
+        // Twice, because the key of a change repeats the URI.
+        2 * uri + self.method.len() + self.params.as_ref().map_or(0, |raw| raw.get().len())
     }
 }
 
@@ -51,8 +51,10 @@ impl ServerNotification {
 pub enum NotificationKind {
     /// A resource changed.
     Updated(String),
-    /// The list that the method names changed.
-    ListChanged,
+    /// The list of resources changed.
+    ResourceListChanged,
+    /// The list of tools or prompts changed.
+    ComponentListChanged(ComponentKind),
     /// Anything else.
     Other,
 }
@@ -95,16 +97,14 @@ struct NotificationMailbox {
 
 #[derive(Debug, Default)]
 struct NotificationQueue {
-    changes: HashMap<ChangeKey, ServerNotification>,
-    change_order: VecDeque<ChangeKey>,
+    changes: HashMap<NotificationKind, ServerNotification>,
+    change_order: VecDeque<NotificationKind>,
     others: VecDeque<ServerNotification>,
     /// Bytes of the waiting changes, and of the others.
     sizes: (usize, usize),
     dropped: u64,
     closed: bool,
 }
-
-type ChangeKey = (NotificationKind, String);
 
 impl NotificationQueue {
     fn push(&mut self, notice: ServerNotification) {
@@ -118,7 +118,7 @@ impl NotificationQueue {
             }
             return;
         }
-        let key = (notice.kind.clone(), notice.method.clone());
+        let key = notice.kind.clone();
         self.sizes.0 += notice.size();
         match self.changes.insert(key.clone(), notice) {
             Some(last) => self.sizes.0 -= last.size(),
@@ -189,7 +189,7 @@ impl NotificationDispatcher {
             from_server: false,
         });
         let listed = ServerNotification {
-            kind: NotificationKind::ListChanged,
+            kind: NotificationKind::ResourceListChanged,
             method: methods::RESOURCE_LIST_CHANGED.to_owned(),
             params: None,
             from_server: false,
@@ -252,7 +252,7 @@ mod tests {
         let mut notices = herald.receiver();
         for index in 0..QUEUE_CAPACITY * 4 {
             herald.broadcast(&notice(NotificationKind::Updated(format!("a:{}", index % 3))));
-            herald.broadcast(&notice(NotificationKind::ListChanged));
+            herald.broadcast(&notice(NotificationKind::ResourceListChanged));
             herald.broadcast(&notice(NotificationKind::Other));
         }
         let heard: Vec<NotificationKind> =
@@ -274,7 +274,10 @@ mod tests {
             std::iter::from_fn(|| notices.take()).map(|notice| notice.kind).collect();
         assert_eq!(
             heard,
-            [NotificationKind::Updated("a:watched".to_owned()), NotificationKind::ListChanged]
+            [
+                NotificationKind::Updated("a:watched".to_owned()),
+                NotificationKind::ResourceListChanged
+            ]
         );
     }
 
@@ -304,7 +307,7 @@ mod tests {
     async fn nothing_more_comes_when_the_client_is_gone() {
         let herald = NotificationDispatcher::default();
         let mut notices = herald.receiver();
-        herald.broadcast(&notice(NotificationKind::ListChanged));
+        herald.broadcast(&notice(NotificationKind::ResourceListChanged));
         drop(herald);
         assert!(notices.next().await.is_some());
         assert!(notices.next().await.is_none());

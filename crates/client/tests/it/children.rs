@@ -31,7 +31,7 @@ fn shell(script: &str, env: &[(&str, &str)]) -> ServerTarget {
 
 async fn list(client: &Client) -> Result<String, Error> {
     let answer = in_time(ask(client, "resources/list")).await?;
-    Ok(answer.result.get().to_owned())
+    Ok(answer.get().to_owned())
 }
 
 /// Repeats the request until it succeeds.
@@ -93,7 +93,7 @@ async fn a_program_that_is_killed_ends_what_waits_and_is_started_again() {
     assert_eq!(list_at_last(&client).await, r#"{"again":true}"#);
     // The list may have changed while there was no connection.
     let notice = in_time(notices.next()).await.unwrap();
-    assert_eq!((notice.kind, notice.from_server), (NotificationKind::ListChanged, false));
+    assert_eq!((notice.kind, notice.from_server), (NotificationKind::ResourceListChanged, false));
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ async fn site(
 async fn listed(server: &ScriptedHttpServer, options: Options) -> Result<String, Error> {
     let client = server.client(options);
     let answer = in_time(ask(&client, "resources/list")).await;
-    answer.map(|answer| answer.result.get().to_owned())
+    answer.map(|answer| answer.get().to_owned())
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn an_answer_may_come_as_events_with_notices_before_it() {
     let client = site.client(fast_options());
     let mut notices = client.notifications();
     let answer = ask(&client, "resources/list").await.unwrap();
-    assert_eq!(answer.result.get(), r#"{"a":1.0}"#);
+    assert_eq!(answer.get(), r#"{"a":1.0}"#);
     let notice = in_time(notices.next()).await.unwrap();
     assert_eq!(notice.method, "notifications/message");
     assert_eq!(notice.params.unwrap().get(), r#"{"level":"info"}"#);
@@ -286,7 +286,7 @@ async fn an_answer_of_a_session_goes_on_where_its_stream_broke() {
     .await;
     let client = site.client(fast_options());
     let answer = in_time(ask(&client, "resources/list")).await.unwrap();
-    assert_eq!(answer.result.get(), r#"{"late":true}"#);
+    assert_eq!(answer.get(), r#"{"late":true}"#);
     assert_eq!(site.wait_for_method("resources/list").await.id(), 3);
 }
 

@@ -76,7 +76,7 @@ fn any_result_over_a_pipe_arrives_byte_for_byte() {
     check(|result| {
         result.clone_into(&mut wanted.lock().unwrap());
         let answer = runtime.block_on(in_time(ask(&client, "resources/list")));
-        answer.unwrap().result.get().to_owned()
+        answer.unwrap().get().to_owned()
     });
 }
 
@@ -102,7 +102,7 @@ fn any_result_over_http_arrives_byte_for_byte_as_json_and_as_an_event() {
         let ask = |as_event| {
             *wanted.lock().unwrap() = (result.to_owned(), as_event);
             let answer = runtime.block_on(in_time(ask(&client, "resources/list")));
-            answer.unwrap().result.get().to_owned()
+            answer.unwrap().get().to_owned()
         };
         assert_eq!(ask(false), result);
         ask(true)

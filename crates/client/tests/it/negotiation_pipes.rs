@@ -11,7 +11,7 @@ use crate::scripted_pipe::{
 };
 
 async fn revision(client: &client::Client) -> String {
-    client.peer().await.unwrap().revision.as_str().to_owned()
+    client.peer().await.unwrap().revision().to_owned()
 }
 
 #[tokio::test(start_paused = true)]
@@ -25,7 +25,7 @@ async fn a_server_that_can_be_discovered_is_modern_and_gets_no_handshake() {
             while talk.receive().await.is_some() {}
         });
     let peer = client.peer().await.unwrap();
-    assert_eq!((peer.revision.as_str(), peer.name.as_deref()), ("2026-07-28", Some("new")));
+    assert_eq!((peer.revision(), peer.name.as_deref()), ("2026-07-28", Some("new")));
     let discover = heard.next("server/discover").await;
     let version = &discover["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
     assert_eq!(version, "2026-07-28");

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use client::{
-    Backoff, Client, Error, Options, PipeOpener, PipeReader, PipeWriter, Request, ServerResponse,
-    ServerTarget,
+    Backoff, Client, Error, Options, PipeOpener, PipeReader, PipeWriter, Request, ServerTarget,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -38,7 +37,7 @@ pub(crate) fn fast_options() -> Options {
 }
 
 /// Sends a request without parameters.
-pub(crate) async fn ask(client: &Client, method: &str) -> Result<ServerResponse, Error> {
+pub(crate) async fn ask(client: &Client, method: &str) -> Result<Box<RawValue>, Error> {
     client.send_request(&Request::new(method)).await
 }
 

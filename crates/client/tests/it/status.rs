@@ -76,7 +76,9 @@ async fn a_client_connects_at_the_first_request_and_tells_how_it_goes() {
     tokio::task::yield_now().await;
     assert!(heard.so_far().is_empty());
     ask(&client, "resources/list").await.unwrap();
-    assert!(matches!(&state.borrow_and_update().state, State::Ready(peer) if peer.has_resources()));
+    assert!(
+        matches!(&state.borrow_and_update().state, State::Ready(peer) if peer.capabilities.has_resources)
+    );
     assert!(ask(&client, "tools/call").await.is_err());
     let failed = state.wait_for(|standing| matches!(standing.state, State::Failed(_)));
     in_time(failed).await.unwrap();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use client::{NotificationKind, NotificationReceiver};
+use resource::ComponentKind;
 use serde_json::json;
 
 use crate::scripted_pipe::{
@@ -24,8 +25,8 @@ async fn changes(
         heard += usize::from(notice.from_server);
         uris.insert(match notice.kind {
             NotificationKind::Updated(uri) => uri,
-            NotificationKind::ListChanged => "list".to_owned(),
-            NotificationKind::Other => panic!("{notice:?}"),
+            NotificationKind::ResourceListChanged => "list".to_owned(),
+            kind => panic!("{kind:?}"),
         });
     }
     (uris, heard)
@@ -216,7 +217,8 @@ async fn a_flood_of_changes_is_heard_completely_and_one_of_chatter_in_part() {
         std::iter::from_fn(|| notices.take()).map(|notice| notice.kind).collect();
     let updated =
         heard.iter().filter(|about| matches!(about, NotificationKind::Updated(_))).count();
-    let listed = heard.iter().filter(|about| **about == NotificationKind::ListChanged).count();
+    let tools = NotificationKind::ComponentListChanged(ComponentKind::Tool);
+    let listed = heard.iter().filter(|about| **about == tools).count();
     assert_eq!((updated, listed), (5_000, 1));
     let others = heard.len() - updated - listed;
     assert_eq!(others as u64 + notices.dropped(), 5_000);
