@@ -37,6 +37,8 @@ pub(crate) struct PendingRequests {
     answer_sender: OnceLock<AnswerSender>,
     /// Why the connection accepts no more requests, once it does not.
     end_reason: watch::Sender<Option<TransportFailure>>,
+    /// Whether the connection has ended, so that no answer reaches the server any more.
+    has_ended: watch::Sender<bool>,
 }
 
 /// One pending request.
@@ -68,6 +70,7 @@ impl PendingRequests {
             server_requests: Arc::new(Semaphore::new(MAX_SERVER_REQUESTS)),
             answer_sender: OnceLock::new(),
             end_reason: watch::Sender::new(None),
+            has_ended: watch::Sender::new(false),
         })
     }
 
@@ -129,6 +132,7 @@ impl PendingRequests {
     /// Ends the connection and fails every request.
     pub(crate) fn end(&self, error: &Error) {
         self.stop_accepting(error.clone());
+        self.has_ended.send_replace(true);
         let waiting: Vec<PendingRequest> =
             self.lock().drain().map(|(_, waiting)| waiting).collect();
         for waiting in waiting {
@@ -296,11 +300,13 @@ impl PendingRequests {
             return refuse(Refusal::busy("too many concurrent requests".to_owned()));
         };
         let (board, method) = (Arc::clone(self), method.to_owned());
+        let mut has_ended = self.has_ended.subscribe();
         tokio::spawn(async move {
             let answered = tokio::select! {
                 answered = handler.handle_request(method, params) => answered,
                 () = keep_active(pulse) => return,
-                _ = board.wait_for_end() => return,
+                // Not when it accepts no more requests: those in flight still need the answer.
+                _ = has_ended.wait_for(|ended| *ended) => return,
             };
             board.send_answer(match answered {
                 Ok(result) => request::encode_result(&id, &result),
@@ -329,3 +335,6 @@ async fn keep_active(pulse: Option<Arc<Notify>>) {
         pulse.notify_one();
     }
 }
+
+#[cfg(test)]
+mod tests;
