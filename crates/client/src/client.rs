@@ -14,7 +14,7 @@ use crate::negotiate::Connector;
 use crate::notifications::NotificationReceiver;
 use crate::options::{Options, ServerTarget};
 use crate::reconnect::{ConnectionStatus, ReconnectingConnection};
-use crate::server_info::ServerInfo;
+use crate::remote_server::RemoteServer;
 use crate::server_requests::ServerRequestHandler;
 use crate::session::RequestRef;
 use crate::transport::connection::RequestTimeout;
@@ -141,7 +141,7 @@ impl Client {
     }
 
     /// The server's identity and capabilities. Connects if necessary.
-    pub async fn peer(&self) -> Result<Arc<ServerInfo>, Error> {
+    pub async fn peer(&self) -> Result<Arc<RemoteServer>, Error> {
         Ok(Arc::clone(&self.connection.session().await?.peer))
     }
 

@@ -11,8 +11,8 @@ mod negotiate;
 mod notifications;
 mod options;
 mod reconnect;
+mod remote_server;
 mod resources;
-mod server_info;
 mod server_requests;
 mod session;
 mod transport;
@@ -24,5 +24,5 @@ pub use options::{Backoff, Options, PipeOpener, PipeReader, PipeWriter, ServerTa
 pub use protocol::RpcError;
 pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
 pub use reconnect::{ConnectionStatus, State};
+pub use remote_server::{ChildListing, RemoteCapabilities, RemoteServer};
 pub use resources::ListScope;
-pub use server_info::{ChildListing, ServerCapabilities, ServerInfo};

@@ -8,7 +8,7 @@ use tokio::time::{self, Instant};
 
 use crate::error::{Error, TransportFailure};
 use crate::negotiate::{Connector, ServerEra};
-use crate::server_info::ServerInfo;
+use crate::remote_server::RemoteServer;
 use crate::session::ServerSession;
 
 /// The state of a connection.
@@ -17,7 +17,7 @@ pub enum State {
     /// Not connected yet, or connecting.
     Starting,
     /// Connected.
-    Ready(Arc<ServerInfo>),
+    Ready(Arc<RemoteServer>),
     /// The last connection or connection attempt failed, for this reason.
     Failed(String),
 }

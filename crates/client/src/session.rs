@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::error::{Error, TransportFailure};
 use crate::listen::ListenHandle;
 use crate::negotiate::{Connector, NegotiatedConnection};
-use crate::server_info::ServerInfo;
+use crate::remote_server::RemoteServer;
 use crate::server_requests::ServerRequestHandler;
 use crate::transport::OutboundMessage;
 use crate::transport::connection::{
@@ -27,7 +27,7 @@ const MAX_CONCURRENT_SUBSCRIBES: usize = 8;
 /// A connection to a server whose revision and capabilities are known.
 pub(crate) struct ServerSession {
     pub(crate) connection: Arc<Connection>,
-    pub(crate) peer: Arc<ServerInfo>,
+    pub(crate) peer: Arc<RemoteServer>,
     connector: Arc<Connector>,
     listen_stream: Option<ListenHandle>,
     /// The log level that the client last set.
@@ -55,7 +55,7 @@ impl ServerSession {
         again: bool,
     ) -> Arc<Self> {
         let NegotiatedConnection { connection: line, peer, .. } = negotiated;
-        let peer = Arc::new(ServerInfo::from(peer));
+        let peer = Arc::new(RemoteServer::from(peer));
         let listens = !peer.has_handshake() && peer.capabilities.has_notifications;
         let listen_stream = listens.then(|| ListenHandle::new(&line, &peer, &connector, again));
         let log_level = Mutex::default();
@@ -172,7 +172,7 @@ impl Drop for ServerSession {
 /// Sends a request in the style of the server's revision.
 pub(crate) fn start_request(
     connection: &Arc<Connection>,
-    peer: &ServerInfo,
+    peer: &RemoteServer,
     connector: &Connector,
     request: RequestRef<'_>,
     hooks: RequestHooks,

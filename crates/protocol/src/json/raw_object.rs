@@ -104,7 +104,7 @@ impl<'a> JsonEdits<'a> {
         Self { text, replacements: Vec::new() }
     }
 
-    /// Replaces `value` by `json`. `value` must borrow from the text given to [`Edits::of`].
+    /// Replaces `value` by `json`. `value` must borrow from the text given to [`JsonEdits::new`].
     pub(crate) fn replace(&mut self, value: &'a RawValue, json: String) {
         let value = value.get();
         let begin = value.as_ptr().addr() - self.text.as_ptr().addr();

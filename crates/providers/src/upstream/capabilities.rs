@@ -1,10 +1,10 @@
 //! Effect of a server's capabilities on the description of its resources.
 
-use client::{ChildListing, ServerCapabilities};
+use client::{ChildListing, RemoteCapabilities};
 use resource::{MemberPlace, Resource, Truth};
 
 /// Fills in what the capabilities imply where the server's description leaves it unknown.
-pub(super) fn apply(abilities: ServerCapabilities, resource: &mut Resource, is_polled: bool) {
+pub(super) fn apply(abilities: RemoteCapabilities, resource: &mut Resource, is_polled: bool) {
     // B-03: the MIME type counts only if the server can list directories.
     let is_directory = resource.mime.as_deref() == Some("inode/directory");
     if resource.listable == Truth::Unknown
@@ -30,9 +30,9 @@ const POLLED_KEY: &str = "dev.refdesk/polled";
 mod tests {
     use resource::{MemberPlace, Resource, Truth, Uri};
 
-    use super::{ChildListing, POLLED_KEY, ServerCapabilities, apply};
+    use super::{ChildListing, POLLED_KEY, RemoteCapabilities, apply};
 
-    fn with_capabilities(abilities: ServerCapabilities, is_polled: bool, mime: &str) -> Resource {
+    fn with_capabilities(abilities: RemoteCapabilities, is_polled: bool, mime: &str) -> Resource {
         let mut resource = Resource::new(Uri::parse("a:b").unwrap(), "n");
         resource.mime = Some(mime.to_owned());
         (resource.listable, resource.watchable) = (Truth::Unknown, Truth::Unknown);
@@ -42,21 +42,21 @@ mod tests {
 
     #[test]
     fn silence_about_collections_stays_silence_unless_directories_can_be_opened() {
-        let opens = ServerCapabilities {
+        let opens = RemoteCapabilities {
             child_listing: ChildListing::DirectoryRead,
-            ..ServerCapabilities::default()
+            ..RemoteCapabilities::default()
         };
         assert_eq!(with_capabilities(opens, false, "inode/directory").listable, Truth::Yes);
         assert_eq!(with_capabilities(opens, false, "text/plain").listable, Truth::Unknown);
-        let deaf = ServerCapabilities::default();
+        let deaf = RemoteCapabilities::default();
         assert_eq!(with_capabilities(deaf, false, "inode/directory").listable, Truth::Unknown);
     }
 
     #[test]
     fn a_resource_is_watchable_if_the_server_tells_or_somebody_looks() {
         let (tells, deaf) = (
-            ServerCapabilities { has_subscribe: true, ..ServerCapabilities::default() },
-            ServerCapabilities::default(),
+            RemoteCapabilities { has_subscribe: true, ..RemoteCapabilities::default() },
+            RemoteCapabilities::default(),
         );
         assert_eq!(with_capabilities(tells, true, "").watchable, Truth::Yes);
         assert!(with_capabilities(tells, true, "").extra.is_empty());

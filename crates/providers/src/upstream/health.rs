@@ -5,7 +5,7 @@
 use std::error::Error as _;
 use std::time::SystemTime;
 
-use client::{ServerCapabilities, ServerInfo, State as Reached};
+use client::{RemoteCapabilities, RemoteServer, State as Reached};
 use parking_lot::{Mutex, MutexGuard};
 use resource::{Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus};
 use tokio::time::Instant;
@@ -146,7 +146,7 @@ fn public_reason(why: &str) -> String {
 }
 
 /// Facts from the server's introduction: era, revision, capabilities, name and version.
-fn server_facts(info: &ServerInfo) -> Vec<(&'static str, HealthFact)> {
+fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
     let era = if info.has_handshake() { "legacy" } else { "modern" };
     let said = [("name", &info.name), ("version", &info.version)];
     let said = said.into_iter().filter_map(|(name, said)| {
@@ -166,7 +166,7 @@ fn server_facts(info: &ServerInfo) -> Vec<(&'static str, HealthFact)> {
 }
 
 /// The declared capabilities that refdesk uses.
-fn capability_facts(declared: ServerCapabilities) -> HealthFact {
+fn capability_facts(declared: RemoteCapabilities) -> HealthFact {
     let all = |named: &[(&'static str, bool)]| {
         let had = named.iter().filter(|(_, has)| *has);
         HealthFact::Group(had.map(|(name, _)| (*name, HealthFact::Flag(true))).collect())

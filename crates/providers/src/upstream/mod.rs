@@ -25,8 +25,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{
-    Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, ServerCapabilities,
-    ServerInfo, State,
+    Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, RemoteCapabilities,
+    RemoteServer, State,
 };
 use parking_lot::Mutex;
 use resource::{
@@ -74,7 +74,7 @@ struct Inner {
     poll_interval: Option<Duration>,
     reads_to_describe: bool,
     connection_status: tokio::sync::watch::Receiver<ConnectionStatus>,
-    last_server: Mutex<Option<Arc<ServerInfo>>>,
+    last_server: Mutex<Option<Arc<RemoteServer>>>,
     resource_pages: Arc<UpstreamPages<Resource>>,
     template_pages: Arc<UpstreamPages<Template>>,
     full_listing_cache: TtlCache<(), FullListing>,
@@ -148,12 +148,12 @@ impl Drop for Inner {
 
 impl Inner {
     /// The last known capabilities; `None` if the server never connected.
-    fn known_capabilities(&self) -> Option<ServerCapabilities> {
+    fn known_capabilities(&self) -> Option<RemoteCapabilities> {
         self.known_server().map(|server| server.capabilities)
     }
 
     /// The server's last introduction; `None` if the server never connected.
-    fn known_server(&self) -> Option<Arc<ServerInfo>> {
+    fn known_server(&self) -> Option<Arc<RemoteServer>> {
         let mut known = self.last_server.lock();
         if let State::Ready(server) = &self.connection_status.borrow().state {
             *known = Some(Arc::clone(server));
@@ -162,12 +162,12 @@ impl Inner {
     }
 
     /// The last known capabilities, or none if the server never connected.
-    fn capabilities_or_none(&self) -> ServerCapabilities {
+    fn capabilities_or_none(&self) -> RemoteCapabilities {
         self.known_capabilities().unwrap_or_default()
     }
 
     /// The server's capabilities. Connects if they are not known yet.
-    async fn capabilities(&self) -> Result<ServerCapabilities, Failure> {
+    async fn capabilities(&self) -> Result<RemoteCapabilities, Failure> {
         match self.known_capabilities() {
             Some(abilities) => Ok(abilities),
             None => Ok(self.client.peer().await?.capabilities),

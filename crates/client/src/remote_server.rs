@@ -7,17 +7,17 @@ use crate::resources::ListScope;
 
 /// A connected server, as it describes itself.
 #[derive(Debug, Clone)]
-pub struct ServerInfo {
+pub struct RemoteServer {
     /// Its name, if it sent one.
     pub name: Option<String>,
     /// Its version, if it sent one.
     pub version: Option<String>,
     /// Its capabilities.
-    pub capabilities: ServerCapabilities,
+    pub capabilities: RemoteCapabilities,
     pub(crate) revision: Revision,
 }
 
-impl ServerInfo {
+impl RemoteServer {
     /// The protocol revision of the connection, a date.
     pub fn revision(&self) -> &'static str {
         self.revision.as_str()
@@ -29,16 +29,16 @@ impl ServerInfo {
     }
 }
 
-impl From<Peer> for ServerInfo {
+impl From<Peer> for RemoteServer {
     fn from(peer: Peer) -> Self {
-        let capabilities = ServerCapabilities::from(&peer);
+        let capabilities = RemoteCapabilities::from(&peer);
         Self { name: peer.name, version: peer.version, capabilities, revision: peer.revision }
     }
 }
 
 /// The capabilities that a server declared. The default declares none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ServerCapabilities {
+pub struct RemoteCapabilities {
     /// It has resources.
     pub has_resources: bool,
     /// It reports changes of single resources.
@@ -75,7 +75,7 @@ pub enum ChildListing {
     Unsupported,
 }
 
-impl ServerCapabilities {
+impl RemoteCapabilities {
     /// The list of the children of `uri`, if the server has one.
     pub fn child_list(self, uri: &Uri) -> Option<ListScope> {
         match self.child_listing {
@@ -95,7 +95,7 @@ impl ServerCapabilities {
     }
 }
 
-impl From<&Peer> for ServerCapabilities {
+impl From<&Peer> for RemoteCapabilities {
     fn from(peer: &Peer) -> Self {
         Self {
             has_resources: peer.has_resources(),
