@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::Peer;
 use protocol::outbound::request;
-use protocol::outbound::response::UpstreamProgress;
+use resource::ProgressSink;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
+use crate::components::ParamHeaderCache;
 use crate::error::{Error, TransportFailure};
 use crate::negotiate::Connector;
 use crate::notifications::NotificationReceiver;
-use crate::options::{Options, ServerRequestHandler, ServerTarget};
-use crate::pages::PageIterator;
+use crate::options::{Options, ServerTarget};
 use crate::reconnect::{ConnectionStatus, ReconnectingConnection};
+use crate::remote_server::RemoteServer;
+use crate::server_requests::ServerRequestHandler;
 use crate::session::RequestRef;
 use crate::transport::connection::RequestTimeout;
-use crate::transport::pending::{CallHandler, ProgressListener};
 
 /// A client of one server. Cheap to clone; all clones share one connection.
 ///
@@ -26,6 +26,7 @@ use crate::transport::pending::{CallHandler, ProgressListener};
 #[derive(Clone)]
 pub struct Client {
     pub(crate) connection: Arc<ReconnectingConnection>,
+    pub(crate) param_headers: Arc<ParamHeaderCache>,
 }
 
 /// One request and its options.
@@ -34,18 +35,9 @@ pub struct Request {
     method: String,
     params: Option<Box<RawValue>>,
     timeout: Option<Duration>,
-    progress: Option<ProgressListener>,
-    handler: Option<CallHandler>,
+    progress: Option<Arc<dyn ProgressSink>>,
+    handler: Option<ServerRequestHandler>,
     param_headers: Vec<(String, String)>,
-}
-
-/// A server's result.
-#[derive(Debug, Clone)]
-pub struct ServerResponse {
-    /// The result, byte for byte.
-    pub result: Box<RawValue>,
-    /// The server that answered.
-    pub peer: Arc<Peer>,
 }
 
 impl Request {
@@ -79,63 +71,45 @@ impl Request {
         Self { timeout: Some(timeout), ..self }
     }
 
-    /// Asks for progress notifications and passes each to `listener`, which must not block.
+    /// Asks for progress notifications and passes each to `sink`, which must not block.
     #[must_use]
-    pub fn progress(self, listener: impl Fn(UpstreamProgress) + Send + Sync + 'static) -> Self {
-        Self { progress: Some(Arc::new(listener)), ..self }
+    pub fn progress(self, sink: Arc<dyn ProgressSink>) -> Self {
+        Self { progress: Some(sink), ..self }
     }
 
     /// Lets `handler` answer server requests and receive log messages during this request.
     ///
     /// Where the server does not say which request a message belongs to, the client uses the
-    /// handler only if all pending requests that have one carry the same `number`.
-    #[must_use]
-    pub fn with_handler(self, number: u64, handler: Arc<dyn ServerRequestHandler>) -> Self {
-        Self { handler: Some(CallHandler { caller: number, handler }), ..self }
+    /// handler only if all pending requests that have one have the same caller.
+    pub(crate) fn with_handler(self, handler: ServerRequestHandler) -> Self {
+        Self { handler: Some(handler), ..self }
     }
 
     /// Repeats these tool arguments as HTTP headers, in revisions without a handshake.
-    #[must_use]
-    pub fn param_headers(self, mirrored: Vec<(String, String)>) -> Self {
+    pub(crate) fn param_headers(self, mirrored: Vec<(String, String)>) -> Self {
         Self { param_headers: mirrored, ..self }
     }
 
     /// Continues a list at `cursor`, if there is one.
     pub(crate) fn at_cursor(self, cursor: Option<&str>) -> Result<Self, Error> {
         let Some(cursor) = cursor else { return Ok(self) };
-        let first = self.first_params();
-        self.next_page(first.as_deref(), cursor)
-    }
-
-    pub(crate) fn next_page(&self, first: Option<&RawValue>, cursor: &str) -> Result<Self, Error> {
-        Ok(self.clone().params(request::next_page_params(first, cursor)?))
-    }
-
-    pub(crate) fn first_params(&self) -> Option<Box<RawValue>> {
-        self.params.clone()
+        let params = request::next_page_params(self.params.as_deref(), cursor)?;
+        Ok(self.params(params))
     }
 }
 
 impl Client {
     /// A client of `target`, not connected yet.
     pub fn new(target: ServerTarget, options: Options) -> Self {
-        Self { connection: ReconnectingConnection::new(Connector::new(target, options)) }
+        let connection = ReconnectingConnection::new(Connector::new(target, options));
+        Self { connection, param_headers: Arc::default() }
     }
 
-    /// Sends a request for `method`; `params` must be a JSON object.
-    pub async fn request(
-        &self,
-        method: &str,
-        params: Option<Box<RawValue>>,
-    ) -> Result<ServerResponse, Error> {
-        self.send_request(&Request { params, ..Request::new(method) }).await
-    }
-
-    /// Sends a request and waits for its result.
+    /// Sends a request and waits for its result, which is byte for byte as the server wrote it.
     ///
     /// After a lost session or a wrong guess at the server's era it reconnects; it repeats the
     /// request once, and only if the method is idempotent.
-    pub async fn send_request(&self, request: &Request) -> Result<ServerResponse, Error> {
+    pub async fn send_request(&self, request: &Request) -> Result<Box<RawValue>, Error> {
         let options = &self.connection.connector.options;
         let silence = request.timeout.unwrap_or(options.timeout);
         let patience = RequestTimeout::new(silence, options.max_duration.max(silence));
@@ -150,9 +124,7 @@ impl Client {
         loop {
             let session = self.connection.session_within(silence).await?;
             let lapse = match session.run_request(asked, patience).await {
-                Ok(result) => {
-                    return Ok(ServerResponse { result, peer: Arc::clone(&session.peer) });
-                }
+                Ok(result) => return Ok(result),
                 Err(lapse) => lapse,
             };
             if matches!(lapse, TransportFailure::SessionExpired) {
@@ -168,13 +140,8 @@ impl Client {
         }
     }
 
-    /// Iterates over the pages of a list from the first; at most `most` pages.
-    pub fn pages(&self, request: Request, most: usize) -> PageIterator {
-        PageIterator::new(self.clone(), request, most)
-    }
-
     /// The server's identity and capabilities. Connects if necessary.
-    pub async fn peer(&self) -> Result<Arc<Peer>, Error> {
+    pub async fn peer(&self) -> Result<Arc<RemoteServer>, Error> {
         Ok(Arc::clone(&self.connection.session().await?.peer))
     }
 

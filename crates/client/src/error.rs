@@ -1,6 +1,8 @@
 //! Errors of the client.
 
+use protocol::outbound::components;
 use protocol::{MalformedMessage, RpcError};
+use resource::{UpstreamError, UriRewrite};
 
 /// Why a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -49,6 +51,42 @@ impl Error {
     /// Whether the server does not know the method.
     pub fn is_method_not_found(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_method_not_found())
+    }
+
+    /// The server's own error with public URIs, if it is about the caller's request. An error
+    /// about the connection, such as a rejected header, means nothing to the caller.
+    pub fn for_caller(&self, rewrite: &dyn UriRewrite) -> Option<UpstreamError> {
+        match self {
+            Self::Refused(denial) => components::public_error(denial, rewrite),
+            _ => None,
+        }
+    }
+}
+
+/// Why a request on behalf of a caller has no result.
+#[derive(Debug)]
+pub enum CallError {
+    /// The server did not answer, or answered with an error.
+    Server(Error),
+    /// The caller's parameters or its input are at fault, or the server asks for input too often.
+    Caller(resource::Error),
+}
+
+impl CallError {
+    pub(crate) fn invalid(flaw: &MalformedMessage) -> Self {
+        Self::Caller(resource::Error::invalid(flaw.to_string()))
+    }
+}
+
+impl From<Error> for CallError {
+    fn from(error: Error) -> Self {
+        Self::Server(error)
+    }
+}
+
+impl From<resource::Error> for CallError {
+    fn from(error: resource::Error) -> Self {
+        Self::Caller(error)
     }
 }
 

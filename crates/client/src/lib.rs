@@ -4,30 +4,26 @@
 //! results byte for byte as the server wrote them.
 
 mod client;
+mod components;
 mod error;
 mod listen;
 mod negotiate;
 mod notifications;
 mod options;
-mod pages;
 mod reconnect;
+mod remote_server;
 mod resources;
+mod server_requests;
 mod session;
 mod transport;
 
-pub use client::{Client, Request, ServerResponse};
-pub use error::Error;
+pub use client::{Client, Request};
+pub use error::{CallError, Error};
 pub use machinery::Backoff;
 pub use notifications::{NotificationKind, NotificationReceiver, ServerNotification};
-pub use options::{
-    Options, PipeOpener, PipeReader, PipeWriter, ServerRequestHandler, ServerTarget,
-};
-pub use pages::PageIterator;
-pub use protocol::json::frame::RawJson;
+pub use options::{Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
+pub use protocol::RpcError;
 pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
-pub use protocol::outbound::request::methods;
-pub use protocol::outbound::response::UpstreamProgress;
-pub use protocol::outbound::{components, input_request};
-pub use protocol::{LogLevel, MalformedMessage, ParamHeaders, Peer, RpcError};
 pub use reconnect::{ConnectionStatus, State};
+pub use remote_server::{ChildListing, RemoteCapabilities, RemoteServer};
 pub use resources::ListScope;

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use protocol::Peer;
 use protocol::outbound::request::{listen_params, methods};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -14,6 +13,7 @@ use tokio::time;
 
 use crate::error::Error;
 use crate::negotiate::Connector;
+use crate::remote_server::RemoteServer;
 use crate::session::{RequestRef, start_request};
 use crate::transport::connection::{Connection, RequestHandle, RequestHooks};
 
@@ -37,7 +37,7 @@ impl ListenHandle {
     /// Starts the task; `missed` if the client may have missed changes before.
     pub(crate) fn new(
         connection: &Arc<Connection>,
-        peer: &Arc<Peer>,
+        peer: &Arc<RemoteServer>,
         connector: &Arc<Connector>,
         missed: bool,
     ) -> Self {
@@ -73,7 +73,7 @@ impl Drop for ListenHandle {
 
 struct ListenTask {
     connection: Arc<Connection>,
-    peer: Arc<Peer>,
+    peer: Arc<RemoteServer>,
     connector: Arc<Connector>,
     failures: u32,
     /// Whether the client may have missed changes.

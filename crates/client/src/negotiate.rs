@@ -14,6 +14,7 @@ use protocol::{ClientIdentity, Peer, Revision, RpcError};
 use crate::error::{Error, TransportFailure};
 use crate::notifications::NotificationDispatcher;
 use crate::options::{Options, ServerTarget};
+use crate::server_requests::ServerRequestHandler;
 use crate::transport::connection::{Connection, RequestHooks, RequestTimeout, request_headers};
 use crate::transport::http::{self, HttpPool, HttpVariant};
 use crate::transport::pending::{PendingRequests, RequestOutcome};
@@ -253,7 +254,8 @@ impl Connector {
     }
 
     fn new_pending(&self) -> Arc<PendingRequests> {
-        PendingRequests::new(Arc::clone(&self.notifications), self.options.handler.clone())
+        let handler = self.options.relays_requests.then_some(ServerRequestHandler::NoCaller);
+        PendingRequests::new(Arc::clone(&self.notifications), handler)
     }
 
     fn new_connection(

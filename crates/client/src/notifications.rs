@@ -10,7 +10,7 @@ use hashlink::LinkedHashMap;
 use parking_lot::Mutex;
 use protocol::inbound::notice;
 use protocol::outbound::request::{methods, uri_params};
-use resource::UnknownMembers;
+use resource::{ComponentKind, UnknownMembers};
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
@@ -42,8 +42,8 @@ impl ServerNotification {
 
     fn size(&self) -> usize {
         let uri = if let NotificationKind::Updated(uri) = &self.kind { uri.len() } else { 0 };
-        // Twice, because the key of a change repeats the URI and the method.
-        2 * (uri + self.method.len()) + self.params.as_ref().map_or(0, |raw| raw.get().len())
+        // Twice, because the key of a change repeats the URI.
+        2 * uri + self.method.len() + self.params.as_ref().map_or(0, |raw| raw.get().len())
     }
 }
 
@@ -52,8 +52,10 @@ impl ServerNotification {
 pub enum NotificationKind {
     /// A resource changed.
     Updated(String),
-    /// The list that the method names changed.
-    ListChanged,
+    /// The list of resources changed.
+    ResourceListChanged,
+    /// The list of tools or prompts changed.
+    ComponentListChanged(ComponentKind),
     /// Anything else.
     Other,
 }
@@ -97,15 +99,13 @@ struct NotificationMailbox {
 #[derive(Debug, Default)]
 struct NotificationQueue {
     /// The latest of each, in the order of the first.
-    changes: LinkedHashMap<ChangeKey, ServerNotification>,
+    changes: LinkedHashMap<NotificationKind, ServerNotification>,
     others: VecDeque<ServerNotification>,
     /// Bytes of the waiting changes, and of the others.
     sizes: (usize, usize),
     dropped: u64,
     closed: bool,
 }
-
-type ChangeKey = (NotificationKind, String);
 
 impl NotificationQueue {
     fn push(&mut self, notice: ServerNotification) {
@@ -119,7 +119,7 @@ impl NotificationQueue {
             }
             return;
         }
-        let key = (notice.kind.clone(), notice.method.clone());
+        let key = notice.kind.clone();
         self.sizes.0 += notice.size();
         let replaced = self.changes.replace(key, notice);
         self.sizes.0 -= replaced.map_or(0, |last| last.size());
@@ -185,7 +185,7 @@ impl NotificationDispatcher {
             from_server: false,
         });
         let listed = ServerNotification {
-            kind: NotificationKind::ListChanged,
+            kind: NotificationKind::ResourceListChanged,
             method: methods::RESOURCE_LIST_CHANGED.to_owned(),
             params: None,
             from_server: false,
@@ -242,7 +242,7 @@ mod tests {
         let mut notices = herald.receiver();
         for index in 0..QUEUE_CAPACITY * 4 {
             herald.broadcast(&notice(NotificationKind::Updated(format!("a:{}", index % 3))));
-            herald.broadcast(&notice(NotificationKind::ListChanged));
+            herald.broadcast(&notice(NotificationKind::ResourceListChanged));
             herald.broadcast(&notice(NotificationKind::Other));
         }
         let heard: Vec<NotificationKind> =
@@ -264,7 +264,10 @@ mod tests {
             std::iter::from_fn(|| notices.take()).map(|notice| notice.kind).collect();
         assert_eq!(
             heard,
-            [NotificationKind::Updated("a:watched".to_owned()), NotificationKind::ListChanged]
+            [
+                NotificationKind::Updated("a:watched".to_owned()),
+                NotificationKind::ResourceListChanged
+            ]
         );
     }
 
@@ -294,7 +297,7 @@ mod tests {
     async fn nothing_more_comes_when_the_client_is_gone() {
         let herald = NotificationDispatcher::default();
         let mut notices = herald.receiver();
-        herald.broadcast(&notice(NotificationKind::ListChanged));
+        herald.broadcast(&notice(NotificationKind::ResourceListChanged));
         drop(herald);
         assert!(notices.next().await.is_some());
         assert!(notices.next().await.is_none());

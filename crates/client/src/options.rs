@@ -1,4 +1,4 @@
-//! Client configuration: target, timeouts, limits, backoff, handler of server requests.
+//! Client configuration: target, timeouts, limits, backoff.
 
 use std::fmt;
 use std::io;
@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use machinery::Backoff;
-use protocol::{ClientIdentity, RpcError};
-use serde_json::value::RawValue;
+use protocol::ClientIdentity;
+use protocol::outbound::input_request::all_input_capabilities;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Where a server is. Its `Debug` output leaves out everything that may be secret.
@@ -88,11 +87,10 @@ pub struct Options {
     pub name: String,
     /// The client's version, sent to the server.
     pub version: String,
-    /// The client capabilities that `initialize` declares, a JSON object; `None` declares none. In
-    /// revisions without a handshake, each request declares its own.
-    pub capabilities: Option<Box<RawValue>>,
-    /// Handles server requests that arrive outside a call. `None` refuses them.
-    pub handler: Option<Arc<dyn ServerRequestHandler>>,
+    /// Whether callers may answer server requests. If so, `initialize` declares the capabilities
+    /// for them, and outside a call the client answers `roots/list` with no roots. In revisions
+    /// without a handshake, each request declares the capabilities of its own caller.
+    pub relays_requests: bool,
     /// How long a server may stay silent about a request.
     pub timeout: Duration,
     /// The same for requests about resources.
@@ -116,8 +114,7 @@ impl Default for Options {
         Self {
             name: "refdesk".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            capabilities: None,
-            handler: None,
+            relays_requests: false,
             timeout: Duration::from_secs(60),
             resource_timeout: Duration::from_secs(30),
             max_duration: Duration::from_secs(600),
@@ -143,22 +140,9 @@ impl fmt::Debug for Options {
 
 impl Options {
     pub(crate) fn identity(&self) -> ClientIdentity {
-        ClientIdentity::new(&self.name, &self.version, self.capabilities.clone())
+        let capabilities = self.relays_requests.then(all_input_capabilities);
+        ClientIdentity::new(&self.name, &self.version, capabilities)
     }
-}
-
-/// Answers server-to-client requests: sampling, elicitation, roots.
-#[async_trait]
-pub trait ServerRequestHandler: Send + Sync {
-    /// Answers one request with a result or an error.
-    async fn handle_request(
-        &self,
-        method: &str,
-        params: Option<Box<RawValue>>,
-    ) -> Result<Box<RawValue>, RpcError>;
-
-    /// Receives the parameters of a log message. Must not block.
-    fn log(&self, message: &RawValue);
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::Peer;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::time::{self, Instant};
 
 use crate::error::{Error, TransportFailure};
 use crate::negotiate::{Connector, ServerEra};
+use crate::remote_server::RemoteServer;
 use crate::session::ServerSession;
 
 /// The state of a connection.
@@ -17,7 +17,7 @@ pub enum State {
     /// Not connected yet, or connecting.
     Starting,
     /// Connected.
-    Ready(Arc<Peer>),
+    Ready(Arc<RemoteServer>),
     /// The last connection or connection attempt failed, for this reason.
     Failed(String),
 }

@@ -1,13 +1,16 @@
-//! Typed resource requests: list, templates, metadata, read, complete.
+//! Typed requests for resources: list, templates, metadata, read, complete.
 //!
 //! Each function sends one request and decodes its result. It caches nothing and follows no cursor.
 
+use protocol::outbound::components;
 use protocol::outbound::decode::{self, DecodedPage, ReadResult};
 use protocol::outbound::request::{completion_params, methods};
-use resource::{Completion, CompletionRequest, Freshness, Resource, Template, Uri};
+use resource::{Caller, Completion, CompletionRequest, Freshness, Resource, Template, Uri};
+use serde_json::value::RawValue;
 
 use crate::client::{Client, Request};
-use crate::error::Error;
+use crate::error::{CallError, Error};
+use crate::server_requests::repeat_with_input;
 
 /// Which list of resources to request. The caller checks that the server offers it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,7 +44,7 @@ impl Client {
             }
         };
         let answer = self.send_request(&request.at_cursor(from)?).await?;
-        Ok(decode::resource_page(&answer.result)?)
+        Ok(decode::resource_page(&answer)?)
     }
 
     /// One page of templates.
@@ -49,7 +52,7 @@ impl Client {
         let answer = self
             .send_request(&self.resource_request(methods::LIST_TEMPLATES).at_cursor(from)?)
             .await?;
-        Ok(decode::template_page(&answer.result)?)
+        Ok(decode::template_page(&answer)?)
     }
 
     /// The description of a resource, from a server with `resources/metadata` (SEP-2093).
@@ -57,7 +60,7 @@ impl Client {
         let answer = self
             .send_request(&self.resource_request(methods::RESOURCE_METADATA).uri(uri.as_str()))
             .await?;
-        Ok(decode::metadata_result(&answer.result)?)
+        Ok(decode::metadata_result(&answer)?)
     }
 
     /// The content of a resource.
@@ -65,13 +68,36 @@ impl Client {
         let answer = self
             .send_request(&self.resource_request(methods::READ_RESOURCE).uri(uri.as_str()))
             .await?;
-        Ok(decode::read_result(&answer.result, uri)?)
+        Ok(decode::read_result(&answer, uri)?)
+    }
+
+    /// The content of a resource, for one caller: the server may ask it for input. The result
+    /// requires input only if the caller cannot receive requests meanwhile.
+    pub async fn read_for_caller(
+        &self,
+        uri: &Uri,
+        caller: &dyn Caller,
+    ) -> Result<ReadResult, CallError> {
+        let params =
+            components::read_params(uri, caller).map_err(|flaw| CallError::invalid(&flaw))?;
+        let result = repeat_with_input(Some(caller), params, |params| async move {
+            let request = Request::new(methods::READ_RESOURCE).params(params);
+            Ok(self.send_request(&request).await?.get().into())
+        });
+        let result = result.await?;
+        let raw: &RawValue = serde_json::from_str(result.as_str())
+            .map_err(|flaw| Error::Malformed(flaw.to_string()))?;
+        Ok(decode::read_result(raw, uri).map_err(Error::from)?)
     }
 
     /// Completion values for a template variable.
     pub async fn complete(&self, request: &CompletionRequest<'_>) -> Result<Completion, Error> {
-        let request = self.resource_request(methods::COMPLETE).params(completion_params(request));
+        self.send_completion(completion_params(request)).await
+    }
+
+    pub(crate) async fn send_completion(&self, params: Box<RawValue>) -> Result<Completion, Error> {
+        let request = self.resource_request(methods::COMPLETE).params(params);
         let answer = self.send_request(&request).await?;
-        Ok(decode::completion_result(&answer.result)?)
+        Ok(decode::completion_result(&answer)?)
     }
 }

@@ -3,18 +3,23 @@
 use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
-use protocol::Peer;
+use parking_lot::Mutex;
+use protocol::LogLevel;
+use protocol::outbound::components::log_level_params;
 use protocol::outbound::request::{self, RequestStyle, UpstreamRequest, methods};
+use resource::ProgressSink;
 use serde_json::value::RawValue;
 
 use crate::error::{Error, TransportFailure};
 use crate::listen::ListenHandle;
 use crate::negotiate::{Connector, NegotiatedConnection};
+use crate::remote_server::RemoteServer;
+use crate::server_requests::ServerRequestHandler;
 use crate::transport::OutboundMessage;
 use crate::transport::connection::{
     Connection, RequestHandle, RequestHooks, RequestTimeout, request_headers,
 };
-use crate::transport::pending::{CallHandler, ProgressListener, RequestOutcome};
+use crate::transport::pending::RequestOutcome;
 
 /// How many `resources/subscribe` requests run concurrently after a reconnect.
 const MAX_CONCURRENT_SUBSCRIBES: usize = 8;
@@ -22,9 +27,11 @@ const MAX_CONCURRENT_SUBSCRIBES: usize = 8;
 /// A connection to a server whose revision and capabilities are known.
 pub(crate) struct ServerSession {
     pub(crate) connection: Arc<Connection>,
-    pub(crate) peer: Arc<Peer>,
+    pub(crate) peer: Arc<RemoteServer>,
     connector: Arc<Connector>,
     listen_stream: Option<ListenHandle>,
+    /// The log level that the client last set.
+    log_level: Mutex<Option<LogLevel>>,
 }
 
 /// One request, borrowed from its caller.
@@ -32,9 +39,9 @@ pub(crate) struct ServerSession {
 pub(crate) struct RequestRef<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: Option<&'a RawValue>,
-    pub(crate) progress: Option<&'a ProgressListener>,
+    pub(crate) progress: Option<&'a Arc<dyn ProgressSink>>,
     /// Handles server requests that arrive during this request.
-    pub(crate) handler: Option<&'a CallHandler>,
+    pub(crate) handler: Option<&'a ServerRequestHandler>,
     /// Tool arguments to repeat as HTTP headers.
     pub(crate) param_headers: &'a [(String, String)],
 }
@@ -48,10 +55,11 @@ impl ServerSession {
         again: bool,
     ) -> Arc<Self> {
         let NegotiatedConnection { connection: line, peer, .. } = negotiated;
-        let peer = Arc::new(peer);
-        let listens = !peer.revision.has_handshake() && peer.has_notifications();
-        let listening = listens.then(|| ListenHandle::new(&line, &peer, &connector, again));
-        Arc::new(Self { connection: line, peer, connector, listen_stream: listening })
+        let peer = Arc::new(RemoteServer::from(peer));
+        let listens = !peer.has_handshake() && peer.capabilities.has_notifications;
+        let listen_stream = listens.then(|| ListenHandle::new(&line, &peer, &connector, again));
+        let log_level = Mutex::default();
+        Arc::new(Self { connection: line, peer, connector, listen_stream, log_level })
     }
 
     /// Renews all subscriptions after a reconnect and reports that anything may have changed.
@@ -62,7 +70,8 @@ impl ServerSession {
         }
         self.connection.transport.wait_for_notifications().await;
         let watched = self.connector.notifications.subscribed_uris();
-        let watched = if self.peer.has_subscribe() { watched } else { Default::default() };
+        let watched =
+            if self.peer.capabilities.has_subscribe { watched } else { Default::default() };
         stream::iter(watched)
             .for_each_concurrent(MAX_CONCURRENT_SUBSCRIBES, |uri| async move {
                 if let Err(error) = self.send_subscription_change(methods::SUBSCRIBE, &uri).await {
@@ -90,7 +99,7 @@ impl ServerSession {
 
     /// Subscribes to one more resource. Returns whether the server accepted it.
     pub(crate) async fn add_subscription(&self, uri: &str) -> Result<bool, Error> {
-        if !self.peer.has_subscribe() {
+        if !self.peer.capabilities.has_subscribe {
             return Ok(false);
         }
         match &self.listen_stream {
@@ -111,11 +120,31 @@ impl ServerSession {
         }
     }
 
+    /// Lowers the server's log threshold to `level`, if it is higher. Only for revisions with one
+    /// level per connection; each caller's own level filters the messages later.
+    pub(crate) async fn lower_log_level(&self, level: LogLevel) -> Result<(), Error> {
+        if !self.peer.has_handshake() || !self.peer.capabilities.has_logging {
+            return Ok(());
+        }
+        {
+            let mut current = self.log_level.lock();
+            if current.is_some_and(|current| current <= level) {
+                return Ok(());
+            }
+            *current = Some(level);
+        }
+        self.send_simple(methods::SET_LOG_LEVEL, &log_level_params(level)).await
+    }
+
     async fn send_subscription_change(&self, method: &str, uri: &str) -> Result<(), Error> {
-        let params = request::uri_params(uri);
+        self.send_simple(method, &request::uri_params(uri)).await
+    }
+
+    /// Sends a request whose result says nothing.
+    async fn send_simple(&self, method: &str, params: &RawValue) -> Result<(), Error> {
         let asked = RequestRef {
             method,
-            params: Some(&params),
+            params: Some(params),
             progress: None,
             handler: None,
             param_headers: &[],
@@ -128,8 +157,8 @@ impl ServerSession {
     /// Whether a failure shows that the server is not of the era that negotiation found.
     pub(crate) fn disproves_era(&self, failure: &TransportFailure) -> bool {
         match failure.rpc_error() {
-            Some(denial) => self.peer.revision.has_handshake() && denial.is_stateless_era(),
-            None => !self.peer.revision.has_handshake() && failure.is_other_era_status(),
+            Some(denial) => self.peer.has_handshake() && denial.is_stateless_era(),
+            None => !self.peer.has_handshake() && failure.is_other_era_status(),
         }
     }
 }
@@ -143,7 +172,7 @@ impl Drop for ServerSession {
 /// Sends a request in the style of the server's revision.
 pub(crate) fn start_request(
     connection: &Arc<Connection>,
-    peer: &Peer,
+    peer: &RemoteServer,
     connector: &Connector,
     request: RequestRef<'_>,
     hooks: RequestHooks,

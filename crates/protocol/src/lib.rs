@@ -28,6 +28,6 @@ pub use json::outgoing::Outgoing;
 pub use log_level::LogLevel;
 pub use outbound::peer::Peer;
 pub use outbound::request::ClientIdentity;
-pub use outbound::response::{MalformedMessage, RpcError, UpstreamMessage, UpstreamNotification};
+pub use outbound::response::{MalformedMessage, RpcError, UpstreamNotification};
 pub use param_headers::ParamHeaders;
 pub use revision::{Dialect, Revision};

@@ -1,9 +1,6 @@
 //! Builds the upstream provider (an MCP client) from the settings of a mount.
 
-use std::sync::Arc;
-
 use client::{Client, ServerTarget};
-use providers::upstream::relay::NoClientHandler;
 use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
@@ -33,13 +30,8 @@ pub(super) fn build_upstream(
         Some(span) => (span.0, span.0),
         None => (usual.timeout, DEFAULT_TIMEOUT),
     };
-    let options = client::Options {
-        timeout,
-        resource_timeout: reading,
-        capabilities: Some(client::input_request::all_input_capabilities()),
-        handler: Some(Arc::new(NoClientHandler)),
-        ..usual
-    };
+    let options =
+        client::Options { timeout, resource_timeout: reading, relays_requests: true, ..usual };
     let client = Client::new(target, options);
     let usual = Options::new(client);
     let listing = declared.listing.map_or(usual.listing_ttl, |span| span.0);

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::header;
+use resource::ProgressSink;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{self, Instant};
 
-use super::pending::{
-    CallHandler, PendingRequest, PendingRequests, ProgressListener, RequestOutcome,
-};
+use super::pending::{PendingRequest, PendingRequests, RequestOutcome};
 use super::{OutboundMessage, Transport};
 use crate::error::Error;
+use crate::server_requests::ServerRequestHandler;
 
 /// A transport and its pending requests.
 pub(crate) struct Connection {
@@ -47,9 +47,9 @@ pub(crate) struct RequestHandle {
 /// Optional receivers of what arrives during a request.
 #[derive(Default)]
 pub(crate) struct RequestHooks {
-    pub(crate) progress: Option<ProgressListener>,
+    pub(crate) progress: Option<Arc<dyn ProgressSink>>,
     pub(crate) acknowledged: Option<oneshot::Sender<Vec<String>>>,
-    pub(crate) handler: Option<CallHandler>,
+    pub(crate) handler: Option<ServerRequestHandler>,
 }
 
 impl Connection {

@@ -5,17 +5,17 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use protocol::json::frame::RequestId;
+use protocol::json::frame::{self, Message, RequestId};
 use protocol::outbound::request::{self, methods};
-use protocol::outbound::response::{self, UpstreamProgress};
-use protocol::{Refusal, RpcError, UpstreamMessage, UpstreamNotification};
+use protocol::{Refusal, RpcError, UpstreamNotification};
+use resource::{ProgressSink, ProgressStep};
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time;
 
 use crate::error::{Error, TransportFailure};
 use crate::notifications::{NotificationDispatcher, NotificationKind, ServerNotification};
-use crate::options::ServerRequestHandler;
+use crate::server_requests::ServerRequestHandler;
 
 /// How many server requests may be handled concurrently.
 const MAX_SERVER_REQUESTS: usize = 16;
@@ -25,9 +25,6 @@ const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
 /// The outcome of a request.
 pub(crate) type RequestOutcome = Result<Box<RawValue>, TransportFailure>;
 
-/// Callback for progress notifications.
-pub(crate) type ProgressListener = Arc<dyn Fn(UpstreamProgress) + Send + Sync>;
-
 /// Sends the client's answer to a server request.
 type AnswerSender = Box<dyn Fn(Vec<u8>) + Send + Sync>;
 
@@ -35,17 +32,19 @@ type AnswerSender = Box<dyn Fn(Vec<u8>) + Send + Sync>;
 pub(crate) struct PendingRequests {
     requests: Mutex<HashMap<u64, PendingRequest>>,
     notifications: Arc<NotificationDispatcher>,
-    default_handler: Option<Arc<dyn ServerRequestHandler>>,
+    default_handler: Option<ServerRequestHandler>,
     server_requests: Arc<Semaphore>,
     answer_sender: OnceLock<AnswerSender>,
     /// Why the connection accepts no more requests, once it does not.
     end_reason: watch::Sender<Option<TransportFailure>>,
+    /// Whether the connection has ended, so that no answer reaches the server any more.
+    has_ended: watch::Sender<bool>,
 }
 
 /// One pending request.
 pub(crate) struct PendingRequest {
     pub(crate) outcome: oneshot::Sender<RequestOutcome>,
-    pub(crate) progress: Option<ProgressListener>,
+    pub(crate) progress: Option<Arc<dyn ProgressSink>>,
     /// Notified when the server reports progress; restarts the silence timer.
     pub(crate) activity: Arc<Notify>,
     /// Receives the acknowledged URIs of a listen stream.
@@ -53,24 +52,16 @@ pub(crate) struct PendingRequest {
     /// Whether it is a listen stream.
     pub(crate) is_listen: bool,
     /// Handles server requests that arrive meanwhile.
-    pub(crate) handler: Option<CallHandler>,
+    pub(crate) handler: Option<ServerRequestHandler>,
 }
 
 /// The handler for a server request, and the silence timer to restart while it works.
-type ActiveHandler = (Arc<dyn ServerRequestHandler>, Option<Arc<Notify>>);
-
-/// The handler of server requests for one caller's requests.
-#[derive(Clone)]
-pub(crate) struct CallHandler {
-    /// Identifies the caller, which may have several requests in flight.
-    pub(crate) caller: u64,
-    pub(crate) handler: Arc<dyn ServerRequestHandler>,
-}
+type ActiveHandler = (ServerRequestHandler, Option<Arc<Notify>>);
 
 impl PendingRequests {
     pub(crate) fn new(
         dispatcher: Arc<NotificationDispatcher>,
-        handler: Option<Arc<dyn ServerRequestHandler>>,
+        handler: Option<ServerRequestHandler>,
     ) -> Arc<Self> {
         Arc::new(Self {
             requests: Mutex::default(),
@@ -79,6 +70,7 @@ impl PendingRequests {
             server_requests: Arc::new(Semaphore::new(MAX_SERVER_REQUESTS)),
             answer_sender: OnceLock::new(),
             end_reason: watch::Sender::new(None),
+            has_ended: watch::Sender::new(false),
         })
     }
 
@@ -140,6 +132,7 @@ impl PendingRequests {
     /// Ends the connection and fails every request.
     pub(crate) fn end(&self, error: &Error) {
         self.stop_accepting(error.clone());
+        self.has_ended.send_replace(true);
         let waiting: Vec<PendingRequest> =
             self.requests.lock().drain().map(|(_, waiting)| waiting).collect();
         for waiting in waiting {
@@ -166,14 +159,18 @@ impl PendingRequests {
         bytes: &[u8],
         during: Option<u64>,
     ) -> Result<(), Error> {
-        for heard in response::decode_messages(bytes)? {
-            match heard {
-                UpstreamMessage::Response { id, outcome } => self.resolve(id.as_ref(), outcome),
-                UpstreamMessage::Request { id, method, params } => {
-                    self.dispatch_request(id, &method, params, during)
+        for message in frame::parse_lenient(bytes)? {
+            match message {
+                Message::Response { id, outcome } => {
+                    let outcome = outcome.map(ToOwned::to_owned).map_err(RpcError::decode);
+                    self.resolve(id.as_ref(), outcome)
                 }
-                UpstreamMessage::Notification { method, params } => {
-                    self.dispatch_notification(method, params, during)
+                Message::Request { id, method, params } => {
+                    self.dispatch_request(id, &method, params.map(ToOwned::to_owned), during)
+                }
+                Message::Notification { method, params } => {
+                    let params = params.map(ToOwned::to_owned);
+                    self.dispatch_notification(method.into_owned(), params, during)
                 }
             }
         }
@@ -201,7 +198,8 @@ impl PendingRequests {
         let waiting = self.requests.lock();
         let at_work = |one: &&PendingRequest| !one.is_listen;
         let known = during.and_then(|id| waiting.get(&id)).filter(at_work);
-        let number = |one: &PendingRequest| one.handler.as_ref().map(|party| party.caller);
+        let number =
+            |one: &PendingRequest| one.handler.as_ref().and_then(ServerRequestHandler::caller_id);
         let mut parties = waiting.values().filter(at_work).filter(|one| one.handler.is_some());
         let only = || {
             let first = parties.next()?;
@@ -210,7 +208,7 @@ impl PendingRequests {
         let found = known.or_else(only);
         let found = found.and_then(|one| Some((one.handler.as_ref()?, &one.activity)));
         match found {
-            Some((party, pulse)) => Some((Arc::clone(&party.handler), Some(Arc::clone(pulse)))),
+            Some((handler, pulse)) => Some((handler.clone(), Some(Arc::clone(pulse)))),
             None => self.default_handler.clone().map(|handler| (handler, None)),
         }
     }
@@ -227,13 +225,18 @@ impl PendingRequests {
             handler.log(message);
         }
         let about = match UpstreamNotification::decode(&method, params.as_deref()) {
-            UpstreamNotification::Progress(progress) => return self.report_progress(progress),
+            UpstreamNotification::Progress { token, step } => {
+                return self.report_progress(&token, step);
+            }
             UpstreamNotification::Acknowledged { listen_id: listen, uris } => {
                 return self.acknowledge_listen(&listen, uris);
             }
             UpstreamNotification::Cancelled(id) => return self.end_listen(&id),
             UpstreamNotification::ResourceUpdated(uri) => NotificationKind::Updated(uri),
-            UpstreamNotification::ListChanged => NotificationKind::ListChanged,
+            UpstreamNotification::ResourceListChanged => NotificationKind::ResourceListChanged,
+            UpstreamNotification::ComponentListChanged(kind) => {
+                NotificationKind::ComponentListChanged(kind)
+            }
             UpstreamNotification::Other => NotificationKind::Other,
         };
         self.notifications.broadcast(&ServerNotification {
@@ -244,16 +247,16 @@ impl PendingRequests {
         });
     }
 
-    fn report_progress(&self, progress: UpstreamProgress) {
-        let listener = {
+    fn report_progress(&self, token: &RequestId, step: ProgressStep) {
+        let sink = {
             let waiting = self.requests.lock();
-            let id = progress.token.to_string().parse().ok();
+            let id = token.to_string().parse().ok();
             let Some(waiting) = id.and_then(|id: u64| waiting.get(&id)) else { return };
             waiting.activity.notify_one();
             waiting.progress.clone()
         };
-        if let Some(listener) = listener {
-            listener(progress);
+        if let Some(sink) = sink {
+            sink.report(step);
         }
     }
 
@@ -298,11 +301,13 @@ impl PendingRequests {
             return refuse(Refusal::busy("too many concurrent requests".to_owned()));
         };
         let (board, method) = (Arc::clone(self), method.to_owned());
+        let mut has_ended = self.has_ended.subscribe();
         tokio::spawn(async move {
             let answered = tokio::select! {
-                answered = handler.handle_request(&method, params) => answered,
+                answered = handler.handle_request(method, params) => answered,
                 () = keep_active(pulse) => return,
-                _ = board.wait_for_end() => return,
+                // Not when it accepts no more requests: those in flight still need the answer.
+                _ = has_ended.wait_for(|ended| *ended) => return,
             };
             board.send_answer(match answered {
                 Ok(result) => request::encode_result(&id, &result),
@@ -327,3 +332,6 @@ async fn keep_active(pulse: Option<Arc<Notify>>) {
         pulse.notify_one();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use protocol::outbound::request;
 use protocol::outbound::response::{self, MessageStart};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time;
 
@@ -19,6 +20,9 @@ use crate::options::{PipeReader, PipeWriter};
 
 /// Capacity of the queue to a server that does not read.
 const QUEUE_CAPACITY: usize = 4_096;
+/// How many answers to server requests may wait for room in that queue, and how long.
+const MAX_WAITING_ANSWERS: usize = 64;
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Minimum free space in the buffer for each read.
 const READ_CHUNK: usize = 16 << 10;
@@ -79,9 +83,8 @@ impl PipeTransport {
         let (sender, messages) = mpsc::channel(QUEUE_CAPACITY);
         let queue = sender.downgrade();
         let voice = queue.clone();
-        pending.set_answer_sender(move |message| {
-            let _ = voice.upgrade().map(|voice| voice.try_send(message));
-        });
+        let waiting = Arc::new(Semaphore::new(MAX_WAITING_ANSWERS));
+        pending.set_answer_sender(move |answer| queue_answer(&voice, &waiting, answer));
         let reader = tokio::spawn(read_lines(input, Arc::clone(&pending), most));
         let writer = tokio::spawn(write_lines(output, messages));
         let (closer, closing) = oneshot::channel();
@@ -124,6 +127,21 @@ impl Transport for PipeTransport {
             let _ = time::timeout(self.close_timeout, ending).await;
         }
     }
+}
+
+/// Queues an answer to a server request. While the queue is full, the answer waits in a task.
+fn queue_answer(queue: &mpsc::WeakSender<Vec<u8>>, waiting: &Arc<Semaphore>, answer: Vec<u8>) {
+    let Some(queue) = queue.upgrade() else { return };
+    let Err(TrySendError::Full(answer)) = queue.try_send(answer) else { return };
+    let Ok(permit) = Arc::clone(waiting).try_acquire_owned() else {
+        return tracing::warn!("dropped an answer to a server that does not read its input");
+    };
+    tokio::spawn(async move {
+        if queue.send_timeout(answer, ANSWER_TIMEOUT).await.is_err() {
+            tracing::warn!("dropped an answer to a server that did not read its input in time");
+        }
+        drop(permit);
+    });
 }
 
 async fn read_lines(
@@ -183,4 +201,30 @@ async fn write_lines(
     }
     let _ = output.shutdown().await;
     "closed by the client".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::{Semaphore, mpsc};
+
+    use super::{ANSWER_TIMEOUT, queue_answer};
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_waits_while_the_server_does_not_read_but_not_forever() {
+        let (sender, mut messages) = mpsc::channel(1);
+        let (queue, waiting) = (sender.downgrade(), Arc::new(Semaphore::new(1)));
+        for answer in [b"first", b"later", b"extra"] {
+            queue_answer(&queue, &waiting, answer.to_vec());
+        }
+        assert_eq!(messages.recv().await.unwrap(), b"first");
+        assert_eq!(messages.recv().await.unwrap(), b"later");
+        assert!(messages.try_recv().is_err(), "one may wait");
+        queue_answer(&queue, &waiting, b"first".to_vec());
+        queue_answer(&queue, &waiting, b"later".to_vec());
+        tokio::time::sleep(2 * ANSWER_TIMEOUT).await;
+        assert_eq!(messages.recv().await.unwrap(), b"first");
+        assert!(messages.try_recv().is_err() && waiting.available_permits() == 1);
+    }
 }

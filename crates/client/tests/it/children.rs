@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use client::{Client, Error, NotificationKind, Options, Request, ServerTarget};
 
-use crate::scripted_pipe::{fast_options, in_time};
+use crate::scripted_pipe::{ask, fast_options, in_time};
 
 /// A shell script that plays a server: `$line` is the last message it read, `$id` its id.
 const OPENING: &str = r#"
@@ -30,8 +30,8 @@ fn shell(script: &str, env: &[(&str, &str)]) -> ServerTarget {
 }
 
 async fn list(client: &Client) -> Result<String, Error> {
-    let answer = in_time(client.request("resources/list", None)).await?;
-    Ok(answer.result.get().to_owned())
+    let answer = in_time(ask(client, "resources/list")).await?;
+    Ok(answer.get().to_owned())
 }
 
 /// Repeats the request until it succeeds.
@@ -93,7 +93,7 @@ async fn a_program_that_is_killed_ends_what_waits_and_is_started_again() {
     assert_eq!(list_at_last(&client).await, r#"{"again":true}"#);
     // The list may have changed while there was no connection.
     let notice = in_time(notices.next()).await.unwrap();
-    assert_eq!((notice.kind, notice.from_server), (NotificationKind::ListChanged, false));
+    assert_eq!((notice.kind, notice.from_server), (NotificationKind::ResourceListChanged, false));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use client::{Client, Error, Options, Request, ServerTarget};
 use tokio::sync::mpsc;
 
 use crate::scripted_http::{Observation, Reply, ScriptedHttpServer, legacy, modern};
-use crate::scripted_pipe::{fast_options, in_time};
+use crate::scripted_pipe::{ask, fast_options, in_time};
 
 /// A modern server that answers `resources/list` with `act`.
 async fn site(
@@ -24,8 +24,8 @@ async fn site(
 
 async fn listed(server: &ScriptedHttpServer, options: Options) -> Result<String, Error> {
     let client = server.client(options);
-    let answer = in_time(client.request("resources/list", None)).await;
-    answer.map(|answer| answer.result.get().to_owned())
+    let answer = in_time(ask(&client, "resources/list")).await;
+    answer.map(|answer| answer.get().to_owned())
 }
 
 #[tokio::test]
@@ -40,8 +40,8 @@ async fn an_answer_may_come_as_events_with_notices_before_it() {
     .await;
     let client = site.client(fast_options());
     let mut notices = client.notifications();
-    let answer = client.request("resources/list", None).await.unwrap();
-    assert_eq!(answer.result.get(), r#"{"a":1.0}"#);
+    let answer = ask(&client, "resources/list").await.unwrap();
+    assert_eq!(answer.get(), r#"{"a":1.0}"#);
     let notice = in_time(notices.next()).await.unwrap();
     assert_eq!(notice.method, "notifications/message");
     assert_eq!(notice.params.unwrap().get(), r#"{"level":"info"}"#);
@@ -59,7 +59,10 @@ async fn a_stream_or_a_body_that_ends_halfway_is_closed() {
     for cursor in ["json", "events", "none"] {
         let params =
             serde_json::value::RawValue::from_string(format!(r#"{{"cursor":"{cursor}"}}"#));
-        let error = in_time(client.request("resources/list", params.ok())).await.unwrap_err();
+        let error =
+            in_time(client.send_request(&Request::new("resources/list").params(params.unwrap())))
+                .await
+                .unwrap_err();
         assert!(matches!(error, Error::Closed(_)), "{cursor}: {error}");
     }
 }
@@ -119,7 +122,7 @@ async fn a_request_without_a_session_is_cancelled_by_closing_its_stream() {
     let mut site = site(|_| Reply::hang()).await;
     let client = site.client(fast_options());
     client.peer().await.unwrap();
-    let request = tokio::spawn(async move { client.request("resources/list", None).await });
+    let request = tokio::spawn(async move { ask(&client, "resources/list").await });
     site.wait_for_method("resources/list").await;
     request.abort();
     site.wait_for_disconnect("resources/list").await;
@@ -138,7 +141,7 @@ async fn a_request_in_a_session_is_cancelled_by_saying_so() {
     client.peer().await.unwrap();
     let request = {
         let client = client.clone();
-        tokio::spawn(async move { client.request("resources/list", None).await })
+        tokio::spawn(async move { ask(&client, "resources/list").await })
     };
     let id = site.wait_for_method("resources/list").await.id().clone();
     request.abort();
@@ -174,7 +177,7 @@ async fn forget_a_session(status: u16) {
     })
     .await;
     let client = site.client(fast_options());
-    in_time(client.request("resources/list", None)).await.unwrap();
+    in_time(ask(&client, "resources/list")).await.unwrap();
     assert_eq!(site.wait_for_method("resources/list").await.header("mcp-session-id"), "s0");
     assert_eq!(site.wait_for_method("resources/list").await.header("mcp-session-id"), "s1");
 }
@@ -189,11 +192,11 @@ async fn what_may_not_be_done_twice_is_not_repeated_in_another_session() {
     })
     .await;
     let client = site.client(fast_options());
-    let error = in_time(client.request("tools/call", None)).await.unwrap_err();
+    let error = in_time(ask(&client, "tools/call")).await.unwrap_err();
     assert!(matches!(error, Error::Closed(_)), "{error}");
     site.wait_for_method("tools/call").await;
     // An idempotent request is repeated only once.
-    let error = in_time(client.request("resources/list", None)).await.unwrap_err();
+    let error = in_time(ask(&client, "resources/list")).await.unwrap_err();
     assert!(matches!(error, Error::Closed(_)), "{error}");
 }
 
@@ -265,7 +268,7 @@ async fn headers_of_the_target_are_sent_and_never_contradict_the_message() {
         ("Mcp-Method".to_owned(), "lie".to_owned()),
     ];
     let client = Client::new(ServerTarget::Http { url: site.url(), headers }, fast_options());
-    client.request("resources/list", None).await.unwrap();
+    ask(&client, "resources/list").await.unwrap();
     let listed = site.wait_for_method("resources/list").await;
     assert_eq!(listed.header("authorization"), "Bearer s3cret");
     assert_eq!(listed.header("mcp-method"), "resources/list");
@@ -282,8 +285,8 @@ async fn an_answer_of_a_session_goes_on_where_its_stream_broke() {
     })
     .await;
     let client = site.client(fast_options());
-    let answer = in_time(client.request("resources/list", None)).await.unwrap();
-    assert_eq!(answer.result.get(), r#"{"late":true}"#);
+    let answer = in_time(ask(&client, "resources/list")).await.unwrap();
+    assert_eq!(answer.get(), r#"{"late":true}"#);
     assert_eq!(site.wait_for_method("resources/list").await.id(), 3);
 }
 
@@ -291,7 +294,7 @@ async fn an_answer_of_a_session_goes_on_where_its_stream_broke() {
 async fn an_error_that_names_no_request_is_about_the_one_it_answers() {
     let site = site(|_| Reply::json(200, r#"{"id":null,"error":{"code":5,"message":"m"}}"#)).await;
     let client = site.client(fast_options());
-    let requests = (0..10).map(|_| client.request("resources/list", None));
+    let requests = (0..10).map(|_| ask(&client, "resources/list"));
     for answer in in_time(futures_util::future::join_all(requests)).await {
         assert!(matches!(answer, Err(Error::Refused(denial)) if denial.code == 5));
     }
@@ -311,7 +314,7 @@ fn a_request_may_be_let_go_of_where_there_is_no_runtime() {
     let site = runtime.block_on(site(|_| Reply::hang()));
     let client = site.client(fast_options());
     runtime.block_on(client.peer()).unwrap();
-    let mut request = Box::pin(client.request("resources/list", None));
+    let mut request = Box::pin(ask(&client, "resources/list"));
     let moment = std::time::Duration::from_millis(10);
     let waited = async { tokio::time::timeout(moment, &mut request).await.is_err() };
     assert!(runtime.block_on(waited));

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::scripted_http::{Reply, ScriptedHttpServer};
-use crate::scripted_pipe::{fast_options, in_time, initialize_result};
+use crate::scripted_pipe::{ask, fast_options, in_time, initialize_result};
 
 /// An HTTP+SSE server that names `endpoint` for POST.
 async fn older(endpoint: &'static str) -> ScriptedHttpServer {
@@ -44,9 +44,9 @@ async fn older(endpoint: &'static str) -> ScriptedHttpServer {
 async fn messages_are_posted_where_the_stream_says_and_answered_on_it() {
     let mut site = older("/messages?session=1").await;
     let client = site.client(fast_options());
-    let answer = in_time(client.request("resources/list", None)).await.unwrap();
-    assert_eq!(answer.result.get(), r#"{"resources":[]}"#);
-    assert_eq!(answer.peer.revision.as_str(), "2024-11-05");
+    let answer = in_time(ask(&client, "resources/list")).await.unwrap();
+    assert_eq!(answer.get(), r#"{"resources":[]}"#);
+    assert_eq!(client.peer().await.unwrap().revision(), "2024-11-05");
     assert_eq!(site.wait_for_method("resources/list").await.path, "/messages?session=1");
 }
 
@@ -54,10 +54,10 @@ async fn messages_are_posted_where_the_stream_says_and_answered_on_it() {
 async fn an_end_of_the_stream_ends_what_waits_and_is_recovered_from() {
     let site = older("/messages").await;
     let client = site.client(fast_options());
-    let error = in_time(client.request("tools/call", None)).await.unwrap_err();
+    let error = in_time(ask(&client, "tools/call")).await.unwrap_err();
     assert!(matches!(error, Error::Closed(_)), "{error}");
     let again = async {
-        while client.request("resources/list", None).await.is_err() {
+        while ask(&client, "resources/list").await.is_err() {
             tokio::task::yield_now().await;
         }
     };

@@ -7,7 +7,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tokio::runtime::Builder;
 
 use crate::scripted_http::{Reply, ScriptedHttpServer};
-use crate::scripted_pipe::{Era, ScriptedPipeServer, fast_options, in_time};
+use crate::scripted_pipe::{Era, ScriptedPipeServer, ask, fast_options, in_time};
 
 /// JSON that would not survive parsing and printing: odd spaces, numbers and escapes.
 fn json() -> impl Strategy<Value = String> {
@@ -75,8 +75,8 @@ fn any_result_over_a_pipe_arrives_byte_for_byte() {
     });
     check(|result| {
         result.clone_into(&mut wanted.lock().unwrap());
-        let answer = runtime.block_on(in_time(client.request("resources/list", None)));
-        answer.unwrap().result.get().to_owned()
+        let answer = runtime.block_on(in_time(ask(&client, "resources/list")));
+        answer.unwrap().get().to_owned()
     });
 }
 
@@ -101,8 +101,8 @@ fn any_result_over_http_arrives_byte_for_byte_as_json_and_as_an_event() {
     check(|result| {
         let ask = |as_event| {
             *wanted.lock().unwrap() = (result.to_owned(), as_event);
-            let answer = runtime.block_on(in_time(client.request("resources/list", None)));
-            answer.unwrap().result.get().to_owned()
+            let answer = runtime.block_on(in_time(ask(&client, "resources/list")));
+            answer.unwrap().get().to_owned()
         };
         assert_eq!(ask(false), result);
         ask(true)

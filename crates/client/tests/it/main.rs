@@ -8,7 +8,6 @@ mod http_sse;
 mod lossless;
 mod negotiation_http;
 mod negotiation_pipes;
-mod pages;
 mod refdesk;
 mod requests;
 mod rmcp;

@@ -4,10 +4,10 @@ use client::{Client, Error, Request};
 use serde_json::json;
 
 use crate::scripted_http::{Reply, ScriptedHttpServer, legacy, modern};
-use crate::scripted_pipe::{fast_options, in_time, initialize_result};
+use crate::scripted_pipe::{ask, fast_options, in_time, initialize_result};
 
 async fn revision(client: &Client) -> String {
-    in_time(client.peer()).await.unwrap().revision.as_str().to_owned()
+    in_time(client.peer()).await.unwrap().revision().to_owned()
 }
 
 /// MCP 2026-07-28, transports: the headers of every request.
@@ -21,9 +21,8 @@ async fn a_server_that_can_be_discovered_is_modern_and_hears_so_in_headers() {
     })
     .await;
     let client = site.client(fast_options());
-    let answer =
-        client.send_request(&Request::new("resources/read").uri("mem://café")).await.unwrap();
-    assert_eq!(answer.peer.revision.as_str(), "2026-07-28");
+    client.send_request(&Request::new("resources/read").uri("mem://café")).await.unwrap();
+    assert_eq!(client.peer().await.unwrap().revision(), "2026-07-28");
     let discover = site.wait_for_method("server/discover").await;
     assert_eq!(discover.header("mcp-method"), "server/discover");
     let read = site.wait_for_method("resources/read").await;
@@ -43,7 +42,7 @@ async fn a_rejection_that_no_modern_server_gives_means_a_handshake() {
         })
         .await;
         let client = site.client(fast_options());
-        client.request("resources/list", None).await.unwrap();
+        ask(&client, "resources/list").await.unwrap();
         assert_eq!(revision(&client).await, "2025-11-25", "{status}");
         let listed = site.wait_for_method("resources/list").await;
         assert_eq!(listed.header("mcp-session-id"), "s1");
@@ -122,8 +121,8 @@ async fn a_modern_server_that_turns_old_is_asked_again_in_its_way() {
     .await;
     let client = site.client(fast_options());
     assert_eq!(revision(&client).await, "2026-07-28");
-    let answer = in_time(client.request("resources/list", None)).await.unwrap();
-    assert_eq!(answer.peer.revision.as_str(), "2025-11-25");
+    in_time(ask(&client, "resources/list")).await.unwrap();
+    assert_eq!(client.peer().await.unwrap().revision(), "2025-11-25");
 }
 
 #[tokio::test]
@@ -140,8 +139,8 @@ async fn an_old_server_that_turns_modern_is_asked_again_in_its_way() {
     .await;
     let client = site.client(fast_options());
     assert_eq!(revision(&client).await, "2025-11-25");
-    let answer = in_time(client.request("resources/list", None)).await.unwrap();
-    assert_eq!(answer.peer.revision.as_str(), "2026-07-28");
+    in_time(ask(&client, "resources/list")).await.unwrap();
+    assert_eq!(client.peer().await.unwrap().revision(), "2026-07-28");
 }
 
 #[tokio::test]
@@ -157,7 +156,7 @@ async fn an_old_server_that_comes_back_modern_is_found_to_be() {
     assert_eq!(revision(&client).await, "2025-11-25");
     drop(old);
     let down = async {
-        while client.request("resources/list", None).await.is_ok() {
+        while ask(&client, "resources/list").await.is_ok() {
             tokio::task::yield_now().await;
         }
     };
@@ -172,7 +171,7 @@ async fn an_old_server_that_comes_back_modern_is_found_to_be() {
     let up = async {
         loop {
             match client.peer().await {
-                Ok(peer) if !peer.revision.has_handshake() => return,
+                Ok(peer) if !peer.has_handshake() => return,
                 _ => tokio::task::yield_now().await,
             }
         }

@@ -7,11 +7,11 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::scripted_pipe::{
-    Era, ScriptedPipeServer, discover_result, fast_options, initialize_result,
+    Era, ScriptedPipeServer, ask, discover_result, fast_options, initialize_result,
 };
 
 async fn revision(client: &client::Client) -> String {
-    client.peer().await.unwrap().revision.as_str().to_owned()
+    client.peer().await.unwrap().revision().to_owned()
 }
 
 #[tokio::test(start_paused = true)]
@@ -25,7 +25,7 @@ async fn a_server_that_can_be_discovered_is_modern_and_gets_no_handshake() {
             while talk.receive().await.is_some() {}
         });
     let peer = client.peer().await.unwrap();
-    assert_eq!((peer.revision.as_str(), peer.name.as_deref()), ("2026-07-28", Some("new")));
+    assert_eq!((peer.revision(), peer.name.as_deref()), ("2026-07-28", Some("new")));
     let discover = heard.next("server/discover").await;
     let version = &discover["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
     assert_eq!(version, "2026-07-28");
@@ -208,7 +208,7 @@ async fn what_a_server_was_found_to_be_is_remembered_and_doubted_when_it_proves_
             }
         });
     assert_eq!(revision(&client).await, "2025-11-25");
-    assert!(client.request("resources/list", None).await.is_err());
+    assert!(ask(&client, "resources/list").await.is_err());
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(revision(&client).await, "2026-07-28");
     let told = heard.so_far();

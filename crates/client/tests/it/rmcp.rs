@@ -106,18 +106,18 @@ async fn check(target: ServerTarget, has_handshake: bool) {
     let client = Client::new(target, fast_options());
     let mut notices = client.notifications();
     let peer = in_time(client.peer()).await.unwrap();
-    assert_eq!(peer.revision.has_handshake(), has_handshake);
-    assert!(peer.has_subscribe() && peer.has_list_changed());
-    let pages = in_time(client.pages(Request::new("resources/list"), 10).all()).await.unwrap();
-    assert!(pages[0].result.get().contains("str:anger"));
+    assert_eq!(peer.has_handshake(), has_handshake);
+    assert!(peer.capabilities.has_subscribe && peer.capabilities.has_list_changed);
+    let listed = in_time(client.send_request(&Request::new("resources/list"))).await.unwrap();
+    assert!(listed.get().contains("str:anger"));
     let read = Request::new("resources/read");
     let answer = in_time(client.send_request(&read.clone().uri("str:anger"))).await.unwrap();
-    assert!(answer.result.get().contains("hello"));
+    assert!(answer.get().contains("hello"));
     let missing = in_time(client.send_request(&read.uri("str:anger/no"))).await.unwrap_err();
     assert!(missing.is_resource_not_found(), "{missing}");
     if has_handshake {
         let notice = in_time(notices.next()).await.unwrap();
-        assert_eq!(notice.kind, NotificationKind::ListChanged);
+        assert_eq!(notice.kind, NotificationKind::ResourceListChanged);
     }
     in_time(client.close()).await;
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use client::{Backoff, Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
+use client::{
+    Backoff, Client, Error, Options, PipeOpener, PipeReader, PipeWriter, Request, ServerTarget,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -32,6 +34,11 @@ pub(crate) fn fast_options() -> Options {
         exit_timeout: Duration::from_millis(200),
         ..Options::default()
     }
+}
+
+/// Sends a request without parameters.
+pub(crate) async fn ask(client: &Client, method: &str) -> Result<Box<RawValue>, Error> {
+    client.send_request(&Request::new(method)).await
 }
 
 pub(crate) fn raw(value: &Value) -> Box<RawValue> {

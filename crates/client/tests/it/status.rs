@@ -10,7 +10,7 @@ use client::{
 use serde_json::json;
 
 use crate::scripted_http::{Reply, ScriptedHttpServer, modern};
-use crate::scripted_pipe::{Era, ScriptedPipeServer, fast_options, in_time};
+use crate::scripted_pipe::{Era, ScriptedPipeServer, ask, fast_options, in_time};
 
 /// A server that is never reachable and counts the attempts.
 struct UnreachableServer(AtomicUsize);
@@ -31,7 +31,7 @@ async fn while_a_failure_is_fresh_requests_fail_at_once_and_nobody_is_asked() {
         Client::new(ServerTarget::Pipes(Arc::<UnreachableServer>::clone(&absent)), options);
     for attempts in 1..=6 {
         for _ in 0..10 {
-            let error = client.request("resources/list", None).await.unwrap_err();
+            let error = ask(&client, "resources/list").await.unwrap_err();
             assert!(matches!(&error, Error::Unreachable(why) if why.contains("nobody home")));
         }
         assert_eq!(absent.0.load(Ordering::SeqCst), attempts);
@@ -47,12 +47,12 @@ async fn a_server_that_fails_again_has_failed_since_the_first_time() {
     let state = client.status();
     let begun = state.borrow().clone();
     assert!(begun.last_failure.is_none());
-    client.request("resources/list", None).await.unwrap_err();
+    ask(&client, "resources/list").await.unwrap_err();
     let first = state.borrow().clone();
     let (why, at) = first.last_failure.unwrap();
     assert!(why.contains("nobody home") && at == first.since && at >= begun.since, "{why}");
     tokio::time::sleep(Duration::from_secs(3600)).await;
-    client.request("resources/list", None).await.unwrap_err();
+    ask(&client, "resources/list").await.unwrap_err();
     let second = state.borrow().clone();
     assert_eq!(second.since, first.since);
     assert!(second.last_failure.unwrap().1 > at);
@@ -75,9 +75,11 @@ async fn a_client_connects_at_the_first_request_and_tells_how_it_goes() {
     assert!(matches!(state.borrow().state, State::Starting));
     tokio::task::yield_now().await;
     assert!(heard.so_far().is_empty());
-    client.request("resources/list", None).await.unwrap();
-    assert!(matches!(&state.borrow_and_update().state, State::Ready(peer) if peer.has_resources()));
-    assert!(client.request("tools/call", None).await.is_err());
+    ask(&client, "resources/list").await.unwrap();
+    assert!(
+        matches!(&state.borrow_and_update().state, State::Ready(peer) if peer.capabilities.has_resources)
+    );
+    assert!(ask(&client, "tools/call").await.is_err());
     let failed = state.wait_for(|standing| matches!(standing.state, State::Failed(_)));
     in_time(failed).await.unwrap();
 }
@@ -92,7 +94,7 @@ async fn many_requests_at_once_share_one_connection() {
                 next = talk.receive().await;
             }
         });
-    let requests = (0..500).map(|_| client.request("resources/list", None));
+    let requests = (0..500).map(|_| ask(&client, "resources/list"));
     let answers = futures_util::future::join_all(requests).await;
     assert!(answers.iter().all(Result::is_ok));
     let openings = heard.so_far().into_iter().filter(|method| method == "initialize").count();
@@ -109,10 +111,10 @@ async fn a_server_that_comes_back_is_found_again() {
     };
     let site = ScriptedHttpServer::open(act).await;
     let (port, client) = (site.port, site.client(fast_options()));
-    client.request("resources/list", None).await.unwrap();
+    ask(&client, "resources/list").await.unwrap();
     drop(site);
     let down = async {
-        while client.request("resources/list", None).await.is_ok() {
+        while ask(&client, "resources/list").await.is_ok() {
             tokio::task::yield_now().await;
         }
     };
@@ -120,7 +122,7 @@ async fn a_server_that_comes_back_is_found_again() {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     let _site = ScriptedHttpServer::on(listener, act);
     let up = async {
-        while client.request("resources/list", None).await.is_err() {
+        while ask(&client, "resources/list").await.is_err() {
             tokio::task::yield_now().await;
         }
     };

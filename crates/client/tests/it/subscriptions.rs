@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use client::{NotificationKind, NotificationReceiver};
+use resource::ComponentKind;
 use serde_json::json;
 
 use crate::scripted_pipe::{
-    ERAS, Era, ScriptedPipeServer, acknowledged_params, fast_options, in_time, subscription_meta,
+    ERAS, Era, ScriptedPipeServer, acknowledged_params, ask, fast_options, in_time,
+    subscription_meta,
 };
 
 const UPDATED: &str = "notifications/resources/updated";
@@ -23,8 +25,8 @@ async fn changes(
         heard += usize::from(notice.from_server);
         uris.insert(match notice.kind {
             NotificationKind::Updated(uri) => uri,
-            NotificationKind::ListChanged => "list".to_owned(),
-            NotificationKind::Other => panic!("{notice:?}"),
+            NotificationKind::ResourceListChanged => "list".to_owned(),
+            kind => panic!("{kind:?}"),
         });
     }
     (uris, heard)
@@ -185,7 +187,7 @@ async fn after_a_restart_everything_is_watched_again_and_told_as_changed_once() 
         assert!(client.subscribe("a:1").await.unwrap());
         assert!(client.subscribe("a:2").await.unwrap());
         // The server exits, and the test sends no request afterwards.
-        assert!(client.request("tools/call", None).await.is_err());
+        assert!(ask(&client, "tools/call").await.is_err());
         assert_eq!(changes(&mut notices, 3).await, (set(&["a:1", "a:2", "list"]), 0), "{era:?}");
         heard.next("tools/call").await;
         let again = match era {
@@ -210,12 +212,13 @@ async fn a_flood_of_changes_is_heard_completely_and_one_of_chatter_in_part() {
         talk.receive().await;
     });
     let mut notices = client.notifications();
-    client.request("resources/list", None).await.unwrap();
+    ask(&client, "resources/list").await.unwrap();
     let heard: Vec<NotificationKind> =
         std::iter::from_fn(|| notices.take()).map(|notice| notice.kind).collect();
     let updated =
         heard.iter().filter(|about| matches!(about, NotificationKind::Updated(_))).count();
-    let listed = heard.iter().filter(|about| **about == NotificationKind::ListChanged).count();
+    let tools = NotificationKind::ComponentListChanged(ComponentKind::Tool);
+    let listed = heard.iter().filter(|about| **about == tools).count();
     assert_eq!((updated, listed), (5_000, 1));
     let others = heard.len() - updated - listed;
     assert_eq!(others as u64 + notices.dropped(), 5_000);

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::scripted_http::{Reply, Request, ScriptedHttpServer, legacy, modern};
-use crate::scripted_pipe::{acknowledged_params, fast_options, in_time};
+use crate::scripted_pipe::{acknowledged_params, ask, fast_options, in_time};
 
 type Streams = Arc<Mutex<Vec<mpsc::UnboundedSender<String>>>>;
 
@@ -155,7 +155,7 @@ async fn a_session_that_was_forgotten_is_watched_again_without_being_asked() {
     let mut notices = client.notifications();
     assert!(in_time(client.subscribe("a:1")).await.unwrap());
     site.wait_for_method("resources/subscribe").await;
-    assert!(in_time(client.request("tools/call", None)).await.is_err());
+    assert!(in_time(ask(&client, "tools/call")).await.is_err());
     site.wait_for_method("resources/subscribe").await;
     let notice = in_time(notices.next()).await.unwrap();
     assert_eq!(

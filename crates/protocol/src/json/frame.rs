@@ -1,5 +1,6 @@
-//! JSON-RPC envelope parser for messages from clients, with limits on nesting and batch size.
+//! JSON-RPC envelope parser for messages of clients and of upstream servers.
 //!
+//! Strict with clients, which get a refusal; lenient with servers, which would not read one.
 //! Parameters, results and errors borrow from the input bytes and are not parsed here.
 
 use std::borrow::Cow;
@@ -9,6 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::inbound::refusal::Refusal;
+use crate::json::raw_object::parse_string;
+use crate::outbound::response::MalformedMessage;
 
 /// JSON text that is not parsed yet.
 pub type RawJson = RawValue;
@@ -25,18 +28,18 @@ pub enum Incoming<'a> {
 /// One JSON-RPC message.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// A request: the client expects a response.
+    /// A request: the sender expects a response.
     Request {
         /// The id that the response must carry.
         id: RequestId,
-        /// The method, as the client wrote it.
+        /// The method, as the sender wrote it.
         method: Cow<'a, str>,
         /// The parameters, not parsed.
         params: Option<&'a RawValue>,
     },
     /// A notification: no response is expected.
     Notification {
-        /// The method, as the client wrote it.
+        /// The method, as the sender wrote it.
         method: Cow<'a, str>,
         /// The parameters, not parsed.
         params: Option<&'a RawValue>,
@@ -100,7 +103,7 @@ impl serde::Serialize for RequestId {
     }
 }
 
-/// Limits on one incoming message.
+/// Limits on one message from a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameLimits {
     /// Maximum nesting depth of objects and arrays.
@@ -109,7 +112,7 @@ pub struct FrameLimits {
     pub max_batch: usize,
 }
 
-/// Parses one line or one HTTP body.
+/// Parses one line or one HTTP body of a client.
 pub fn parse(bytes: &[u8], bounds: FrameLimits) -> Result<Incoming<'_>, Refusal> {
     // Counting brackets is faster than tracking the nesting, and nearly always enough.
     let brackets = bytes.iter().filter(|byte| matches!(byte, b'{' | b'[')).count();
@@ -117,9 +120,9 @@ pub fn parse(bytes: &[u8], bounds: FrameLimits) -> Result<Incoming<'_>, Refusal>
         let most = bounds.max_depth;
         return Err(Refusal::parse_error(format!("JSON is nested deeper than {most} levels")));
     }
-    let text = std::str::from_utf8(bytes)
+    let text = simdutf8::basic::from_utf8(bytes)
         .map_err(|_| Refusal::parse_error("the message is not UTF-8".to_owned()))?;
-    if !text.trim_start().starts_with('[') {
+    if !is_batch(text) {
         return parse_message(text).map(Incoming::Single);
     }
     let raw: Vec<&RawValue> = serde_json::from_str(text).map_err(|flaw| refuse_json(&flaw))?;
@@ -133,20 +136,58 @@ pub fn parse(bytes: &[u8], bounds: FrameLimits) -> Result<Incoming<'_>, Refusal>
     }
 }
 
+/// Parses one line, HTTP body or SSE event of an upstream server: a single message, or a batch.
+/// Ignores `jsonrpc`, and takes an invalid id for a missing one.
+pub fn parse_lenient(bytes: &[u8]) -> Result<Vec<Message<'_>>, MalformedMessage> {
+    // The parser's error names a position and quotes at most the value that has a wrong type.
+    let invalid =
+        |flaw: serde_json::Error| MalformedMessage::new(&format!("not a JSON-RPC message: {flaw}"));
+    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| MalformedMessage::new("not UTF-8"))?;
+    let message = |text| {
+        let envelope: Envelope<'_> = serde_json::from_str(text).map_err(invalid)?;
+        let id = envelope.id.and_then(RequestId::parse);
+        let empty = |_| MalformedMessage::new("the message has no method, result or error");
+        envelope.into_message(id).map_err(empty)
+    };
+    if !is_batch(text) {
+        return Ok(vec![message(text)?]);
+    }
+    let raw: Vec<&RawValue> = serde_json::from_str(text).map_err(invalid)?;
+    raw.into_iter().map(|raw| message(raw.get())).collect()
+}
+
+fn is_batch(text: &str) -> bool {
+    text.trim_start().starts_with('[')
+}
+
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
-    jsonrpc: Option<Cow<'a, str>>,
+    jsonrpc: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "present")]
     result: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// The message, or its id if it has no method, result or error.
+    fn into_message(self, id: Option<RequestId>) -> Result<Message<'a>, Option<RequestId>> {
+        let params = self.params;
+        let outcome = self.error.map(Err).or(self.result.map(Ok));
+        match (self.method, outcome, id) {
+            (Some(method), _, Some(id)) => Ok(Message::Request { id, method, params }),
+            (Some(method), _, None) => Ok(Message::Notification { method, params }),
+            (None, Some(outcome), id) => Ok(Message::Response { id, outcome }),
+            (None, None, id) => Err(id),
+        }
+    }
 }
 
 /// The id of a message whose envelope does not parse.
@@ -164,7 +205,7 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 }
 
 fn parse_message(text: &str) -> Result<Message<'_>, Refusal> {
-    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| {
+    let mut envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| {
         // If the id can be parsed, the refusal carries it, so the client does not wait in vain.
         let envelope: Option<IdOnlyEnvelope<'_>> = serde_json::from_str(text).ok();
         refuse_json(&flaw).with_id(envelope.and_then(|told| RequestId::parse(told.id?)))
@@ -174,22 +215,18 @@ fn parse_message(text: &str) -> Result<Message<'_>, Refusal> {
             .ok_or_else(|| Refusal::invalid_request("id must be a string or an integer"))
     });
     let id = id.transpose()?;
-    if envelope.jsonrpc.as_deref() != Some("2.0") {
+    if envelope.jsonrpc.and_then(parse_string).as_deref() != Some("2.0") {
         let what = "jsonrpc must be \"2.0\"";
         return Err(Refusal::invalid_request(what).with_id(id));
     }
-    let params = envelope.params;
-    if params.is_some_and(|raw| !raw.get().starts_with(['{', '['])) {
+    if envelope.params.is_some_and(|raw| !raw.get().starts_with(['{', '['])) {
         let what = "params must be an object or an array";
         return Err(Refusal::invalid_request(what).with_id(id));
     }
-    let outcome = envelope.result.map(Ok).or(envelope.error.map(Err));
-    match (envelope.method, outcome, id) {
-        (Some(method), _, Some(id)) => Ok(Message::Request { id, method, params }),
-        (Some(method), _, None) => Ok(Message::Notification { method, params }),
-        (None, Some(outcome), id) => Ok(Message::Response { id, outcome }),
-        (None, None, id) => Err(Refusal::invalid_request("method is missing").with_id(id)),
-    }
+    // MCP: a result is an object, so that null is none.
+    envelope.result = envelope.result.filter(|raw| raw.get() != "null");
+    let empty = |id| Refusal::invalid_request("method is missing").with_id(id);
+    envelope.into_message(id).map_err(empty)
 }
 
 fn refuse_json(flaw: &serde_json::Error) -> Refusal {

@@ -1,39 +1,20 @@
-//! Requests to an upstream server for its tools and prompts, and decoding of its answers.
+//! Parameters and results of an upstream server's tools and prompts, with URIs rewritten.
 //!
 //! JSON passes through as it was written, except URIs: answers get the mount's public URIs,
 //! requests get the server's own URIs back.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use resource::{
-    CacheScope, Caller, Completion, Component, ComponentKind, Freshness, Json,
-    PromptCompletionRequest, UpstreamError, Uri, UriRewrite,
-};
-use serde::Deserialize;
+use resource::{Caller, ComponentKind, Json, UpstreamError, Uri, UriRewrite};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::json::raw_object::{
-    ObjectWriter, RawObject, parse_elements, parse_members, parse_string,
-};
+use crate::json::raw_object::{ObjectWriter, RawObject, parse_members};
 use crate::log_level::LogLevel;
-use crate::outbound::decode::{self, ReadResult};
 use crate::outbound::input_request::{relayable_capabilities, with_input_response};
-use crate::outbound::request::{LEVEL, META_CLIENT_CAPABILITIES, methods, next_page_params};
-use crate::outbound::response::{MalformedMessage, RpcError, next_cursor};
+use crate::outbound::request::{LEVEL, META_CLIENT_CAPABILITIES, methods};
+use crate::outbound::response::{MalformedMessage, RpcError};
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
-
-/// One page of a server's tools or prompts.
-#[derive(Debug, Clone)]
-pub struct ComponentPage {
-    /// The entries, each with its description as the server wrote it.
-    pub components: Vec<Component>,
-    /// The server's cursor for the next page.
-    pub next: Option<String>,
-    /// How long the page may be cached.
-    pub freshness: Freshness,
-}
 
 /// The method that lists tools or prompts.
 pub fn list_method(kind: ComponentKind) -> &'static str {
@@ -49,60 +30,6 @@ pub fn call_method(kind: ComponentKind) -> &'static str {
         ComponentKind::Tool => methods::CALL_TOOL,
         ComponentKind::Prompt => methods::GET_PROMPT,
     }
-}
-
-/// Which list a `list_changed` notification is about: tools or prompts; `None` for any other
-/// method.
-pub fn changed_component(method: &str) -> Option<ComponentKind> {
-    match method {
-        "notifications/tools/list_changed" => Some(ComponentKind::Tool),
-        "notifications/prompts/list_changed" => Some(ComponentKind::Prompt),
-        _ => None,
-    }
-}
-
-/// Parameters of a list request that continues at `cursor`.
-pub fn list_params(cursor: Option<&str>) -> Result<Option<Box<RawValue>>, MalformedMessage> {
-    cursor.map(|cursor| next_page_params(None, cursor)).transpose()
-}
-
-/// Decodes a page. Skips entries without a name, because no client could call them.
-pub fn decode_page(
-    result: &RawValue,
-    kind: ComponentKind,
-    rewrite: &dyn UriRewrite,
-) -> Result<ComponentPage, MalformedMessage> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct ListResultMembers<'a> {
-        #[serde(borrow)]
-        tools: Option<&'a RawValue>,
-        #[serde(borrow)]
-        prompts: Option<&'a RawValue>,
-        ttl_ms: Option<u64>,
-    }
-    let listed: ListResultMembers<'_> = serde_json::from_str(result.get())
-        .map_err(|_| MalformedMessage::new("the list cannot be parsed"))?;
-    let items = match kind {
-        ComponentKind::Tool => listed.tools,
-        ComponentKind::Prompt => listed.prompts,
-    };
-    let items =
-        items.ok_or_else(|| MalformedMessage::new("the list has no tools or prompts member"))?;
-    let public = |uri: &str| rewrite.to_public(uri);
-    let offered = parse_elements(items).into_iter().filter_map(|raw| {
-        let members = parse_members(Some(raw), "a tool or prompt").ok()?;
-        let (_, name) = members.iter().rfind(|(member, _)| member == "name")?;
-        let name = parse_string(name)?.into_owned();
-        let json = match kind {
-            ComponentKind::Tool => rewrite_uris(raw.get(), UriLocation::ToolDescription, &public),
-            ComponentKind::Prompt => raw.get().into(),
-        };
-        Some(Component { name, json })
-    });
-    let ttl = Duration::from_millis(listed.ttl_ms.unwrap_or(0));
-    let freshness = Freshness { ttl, scope: CacheScope::Private };
-    Ok(ComponentPage { components: offered.collect(), next: next_cursor(result)?, freshness })
 }
 
 /// Rewrites a client's call parameters for the upstream server: its own `name` for the tool or
@@ -181,13 +108,6 @@ pub fn read_params(uri: &Uri, caller: &dyn Caller) -> Result<Box<RawValue>, Malf
     caller.input_response().map_or(Ok(params.clone()), |reply| with_input_response(&params, reply))
 }
 
-/// Decodes the result of a `resources/read`.
-pub fn decode_read(result: &Json, uri: &Uri) -> Result<ReadResult, MalformedMessage> {
-    let raw =
-        to_raw_line(result).ok_or_else(|| MalformedMessage::new("the result is not valid JSON"))?;
-    decode::read_result(&raw, uri)
-}
-
 /// The result of a call, with public URIs.
 pub fn public_result(result: &RawValue, rewrite: &dyn UriRewrite) -> Json {
     rewrite_uris(result.get(), UriLocation::CallResult, &|uri| rewrite.to_public(uri))
@@ -221,39 +141,6 @@ pub fn log_level_params(level: LogLevel) -> Box<RawValue> {
 /// Converts JSON to a raw value on a single line; `None` if it is not valid JSON.
 pub fn to_raw_line(json: &Json) -> Option<Box<RawValue>> {
     RawValue::from_string(one_line(json.as_str()).into_owned()).ok()
-}
-
-/// Parameters of `completion/complete` for an argument of a prompt.
-pub fn prompt_completion_params(request: &PromptCompletionRequest<'_>) -> Box<RawValue> {
-    let mut params = json!({
-        "ref": { "type": "ref/prompt", "name": request.prompt },
-        "argument": { "name": request.argument, "value": request.typed },
-    });
-    if !request.resolved.is_empty() {
-        params["context"] = json!({ "arguments": request.resolved });
-    }
-    serde_json::value::to_raw_value(&params).expect("a JSON value serializes")
-}
-
-/// Decodes the result of `completion/complete`.
-pub fn decode_completion(result: &RawValue) -> Result<Completion, MalformedMessage> {
-    #[derive(Deserialize)]
-    struct PromptCompletionResult {
-        completion: PromptCompletionMembers,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct PromptCompletionMembers {
-        values: Vec<String>,
-        total: Option<usize>,
-        has_more: Option<bool>,
-    }
-    let PromptCompletionResult { completion: PromptCompletionMembers { values, total, has_more } } =
-        serde_json::from_str(result.get())
-            .map_err(|_| MalformedMessage::new("the completion has no values"))?;
-    let told = total.unwrap_or(values.len() + usize::from(has_more == Some(true)));
-    let completion = Completion::from_values(values);
-    Ok(Completion { total: told.max(completion.total), ..completion })
 }
 
 /// Replaces line breaks by spaces. In JSON they only occur between values, so no value changes.

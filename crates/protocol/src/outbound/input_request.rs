@@ -70,7 +70,7 @@ pub fn relayable_capabilities(capabilities: &RawValue) -> Result<String, Malform
 }
 
 /// All input capabilities, for a handshake that all callers of an upstream server share.
-/// [`allows`] checks the actual caller when an input request arrives.
+/// [`allows_input`] checks the actual caller when an input request arrives.
 pub fn all_input_capabilities() -> Box<RawValue> {
     let kinds = json!({
         "elicitation": { "form": {}, "url": {} }, "sampling": { "context": {}, "tools": {} },
@@ -217,7 +217,7 @@ pub fn extract_input_response(params: &RawValue) -> Option<Json> {
     (!out.is_empty()).then(|| out.finish().into())
 }
 
-/// Adds the members that [`reply`] extracted to the parameters.
+/// Adds the members that [`extract_input_response`] extracted to the parameters.
 pub fn with_input_response(
     params: &RawValue,
     reply: &Json,
@@ -241,7 +241,7 @@ pub fn seal_request_state(result: &Json, close: impl FnOnce(&str) -> String) -> 
     edited.unwrap_or_else(|_| result.clone())
 }
 
-/// Undoes [`closed`] in the parameters of the repeated request.
+/// Undoes [`seal_request_state`] in the parameters of the repeated request.
 pub fn open_request_state(
     params: &Json,
     open: impl FnOnce(&str) -> Result<String>,

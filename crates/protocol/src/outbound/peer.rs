@@ -25,8 +25,6 @@ pub struct Peer {
     pub name: Option<String>,
     /// Its version, if it sent one.
     pub version: Option<String>,
-    /// Its instructions for models.
-    pub instructions: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +35,6 @@ struct InitializeResult<'a> {
     #[serde(borrow)]
     capabilities: Option<&'a RawValue>,
     server_info: Option<ServerImplementation>,
-    instructions: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -47,7 +44,6 @@ struct DiscoverResult<'a> {
     #[serde(borrow)]
     capabilities: Option<&'a RawValue>,
     server_info: Option<ServerImplementation>,
-    instructions: Option<String>,
     #[serde(rename = "_meta", default)]
     meta: DiscoverMeta,
 }
@@ -67,8 +63,7 @@ struct ServerImplementation {
 impl Peer {
     /// A server of which only the revision is known.
     pub fn with_revision(revision: Revision) -> Self {
-        let (name, version, instructions) = (None, None, None);
-        Self { revision, capabilities: empty_object(), name, version, instructions }
+        Self { revision, capabilities: empty_object(), name: None, version: None }
     }
 
     /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
@@ -85,7 +80,7 @@ impl Peer {
         })?;
         let ServerImplementation { name, version } = result.server_info.unwrap_or_default();
         let capabilities = result.capabilities.map_or_else(empty_object, ToOwned::to_owned);
-        Ok(Self { revision, capabilities, name, version, instructions: result.instructions })
+        Ok(Self { revision, capabilities, name, version })
     }
 
     /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless
@@ -96,7 +91,7 @@ impl Peer {
         let info = found.meta.info.or(found.server_info).unwrap_or_default();
         let ServerImplementation { name, version } = info;
         let capabilities = found.capabilities.map_or_else(empty_object, ToOwned::to_owned);
-        Some(Self { revision, capabilities, name, version, instructions: found.instructions })
+        Some(Self { revision, capabilities, name, version })
     }
 
     /// True if it has resources.
@@ -143,11 +138,6 @@ impl Peer {
         self.capability(&["completions"]).is_some() || !self.revision.declares_completions()
     }
 
-    /// Its settings for SEP-2093, if it supports that.
-    pub fn metadata_extension(&self) -> Option<Box<RawValue>> {
-        self.extension(SEP2093_EXTENSION)
-    }
-
     /// True if it serves `resources/metadata`.
     pub fn has_metadata(&self) -> bool {
         self.extension_enables(SEP2093_EXTENSION, "metadata")
@@ -167,11 +157,6 @@ impl Peer {
     fn extension_enables(&self, extension: &str, name: &str) -> bool {
         let places = ["extensions", "experimental"];
         places.iter().any(|place| self.is_true(&[place, extension, name]))
-    }
-
-    /// The settings of an extension, from `extensions` or `experimental`.
-    pub fn extension(&self, name: &str) -> Option<Box<RawValue>> {
-        ["extensions", "experimental"].iter().find_map(|place| self.capability(&[place, name]))
     }
 
     fn is_true(&self, path: &[&str]) -> bool {
@@ -222,15 +207,15 @@ mod tests {
         let peer = Peer::from_discover(&raw(
             r#"{"supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{
                 "resources":{"subscribe":true,"listChanged":false},"tools":{"listChanged":true},
-                "prompts":null,"extensions":{"dev.refdesk/resource-metadata":{"sep":2093}}},
-                "instructions":"i","_meta":{"io.modelcontextprotocol/serverInfo":
+                "prompts":null,"extensions":{"dev.refdesk/resource-metadata":{"metadata":true}}},
+                "_meta":{"io.modelcontextprotocol/serverInfo":
                 {"name":"n","version":"1"}}}"#,
         ))
         .unwrap();
         assert!(peer.has_resources() && peer.has_subscribe() && !peer.has_list_changed());
         assert!(peer.has_tools() && !peer.has_prompts() && !peer.has_completions());
         assert!(peer.has_notifications());
-        assert_eq!(peer.metadata_extension().unwrap().get(), r#"{"sep":2093}"#);
+        assert!(peer.has_metadata() && !peer.has_scoped_list() && !peer.has_directories());
         assert_eq!((peer.name.as_deref(), peer.version.as_deref()), (Some("n"), Some("1")));
         assert!(Peer::from_discover(&raw(r#"{"supportedVersions":["2025-11-25"]}"#)).is_none());
         assert!(Peer::from_discover(&raw("{}")).is_none());

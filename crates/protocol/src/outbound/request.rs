@@ -4,11 +4,12 @@
 //! our own connection and drops the caller's values for them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-use resource::CompletionRequest as Completing;
+use resource::{CompletionRequest, PromptCompletionRequest};
 
 use crate::json::frame::RequestId;
 use crate::json::raw_object::{ObjectWriter, parse_members};
@@ -250,13 +251,27 @@ pub fn uri_params(uri: &str) -> Box<RawValue> {
 }
 
 /// Parameters of a completion request for a template variable.
-pub fn completion_params(question: &Completing<'_>) -> Box<RawValue> {
-    let mut params = json!({
-        "ref": { "type": "ref/resource", "uri": question.template },
-        "argument": { "name": question.variable, "value": question.typed },
-    });
-    if !question.resolved.is_empty() {
-        params["context"] = json!({ "arguments": question.resolved });
+pub fn completion_params(request: &CompletionRequest<'_>) -> Box<RawValue> {
+    let reference = json!({ "type": "ref/resource", "uri": request.template });
+    completion_of(&reference, request.variable, request.typed, request.resolved)
+}
+
+/// Parameters of a completion request for an argument of a prompt.
+pub fn prompt_completion_params(request: &PromptCompletionRequest<'_>) -> Box<RawValue> {
+    let reference = json!({ "type": "ref/prompt", "name": request.prompt });
+    completion_of(&reference, request.argument, request.typed, request.resolved)
+}
+
+fn completion_of(
+    reference: &Value,
+    name: &str,
+    typed: &str,
+    resolved: &BTreeMap<String, String>,
+) -> Box<RawValue> {
+    let argument = json!({ "name": name, "value": typed });
+    let mut params = json!({ "ref": reference, "argument": argument });
+    if !resolved.is_empty() {
+        params["context"] = json!({ "arguments": resolved });
     }
     to_raw(&params)
 }
@@ -292,7 +307,7 @@ pub fn empty_object() -> Box<RawValue> {
     to_raw(&json!({}))
 }
 
-fn to_raw(value: &serde_json::Value) -> Box<RawValue> {
+fn to_raw(value: &Value) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("a JSON value is JSON")
 }
 

@@ -1,45 +1,18 @@
-//! Parser for messages from upstream servers: responses, errors, requests, notifications.
+//! Errors and notifications from upstream servers, and the start of a message too long to parse.
 //!
-//! Keeps results, parameters and the `data` of errors byte for byte.
+//! Keeps the `data` of errors byte for byte.
 
 use std::borrow::Cow;
 use std::fmt;
 
+use resource::{ComponentKind, ProgressStep};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
-use crate::json::frame::{RequestId, present};
+use crate::json::frame::RequestId;
 use crate::outbound::request::methods;
 use crate::revision::Revision;
-
-/// One message from an upstream server.
-#[derive(Debug)]
-pub enum UpstreamMessage {
-    /// A response to a request that we sent.
-    Response {
-        /// The id of that request; `None` if it is missing or invalid.
-        id: Option<RequestId>,
-        /// The result, or the error.
-        outcome: Result<Box<RawValue>, RpcError>,
-    },
-    /// A request: the server expects a response.
-    Request {
-        /// The id that the response must carry.
-        id: RequestId,
-        /// The method.
-        method: String,
-        /// The parameters.
-        params: Option<Box<RawValue>>,
-    },
-    /// A notification: no response is expected.
-    Notification {
-        /// The method.
-        method: String,
-        /// The parameters.
-        params: Option<Box<RawValue>>,
-    },
-}
 
 /// A JSON-RPC error object, as a peer sends it.
 #[derive(Debug, Clone)]
@@ -69,6 +42,26 @@ impl fmt::Display for MalformedMessage {
 }
 
 impl RpcError {
+    /// Parses an error object. Never fails: an error in the wrong shape is still an error.
+    pub fn decode(raw: &RawValue) -> Self {
+        #[derive(Deserialize)]
+        struct RawErrorObject<'a> {
+            code: Option<i64>,
+            #[serde(borrow)]
+            message: Option<Cow<'a, str>>,
+            #[serde(borrow)]
+            data: Option<&'a RawValue>,
+        }
+        match serde_json::from_str::<RawErrorObject<'_>>(raw.get()) {
+            Ok(told) => Self {
+                code: told.code.unwrap_or_default(),
+                message: told.message.map(Cow::into_owned).unwrap_or_default(),
+                data: told.data.map(ToOwned::to_owned),
+            },
+            Err(_) => Self { code: 0, message: String::new(), data: Some(raw.to_owned()) },
+        }
+    }
+
     /// -32601: we do not support this method.
     pub fn method_not_found(words: &str) -> Self {
         Self { code: -32601, message: words.to_owned(), data: None }
@@ -143,52 +136,6 @@ impl RpcError {
     }
 }
 
-#[derive(Deserialize)]
-struct UpstreamEnvelope<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-/// Parses one line, HTTP body or SSE event: a single message, or a batch.
-pub fn decode_messages(bytes: &[u8]) -> Result<Vec<UpstreamMessage>, MalformedMessage> {
-    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| MalformedMessage::new("not UTF-8"))?;
-    if !text.trim_start().starts_with('[') {
-        return Ok(vec![decode_message(text)?]);
-    }
-    let each: Vec<&RawValue> = serde_json::from_str(text).map_err(|flaw| invalid_message(&flaw))?;
-    each.into_iter().map(|raw| decode_message(raw.get())).collect()
-}
-
-fn decode_message(text: &str) -> Result<UpstreamMessage, MalformedMessage> {
-    let envelope: UpstreamEnvelope<'_> =
-        serde_json::from_str(text).map_err(|flaw| invalid_message(&flaw))?;
-    let id = envelope.id.and_then(RequestId::parse);
-    let params = envelope.params.map(ToOwned::to_owned);
-    match (envelope.method, id, envelope.result, envelope.error) {
-        (Some(method), Some(id), ..) => {
-            Ok(UpstreamMessage::Request { id, method: method.into_owned(), params })
-        }
-        (Some(method), None, ..) => {
-            Ok(UpstreamMessage::Notification { method: method.into_owned(), params })
-        }
-        (None, id, _, Some(error)) => {
-            Ok(UpstreamMessage::Response { id, outcome: Err(decode_error_object(error)) })
-        }
-        (None, id, Some(result), None) => {
-            Ok(UpstreamMessage::Response { id, outcome: Ok(result.to_owned()) })
-        }
-        (None, ..) => Err(MalformedMessage::new("the message has no method, result or error")),
-    }
-}
-
 /// The kind of a message, judged by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageStart {
@@ -229,40 +176,22 @@ pub fn classify_start(bytes: &[u8]) -> MessageStart {
     found
 }
 
-/// Parses an error object. Never fails: an error in the wrong shape is still an error.
-fn decode_error_object(raw: &RawValue) -> RpcError {
-    #[derive(Deserialize)]
-    struct RawErrorObject<'a> {
-        code: Option<i64>,
-        #[serde(borrow)]
-        message: Option<Cow<'a, str>>,
-        #[serde(borrow)]
-        data: Option<&'a RawValue>,
-    }
-    match serde_json::from_str::<RawErrorObject<'_>>(raw.get()) {
-        Ok(told) => RpcError {
-            code: told.code.unwrap_or_default(),
-            message: told.message.map(Cow::into_owned).unwrap_or_default(),
-            data: told.data.map(ToOwned::to_owned),
-        },
-        Err(_) => RpcError { code: 0, message: String::new(), data: Some(raw.to_owned()) },
-    }
-}
-
-fn invalid_message(flaw: &serde_json::Error) -> MalformedMessage {
-    // The parser's error names a position and quotes at most the value that has a wrong type.
-    MalformedMessage(format!("not a JSON-RPC message: {flaw}"))
-}
-
 /// A notification from an upstream server, as far as our client acts on it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpstreamNotification {
     /// A resource changed.
     ResourceUpdated(String),
-    /// A list of resources, tools or prompts changed.
-    ListChanged,
+    /// The list of resources changed.
+    ResourceListChanged,
+    /// The list of tools or prompts changed.
+    ComponentListChanged(ComponentKind),
     /// Progress of a request that we sent.
-    Progress(UpstreamProgress),
+    Progress {
+        /// The progress token that we sent with the request.
+        token: RequestId,
+        /// The progress.
+        step: ProgressStep,
+    },
     /// The server opened a subscription, for these resources.
     Acknowledged {
         /// The id of the `subscriptions/listen` request.
@@ -276,28 +205,21 @@ pub enum UpstreamNotification {
     Other,
 }
 
-/// Progress of a request, as an upstream server reports it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UpstreamProgress {
-    /// The progress token that we sent with the request.
-    pub token: RequestId,
-    /// The amount done so far.
-    pub done: f64,
-    /// The total amount, if known.
-    pub total: Option<f64>,
-    /// A message for people.
-    pub message: Option<String>,
-}
-
 impl UpstreamNotification {
-    /// Parses a notification. Returns [`News::Other`] if it is malformed or unknown.
+    /// Parses a notification. Returns [`Self::Other`] if it is malformed or unknown.
     pub fn decode(method: &str, params: Option<&RawValue>) -> Self {
         match method {
             methods::RESOURCE_UPDATED => decode_updated(params),
             "notifications/progress" => decode_progress(params),
             "notifications/cancelled" => decode_cancelled(params),
             "notifications/subscriptions/acknowledged" => decode_acknowledged(params),
-            _ if method.ends_with("/list_changed") => Some(Self::ListChanged),
+            methods::RESOURCE_LIST_CHANGED => Some(Self::ResourceListChanged),
+            "notifications/tools/list_changed" => {
+                Some(Self::ComponentListChanged(ComponentKind::Tool))
+            }
+            "notifications/prompts/list_changed" => {
+                Some(Self::ComponentListChanged(ComponentKind::Prompt))
+            }
             _ => None,
         }
         .unwrap_or(Self::Other)
@@ -329,12 +251,8 @@ fn decode_progress(params: Option<&RawValue>) -> Option<UpstreamNotification> {
     }
     let RawProgress { progress_token, progress: done, total, message } =
         deserialize_params(params)?;
-    Some(UpstreamNotification::Progress(UpstreamProgress {
-        token: RequestId::parse(progress_token)?,
-        done,
-        total,
-        message,
-    }))
+    let token = RequestId::parse(progress_token)?;
+    Some(UpstreamNotification::Progress { token, step: ProgressStep { done, total, message } })
 }
 
 fn decode_cancelled(params: Option<&RawValue>) -> Option<UpstreamNotification> {
@@ -369,18 +287,6 @@ fn decode_acknowledged(params: Option<&RawValue>) -> Option<UpstreamNotification
     let told: RawAcknowledged<'_> = deserialize_params(params)?;
     let uris = told.notifications.resource_subscriptions.unwrap_or_default();
     Some(UpstreamNotification::Acknowledged { listen_id: RequestId::parse(told.meta.id)?, uris })
-}
-
-/// The `nextCursor` of a page; `None` on the last page. An empty string is a valid cursor.
-pub fn next_cursor(result: &RawValue) -> Result<Option<String>, MalformedMessage> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct PageCursor {
-        next_cursor: Option<String>,
-    }
-    serde_json::from_str::<PageCursor>(result.get())
-        .map(|listed| listed.next_cursor)
-        .map_err(|_| MalformedMessage::new("the page is no object, or its nextCursor is no string"))
 }
 
 /// The stateless revision (no handshake) in `dates` that we also support.

@@ -3,8 +3,8 @@
 //! The server's own error messages stay in the log. Only application errors (codes outside the
 //! JSON-RPC range) are passed on, shortened and without control characters.
 
-use client::Error as Failure;
-use resource::{Error, ErrorKind, Uri};
+use client::{CallError, Error as Failure};
+use resource::{Completion, Error, ErrorKind, Result, Uri, UriRewrite};
 
 /// How many characters of a server's error message are passed on.
 const MAX_MESSAGE_CHARS: usize = 300;
@@ -42,6 +42,33 @@ pub(super) fn resource_error(failure: Failure, uri: &Uri) -> Error {
     public_error(failure).about(uri)
 }
 
+/// The error for a failed call of a tool or prompt: the server's own error, if it is about the call.
+pub(super) fn call_error(error: CallError, rewrite: &dyn UriRewrite) -> Error {
+    let failure = match error {
+        CallError::Caller(error) => return error,
+        CallError::Server(failure) => failure,
+    };
+    if failure.is_method_not_found() {
+        return Error::invalid("no tool or prompt has this name").caused_by(failure);
+    }
+    failure.for_caller(rewrite).map_or_else(|| public_error(failure), Error::from_upstream)
+}
+
+/// The outcome of a completion request; `missing` is the message if the server does not know what
+/// to complete. No values if it knows no completion: revision 2024-11-05 has no capability for it.
+pub(super) fn completion(
+    completed: Result<Completion, Failure>,
+    missing: &'static str,
+) -> Result<Completion> {
+    completed.or_else(|failure| match failure {
+        failure if failure.is_method_not_found() => Ok(Completion::default()),
+        failure if failure.is_resource_not_found() => {
+            Err(Error::invalid(missing).caused_by(failure))
+        }
+        failure => Err(public_error(failure)),
+    })
+}
+
 /// True if the server responded, even with an error or an invalid message.
 pub(super) fn is_response(failure: &Failure) -> bool {
     matches!(failure, Failure::Refused(_) | Failure::Malformed(_) | Failure::TooLarge(_))
@@ -58,10 +85,22 @@ fn sanitized(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use client::{Error as Failure, RpcError};
-    use resource::{ErrorKind, Uri};
+    use client::{CallError, Error as Failure, RpcError};
+    use resource::{Error, ErrorKind, Uri, UriRewrite};
 
-    use super::{MAX_MESSAGE_CHARS, public_error, resource_error};
+    use super::{MAX_MESSAGE_CHARS, call_error, public_error, resource_error};
+
+    struct Unchanged;
+
+    impl UriRewrite for Unchanged {
+        fn to_public(&self, _local: &str) -> Option<String> {
+            None
+        }
+
+        fn to_local(&self, _public: &str) -> Option<String> {
+            None
+        }
+    }
 
     fn refused(code: i64, message: &str) -> Failure {
         Failure::Refused(RpcError { code, message: message.to_owned(), data: None })
@@ -89,5 +128,21 @@ mod tests {
         }
         assert_eq!(told(-32603, "oops"), ErrorKind::Unavailable);
         assert_eq!(resource_error(Failure::TimedOut, &uri).kind, ErrorKind::Unavailable);
+    }
+
+    #[test]
+    fn a_failed_call_has_the_servers_own_error_or_the_words_of_any_other_failure() {
+        let called = |failure: Failure| call_error(CallError::Server(failure), &Unchanged);
+        let own = called(refused(-32602, "no such tool")).upstream.unwrap();
+        assert_eq!((own.code, own.message.as_str()), (-32602, "no such tool"));
+        assert_eq!(called(refused(-32601, "x")).message, "no tool or prompt has this name");
+        let about_us = refused(-32020, "header mismatch");
+        for failure in [Failure::TimedOut, Failure::TooLarge(7), about_us] {
+            let (error, other) = (called(failure.clone()), public_error(failure));
+            assert_eq!((error.kind, &error.message), (other.kind, &other.message));
+            assert!(error.upstream.is_none());
+        }
+        let input = call_error(CallError::Caller(Error::invalid("declined")), &Unchanged);
+        assert_eq!((input.kind, &*input.message), (ErrorKind::Invalid, "declined"));
     }
 }

@@ -5,7 +5,7 @@
 use std::error::Error as _;
 use std::time::SystemTime;
 
-use client::{Peer, State as Reached};
+use client::{RemoteCapabilities, RemoteServer, State as Reached};
 use parking_lot::Mutex;
 use resource::{Context, Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus};
 use tokio::time::Instant;
@@ -116,8 +116,8 @@ impl Health for Upstream {
             }
         };
         condition.since.get_or_insert_with(|| dates.time_of(standing.since));
-        if let Some(peer) = self.inner.known_peer() {
-            condition.facts = peer_facts(&peer);
+        if let Some(server) = self.inner.known_server() {
+            condition.facts = server_facts(&server);
         }
         condition.facts.extend(self.counts().map(|counts| ("counts", counts)));
         let unreached =
@@ -142,9 +142,9 @@ fn public_reason(why: &str) -> String {
 }
 
 /// Facts from the server's introduction: era, revision, capabilities, name and version.
-fn peer_facts(peer: &Peer) -> Vec<(&'static str, HealthFact)> {
-    let era = if peer.revision.has_handshake() { "legacy" } else { "modern" };
-    let said = [("name", &peer.name), ("version", &peer.version)];
+fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
+    let era = if info.has_handshake() { "legacy" } else { "modern" };
+    let said = [("name", &info.name), ("version", &info.version)];
     let said = said.into_iter().filter_map(|(name, said)| {
         let plain = said.as_ref()?.chars().filter(|letter| !letter.is_control());
         Some((name, HealthFact::Text(plain.take(MAX_NAME_CHARS).collect())))
@@ -152,8 +152,8 @@ fn peer_facts(peer: &Peer) -> Vec<(&'static str, HealthFact)> {
     let server: Vec<_> = said.collect();
     let mut told = vec![
         ("era", HealthFact::Text(era.to_owned())),
-        ("revision", HealthFact::Text(peer.revision.as_str().to_owned())),
-        ("capabilities", capability_facts(peer)),
+        ("revision", HealthFact::Text(info.revision().to_owned())),
+        ("capabilities", capability_facts(info.capabilities)),
     ];
     if !server.is_empty() {
         told.push(("server", HealthFact::Group(server)));
@@ -162,18 +162,18 @@ fn peer_facts(peer: &Peer) -> Vec<(&'static str, HealthFact)> {
 }
 
 /// The declared capabilities that refdesk uses.
-fn capability_facts(peer: &Peer) -> HealthFact {
+fn capability_facts(declared: RemoteCapabilities) -> HealthFact {
     let all = |named: &[(&'static str, bool)]| {
         let had = named.iter().filter(|(_, has)| *has);
         HealthFact::Group(had.map(|(name, _)| (*name, HealthFact::Flag(true))).collect())
     };
-    let tells = [("subscribe", peer.has_subscribe()), ("listChanged", peer.has_list_changed())];
+    let tells = [("subscribe", declared.has_subscribe), ("listChanged", declared.has_list_changed)];
     let kinds = [
-        ("resources", peer.has_resources(), all(&tells)),
-        ("tools", peer.has_tools(), all(&[])),
-        ("prompts", peer.has_prompts(), all(&[])),
-        ("completions", peer.has_completions(), all(&[])),
-        ("logging", peer.has_logging(), all(&[])),
+        ("resources", declared.has_resources, all(&tells)),
+        ("tools", declared.has_tools, all(&[])),
+        ("prompts", declared.has_prompts, all(&[])),
+        ("completions", declared.has_completions, all(&[])),
+        ("logging", declared.has_logging, all(&[])),
     ];
     let had = kinds.into_iter().filter(|(_, has, _)| *has);
     HealthFact::Group(had.map(|(name, _, fact)| (name, fact)).collect())

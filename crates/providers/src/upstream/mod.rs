@@ -12,7 +12,7 @@ mod options;
 mod page_cache;
 mod poll;
 mod read;
-pub mod relay;
+mod relay;
 mod shared_subscription;
 mod stat;
 mod watch;
@@ -22,7 +22,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, Peer, State};
+use client::{
+    Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, RemoteCapabilities,
+    RemoteServer, State,
+};
 use machinery::{Cache, CacheBounds, RequiredFreshness, SingleFlight};
 use parking_lot::Mutex;
 use resource::{
@@ -32,8 +35,7 @@ use resource::{
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-use capabilities::UpstreamCapabilities;
-use error_mapping::public_error;
+use error_mapping::{completion, public_error};
 use full_listing::FullListing;
 use health::{FailureLog, WallClockTimes};
 pub use options::Options;
@@ -69,7 +71,7 @@ struct Inner {
     poll_interval: Option<Duration>,
     reads_to_describe: bool,
     connection_status: tokio::sync::watch::Receiver<ConnectionStatus>,
-    last_peer: Mutex<Option<(Arc<Peer>, UpstreamCapabilities)>>,
+    last_server: Mutex<Option<Arc<RemoteServer>>>,
     resource_pages: Arc<UpstreamPages<Resource>>,
     template_pages: Arc<UpstreamPages<Template>>,
     full_listing_cache: Cache<(), Arc<FullListing>>,
@@ -101,7 +103,7 @@ impl Upstream {
             poll_interval: poll,
             reads_to_describe,
             connection_status: standing,
-            last_peer: Mutex::default(),
+            last_server: Mutex::default(),
             resource_pages: UpstreamPages::new(),
             template_pages: UpstreamPages::new(),
             full_listing_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
@@ -143,40 +145,35 @@ impl Drop for Inner {
 
 impl Inner {
     /// The last known capabilities; `None` if the server never connected.
-    fn known_capabilities(&self) -> Option<UpstreamCapabilities> {
-        self.refresh_known_peer().map(|(_, abilities)| abilities)
+    fn known_capabilities(&self) -> Option<RemoteCapabilities> {
+        self.known_server().map(|server| server.capabilities)
     }
 
     /// The server's last introduction; `None` if the server never connected.
-    fn known_peer(&self) -> Option<Arc<Peer>> {
-        self.refresh_known_peer().map(|(peer, _)| peer)
-    }
-
-    fn refresh_known_peer(&self) -> Option<(Arc<Peer>, UpstreamCapabilities)> {
-        let mut known = self.last_peer.lock();
-        if let State::Ready(peer) = &self.connection_status.borrow().state
-            && known.as_ref().is_none_or(|(old, _)| !Arc::ptr_eq(old, peer))
-        {
-            *known = Some((Arc::clone(peer), UpstreamCapabilities::from_peer(peer)));
+    fn known_server(&self) -> Option<Arc<RemoteServer>> {
+        let mut known = self.last_server.lock();
+        if let State::Ready(server) = &self.connection_status.borrow().state {
+            *known = Some(Arc::clone(server));
         }
         known.clone()
     }
 
     /// The last known capabilities, or none if the server never connected.
-    fn capabilities_or_none(&self) -> UpstreamCapabilities {
+    fn capabilities_or_none(&self) -> RemoteCapabilities {
         self.known_capabilities().unwrap_or_default()
     }
 
     /// The server's capabilities. Connects if they are not known yet.
-    async fn capabilities(&self) -> Result<UpstreamCapabilities, Failure> {
+    async fn capabilities(&self) -> Result<RemoteCapabilities, Failure> {
         match self.known_capabilities() {
             Some(abilities) => Ok(abilities),
-            None => Ok(UpstreamCapabilities::from_peer(self.client.peer().await?.as_ref())),
+            None => Ok(self.client.peer().await?.capabilities),
         }
     }
 
     fn apply_capabilities(&self, resource: &mut Resource) {
-        self.capabilities_or_none().apply_to(resource, self.poll_interval.is_some());
+        let abilities = self.capabilities_or_none();
+        capabilities::apply(abilities, resource, self.poll_interval.is_some());
     }
 
     /// Requests one page of resources from the server.
@@ -236,7 +233,7 @@ impl Inner {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let abilities = self.capabilities().await.map_err(public_error)?;
-        let Some(list) = abilities.child_list_request(parent) else {
+        let Some(list) = abilities.child_list(parent) else {
             return self.list_children_by_path(parent, paging).await;
         };
         match self.resource_pages.list_page(&list, paging, |key| self.fetch_page(key)).await {
@@ -323,16 +320,8 @@ impl Provider for Upstream {
 impl Complete for Upstream {
     async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         self.inner.start_listener();
-        match self.inner.client.complete(request).await {
-            Ok(completion) => Ok(completion),
-            // Revision 2024-11-05 has no capability for completions.
-            Err(failure) if failure.is_method_not_found() => Ok(Completion::default()),
-            Err(failure) if failure.is_resource_not_found() => {
-                let words = "the server behind this mount has no such template or variable";
-                Err(Error::invalid(words).caused_by(failure))
-            }
-            Err(failure) => Err(public_error(failure)),
-        }
+        let completed = self.inner.client.complete(request).await;
+        completion(completed, "the server behind this mount has no such template or variable")
     }
 }
 

@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::{ContentElement, ReadResult, Request, components, input_request};
+use client::{CallError, ContentElement, Error as Failure, ReadResult};
 use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{
-    Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Json, Part,
-    ReadRequest, Reading, Resource, Result, Uri, Window,
+    Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Part, ReadRequest,
+    Reading, Resource, Result, Uri, Window,
 };
 
 use super::Inner;
 use super::error_mapping::resource_error;
-use super::relay::server_requests::call_until_final;
 
 /// How long a read stays cached for further windows of it, whatever its TTL.
 const WINDOW_GRACE: Duration = Duration::from_secs(30);
@@ -77,7 +76,7 @@ impl Inner {
         let ask = async move {
             let (elements, freshness) = match inner.client.read(&asked).await? {
                 ReadResult::Contents(elements, freshness) => (elements, freshness),
-                ReadResult::InputRequired => return Ok(UpstreamReadOutcome::NeedsInput),
+                ReadResult::InputRequired(_) => return Ok(UpstreamReadOutcome::NeedsInput),
             };
             inner.failure_log.record_success();
             let parts = inner.build_parts(elements, &asked);
@@ -91,10 +90,7 @@ impl Inner {
         match self.read_flight.join(uri.clone(), ask).await {
             Ok(UpstreamReadOutcome::Content(copy)) => Ok(copy),
             Ok(UpstreamReadOutcome::NeedsInput) => Err(needs_input_error(uri)),
-            Err(failure) if failure.is_missing_capability() => {
-                Err(needs_input_error(uri).caused_by(failure))
-            }
-            Err(failure) => Err(resource_error(failure, uri)),
+            Err(failure) => Err(read_error(failure, uri)),
         }
     }
 
@@ -106,32 +102,20 @@ impl Inner {
     }
 
     /// Reads `uri` for this caller alone: the server may request input from it.
-    async fn read_for_caller(
+    async fn read_uncached(
         self: &Arc<Self>,
         caller: &dyn Caller,
         uri: &Uri,
         request: &ReadRequest,
     ) -> Result<Reading> {
-        let flawed = |flaw: client::MalformedMessage| Error::invalid(flaw.to_string());
-        let params = components::read_params(uri, caller).map_err(flawed)?;
-        let once = |params| async move {
-            let request = Request::new(client::methods::READ_RESOURCE).params(params);
-            match self.client.send_request(&request).await {
-                Ok(answer) => Ok(answer.result.get().into()),
-                Err(failure) if failure.is_missing_capability() => Err(needs_input_error(uri)),
-                Err(failure) => Err(resource_error(failure, uri)),
-            }
-        };
-        let given: Json = call_until_final(Some(caller), params, once).await?;
         let freshness = Freshness::default();
-        if input_request::decode_input_required(&given).is_some() {
-            return Ok(Reading::new(Content::InputRequired(given), freshness));
-        }
-        let opened = components::decode_read(&given, uri);
-        let ReadResult::Contents(elements, _) =
-            opened.map_err(|flaw| resource_error(flaw.into(), uri))?
-        else {
-            return Err(needs_input_error(uri));
+        let elements = match self.client.read_for_caller(uri, caller).await {
+            Ok(ReadResult::Contents(elements, _)) => elements,
+            Ok(ReadResult::InputRequired(given)) => {
+                return Ok(Reading::new(Content::InputRequired(given), freshness));
+            }
+            Err(CallError::Caller(error)) => return Err(error),
+            Err(CallError::Server(failure)) => return Err(read_error(failure, uri)),
         };
         // Content that depends on one caller's input is not cached (K-05).
         let copy = UpstreamContent {
@@ -173,11 +157,11 @@ impl Inner {
     ) -> Result<Reading> {
         let caller = ctx.caller().map(AsRef::as_ref);
         if let Some(caller) = caller.filter(|caller| caller.input_response().is_some()) {
-            return self.read_for_caller(caller, uri, request).await;
+            return self.read_uncached(caller, uri, request).await;
         }
         match (self.read_shared(uri, request).await, caller) {
             (Err(error), Some(caller)) if error.kind == ErrorKind::NeedsInput => {
-                self.read_for_caller(caller, uri, request).await
+                self.read_uncached(caller, uri, request).await
             }
             (read, _) => read,
         }
@@ -205,6 +189,13 @@ impl Inner {
 fn needs_input_error(uri: &Uri) -> Error {
     let words = "the server behind this mount needs input from the client to read this resource";
     Error::new(ErrorKind::NeedsInput, words).about(uri)
+}
+
+fn read_error(failure: Failure, uri: &Uri) -> Error {
+    if failure.is_missing_capability() {
+        return needs_input_error(uri).caused_by(failure);
+    }
+    resource_error(failure, uri)
 }
 
 impl UpstreamContent {

@@ -9,9 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{
-    ConnectionStatus, NotificationKind, NotificationReceiver, ServerNotification, State, methods,
-};
+use client::{ConnectionStatus, NotificationKind, NotificationReceiver, ServerNotification, State};
 use futures_core::Stream;
 use machinery::Backoff;
 use parking_lot::Mutex;
@@ -95,7 +93,7 @@ impl Inner {
                 let Ok(uri) = Uri::parse(text) else { return };
                 self.apply_change(&Change::Updated(uri).with_extra(notice_extra(notice)));
             }
-            NotificationKind::ListChanged if notice.method == methods::RESOURCE_LIST_CHANGED => {
+            NotificationKind::ResourceListChanged => {
                 if !notice.from_server {
                     // Anything may have changed during the disconnect.
                     self.read_cache.invalidate(|_| true);
@@ -105,7 +103,7 @@ impl Inner {
                 }
                 self.apply_change(&Change::Listing.with_extra(notice_extra(notice)));
             }
-            NotificationKind::ListChanged | NotificationKind::Other => {}
+            NotificationKind::ComponentListChanged(_) | NotificationKind::Other => {}
         }
     }
 

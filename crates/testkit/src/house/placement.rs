@@ -1,6 +1,6 @@
 //! Placement lint: which code may appear in which folder, recognised by words.
 //!
-//! The ten checks, as far as a search for words can decide them.
+//! The checks, as far as a search for words can decide them.
 
 use super::Violation;
 use super::sources::SourceFile;
@@ -16,7 +16,7 @@ pub struct PlacementRule {
     pub allowed_paths: &'static [&'static str],
 }
 
-/// The rules for `crates/`, in the order of the ten checks.
+/// The rules for `crates/`, in the order of their numbers.
 pub const RULES: &[PlacementRule] = &[
     PlacementRule {
         sentence: "1: method names and JSON-RPC members appear only in protocol",
@@ -192,12 +192,25 @@ pub const RULES: &[PlacementRule] = &[
         ],
         allowed_paths: &["crates/cli"],
     },
+    PlacementRule {
+        sentence: "11: only client, server and cli name protocol",
+        words: &["protocol::"],
+        allowed_paths: &["crates/protocol", "crates/client", "crates/server", "crates/cli"],
+    },
+];
+
+/// The types of protocol that client passes on: results decoded into types of resource, and the
+/// JSON-RPC error that `client::Error` carries.
+const CLIENT_REEXPORTS: [&str; 2] = [
+    "pub use protocol::RpcError;",
+    "pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};",
 ];
 
 const CODES: &str = "1: JSON-RPC error codes appear only in protocol";
+const REEXPORTS: &str = "11: client passes on no other names of protocol";
 const REFUSALS: &str = "8: only one function converts an error to a refusal";
 
-/// Finds the violations of the ten checks in one file.
+/// Finds the violations of the checks in one file.
 pub fn check(source: &SourceFile) -> Vec<Violation> {
     // These files contain the words because they search for them.
     if !source.is_under("crates") || source.is_under("crates/testkit/src/house") {
@@ -206,6 +219,7 @@ pub fn check(source: &SourceFile) -> Vec<Violation> {
     let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule.check(source)).collect();
     violations.extend(error_codes(source));
     violations.extend(refusal_conversions(source));
+    violations.extend(protocol_reexports(source));
     violations
 }
 
@@ -262,6 +276,20 @@ pub fn refusal_conversions(source: &SourceFile) -> Vec<Violation> {
     };
     let makers = (0..lines.len()).filter(|index| takes_error(*index));
     makers.skip(1).map(|index| source.violation(lines[index].0, REFUSALS)).collect()
+}
+
+/// Finds names of protocol that client exports, other than the listed ones.
+pub fn protocol_reexports(source: &SourceFile) -> Vec<Violation> {
+    if !source.is_under("crates/client/src") {
+        return Vec::new();
+    }
+    let is_export = |line: &str| {
+        let line = line.trim();
+        let exports = line.starts_with("pub use") || line.starts_with("pub type");
+        exports && contains_word(line, "protocol") && !CLIENT_REEXPORTS.contains(&line)
+    };
+    let lines = source.program_lines().filter(|(_, line)| is_export(line));
+    lines.map(|(number, _)| source.violation(number, REEXPORTS)).collect()
 }
 
 /// Whether `line` contains `word` as a whole word; a `*` at its end allows longer ones.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{Method, Response, StatusCode};
-use protocol::outbound::response;
-use protocol::{RpcError, UpstreamMessage, header};
+use protocol::json::frame::{self, Message};
+use protocol::{RpcError, header};
 use tokio::time;
 
 use super::event_stream::{RETRY_DEFAULT, RETRY_MIN, SseStream};
@@ -151,8 +151,8 @@ impl Inner {
 
 /// The JSON-RPC error in the body of a response, if there is one.
 fn rpc_error_in(bytes: &[u8]) -> Option<RpcError> {
-    match response::decode_messages(bytes).ok()?.pop()? {
-        UpstreamMessage::Response { outcome: Err(denial), .. } => Some(denial),
+    match frame::parse_lenient(bytes).ok()?.pop()? {
+        Message::Response { outcome: Err(error), .. } => Some(RpcError::decode(error)),
         _ => None,
     }
 }

@@ -3,9 +3,7 @@
 //! SEP-2093 puts annotations inside the resource; older clients look for them beside it. A client
 //! that declares SEP-2093 gets them inside only, any other client gets them in both places.
 
-use resource::{Annotations, Part, Role};
-use serde::Deserialize;
-use serde_json::Value;
+use resource::Part;
 
 use super::contents;
 use super::resource::annotations_shape;
@@ -36,39 +34,14 @@ pub fn push_embedded(
     tail
 }
 
-/// Decodes the annotations of an embedded resource: its own, or else those beside it.
-pub fn decode_annotations(block: &Value) -> Option<Annotations> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct AnnotationMembers {
-        #[serde(default)]
-        audience: Vec<String>,
-        priority: Option<f64>,
-        last_modified: Option<String>,
-    }
-    let own = block.get("resource").and_then(|resource| resource.get("annotations"));
-    let written = own.or_else(|| block.get("annotations"))?;
-    let written = AnnotationMembers::deserialize(written).ok()?;
-    let role = |name: String| match name.as_str() {
-        "user" => Some(Role::User),
-        "assistant" => Some(Role::Assistant),
-        _ => None,
-    };
-    Some(Annotations {
-        audience: written.audience.into_iter().filter_map(role).collect(),
-        priority: written.priority.filter(|priority| (0.0..=1.0).contains(priority)),
-        modified: written.last_modified.and_then(|date| humantime::parse_rfc3339(&date).ok()),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use resource::{Annotations, Body, ByteSource, Part, Resource, Role, Uri};
+    use resource::{Body, ByteSource, Part, Resource, Role, Uri};
     use serde_json::{Value, json};
 
-    use super::{decode_annotations, push_embedded};
+    use super::push_embedded;
     use crate::json::outgoing::Outgoing;
     use crate::revision::{Dialect, Revision};
 
@@ -97,18 +70,5 @@ mod tests {
             assert_eq!(aware["resource"]["annotations"], own);
             assert_eq!(aware["resource"]["text"], "hello \"you\"");
         }
-    }
-
-    /// S2093-27, S2093-28.
-    #[test]
-    fn annotations_beside_a_resource_are_taken_unless_it_has_its_own() {
-        let beside = json!({"type": "resource", "annotations": {"priority": 0.1}, "resource": {}});
-        let both = json!({"annotations": {"priority": 0.1},
-                          "resource": {"annotations": {"priority": 0.9}}});
-        let priority = |block| decode_annotations(block).unwrap().priority;
-        assert_eq!((priority(&beside), priority(&both)), (Some(0.1), Some(0.9)));
-        assert_eq!(decode_annotations(&json!({"resource": {}})), None);
-        let wild = json!({"annotations": {"priority": 7, "audience": ["everyone"]}});
-        assert_eq!(decode_annotations(&wild), Some(Annotations::default()));
     }
 }

@@ -1,15 +1,10 @@
 //! Tests: requests for upstream tools and prompts, and decoding of the answers.
 
-use std::collections::BTreeMap;
-
-use resource::{Completion, ComponentKind, PromptCompletionRequest, UriRewrite};
+use resource::UriRewrite;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{
-    call_params, changed_component, decode_completion, decode_page, prompt_completion_params,
-    public_error, public_result,
-};
+use super::{call_params, public_error, public_result};
 use crate::outbound::response::RpcError;
 
 struct Notes;
@@ -26,21 +21,6 @@ impl UriRewrite for Notes {
 
 fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
-}
-
-#[test]
-fn a_page_keeps_every_description_and_leaves_out_what_has_no_name() {
-    let page = raw(r#"{"tools":[{"name":"a", "x":1.0},5,{"x":1},{"name":7},
-            {"_meta":{"ui":{"resourceUri":"ui://p"}},"name":"b"}],"nextCursor":"","ttlMs":5}"#);
-    let page = decode_page(&page, ComponentKind::Tool, &Notes).unwrap();
-    let told: Vec<_> =
-        page.components.iter().map(|one| (one.name.as_str(), one.json.as_str())).collect();
-    let ui = r#"{"_meta":{"ui":{"resourceUri":"notes+ui://p"}},"name":"b"}"#;
-    assert_eq!(told, [("a", r#"{"name":"a", "x":1.0}"#), ("b", ui)]);
-    assert_eq!((page.next.as_deref(), page.freshness.ttl.as_millis()), (Some(""), 5));
-    for text in ["{}", "[]", r#"{"prompts":[]}"#, r#"{"tools":[],"nextCursor":5}"#] {
-        assert!(decode_page(&raw(text), ComponentKind::Tool, &Notes).is_err(), "{text}");
-    }
 }
 
 #[test]
@@ -88,36 +68,4 @@ fn what_a_server_refuses_is_told_unless_it_is_about_us() {
     }
     assert!(public_error(&denial(-32021, None), &Notes).is_some());
     assert!(public_error(&denial(-32019, None), &Notes).is_some());
-}
-
-#[test]
-fn suggestions_are_asked_for_and_counted() {
-    let none = BTreeMap::new();
-    let mut blank =
-        PromptCompletionRequest { prompt: "p", argument: "a", typed: "t", resolved: &none };
-    let told: Value = serde_json::from_str(prompt_completion_params(&blank).get()).unwrap();
-    let reference = json!({ "type": "ref/prompt", "name": "p" });
-    let argument = json!({ "name": "a", "value": "t" });
-    assert_eq!(told, json!({ "ref": reference, "argument": argument }));
-    let settled = BTreeMap::from([("b".to_owned(), "v".to_owned())]);
-    blank.resolved = &settled;
-    let told: Value = serde_json::from_str(prompt_completion_params(&blank).get()).unwrap();
-    assert_eq!(told["context"], json!({ "arguments": { "b": "v" } }));
-    let read = |text: &str| decode_completion(&raw(text)).unwrap();
-    let values = vec!["x".to_owned()];
-    let told = read(r#"{"completion":{"values":["x"],"hasMore":true}}"#);
-    assert_eq!(told, Completion { values: values.clone(), total: 2 });
-    let told = read(r#"{"completion":{"values":["x"],"total":9}}"#);
-    assert_eq!(told, Completion { values, total: 9 });
-    assert!(decode_completion(&raw("{}")).is_err());
-}
-
-#[test]
-fn what_has_changed_is_known_by_the_method() {
-    assert_eq!(changed_component("notifications/tools/list_changed"), Some(ComponentKind::Tool));
-    assert_eq!(
-        changed_component("notifications/prompts/list_changed"),
-        Some(ComponentKind::Prompt)
-    );
-    assert_eq!(changed_component("notifications/resources/list_changed"), None);
 }

@@ -1,4 +1,4 @@
-//! Decoding of an upstream server's results into resources, templates and content.
+//! Decoding of an upstream server's results: resources, templates, content, tools, prompts.
 //!
 //! Lenient: members that refdesk does not know, or that have an unexpected type, are kept as raw
 //! JSON and passed on. One odd entry does not fail the whole list.
@@ -11,12 +11,16 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use bytes::Bytes;
-use resource::{CacheScope, Completion, Freshness, Resource, Template, Uri};
+use resource::{
+    CacheScope, Completion, Component, ComponentKind, Freshness, Json, Resource, Template, Uri,
+    UriRewrite,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::raw_object::RawObject;
+use crate::json::raw_object::{RawObject, parse_members, parse_string};
 use crate::outbound::response::MalformedMessage;
+use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use description::{DescriptionDraft, Kind};
 
 /// The longest cache lifetime to accept from a server.
@@ -25,7 +29,7 @@ const MAX_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 /// One page of a list.
 #[derive(Debug, Clone)]
 pub struct DecodedPage<T> {
-    /// The entries, each URI once.
+    /// The entries, each URI or name once.
     pub items: Vec<T>,
     /// The cursor of the next page. An empty cursor is a valid cursor.
     pub next: Option<String>,
@@ -42,8 +46,8 @@ pub struct DecodedPage<T> {
 pub enum ReadResult {
     /// The content.
     Contents(Vec<ContentElement>, Freshness),
-    /// No content yet: the server asks for input first.
-    InputRequired,
+    /// No content yet: the server asks for input first, with this result.
+    InputRequired(Json),
 }
 
 /// One element of `contents`.
@@ -77,6 +81,10 @@ struct DecodedResult<'a> {
     contents: Option<Vec<RawObject<'a>>>,
     #[serde(borrow)]
     completion: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tools: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    prompts: Option<Vec<&'a RawValue>>,
 }
 
 impl<'a> DecodedResult<'a> {
@@ -158,6 +166,37 @@ pub fn template_page(result: &RawValue) -> Result<DecodedPage<Template>, Malform
     Ok(told.into_page(&entries, take, |template| template.uri.as_str().to_owned()))
 }
 
+/// Decodes a page of tools or prompts, each with its description as the server wrote it. Only the
+/// URI of a tool's user interface becomes public.
+pub fn component_page(
+    result: &RawValue,
+    kind: ComponentKind,
+    rewrite: &dyn UriRewrite,
+) -> Result<DecodedPage<Component>, MalformedMessage> {
+    let mut told = DecodedResult::parse_complete(result)?;
+    let entries = match kind {
+        ComponentKind::Tool => told.tools.take(),
+        ComponentKind::Prompt => told.prompts.take(),
+    };
+    let entries =
+        entries.ok_or_else(|| MalformedMessage::new("the list has no tools or prompts member"))?;
+    let public = |uri: &str| rewrite.to_public(uri);
+    let take = |raw: &RawValue| {
+        let members = parse_members(Some(raw), "a tool or prompt").ok()?;
+        let (_, name) = members.iter().rfind(|(member, _)| member == "name")?;
+        let name = parse_string(name)?.into_owned();
+        let json = match kind {
+            ComponentKind::Tool => rewrite_uris(raw.get(), UriLocation::ToolDescription, &public),
+            ComponentKind::Prompt => raw.get().into(),
+        };
+        Some((Component { name, json }, false))
+    };
+    let mut page = told.into_page(&entries, take, |component| component.name.clone());
+    // What the server offers may depend on the identity that the client presents.
+    page.freshness.scope = CacheScope::Private;
+    Ok(page)
+}
+
 /// Decodes the description of a resource.
 pub fn metadata_result(result: &RawValue) -> Result<(Resource, Freshness), MalformedMessage> {
     let told = DecodedResult::parse_complete(result)?;
@@ -174,7 +213,7 @@ pub fn read_result(result: &RawValue, asked: &Uri) -> Result<ReadResult, Malform
     // Of the methods here, only a read may ask for input (MCP 2026-07-28, multi round-trip
     // requests).
     if told.result_type.as_deref() == Some("input_required") {
-        return Ok(ReadResult::InputRequired);
+        return Ok(ReadResult::InputRequired(result.get().into()));
     }
     let mut told = told.require_complete()?;
     let contents =

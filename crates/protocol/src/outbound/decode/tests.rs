@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq, prop_oneof, proptest};
-use resource::{Body, ByteSource, Part, Resource, Uri};
+use resource::{Body, ByteSource, ComponentKind, Part, Resource, Uri, UriRewrite};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::{
-    ReadResult, completion_result, metadata_result, read_result, resource_page, template_page,
+    ReadResult, completion_result, component_page, metadata_result, read_result, resource_page,
+    template_page,
 };
 use crate::inbound::shape::{contents, resource as shape, template};
 use crate::json::outgoing::Outgoing;
@@ -223,7 +224,7 @@ fn content_is_text_as_it_is_or_bytes() {
         assert!(read(flaw).is_err());
     }
     let input = raw(&json!({ "resultType": "input_required", "inputRequests": {} }));
-    assert!(matches!(read_result(&input, &asked), Ok(ReadResult::InputRequired)));
+    assert!(matches!(read_result(&input, &asked), Ok(ReadResult::InputRequired(_))));
     assert!(metadata_result(&input).is_err());
 }
 
@@ -247,4 +248,36 @@ fn a_completion_never_tells_of_fewer_than_it_holds() {
     let many = told(json!({ "values": many }));
     assert_eq!((many.values.len(), many.total), (100, 150));
     assert!(completion_result(&raw(&json!({}))).is_err());
+}
+
+struct Notes;
+
+impl UriRewrite for Notes {
+    fn to_public(&self, local: &str) -> Option<String> {
+        Some(format!("notes+{local}"))
+    }
+
+    fn to_local(&self, _public: &str) -> Option<String> {
+        None
+    }
+}
+
+/// 1.9: an empty cursor is a cursor.
+#[test]
+fn a_page_of_tools_keeps_every_description_and_leaves_out_what_has_no_name() {
+    let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+    let page = raw(r#"{"tools":[{"name":"a", "x":1.0},5,{"x":1},{"name":7},
+        {"_meta":{"ui":{"resourceUri":"ui://p"}},"name":"b"}],"nextCursor":"","ttlMs":5}"#);
+    let page = component_page(&page, ComponentKind::Tool, &Notes).unwrap();
+    let told: Vec<_> =
+        page.items.iter().map(|one| (one.name.as_str(), one.json.as_str())).collect();
+    let ui = r#"{"_meta":{"ui":{"resourceUri":"notes+ui://p"}},"name":"b"}"#;
+    assert_eq!(told, [("a", r#"{"name":"a", "x":1.0}"#), ("b", ui)]);
+    assert_eq!((page.next.as_deref(), page.freshness.ttl.as_millis()), (Some(""), 5));
+    for text in ["{}", "[]", r#"{"prompts":[]}"#, r#"{"tools":[],"nextCursor":5}"#] {
+        assert!(component_page(&raw(text), ComponentKind::Tool, &Notes).is_err(), "{text}");
+    }
+    // K-07 holds for tools as for resources.
+    let odd = raw(r#"{"prompts":[],"ttlMs":-1}"#);
+    assert!(component_page(&odd, ComponentKind::Prompt, &Notes).unwrap().freshness.ttl.is_zero());
 }

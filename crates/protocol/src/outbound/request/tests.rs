@@ -1,12 +1,15 @@
 //! Tests of the request encoder.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::{ProptestConfig, any, proptest};
+use resource::PromptCompletionRequest;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{
     ClientIdentity, RequestStyle, UpstreamRequest, is_idempotent, listen_params, mcp_name, methods,
-    next_page_params,
+    next_page_params, prompt_completion_params,
 };
 use crate::revision::Revision;
 
@@ -115,4 +118,19 @@ proptest! {
             assert_eq!(told["params"], members);
         }
     }
+}
+
+#[test]
+fn a_completion_request_carries_the_arguments_that_have_a_value_if_there_are_any() {
+    let params = |resolved: &[(String, String)]| -> Value {
+        let resolved = &BTreeMap::from_iter(resolved.to_vec());
+        let (prompt, argument, typed) = ("p", "a", "t");
+        let request = PromptCompletionRequest { prompt, argument, typed, resolved };
+        serde_json::from_str(prompt_completion_params(&request).get()).unwrap()
+    };
+    let reference = json!({ "type": "ref/prompt", "name": "p" });
+    let argument = json!({ "name": "a", "value": "t" });
+    assert_eq!(params(&[]), json!({ "ref": reference, "argument": argument }));
+    let settled = [("b".to_owned(), "v".to_owned())];
+    assert_eq!(params(&settled)["context"], json!({ "arguments": { "b": "v" } }));
 }

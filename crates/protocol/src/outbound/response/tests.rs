@@ -1,15 +1,13 @@
 //! Tests of the parser for messages from upstream servers.
 
+use resource::ComponentKind;
 use serde_json::value::RawValue;
 
-use super::{
-    MessageStart, UpstreamMessage, UpstreamNotification, classify_start, common_revision,
-    decode_messages, next_cursor,
-};
-use crate::json::frame::RequestId;
+use super::{MessageStart, RpcError, UpstreamNotification, classify_start, common_revision};
+use crate::json::frame::{Message, RequestId, parse_lenient};
 
-fn one(text: &str) -> UpstreamMessage {
-    decode_messages(text.as_bytes()).unwrap().remove(0)
+fn one(text: &str) -> Message<'_> {
+    parse_lenient(text.as_bytes()).unwrap().remove(0)
 }
 
 #[test]
@@ -21,7 +19,7 @@ fn a_result_is_kept_byte_for_byte() {
         "-0",
     ] {
         let text = format!(r#"{{"x":1,"result": {result} ,"id":7,"jsonrpc":"2.0"}}"#);
-        let UpstreamMessage::Response { id, outcome } = one(&text) else { panic!() };
+        let Message::Response { id, outcome } = one(&text) else { panic!() };
         assert_eq!(outcome.unwrap().get(), result);
         assert_eq!(id, Some(RequestId::Number("7".into())));
     }
@@ -31,10 +29,8 @@ fn a_result_is_kept_byte_for_byte() {
 fn an_error_is_an_error_however_poor_it_is() {
     let denial = |error: &str| {
         let text = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#);
-        let UpstreamMessage::Response { id: None, outcome: Err(denial) } = one(&text) else {
-            panic!()
-        };
-        denial
+        let Message::Response { id: None, outcome: Err(error) } = one(&text) else { panic!() };
+        RpcError::decode(error)
     };
     let full = denial(r#"{"code":-32022,"message":"m","data":{"supported":["2026-07-28"]}}"#);
     assert!(full.is_stateless_era() && full.is_unsupported_revision());
@@ -50,8 +46,8 @@ fn an_error_is_an_error_however_poor_it_is() {
 fn a_missing_resource_is_known_by_many_codes() {
     let missing = |code: i64, message: &str| {
         let text = format!(r#"{{"id":1,"error":{{"code":{code},"message":"{message}"}}}}"#);
-        let UpstreamMessage::Response { outcome: Err(denial), .. } = one(&text) else { panic!() };
-        denial.is_resource_not_found()
+        let Message::Response { outcome: Err(denial), .. } = one(&text) else { panic!() };
+        RpcError::decode(denial).is_resource_not_found()
     };
     assert!(missing(-32002, "") && missing(-32602, "") && missing(0, "Unknown resource: x"));
     assert!(missing(-32603, "Resource not found"));
@@ -61,12 +57,12 @@ fn a_missing_resource_is_known_by_many_codes() {
 #[test]
 fn what_is_no_message_is_refused_and_a_batch_is_taken() {
     for text in ["", "{", "5", "{}", "hello", r#"{"id":1}"#] {
-        assert!(decode_messages(text.as_bytes()).is_err(), "{text}");
+        assert!(parse_lenient(text.as_bytes()).is_err(), "{text}");
     }
-    assert!(decode_messages(b"{\"method\":\"\xff\"}").is_err());
+    assert!(parse_lenient(b"{\"method\":\"\xff\"}").is_err());
     let batch = r#"[{"method":"a"},{"id":1,"result":{}}]"#;
-    assert_eq!(decode_messages(batch.as_bytes()).unwrap().len(), 2);
-    assert!(matches!(one(r#"{"id":"x","method":"m"}"#), UpstreamMessage::Request { .. }));
+    assert_eq!(parse_lenient(batch.as_bytes()).unwrap().len(), 2);
+    assert!(matches!(one(r#"{"id":"x","method":"m"}"#), Message::Request { .. }));
 }
 
 #[test]
@@ -77,7 +73,14 @@ fn a_notification_is_known_by_what_it_is_about() {
     };
     let updated = news("notifications/resources/updated", r#"{"uri":"a:b"}"#);
     assert_eq!(updated, UpstreamNotification::ResourceUpdated("a:b".to_owned()));
-    assert_eq!(news("notifications/tools/list_changed", "{}"), UpstreamNotification::ListChanged);
+    for (list, told) in [
+        ("resources", UpstreamNotification::ResourceListChanged),
+        ("tools", UpstreamNotification::ComponentListChanged(ComponentKind::Tool)),
+        ("prompts", UpstreamNotification::ComponentListChanged(ComponentKind::Prompt)),
+        ("others", UpstreamNotification::Other),
+    ] {
+        assert_eq!(news(&format!("notifications/{list}/list_changed"), "{}"), told);
+    }
     assert_eq!(news("notifications/resources/updated", "{}"), UpstreamNotification::Other);
     let listen = RequestId::Number("7".into());
     let acknowledged = news(
@@ -91,20 +94,8 @@ fn a_notification_is_known_by_what_it_is_about() {
     );
     let progress = news("notifications/progress", r#"{"progressToken":7,"progress":0.5}"#);
     assert!(
-        matches!(progress, UpstreamNotification::Progress(progress) if progress.total.is_none())
+        matches!(progress, UpstreamNotification::Progress { step, .. } if step.total.is_none())
     );
-}
-
-/// 1.9: an empty cursor is a cursor.
-#[test]
-fn an_empty_cursor_goes_on_and_an_absent_one_ends() {
-    let next =
-        |text: &str| next_cursor(&RawValue::from_string(text.to_owned()).unwrap()).map_err(|_| ());
-    assert_eq!(next(r#"{"nextCursor":""}"#), Ok(Some(String::new())));
-    assert_eq!(next("{}"), Ok(None));
-    assert_eq!(next(r#"{"nextCursor":null}"#), Ok(None));
-    assert_eq!(next(r#"{"nextCursor":5}"#), Err(()));
-    assert_eq!(next("[]"), Err(()));
 }
 
 #[test]

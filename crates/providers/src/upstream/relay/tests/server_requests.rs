@@ -4,12 +4,12 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use client::{Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget, input_request};
+use client::{Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
 use resource::{Caller, ComponentCall, ComponentKind, Error, ErrorKind, Json, Relay, Result};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 
-use super::super::{NoClientHandler, UpstreamRelay};
+use super::super::UpstreamRelay;
 use super::Notes;
 
 /// A server whose tools all request a name before they return.
@@ -84,11 +84,7 @@ impl AskingServer {
     }
 
     fn relayed(&self) -> UpstreamRelay {
-        let options = Options {
-            capabilities: Some(input_request::all_input_capabilities()),
-            handler: Some(Arc::new(NoClientHandler)),
-            ..Options::default()
-        };
+        let options = Options { relays_requests: true, ..Options::default() };
         UpstreamRelay::new(Client::new(ServerTarget::Pipes(Arc::new(self.clone())), options))
     }
 }
@@ -125,7 +121,7 @@ impl Caller for RecordingCaller {
     }
 
     async fn send_request(&self, method: &str, params: &Json) -> Result<Json> {
-        if !input_request::allows_input(&self.can, method, params) {
+        if !self.can.as_str().contains("elicitation") {
             return Err(Error::new(ErrorKind::Unsupported, "it cannot be asked that"));
         }
         self.heard.lock().unwrap().push(format!("{method} {params:?}"));

@@ -1,0 +1,156 @@
+//! Typed requests for tools and prompts: list, call, complete an argument.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use protocol::outbound::components;
+use protocol::outbound::decode::{self, DecodedPage};
+use protocol::outbound::request::prompt_completion_params;
+use protocol::{LogLevel, ParamHeaders};
+use resource::{
+    Caller, Completion, Component, ComponentCall, ComponentKind, Context, Json,
+    PromptCompletionRequest, UriRewrite,
+};
+use serde_json::value::RawValue;
+
+use crate::client::{Client, Request};
+use crate::error::{CallError, Error};
+use crate::server_requests::{ServerRequestHandler, repeat_with_input, run_with_requests};
+
+/// How many tools with parameter headers are remembered.
+const MAX_HEADER_TOOLS: usize = 4096;
+/// How many pages of the tool list are read to find the parameter headers of a tool.
+const MAX_LIST_PAGES: usize = 64;
+
+/// By listed tool: the arguments that the server wants repeated as HTTP headers.
+#[derive(Default)]
+pub(crate) struct ParamHeaderCache(Mutex<HashMap<String, Arc<ParamHeaders>>>);
+
+impl ParamHeaderCache {
+    fn update(&self, tools: &[Component]) {
+        let mut cache = self.0.lock();
+        for tool in tools {
+            let found = ParamHeaders::from_tool(&tool.json);
+            if found.is_empty() {
+                cache.remove(&tool.name);
+            } else if cache.len() < MAX_HEADER_TOOLS || cache.contains_key(&tool.name) {
+                cache.insert(tool.name.clone(), Arc::new(found));
+            }
+        }
+    }
+
+    fn for_call(&self, call: &ComponentCall<'_>, params: &RawValue) -> Vec<(String, String)> {
+        let headers = match call.kind {
+            ComponentKind::Tool => self.0.lock().get(call.name).cloned(),
+            ComponentKind::Prompt => None,
+        };
+        headers.map(|headers| headers.for_call(params)).unwrap_or_default()
+    }
+}
+
+impl Client {
+    /// One page of tools or prompts, as the server cuts its list; `rewrite` makes the URIs in
+    /// their descriptions public.
+    pub async fn component_page(
+        &self,
+        kind: ComponentKind,
+        rewrite: &dyn UriRewrite,
+        from: Option<&str>,
+    ) -> Result<DecodedPage<Component>, Error> {
+        let request = Request::new(components::list_method(kind)).at_cursor(from)?;
+        let answer = self.send_request(&request).await?;
+        let page = decode::component_page(&answer, kind, rewrite)?;
+        if kind == ComponentKind::Tool {
+            self.param_headers.update(&page.items);
+        }
+        Ok(page)
+    }
+
+    /// Calls a tool or gets a prompt, and relays progress, log messages and the server's requests
+    /// to the context's sink and caller meanwhile. The URIs in the result are public.
+    pub async fn send_call(
+        &self,
+        ctx: &Context,
+        call: &ComponentCall<'_>,
+    ) -> Result<Json, CallError> {
+        let caller = ctx.caller().map(AsRef::as_ref);
+        let params = components::call_params(call.params, call.name, call.uri_rewrite, caller)
+            .map_err(|flaw| CallError::invalid(&flaw))?;
+        if let Some(level) = caller.and_then(Caller::log_level).and_then(LogLevel::from_name) {
+            self.lower_log_level(level).await;
+        }
+        repeat_with_input(caller, params, |params| async move {
+            let result = self.send_with_headers(ctx, call, &params).await?;
+            Ok(components::public_result(&result, call.uri_rewrite))
+        })
+        .await
+    }
+
+    /// Completion values for an argument of a prompt.
+    pub async fn prompt_completion(
+        &self,
+        request: &PromptCompletionRequest<'_>,
+    ) -> Result<Completion, Error> {
+        self.send_completion(prompt_completion_params(request)).await
+    }
+
+    /// Sends the call; if the server rejects its headers, reads the tool list, which declares
+    /// parameter headers, and sends the call again.
+    async fn send_with_headers(
+        &self,
+        ctx: &Context,
+        call: &ComponentCall<'_>,
+        params: &RawValue,
+    ) -> Result<Box<RawValue>, Error> {
+        match self.send_call_once(ctx, call, params).await {
+            Err(error) if error.is_header_mismatch() && call.kind == ComponentKind::Tool => {}
+            answer => return answer,
+        }
+        let mut cursor = None;
+        for _ in 0..MAX_LIST_PAGES {
+            let page = self.component_page(call.kind, call.uri_rewrite, cursor.as_deref()).await?;
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        self.send_call_once(ctx, call, params).await
+    }
+
+    async fn send_call_once(
+        &self,
+        ctx: &Context,
+        call: &ComponentCall<'_>,
+        params: &RawValue,
+    ) -> Result<Box<RawValue>, Error> {
+        let mut request = Request::new(components::call_method(call.kind))
+            .params(params.to_owned())
+            .param_headers(self.param_headers.for_call(call, params));
+        if let Some(sink) = ctx.progress_sink() {
+            request = request.progress(Arc::clone(sink));
+        }
+        match ctx.caller() {
+            Some(caller) => {
+                let (handler, requests) = ServerRequestHandler::new(caller);
+                let request = request.with_handler(handler);
+                let work = self.send_request(&request);
+                run_with_requests(work, requests, &**caller, call.uri_rewrite).await
+            }
+            None => {
+                // Register this call too, so that its requests never go to another caller.
+                let request = request.with_handler(ServerRequestHandler::NoCaller);
+                self.send_request(&request).await
+            }
+        }
+    }
+
+    /// Lowers the server's log threshold to `level`, if it is higher. A failure is only logged:
+    /// the call works without.
+    async fn lower_log_level(&self, level: LogLevel) {
+        let lowered = async { self.connection.session().await?.lower_log_level(level).await };
+        if let Err(error) = lowered.await {
+            tracing::debug!(%error, "setting the log level of a server failed");
+        }
+    }
+}
