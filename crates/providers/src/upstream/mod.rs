@@ -17,8 +17,9 @@ mod shared_subscription;
 mod stat;
 mod watch;
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -30,7 +31,7 @@ use machinery::{Cache, CacheBounds, RequiredFreshness, SingleFlight};
 use parking_lot::Mutex;
 use resource::{
     Complete, Completion, CompletionRequest, Context, Error, Facets, Freshness, Page, PageRequest,
-    Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
+    Principal, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
 };
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
@@ -53,18 +54,22 @@ const DESCRIPTION_CACHE_BOUNDS: CacheBounds =
     CacheBounds { entries: 4_096, ..CacheBounds::weight(128 << 20) };
 /// How many polled resources are read at the same time.
 const MAX_CONCURRENT_POLLS: usize = 4;
+/// How many principals besides the local one have a cache.
+const MAX_VIEWS: usize = 64;
 
 /// Another MCP server as a provider.
 ///
 /// It connects on first use. From then on it knows the server's capabilities, and remembers them
 /// while the server is disconnected.
 pub struct Upstream {
+    /// The view of the local principal.
     inner: Arc<Inner>,
+    /// The views of other principals, by key.
+    views: Cache<Arc<str>, Arc<Inner>>,
 }
 
-/// Shared state. Its caches hold the responses to one identity, the one that the client presents
-/// to the server, so responses with scope `private` never cross identities (K-03).
-struct Inner {
+/// What all principals share: the connection, its credential, and the subscriptions.
+struct UpstreamShared {
     client: Client,
     relay: UpstreamRelay,
     listing_ttl: Duration,
@@ -72,6 +77,21 @@ struct Inner {
     reads_to_describe: bool,
     connection_status: tokio::sync::watch::Receiver<ConnectionStatus>,
     last_server: Mutex<Option<Arc<RemoteServer>>>,
+    subscribers: ChangeSubscribers,
+    subscriptions: SharedSubscriptions,
+    listen_task: OnceLock<AbortHandle>,
+    poll_permits: Semaphore,
+    failure_log: FailureLog,
+    wall_clock_times: WallClockTimes,
+    has_warned: AtomicBool,
+    /// The views whose caches a change invalidates.
+    views: Mutex<Vec<Weak<Inner>>>,
+}
+
+/// One principal's view of the server: its cached responses. A response with scope `private` never
+/// reaches another principal, since no two share a cache or a request (K-03).
+struct Inner {
+    shared: Arc<UpstreamShared>,
     resource_pages: Arc<UpstreamPages<Resource>>,
     template_pages: Arc<UpstreamPages<Template>>,
     full_listing_cache: Cache<(), Arc<FullListing>>,
@@ -80,13 +100,14 @@ struct Inner {
     metadata_flight: SingleFlight<Uri, Result<Arc<Resource>, Failure>>,
     read_cache: Cache<Uri, Arc<UpstreamContent>>,
     read_flight: SingleFlight<Uri, Result<UpstreamReadOutcome, Failure>>,
-    subscribers: ChangeSubscribers,
-    subscriptions: SharedSubscriptions,
-    listen_task: OnceLock<AbortHandle>,
-    poll_permits: Semaphore,
-    failure_log: FailureLog,
-    wall_clock_times: WallClockTimes,
-    has_warned: AtomicBool,
+}
+
+impl Deref for Inner {
+    type Target = UpstreamShared;
+
+    fn deref(&self) -> &UpstreamShared {
+        &self.shared
+    }
 }
 
 impl Upstream {
@@ -96,7 +117,7 @@ impl Upstream {
             options;
         let standing = client.status();
         let relayed = UpstreamRelay::new(client.clone());
-        let inner = Inner {
+        let shared = UpstreamShared {
             client,
             relay: relayed,
             listing_ttl: listing,
@@ -104,14 +125,6 @@ impl Upstream {
             reads_to_describe,
             connection_status: standing,
             last_server: Mutex::default(),
-            resource_pages: UpstreamPages::new(),
-            template_pages: UpstreamPages::new(),
-            full_listing_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
-            full_listing_flight: SingleFlight::default(),
-            metadata_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
-            metadata_flight: SingleFlight::default(),
-            read_cache: Cache::new(READ_CACHE_BOUNDS),
-            read_flight: SingleFlight::default(),
             subscribers: ChangeSubscribers::default(),
             subscriptions: SharedSubscriptions::default(),
             listen_task: OnceLock::new(),
@@ -119,8 +132,23 @@ impl Upstream {
             failure_log: FailureLog::default(),
             wall_clock_times: WallClockTimes::default(),
             has_warned: AtomicBool::new(false),
+            views: Mutex::default(),
         };
-        Self { inner: Arc::new(inner) }
+        let views = Cache::new(CacheBounds::entries(MAX_VIEWS));
+        Self { inner: Inner::new(Arc::new(shared)), views }
+    }
+
+    /// The view of the principal that asks.
+    fn view(&self, ctx: &Context) -> Arc<Inner> {
+        let key = ctx.principal().key();
+        if key == Principal::local().key() {
+            return Arc::clone(&self.inner);
+        }
+        self.views.get(key).unwrap_or_else(|| {
+            let view = Inner::new(Arc::clone(&self.inner.shared));
+            self.views.insert(Arc::clone(key), Arc::clone(&view), 1);
+            view
+        })
     }
 
     /// Connects to the server, so that its capabilities are known.
@@ -135,7 +163,7 @@ impl Upstream {
     }
 }
 
-impl Drop for Inner {
+impl Drop for UpstreamShared {
     fn drop(&mut self) {
         if let Some(task) = self.listen_task.get() {
             task.abort();
@@ -144,6 +172,26 @@ impl Drop for Inner {
 }
 
 impl Inner {
+    /// A view with empty caches.
+    fn new(shared: Arc<UpstreamShared>) -> Arc<Self> {
+        let view = Arc::new(Self {
+            shared,
+            resource_pages: UpstreamPages::new(),
+            template_pages: UpstreamPages::new(),
+            full_listing_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
+            full_listing_flight: SingleFlight::default(),
+            metadata_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
+            metadata_flight: SingleFlight::default(),
+            read_cache: Cache::new(READ_CACHE_BOUNDS),
+            read_flight: SingleFlight::default(),
+        });
+        let mut views = view.views.lock();
+        views.retain(|view| view.strong_count() > 0);
+        views.push(Arc::downgrade(&view));
+        drop(views);
+        view
+    }
+
     /// The last known capabilities; `None` if the server never connected.
     fn known_capabilities(&self) -> Option<RemoteCapabilities> {
         self.known_server().map(|server| server.capabilities)
@@ -269,35 +317,35 @@ impl Inner {
 impl Provider for Upstream {
     async fn list(
         &self,
-        _: &Context,
+        ctx: &Context,
         parent: Option<&Uri>,
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         self.inner.start_listener();
         let listed = match parent {
-            None => self.inner.list_resources(paging).await,
-            Some(parent) => self.inner.list_children(parent, paging).await,
+            None => self.view(ctx).list_resources(paging).await,
+            Some(parent) => self.view(ctx).list_children(parent, paging).await,
         };
         let mut page = listed.inspect_err(|error| self.record_error(error))?;
         page.items.retain(|item| paging.shows(item));
         Ok(page)
     }
 
-    async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         self.inner.start_listener();
-        let listed = self.inner.list_templates(paging).await;
+        let listed = self.view(ctx).list_templates(paging).await;
         listed.inspect_err(|error| self.record_error(error))
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.inner.start_listener();
-        let described = self.inner.describe(uri).await;
+        let described = self.view(ctx).describe(uri).await;
         described.inspect_err(|error| self.record_error(error))
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.inner.start_listener();
-        let opened = self.inner.read_window(ctx, uri, request).await;
+        let opened = self.view(ctx).read_window(ctx, uri, request).await;
         opened.inspect_err(|error| self.record_error(error))
     }
 

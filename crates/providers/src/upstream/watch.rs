@@ -96,10 +96,9 @@ impl Inner {
             NotificationKind::ResourceListChanged => {
                 if !notice.from_server {
                     // Anything may have changed during the disconnect.
-                    self.read_cache.invalidate(|_| true);
-                    self.metadata_cache.invalidate(|_| true);
-                    self.read_flight.forget_all();
-                    self.metadata_flight.forget_all();
+                    for view in self.all_views() {
+                        view.invalidate_content(|_| true);
+                    }
                 }
                 self.apply_change(&Change::Listing.with_extra(notice_extra(notice)));
             }
@@ -107,26 +106,38 @@ impl Inner {
         }
     }
 
-    /// Invalidates what `change` affects, then sends it to the subscribers.
+    /// Invalidates what `change` affects in every view, then sends it to the subscribers.
     pub(super) fn apply_change(&self, change: &Change) {
-        match change.without_extra() {
-            Change::Updated(uri) | Change::Removed(uri) => {
+        for view in self.all_views() {
+            match change.without_extra() {
                 // A read of a collection may contain its children.
-                self.read_cache.invalidate(|kept| is_within(uri, kept));
-                self.metadata_cache.invalidate(|kept| is_within(uri, kept));
-                self.read_flight.forget_all();
-                self.metadata_flight.forget_all();
+                Change::Updated(uri) | Change::Removed(uri) => {
+                    view.invalidate_content(|kept| is_within(uri, kept));
+                }
+                Change::Listing => {
+                    view.resource_pages.invalidate();
+                    view.template_pages.invalidate();
+                    view.metadata_cache.invalidate(|_| true);
+                }
+                Change::Components(_) | Change::WithExtra(..) => return,
             }
-            Change::Listing => {
-                self.resource_pages.invalidate();
-                self.template_pages.invalidate();
-                self.metadata_cache.invalidate(|_| true);
-            }
-            Change::Components(_) | Change::WithExtra(..) => return,
+            view.full_listing_cache.invalidate(|()| true);
+            view.full_listing_flight.forget_all();
         }
-        self.full_listing_cache.invalidate(|()| true);
-        self.full_listing_flight.forget_all();
         self.subscribers.broadcast(change);
+    }
+
+    fn all_views(&self) -> Vec<Arc<Self>> {
+        self.views.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Drops the cached reads and descriptions that are meant, and lets no one join a request for
+    /// one.
+    fn invalidate_content(&self, is_meant: impl Fn(&Uri) -> bool) {
+        self.read_cache.invalidate(&is_meant);
+        self.metadata_cache.invalidate(&is_meant);
+        self.read_flight.forget_all();
+        self.metadata_flight.forget_all();
     }
 
     /// Adds a subscriber. The stream holds all matching changes from now on.
@@ -204,9 +215,9 @@ impl NotificationListener {
 
 #[async_trait]
 impl Watch for Upstream {
-    async fn watch(&self, _: &Context, interest: Interest) -> Result<UpstreamChangeStream> {
-        let inner = &self.inner;
-        inner.start_listener();
+    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<UpstreamChangeStream> {
+        self.inner.start_listener();
+        let inner = self.view(ctx);
         match interest {
             Interest::Components(kind) => return Ok(inner.relay.changes(kind)),
             Interest::Everything => {

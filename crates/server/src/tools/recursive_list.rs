@@ -17,7 +17,7 @@ const PAGE_SIZE: usize = 256;
 const MAX_DEPTH: usize = 64;
 const MAX_COLLECTIONS: usize = 100_000;
 /// How many pages one walk fetches before it pauses: under a filter, a page may hold nothing.
-const MAX_PAGES: usize = 64;
+const MAX_PAGES: usize = 256;
 
 /// A depth-first traversal in progress.
 pub(super) struct RecursiveList<'a> {

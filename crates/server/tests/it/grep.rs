@@ -223,7 +223,10 @@ async fn so_many_resources_are_looked_at_in_one_call_and_no_more() {
     }
     let (memory, mut pipe) = pipe(memory);
     let (found, calls) = all(&mut pipe, json!({ "pattern": "x", "uri": "test://2004?" })).await;
-    assert_eq!((found.len(), calls, memory.counts().reads()), (10, 2, 10));
+    let told = (found.len(), calls, memory.counts().reads());
+    assert_eq!(told, (10, 1, 10), "the provider applies the filter, so that only matches count");
+    let (found, calls) = all(&mut pipe, json!({ "pattern": "y" })).await;
+    assert_eq!((found.len(), calls), (0, 2), "without a filter, all of them count");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use resource::{ErrorKind, Window};
+use resource::{
+    Change, Content, Context, ErrorKind, Principal, Provider, ReadRequest, Uri, Window,
+};
 use serde_json::json;
 
 use super::scripted_server::{ScriptedReply, ScriptedServer};
@@ -42,6 +44,28 @@ async fn a_reading_is_good_for_as_long_as_the_server_says() {
     assert_eq!(text(&upstream, "a://y").await, "reading 1");
     tokio::time::advance(Duration::from_secs(1)).await;
     assert_eq!(text(&upstream, "a://x").await, "reading 2");
+}
+
+/// K-03.
+#[tokio::test(start_paused = true)]
+async fn a_private_reading_reaches_no_other_principal() {
+    let stage = counting(5_000);
+    let upstream = stage.upstream();
+    let uri = Uri::parse("a://x").unwrap();
+    let [alice, bob] = ["alice", "bob"].map(|key| Context::new(Principal::authenticated(key)));
+    for (ctx, expected) in [(&alice, "reading 0"), (&bob, "reading 1"), (&alice, "reading 0")] {
+        let whole = ReadRequest::whole(100);
+        let Content::Parts(mut parts) = upstream.read(ctx, &uri, &whole).await.unwrap().content
+        else {
+            panic!("it has content")
+        };
+        assert_eq!(testkit::contract::bytes_of(parts.remove(0).body).await, expected);
+    }
+    upstream.inner.apply_change(&Change::Updated(uri.clone()));
+    let whole = ReadRequest::whole(100);
+    upstream.read(&bob, &uri, &whole).await.unwrap();
+    upstream.read(&alice, &uri, &whole).await.unwrap();
+    assert_eq!(stage.requests(READ).len(), 4, "a change invalidates the reading of each");
 }
 
 /// K-02, K-07.
