@@ -29,7 +29,7 @@ impl CursorSeal {
         base64_simd::URL_SAFE_NO_PAD.encode_to_string(sealed)
     }
 
-    /// Undoes [`Seal::close`]. Refuses text that was not sealed with this key for this list.
+    /// Undoes [`CursorSeal::seal`]. Refuses text that was not sealed with this key for this list.
     pub fn unseal(&self, list: &str, text: &str) -> Result<Cursor> {
         let bytes = base64_simd::URL_SAFE_NO_PAD
             .decode_to_vec(text.as_bytes())

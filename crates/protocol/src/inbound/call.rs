@@ -260,7 +260,7 @@ pub enum ClientNotification {
 }
 
 impl ClientNotification {
-    /// Decodes a notification. Returns [`Told::Other`] if it is malformed or unknown.
+    /// Decodes a notification. Returns [`ClientNotification::Other`] if it is malformed or unknown.
     pub fn decode(method: &str, params: Option<&RawValue>) -> Self {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -41,7 +41,7 @@ pub enum Reply {
     Completion(Completion),
     /// A page of tools or of prompts.
     Components(ComponentKind, ReplyPage<Component>),
-    /// An upstream server's result, as [`outcome`](crate::inbound::shape::outcome::outcome) adapted it.
+    /// An upstream server's result, as [`adapt_result`](crate::inbound::shape::relayed_result::adapt_result) adapted it.
     UpstreamResult(Json),
     /// The result of one of refdesk's own tools.
     ToolResult(ToolResult),

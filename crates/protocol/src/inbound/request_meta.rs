@@ -133,8 +133,8 @@ impl<'a> RequestMeta<'a> {
 
     /// The revision of a stateless request. Refuses unknown revisions and those with a handshake.
     pub fn revision(date: &str) -> Result<Revision, Refusal> {
-        let known = Revision::from_date(&date).filter(|revision| !revision.has_handshake());
-        known.ok_or_else(|| Refusal::unsupported_revision(&date))
+        let known = Revision::from_date(date).filter(|revision| !revision.has_handshake());
+        known.ok_or_else(|| Refusal::unsupported_revision(date))
     }
 
     /// True if the client of a stateless request declares SEP-2093. Refuses a request without

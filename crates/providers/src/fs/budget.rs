@@ -123,10 +123,10 @@ impl WorkBudget {
     pub(super) fn spend_name(&self) -> io::Result<()> {
         let seen = self.names_read.get() + 1;
         self.names_read.set(seen);
-        if seen.is_multiple_of(10_000) {
-            if let Some(ctx) = &self.ctx {
-                ctx.report_progress(seen, None);
-            }
+        if seen.is_multiple_of(10_000)
+            && let Some(ctx) = &self.ctx
+        {
+            ctx.report_progress(seen, None);
         }
         if self.is_unlimited() && !seen.is_multiple_of(CANCEL_CHECK_INTERVAL) {
             return Ok(());

@@ -7,13 +7,13 @@ use resource::{MemberPlace, Resource};
 pub(super) fn apply(abilities: RemoteCapabilities, resource: &mut Resource, is_polled: bool) {
     // B-03: the MIME type counts only if the server can list directories.
     let is_directory = resource.mime.as_deref() == Some("inode/directory");
-    if resource.listable == None
+    if resource.listable.is_none()
         && is_directory
         && abilities.child_listing != ChildListing::Unsupported
     {
         resource.listable = Some(true);
     }
-    if resource.watchable != None {
+    if resource.watchable.is_some() {
         return;
     }
     let is_watchable = abilities.has_subscribe || is_polled;

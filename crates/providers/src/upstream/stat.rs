@@ -71,7 +71,7 @@ impl Inner {
         let mut resource = Resource::clone(&part.resource);
         resource.size.get_or_insert(part.bytes.len() as u64);
         let is_lone = opened.parts.iter().all(|part| part.resource.uri == *uri);
-        if !is_lone && resource.listable == None {
+        if !is_lone && resource.listable.is_none() {
             resource.size = None;
         }
         let Some(template) = self.matching_template(uri).await else {
