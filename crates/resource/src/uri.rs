@@ -118,6 +118,26 @@ pub fn encode_segment(segment: &[u8], into: &mut String) {
     }
 }
 
+/// Writes `value` as RFC 6570 expands it in `{+name}`: delimiters and what is percent-encoded
+/// already stay as they are.
+pub fn expand_reserved(value: &str, into: &mut String) {
+    let bytes = value.as_bytes();
+    let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);
+    for (at, &byte) in bytes.iter().enumerate() {
+        let is_triplet = byte == b'%' && is_hex(at + 1) && is_hex(at + 2);
+        if is_triplet || is_unreserved(byte) || is_reserved(byte) {
+            into.push(char::from(byte));
+        } else {
+            encode_segment(&[byte], into);
+        }
+    }
+}
+
+/// Writes `path` as a value for `{+name}`: its expansion names the same path.
+pub fn reserved_value(path: &str) -> String {
+    path.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
+}
+
 /// Decodes percent-encoding, once.
 pub fn percent_decode(text: &str) -> Cow<'_, [u8]> {
     let bytes = text.as_bytes();

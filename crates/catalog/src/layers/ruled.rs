@@ -1,5 +1,6 @@
 //! Metadata-rules layer: sets metadata and hides resources by glob patterns from the settings.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -317,18 +318,18 @@ fn expand_template(request: &CompletionRequest<'_>, value: &str) -> Option<Strin
     let mut text = request.template.to_owned();
     let settled = request.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in settled.chain([(request.variable, value)]) {
-        for (hole, slash) in [(format!("{{+{name}}}"), true), (format!("{{{name}}}"), false)] {
-            let mut written = String::new();
-            for (at, segment) in value.split('/').enumerate() {
-                written.push_str(match (at, slash) {
-                    (0, _) => "",
-                    (_, true) => "/",
-                    (_, false) => "%2F",
-                });
-                uri::encode_segment(segment.as_bytes(), &mut written);
+        let (mut reserved, mut simple) = (String::new(), String::new());
+        uri::expand_reserved(value, &mut reserved);
+        for byte in value.bytes() {
+            // A simple expansion leaves only unreserved characters as they are.
+            if uri::is_unreserved(byte) {
+                simple.push(char::from(byte));
+            } else {
+                let _ = write!(simple, "%{byte:02X}");
             }
-            text = text.replace(&hole, &written);
         }
+        text = text.replace(&format!("{{+{name}}}"), &reserved);
+        text = text.replace(&format!("{{{name}}}"), &simple);
     }
     (!text.contains('{')).then_some(text)
 }

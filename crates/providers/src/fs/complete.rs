@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use resource::uri::{percent_decode, reserved_value};
 use resource::{Completion, CompletionRequest, Error, Result};
 
 use super::budget::WorkBudget;
@@ -32,12 +33,15 @@ pub(super) fn check_completion(request: &CompletionRequest<'_>) -> Result<()> {
 }
 
 impl FsRoot {
-    /// Completes `typed` by one path segment, best match first.
+    /// Completes `typed` by one path segment, best match first. Values are written so that the
+    /// expansion of the template names the same file, whatever its name holds.
     pub(super) fn complete_path(
         &self,
         typed: &str,
         budget: &WorkBudget,
     ) -> Result<Completion, FsError> {
+        let decoded = percent_decode(typed);
+        let typed = &*String::from_utf8_lossy(&decoded);
         let (folder, stem) =
             typed.rsplit_once('/').map_or(("", typed), |(folder, stem)| (folder, stem));
         let path = match LocalPath::from_bytes(folder.as_bytes()) {
@@ -80,8 +84,12 @@ impl FsRoot {
                 kind => Ok(kind == FileKind::Folder),
             };
             match (is_folder, std::str::from_utf8(name)) {
-                (Ok(true), Ok(name)) => completion.values.push(format!("{prefix}{name}/")),
-                (Ok(false), Ok(name)) => completion.values.push(format!("{prefix}{name}")),
+                (Ok(true), Ok(name)) => {
+                    completion.values.push(reserved_value(&format!("{prefix}{name}/")));
+                }
+                (Ok(false), Ok(name)) => {
+                    completion.values.push(reserved_value(&format!("{prefix}{name}")));
+                }
                 _ => completion.total -= 1,
             }
         }

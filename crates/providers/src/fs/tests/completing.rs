@@ -57,6 +57,27 @@ async fn paths_are_completed_folder_by_folder_the_likeliest_first() {
 }
 
 #[tokio::test]
+async fn completed_values_read_back_whatever_the_name_holds() {
+    let names = ["why?.md", "c#/x.md", "%41", "100%", "a b", "日本.md", "[x].md"];
+    let tree = Tree::of(names);
+    let desk = tree.serve(ListingMode::Auto);
+    let template = resource::UriTemplate::parse("file:///{+path}").unwrap();
+    let mut typed = values(&desk, "").await;
+    typed.extend(values(&desk, "c%23/").await);
+    typed.retain(|value| !value.ends_with('/'));
+    assert_eq!(typed.len(), names.len(), "{typed:?}");
+    for value in typed {
+        let mut text = "file:///".to_owned();
+        resource::uri::expand_reserved(&value, &mut text);
+        let uri = resource::Uri::parse(&text).unwrap();
+        assert!(template.matches(&uri).is_some(), "{uri}");
+        let name = desk.stat(uri.as_str()).await.unwrap().name.clone();
+        assert!(names.iter().any(|known| known.ends_with(&name)), "{uri} is {name}");
+        assert!(values(&desk, &value).await.contains(&value), "{value} completes to itself");
+    }
+}
+
+#[tokio::test]
 async fn at_most_a_hundred_are_given_and_all_are_counted() {
     let tree = Tree::of([]);
     for number in 0..5_000 {
