@@ -15,7 +15,10 @@ use crate::inbound::refusal::Refusal;
 use crate::json::frame::RequestId;
 
 /// Bytes of a body to encode at a time. A multiple of 3, so base64 chunks join unpadded.
-const CHUNK_BYTES: usize = 48 * 1024;
+const CHUNK_BYTES: usize = 96 * 1024;
+
+/// Bytes of text to escape in one step, which bounds the buffer that escaping reserves.
+const ESCAPE_STEP: usize = 4 * 1024;
 
 /// Maximum size of a message of several pieces that is written as one buffer.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
@@ -117,7 +120,7 @@ impl Outgoing {
         if length.is_none_or(|length| length > MAX_BUFFERED_BYTES) {
             return Err(self);
         }
-        let mut whole = Vec::with_capacity(self.pieces.iter().map(OutgoingPiece::max_len).sum());
+        let mut whole = Vec::with_capacity(self.pieces.iter().map(OutgoingPiece::capacity).sum());
         for piece in self.pieces {
             match piece {
                 OutgoingPiece::Json(bytes) => whole.extend_from_slice(&bytes),
@@ -146,11 +149,11 @@ impl OutgoingPiece {
     }
 
     /// The buffer that encoding the piece needs, if it is in memory.
-    fn max_len(&self) -> usize {
+    fn capacity(&self) -> usize {
         let length = self.buffered_len().unwrap_or(0);
         match self {
             Self::Json(_) => length,
-            Self::Body(Body::Text(_)) => max_escaped_len(length),
+            Self::Body(Body::Text(_)) => escape_capacity(length),
             Self::Body(Body::Blob(_)) => base64_simd::STANDARD.encoded_length(length),
         }
     }
@@ -233,35 +236,40 @@ fn reuse_buffer(last: &mut Bytes) -> Vec<u8> {
 
 fn escape_chunk(chunk: &[u8], last: &mut Bytes) -> Bytes {
     let mut out = reuse_buffer(last);
-    escape_quoted(chunk, &mut out);
+    out.reserve(escape_capacity(chunk.len()));
+    escape(chunk, &mut out);
     *last = Bytes::from(out);
-    last.slice(1..last.len() - 1)
+    last.clone()
 }
 
 /// Appends `text` as the inside of a JSON string. Replaces invalid UTF-8.
 fn escape(text: &[u8], into: &mut Vec<u8>) {
-    // The opening quote takes the place of the last byte, so that nothing has to move.
-    let before = into.pop();
-    let start = into.len();
-    escape_quoted(text, into);
-    into.pop();
-    match before {
-        Some(byte) => into[start] = byte,
-        None => drop(into.remove(start)),
-    }
-}
-
-/// Appends `text` as a JSON string with its quotes. Replaces invalid UTF-8.
-fn escape_quoted(text: &[u8], into: &mut Vec<u8>) {
     match simdutf8::basic::from_utf8(text) {
-        Ok(text) => json_escape_simd::escape_into(text, into),
-        Err(_) => json_escape_simd::escape_into(String::from_utf8_lossy(text), into),
+        Ok(text) => escape_str(text, into),
+        Err(_) => escape_str(&String::from_utf8_lossy(text), into),
     }
 }
 
-/// The buffer that `json_escape_simd` reserves to escape `length` bytes.
-const fn max_escaped_len(length: usize) -> usize {
-    length * 6 + 35
+fn escape_str(mut text: &str, into: &mut Vec<u8>) {
+    while !text.is_empty() {
+        let (step, rest) = text.split_at(text.floor_char_boundary(ESCAPE_STEP));
+        // The opening quote takes the place of the last byte, so that nothing has to move.
+        let before = into.pop();
+        let start = into.len();
+        json_escape_simd::escape_into(step, into);
+        into.pop();
+        match before {
+            Some(byte) => into[start] = byte,
+            None => drop(into.remove(start)),
+        }
+        text = rest;
+    }
+}
+
+/// Buffer for `length` bytes of text, of which few need escaping.
+fn escape_capacity(length: usize) -> usize {
+    // `json_escape_simd` reserves six times the length of each step, and 35 bytes.
+    length * 9 / 8 + 6 * ESCAPE_STEP.min(length) + 35
 }
 
 fn encode_base64(bytes: &[u8], last: &mut Bytes) -> Bytes {
