@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use crate::template::UriTemplate;
 use crate::unknown_members::UnknownMembers;
 use crate::uri::Uri;
+use crate::variable::Variable;
 
 /// A resource as a listing shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +129,8 @@ pub struct Template {
     pub icons: Vec<Icon>,
     /// Hints on how to use its resources.
     pub annotations: Annotations,
+    /// What the source says of its variables; those that it does not describe are left out.
+    pub variables: Vec<Variable>,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }

@@ -19,6 +19,7 @@ pub mod template;
 pub mod tokens;
 pub mod unknown_members;
 pub mod uri;
+pub mod variable;
 
 pub use caller::Caller;
 pub use change::{Change, Interest};
@@ -40,3 +41,4 @@ pub use search::{Passage, Search, SearchHit, SearchRequest};
 pub use template::UriTemplate;
 pub use unknown_members::{MemberPlace, UnknownMembers};
 pub use uri::Uri;
+pub use variable::{Variable, VariableKind, VariableValue, VariableValues};

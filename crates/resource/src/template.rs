@@ -3,10 +3,9 @@
 //! It does not expand. Matching takes time linear in the length of the URI for each part of the
 //! template, for any input.
 
-use std::collections::BTreeMap;
-
 use crate::error::{Error, Result};
 use crate::uri::{Uri, is_reserved, is_unreserved, percent_decode};
+use crate::variable::{VariableValue, VariableValues};
 
 /// A parsed URI template.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,20 +83,29 @@ impl UriTemplate {
 
     /// The names of its variables, in order.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
-        let holes = self.pieces.iter().filter_map(|piece| match piece {
+        self.expressions().flat_map(|hole| &hole.variables).map(|variable| variable.name.as_str())
+    }
+
+    fn expressions(&self) -> impl Iterator<Item = &TemplateExpression> {
+        self.pieces.iter().filter_map(|piece| match piece {
             TemplatePiece::Expression(hole) => Some(hole),
             TemplatePiece::Literal(_) => None,
-        });
-        holes.flat_map(|hole| &hole.variables).map(|variable| variable.name.as_str())
+        })
+    }
+
+    /// Whether the variable is exploded, as in `{/path*}`, so that its value is a list.
+    pub fn is_list(&self, name: &str) -> bool {
+        let mut variables = self.expressions().flat_map(|hole| &hole.variables);
+        variables.any(|variable| variable.name == name && variable.explodes)
     }
 
     /// Finds the values that expand this template to `uri`; `None` if there are none.
     ///
     /// If several match, the leftmost expression takes as much as it can.
-    pub fn matches(&self, uri: &Uri) -> Option<BTreeMap<String, String>> {
+    pub fn matches(&self, uri: &Uri) -> Option<VariableValues> {
         let text = uri.as_str();
         let spans = self.spans(text)?;
-        let mut values = BTreeMap::new();
+        let mut values = VariableValues::new();
         for (piece, (start, end)) in self.pieces.iter().zip(spans) {
             if let TemplatePiece::Expression(hole) = piece {
                 hole.extract_values(&text[start..end], &mut values)?;
@@ -216,7 +224,7 @@ impl TemplateExpression {
     }
 
     /// Adds the values that expand to `run` to `into`; `None` if there are none.
-    fn extract_values(&self, run: &str, into: &mut BTreeMap<String, String>) -> Option<()> {
+    fn extract_values(&self, run: &str, into: &mut VariableValues) -> Option<()> {
         let inside = match self.operator_byte() {
             Some(_) if run.is_empty() => return Some(()),
             Some(_) => &run[1..],
@@ -231,17 +239,22 @@ impl TemplateExpression {
     }
 
     /// Parses `a=1&b=2`, in any order.
-    fn extract_named(
-        &self,
-        run: &str,
-        separator: char,
-        into: &mut BTreeMap<String, String>,
-    ) -> Option<()> {
+    fn extract_named(&self, run: &str, separator: char, into: &mut VariableValues) -> Option<()> {
         for pair in run.split(separator) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            self.variables.iter().find(|variable| variable.name == name)?;
-            if into.insert(name.to_owned(), decode_value(value)?).is_some() {
-                return None;
+            let value = decode_value(value)?;
+            let variable = self.variables.iter().find(|variable| variable.name == name)?;
+            match into.get_mut(name) {
+                Some(VariableValue::List(values)) => values.push(value),
+                Some(VariableValue::Text(_)) => return None,
+                None => {
+                    let value = if variable.explodes {
+                        VariableValue::List(vec![value])
+                    } else {
+                        VariableValue::Text(value)
+                    };
+                    into.insert(name.to_owned(), value);
+                }
             }
         }
         Some(())
@@ -252,7 +265,7 @@ impl TemplateExpression {
         &self,
         run: &str,
         separator: char,
-        into: &mut BTreeMap<String, String>,
+        into: &mut VariableValues,
     ) -> Option<()> {
         let keeps_rest = self.variables.len() == 1 && self.operator.is_none_or(|o| o != '/')
             || self.variables.last().is_some_and(|variable| variable.explodes);
@@ -266,7 +279,13 @@ impl TemplateExpression {
             return None;
         }
         for (variable, value) in self.variables.iter().zip(values) {
-            into.insert(variable.name.clone(), decode_value(value)?);
+            let value = if variable.explodes {
+                let values = value.split(separator).map(decode_value);
+                VariableValue::List(values.collect::<Option<_>>()?)
+            } else {
+                VariableValue::Text(decode_value(value)?)
+            };
+            into.insert(variable.name.clone(), value);
         }
         Some(())
     }

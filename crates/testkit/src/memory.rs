@@ -111,6 +111,7 @@ impl MemoryProvider {
             mime: Some("text/plain".to_owned()),
             icons: Vec::new(),
             annotations: Annotations::default(),
+            variables: Vec::new(),
             extra: UnknownMembers::default(),
         };
         let mut patterns = self.templates.write();
@@ -272,10 +273,10 @@ impl MemoryProvider {
     /// The description and text of a resource that a template expands to.
     fn expand(&self, uri: &Uri) -> Option<(Resource, Bytes)> {
         self.all_templates().iter().find_map(|pattern| {
-            let values = pattern.template.uri.matches(uri)?;
+            let values = pattern.template.bind(uri)?.ok()?;
             let mut text = pattern.text.clone();
             for (name, value) in &values {
-                text = text.replace(&format!("{{{name}}}"), value);
+                text = text.replace(&format!("{{{name}}}"), &value.joined());
             }
             let mut resource = Resource::new(uri.clone(), pattern.template.name.clone());
             resource.mime.clone_from(&pattern.template.mime);

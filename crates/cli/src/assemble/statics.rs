@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use providers::statics::{
     ContentOrigin, FormatDeclaration, Options, ResourceDeclaration, Statics, TemplateDeclaration,
 };
-use resource::{Annotations, Resource, Template, UnknownMembers};
+use resource::{
+    Annotations, Resource, Template, UnknownMembers, UriTemplate, Variable, VariableKind,
+};
 use toml::Spanned;
 
 use super::{STATIC_TTL, build_icons, check_priority, parse_uri, to_roles, uri_conflicts};
 use crate::settings::{
     Diagnostic, FormatSettings, Settings, StaticMount, StaticResource, StaticTemplate,
+    VariableKindSetting,
 };
 
 /// Builds the provider of one static mount.
@@ -121,6 +124,7 @@ fn build_pattern(
         return Err(settings.diagnostic(entry.uri.span(), message, None));
     }
     let template = Template {
+        variables: build_variables(settings, entry, &uri)?,
         uri,
         name: entry.name.clone(),
         title: entry.title.clone(),
@@ -135,4 +139,37 @@ fn build_pattern(
         extra: UnknownMembers::default(),
     };
     Ok(TemplateDeclaration { template, text: entry.text.clone(), values: entry.values.clone() })
+}
+
+fn build_variables(
+    settings: &Settings,
+    entry: &StaticTemplate,
+    uri: &UriTemplate,
+) -> Result<Vec<Variable>, Diagnostic> {
+    let mut variables = Vec::with_capacity(entry.variables.len());
+    for (name, declared) in &entry.variables {
+        let refuse = |message| Err(settings.diagnostic(name.span(), message, None));
+        if !uri.variables().any(|known| known == name.get_ref()) {
+            return refuse(format!("`{}` is no variable of the template", name.get_ref()));
+        }
+        let variable = Variable {
+            name: name.get_ref().clone(),
+            description: declared.description.clone(),
+            kind: match declared.kind {
+                VariableKindSetting::String => VariableKind::Text,
+                VariableKindSetting::Integer => VariableKind::Integer,
+                VariableKindSetting::Number => VariableKind::Number,
+                VariableKindSetting::Boolean => VariableKind::Boolean,
+            },
+            default: declared.default.clone(),
+            allowed: declared.allowed.clone(),
+        };
+        let stated = entry.values.get(name.get_ref()).into_iter().flatten();
+        let stated = stated.chain(&variable.default).chain(&variable.allowed);
+        if let Some(refusal) = stated.clone().find_map(|value| variable.refusal(value)) {
+            return refuse(format!("a value of this variable is not allowed: {refusal}"));
+        }
+        variables.push(variable);
+    }
+    Ok(variables)
 }

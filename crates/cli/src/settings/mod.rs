@@ -23,7 +23,8 @@ use diagnostic::SettingsText;
 use mount::SharedSettings;
 pub(crate) use mount::{
     FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
-    RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, WatchSetting,
+    RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, VariableKindSetting,
+    WatchSetting,
 };
 pub(crate) use server::ServerSettings;
 pub(crate) use upstream::{CommandSetting, Secret, UpstreamMount};

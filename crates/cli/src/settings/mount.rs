@@ -173,6 +173,31 @@ pub(crate) struct StaticTemplate {
     pub(crate) text: String,
     #[serde(default)]
     pub(crate) values: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub(crate) variables: BTreeMap<Spanned<String>, VariableSettings>,
+}
+
+/// What a template says of one of its variables.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VariableSettings {
+    pub(crate) description: Option<String>,
+    #[serde(rename = "type", default)]
+    pub(crate) kind: VariableKindSetting,
+    pub(crate) default: Option<String>,
+    #[serde(default)]
+    pub(crate) allowed: Vec<String>,
+}
+
+/// The type of a variable's values.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum VariableKindSetting {
+    #[default]
+    String,
+    Integer,
+    Number,
+    Boolean,
 }
 
 fn yes() -> bool {

@@ -179,6 +179,13 @@ name = "person"
 mime = "application/json"
 text = '{"id": "{id}"}'
 values = { id = ["ada", "grace"] }
+variables = { id = { description = "who it is" } }
+
+[[mounts.notes.templates]]
+uri = "note://count/{n}"
+name = "count"
+text = "{n}"
+variables = { n = { type = "integer", allowed = ["1", "2"] } }
 "##;
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
@@ -209,6 +216,14 @@ values = { id = ["ada", "grace"] }
     let person = desk.request("resources/read", json!({ "uri": "note://person/a%22b" }));
     let text = person["result"]["contents"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "id": "a\"b" }));
+    let templates = desk.request("resources/templates/list", json!({}));
+    let variables =
+        |at: usize| &templates["result"]["resourceTemplates"][at]["_meta"]["dev.refdesk/variables"];
+    let id = json!([{ "name": "id", "description": "who it is", "type": "string" }]);
+    assert_eq!(variables(0), &id);
+    assert_eq!(variables(1), &json!([{ "name": "n", "type": "integer", "enum": ["1", "2"] }]));
+    let three = desk.request("resources/read", json!({ "uri": "note://count/3" }));
+    assert_eq!(three["error"]["code"], -32602, "{three}");
 }
 
 /// 2.7, L-05: a request with a progress token gets progress notifications before the response.

@@ -35,7 +35,7 @@ use async_trait::async_trait;
 use resource::{
     Annotations, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Page,
     PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, UnknownMembers, Uri,
-    UriTemplate,
+    UriTemplate, Variable,
 };
 
 use self::budget::{CancelOnDrop, WorkBudget};
@@ -156,6 +156,11 @@ impl Provider for Fs {
             mime: None,
             icons: Vec::new(),
             annotations: Annotations::default(),
+            variables: vec![Variable {
+                name: TEMPLATE_VARIABLE.to_owned(),
+                description: Some("Path below the folder, with / between names".to_owned()),
+                ..Variable::default()
+            }],
             extra: UnknownMembers::default(),
         };
         let freshness = self.root.freshness;

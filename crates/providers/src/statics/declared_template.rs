@@ -50,8 +50,12 @@ impl DeclaredTemplates {
         }
         let variables: Vec<&str> = template.uri.variables().collect();
         let text = TextTemplate::parse(&pattern.text, &variables, template.mime.as_deref());
+        let mut values = pattern.values;
+        for variable in template.variables.iter().filter(|variable| !variable.allowed.is_empty()) {
+            values.entry(variable.name.clone()).or_insert_with(|| variable.allowed.clone());
+        }
         self.positions.insert(template.uri.as_str().to_owned(), self.compiled.len());
-        self.compiled.push(CompiledTemplate { text, values: pattern.values });
+        self.compiled.push(CompiledTemplate { text, values });
         self.listing.push(Arc::new(template));
     }
 
@@ -59,12 +63,20 @@ impl DeclaredTemplates {
         self.listing.iter().map(|template| template.uri.clone()).collect()
     }
 
-    /// Expands `uri` with the first template that matches it.
-    pub(super) fn expand(&self, uri: &Uri) -> Option<TemplateExpansion> {
-        self.listing.iter().zip(&self.compiled).find_map(|(template, held)| {
-            let values = template.uri.matches(uri)?;
-            Some(TemplateExpansion::new(uri, template, held.text.fill(&values)))
-        })
+    /// Expands `uri` with the first template that matches it and allows its values. If templates
+    /// match and none allows them: the refusal of the first.
+    pub(super) fn expand(&self, uri: &Uri) -> Result<TemplateExpansion> {
+        let mut refusal = None;
+        for (template, held) in self.listing.iter().zip(&self.compiled) {
+            match template.bind(uri) {
+                None => {}
+                Some(Err(error)) => refusal = refusal.or(Some(error)),
+                Some(Ok(values)) => {
+                    return Ok(TemplateExpansion::new(uri, template, held.text.fill(&values)));
+                }
+            }
+        }
+        Err(refusal.unwrap_or_else(|| Error::not_found(uri)))
     }
 
     /// The requested page of the list of templates.

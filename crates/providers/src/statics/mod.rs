@@ -73,7 +73,7 @@ impl Statics {
     }
 
     fn contains(&self, uri: &Uri) -> bool {
-        self.resources.find(uri).is_some() || self.templates.expand(uri).is_some()
+        self.resources.find(uri).is_some() || self.templates.expand(uri).is_ok()
     }
 }
 
@@ -99,24 +99,18 @@ impl Provider for Statics {
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         match self.resources.find(uri) {
             Some(item) => item.describe().await,
-            None => {
-                let expansion = self.templates.expand(uri).ok_or_else(|| Error::not_found(uri))?;
-                Ok(Arc::new(expansion.into_resource()))
-            }
+            None => Ok(Arc::new(self.templates.expand(uri)?.into_resource())),
         }
     }
 
     async fn read(&self, _: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         let read = match self.resources.find(uri) {
             Some(item) => item.read_parts(request).await,
-            None => {
-                let expansion = self.templates.expand(uri).ok_or_else(|| Error::not_found(uri))?;
-                expansion.into_part(&request.window).and_then(|part| {
-                    let mut parts = vec![part];
-                    let total = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
-                    Ok((parts, total))
-                })
-            }
+            None => self.templates.expand(uri)?.into_part(&request.window).and_then(|part| {
+                let mut parts = vec![part];
+                let total = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
+                Ok((parts, total))
+            }),
         };
         let (parts, total_parts) = read.map_err(|error| error.about(uri))?;
         Ok(Reading { content: Content::Parts(parts), freshness: self.freshness, total_parts })

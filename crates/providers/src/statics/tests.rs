@@ -51,6 +51,7 @@ fn pattern(at: &str, mime: &str, text: &str, values: &[(&str, &[&str])]) -> Temp
         mime: Some(mime.to_owned()),
         icons: Vec::new(),
         annotations: Annotations { priority: Some(0.5), ..Annotations::default() },
+        variables: Vec::new(),
         extra: UnknownMembers::default(),
     };
     let values: BTreeMap<String, Vec<String>> = values

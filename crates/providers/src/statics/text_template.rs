@@ -4,7 +4,8 @@
 //! stays text.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+
+use resource::{VariableValue, VariableValues};
 
 /// A text with placeholders, parsed once.
 #[derive(Debug)]
@@ -62,14 +63,16 @@ impl TextTemplate {
     }
 
     /// Fills in `values`. A variable without a value becomes the empty string.
-    pub(super) fn fill(&self, values: &BTreeMap<String, String>) -> String {
+    pub(super) fn fill(&self, values: &VariableValues) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
                 TextTemplatePiece::Literal(literal) => out.push_str(literal),
                 TextTemplatePiece::Value { name, writing } => {
-                    let value = values.get(name).map_or("", String::as_str);
-                    out.push_str(&writing.escape(value));
+                    out.push_str(&match values.get(name) {
+                        Some(value) => writing.escape_value(value),
+                        None => writing.escape("").into_owned(),
+                    });
                 }
             }
         }
@@ -124,6 +127,17 @@ impl TextSyntax {
 }
 
 impl ValueEscaping {
+    /// A list becomes a JSON array where a JSON value stands, and text with commas elsewhere.
+    fn escape_value(self, value: &VariableValue) -> String {
+        match (self, value) {
+            (Self::AsJsonValue, VariableValue::List(values)) => {
+                let values: Vec<_> = values.iter().map(|value| self.escape(value)).collect();
+                format!("[{}]", values.join(","))
+            }
+            _ => self.escape(&value.joined()).into_owned(),
+        }
+    }
+
     fn escape(self, value: &str) -> Cow<'_, str> {
         match self {
             Self::Verbatim => Cow::Borrowed(value),

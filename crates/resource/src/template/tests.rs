@@ -1,21 +1,26 @@
 //! Tests of URI template matching, against the expansion of crate `iri-string`.
 
-use std::collections::BTreeMap;
-
 use iri_string::spec::UriSpec;
 use iri_string::template::UriTemplateStr;
-use iri_string::template::simple_context::SimpleContext;
+use iri_string::template::simple_context::{SimpleContext, Value};
 use proptest::prelude::{prop, proptest};
 
 use super::UriTemplate;
 use crate::uri::Uri;
+use crate::variable::{VariableValue, VariableValues};
 
-fn values(template: &str, uri: &str) -> Option<BTreeMap<String, String>> {
+fn values(template: &str, uri: &str) -> Option<VariableValues> {
     UriTemplate::parse(template).unwrap().matches(&Uri::parse(uri).unwrap())
 }
 
-fn of<const N: usize>(pairs: [(&str, &str); N]) -> Option<BTreeMap<String, String>> {
-    Some(pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+fn of<const N: usize>(pairs: [(&str, &str); N]) -> Option<VariableValues> {
+    let value = |(name, value): (&str, &str)| (name.to_owned(), VariableValue::Text(value.into()));
+    Some(pairs.into_iter().map(value).collect())
+}
+
+fn list(name: &str, values: &[&str]) -> Option<VariableValues> {
+    let values = values.iter().copied().map(str::to_owned).collect();
+    Some([(name.to_owned(), VariableValue::List(values))].into())
 }
 
 #[test]
@@ -40,11 +45,22 @@ fn the_other_operators_match_what_they_expand_to() {
     assert_eq!(values("x:/q{?a,b}", "x:/q?c=3"), None);
     assert_eq!(values("x:/q{?a}", "x:/q?a=1&a=2"), None);
     assert_eq!(values("x:{/a,b}", "x:/1/2"), of([("a", "1"), ("b", "2")]));
-    assert_eq!(values("x:{/a*}", "x:/1/2/3"), of([("a", "1/2/3")]));
     assert_eq!(values("x:/p{;a}", "x:/p;a=1"), of([("a", "1")]));
     assert_eq!(values("x:/f{.ext}", "x:/f.txt"), of([("ext", "txt")]));
     assert_eq!(values("x:/f{#at}", "x:/f#top"), of([("at", "top")]));
     assert_eq!(values("x:/{a,b}", "x:/1,2"), of([("a", "1"), ("b", "2")]));
+}
+
+#[test]
+fn an_exploded_hole_takes_a_list() {
+    assert_eq!(values("x:{/a*}", "x:/1/2%2F/3"), list("a", &["1", "2/", "3"]));
+    assert_eq!(values("x:/q{?a*}", "x:/q?a=1&a=2"), list("a", &["1", "2"]));
+    assert_eq!(values("x:/q{?a*}", "x:/q?a=1"), list("a", &["1"]));
+    assert_eq!(values("x:/q{?a*}", "x:/q"), of([]));
+    assert_eq!(values("x:/{a*}", "x:/1,2%2C,3"), list("a", &["1", "2,", "3"]));
+    assert_eq!(values("x:/q{?a*,b}", "x:/q?a=1&b=2&b=3"), None);
+    let template = UriTemplate::parse("x:/{id}{/a*}").unwrap();
+    assert!(template.is_list("a") && !template.is_list("id") && !template.is_list("none"));
 }
 
 #[test]
@@ -58,7 +74,7 @@ fn a_query_is_not_swallowed_by_the_path_before_it() {
 fn holes_side_by_side_never_cut_a_character() {
     for uri in ["t://éé", "t://%C3%A9%C3%A9", "t://é", "t://%C3%A9x", "t://日本"] {
         let found = values("t://{a}{b}", uri);
-        for value in found.iter().flat_map(|values| values.values()) {
+        for value in found.iter().flatten().flat_map(|(_, value)| value.values()) {
             assert!(!value.contains('\u{fffd}') && !value.is_empty(), "{uri}: {value}");
         }
     }
@@ -116,5 +132,20 @@ proptest! {
             let uri = expanded.expand::<UriSpec, _>(&context).unwrap().to_string();
             assert_eq!(values(template, &uri), of([("a", &a), ("b", &b)]), "{uri}");
         }
+    }
+
+    #[test]
+    fn matching_undoes_the_expansion_of_a_list(
+        items in prop::collection::vec("[a-zé日/ %&=?,;]{1,6}", 1..5),
+        template in prop::sample::select(&[
+            "x:/p{/a*}", "x:/q{?a*}", "x:/p{;a*}", "x:/{a*}", "x:/q?z=1{&a*}",
+        ][..]),
+    ) {
+        let mut context = SimpleContext::new();
+        context.insert("a", Value::List(items.clone()));
+        let expanded = UriTemplateStr::new(template).unwrap();
+        let uri = expanded.expand::<UriSpec, _>(&context).unwrap().to_string();
+        let items: Vec<&str> = items.iter().map(String::as_str).collect();
+        assert_eq!(values(template, &uri), list("a", &items), "{uri}");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use protocol::inbound::tool::arguments::TemplatesArguments;
 use protocol::inbound::tool::output::TemplatesOutput;
 use protocol::inbound::tool::{ToolOutput, ToolResult};
-use resource::{Cursor, PageRequest, Result, Template};
+use resource::{Cursor, PageRequest, Result, Template, Variable, VariableKind};
 
 use super::list::write_absences;
 use crate::exchange::Exchange;
@@ -29,6 +29,9 @@ pub(super) async fn list_templates(
         let Template { uri, name, .. } = &**template;
         let about = template.description.as_ref().or(template.title.as_ref()).unwrap_or(name);
         let _ = writeln!(words, "{} {about}", uri.as_str());
+        for variable in &template.variables {
+            write_variable(&mut words, variable, uri.is_list(&variable.name));
+        }
     }
     if page.items.is_empty() {
         words.push_str("there are no templates\n");
@@ -45,4 +48,27 @@ pub(super) async fn list_templates(
         absent: page.absent,
     });
     Ok(ToolResult::with_text(words.trim_end(), output))
+}
+
+/// Writes one line: `  level (default info; one of info, warn): how severe`.
+fn write_variable(words: &mut String, variable: &Variable, is_list: bool) {
+    let mut terms = Vec::new();
+    if is_list {
+        terms.push("list".to_owned());
+    }
+    if variable.kind != VariableKind::Text {
+        terms.push(variable.kind.name().to_owned());
+    }
+    terms.extend(variable.default.as_ref().map(|value| format!("default {value}")));
+    if !variable.allowed.is_empty() {
+        terms.push(format!("one of {}", variable.allowed.join(", ")));
+    }
+    let _ = write!(words, "  {}", variable.name);
+    if !terms.is_empty() {
+        let _ = write!(words, " ({})", terms.join("; "));
+    }
+    if let Some(description) = &variable.description {
+        let _ = write!(words, ": {description}");
+    }
+    words.push('\n');
 }

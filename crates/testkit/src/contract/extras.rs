@@ -22,6 +22,22 @@ pub async fn templates_join(provider: &dyn Provider) {
     assert_eq!(once.len(), whole.len(), "a template is listed twice");
 }
 
+/// What a template says of its variables agrees with the template, and with itself.
+pub async fn variables_are_as_told(provider: &dyn Provider) {
+    for template in templates(provider, 1000).await {
+        let mut seen = std::collections::BTreeSet::new();
+        for variable in &template.variables {
+            let name = &variable.name;
+            let uri = template.uri.as_str();
+            assert!(template.uri.variables().any(|known| known == name), "{uri} has no {name}");
+            assert!(seen.insert(name), "{uri} describes {name} twice");
+            let refusal = variable.default.iter().chain(&variable.allowed);
+            let refusal = refusal.clone().find_map(|value| variable.refusal(value));
+            assert_eq!(refusal, None, "{uri} refuses a value that it names");
+        }
+    }
+}
+
 /// The provider completes every variable of every template, and refuses unknown ones.
 pub async fn completions_answer(provider: &dyn Provider) {
     let Some(complete) = provider.facets().complete else { return };
@@ -39,6 +55,11 @@ pub async fn completions_answer(provider: &dyn Provider) {
             let most = Completion::MAX_VALUES;
             assert!(told.values.len() <= most, "more than {most} values of {variable}");
             assert!(told.total >= told.values.len(), "fewer in all than there are");
+            let described = template.variables.iter().find(|one| one.name == variable);
+            let refusal = described.and_then(|described| {
+                told.values.iter().find_map(|value| described.refusal(value))
+            });
+            assert_eq!(refusal, None, "a suggested value of {variable} is refused");
         }
         let kind = complete.complete(ctx, &ask("no such variable")).await.err();
         let kind = kind.map(|error| error.kind);

@@ -18,7 +18,9 @@ pub use content::{
     known_content_is_given, pinned_versions_are_kept, reading_names_what_was_asked,
     whole_has_a_limit, windows_join,
 };
-pub use extras::{completions_answer, facets_are_real, templates_join, watching_is_as_told};
+pub use extras::{
+    completions_answer, facets_are_real, templates_join, variables_are_as_told, watching_is_as_told,
+};
 pub use filters::{filters_hold, formats_are_obeyed, search_finds_what_can_be_read};
 pub use paging::{order_holds, pages_join};
 pub use relays::{health_is_told, relayed_components_are_listed};
@@ -76,6 +78,7 @@ async fn check_all(provider: &dyn Provider, expected: &Expectations) {
     whole_has_a_limit(provider).await;
     pinned_versions_are_kept(provider).await;
     templates_join(provider).await;
+    variables_are_as_told(provider).await;
     completions_answer(provider).await;
     facets_are_real(provider).await;
     watching_is_as_told(provider, &expected.missing).await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resource::{MemberPlace, Template};
+use resource::{MemberPlace, Template, UriTemplate, Variable};
 use serde::{Serialize, Serializer};
 
 use super::resource::{AnnotationsShape, IconShape, annotations_shape, icon_shapes};
@@ -24,16 +24,14 @@ struct TemplateShape<'a> {
     icons: Option<Vec<IconShape<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     annotations: Option<AnnotationsShape<'a>>,
-    #[serde(rename = "_meta", skip_serializing_if = "UnknownMembersShape::is_empty")]
-    meta: UnknownMembersShape<'a>,
+    #[serde(rename = "_meta", skip_serializing_if = "TemplateMeta::is_empty")]
+    meta: TemplateMeta<'a>,
     #[serde(flatten)]
     extra: UnknownMembersShape<'a>,
 }
 
 impl<'a> TemplateShape<'a> {
     fn new(template: &'a Template, dialect: Dialect) -> Self {
-        let members =
-            |place| UnknownMembersShape::for_peer(&template.extra, place, dialect, |_| false);
         let mut shape = Self {
             uri_template: template.uri.as_str(),
             name: &template.name,
@@ -42,7 +40,7 @@ impl<'a> TemplateShape<'a> {
             mime_type: template.mime.as_deref(),
             icons: icon_shapes(&template.icons, dialect),
             annotations: annotations_shape(&template.annotations, &template.extra, dialect),
-            meta: members(MemberPlace::Meta),
+            meta: TemplateMeta::new(template, dialect),
             extra: UnknownMembersShape::default(),
         };
         shape.extra = UnknownMembersShape::for_peer(
@@ -65,6 +63,62 @@ impl<'a> TemplateShape<'a> {
             "annotations" => self.annotations.is_some(),
             "_meta" => !self.meta.is_empty(),
             _ => false,
+        }
+    }
+}
+
+pub(crate) const META_VARIABLES: &str = "dev.refdesk/variables";
+
+#[derive(Serialize)]
+struct TemplateMeta<'a> {
+    #[serde(rename = "dev.refdesk/variables", skip_serializing_if = "Vec::is_empty")]
+    variables: Vec<VariableShape<'a>>,
+    #[serde(flatten)]
+    extra: UnknownMembersShape<'a>,
+}
+
+impl<'a> TemplateMeta<'a> {
+    fn new(template: &'a Template, dialect: Dialect) -> Self {
+        let variables = template.variables.iter().filter(|_| dialect.revision.knows_meta());
+        let variables: Vec<_> =
+            variables.map(|variable| VariableShape::new(variable, &template.uri)).collect();
+        let is_ours = |name: &str| name == META_VARIABLES && !variables.is_empty();
+        let extra =
+            UnknownMembersShape::for_peer(&template.extra, MemberPlace::Meta, dialect, is_ours);
+        Self { variables, extra }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.variables.is_empty() && self.extra.is_empty()
+    }
+}
+
+/// A variable of a template, with member names as in JSON Schema.
+#[derive(Serialize)]
+pub(crate) struct VariableShape<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<&'a str>,
+    #[serde(rename = "enum", skip_serializing_if = "<[_]>::is_empty")]
+    allowed: &'a [String],
+    /// Whether the variable takes a list of such values.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    list: bool,
+}
+
+impl<'a> VariableShape<'a> {
+    pub(crate) fn new(variable: &'a Variable, template: &UriTemplate) -> Self {
+        Self {
+            name: &variable.name,
+            description: variable.description.as_deref(),
+            kind: variable.kind.name(),
+            default: variable.default.as_deref(),
+            allowed: &variable.allowed,
+            list: template.is_list(&variable.name),
         }
     }
 }

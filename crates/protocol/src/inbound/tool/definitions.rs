@@ -90,11 +90,18 @@ fn list_tool() -> ToolDefinition {
 }
 
 fn templates_tool() -> ToolDefinition {
+    let variable = json!({
+        "name": { "type": "string" }, "description": { "type": "string" },
+        "type": { "type": "string" }, "default": { "type": "string" },
+        "enum": array_schema(json!({ "type": "string" })), "list": { "type": "boolean" },
+    });
     let template = json!({
         "uriTemplate": { "type": "string" }, "name": { "type": "string" },
+        "title": { "type": "string" },
         "description": { "type": "string" }, "mimeType": { "type": "string" },
         "variables": array_schema(json!({ "type": "string" })),
         "completable": array_schema(json!({ "type": "string" })),
+        "variable_details": array_schema(object_schema(variable, &["name", "type"])),
     });
     let output = json!({
         "templates": array_schema(object_schema(template, &["uriTemplate", "name", "variables"])),

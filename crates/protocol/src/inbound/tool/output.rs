@@ -9,6 +9,7 @@ use resource::{Absence, Continuation, Resource, Slice, Template, Uri};
 use serde_json::{Value, json};
 
 use crate::inbound::shape::resource::ResourceShape;
+use crate::inbound::shape::template::VariableShape;
 use crate::revision::Dialect;
 
 /// The structured content of a result, by tool.
@@ -280,7 +281,14 @@ fn template_json(template: &Template, is_completable: bool) -> Value {
         ("mimeType", text(&template.mime)),
         ("completable", is_completable.then(|| variables.clone().into())),
         ("variables", Some(variables.into())),
+        ("variable_details", (!template.variables.is_empty()).then(|| variables_json(template))),
     ])
+}
+
+fn variables_json(template: &Template) -> Value {
+    let shape = |variable| VariableShape::new(variable, &template.uri);
+    let shapes: Vec<_> = template.variables.iter().map(shape).collect();
+    serde_json::to_value(shapes).expect("the JSON has only string keys")
 }
 
 fn embedded_json(resource: &Resource, returned: u64) -> Value {

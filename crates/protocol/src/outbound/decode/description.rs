@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use resource::{
     Annotations, Format, Icon, MemberPlace, Resource, Role, Template, UnknownMembers, Uri,
-    UriTemplate,
+    UriTemplate, Variable, VariableKind,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use crate::inbound::shape::resource::{
     IsoDate, LAST_MODIFIED, META_COLLECTION, META_ETAG, META_FORMATS, META_IMMUTABLE, META_LANGUAGE,
 };
+use crate::inbound::shape::template::META_VARIABLES;
 use crate::json::raw_object::{RawMembers, parse_members};
 use crate::json::unescape;
 use crate::outbound::components::one_line;
@@ -46,6 +47,7 @@ pub(super) struct DescriptionDraft<'a> {
     immutable: bool,
     etag: Option<String>,
     formats: Vec<Format>,
+    variables: Vec<Variable>,
     text: Option<&'a RawValue>,
     blob: Option<&'a RawValue>,
     unknown: UnknownMembers,
@@ -92,7 +94,12 @@ impl<'a> DescriptionDraft<'a> {
             "capabilities" if !is_template => self.for_each_member(name, raw, Self::set_capability),
             "_meta" if is_template => {
                 self.for_each_member(name, raw, |draft, name, raw| {
-                    draft.keep_raw(MemberPlace::Meta, name, raw)
+                    if name == META_VARIABLES {
+                        draft.variables = parse_variables(raw).unwrap_or_default();
+                    }
+                    if name != META_VARIABLES || draft.variables.is_empty() {
+                        draft.keep_raw(MemberPlace::Meta, name, raw);
+                    }
                 });
             }
             "_meta" => self.for_each_member(name, raw, Self::set_meta),
@@ -270,6 +277,7 @@ impl<'a> DescriptionDraft<'a> {
             mime: self.mime,
             icons: self.icons,
             annotations: self.annotations,
+            variables: self.variables,
             extra: self.unknown,
         })
     }
@@ -332,4 +340,31 @@ fn parse_formats(raw: &RawValue) -> Option<Vec<Format>> {
     let written: Vec<FormatMembers> = serde_json::from_str(raw.get()).ok()?;
     let format = |FormatMembers { mime_type, size, etag }| Format { mime: mime_type, size, etag };
     Some(written.into_iter().map(format).collect())
+}
+
+/// The variables of a template; `None` if one of them has an unknown member or type.
+fn parse_variables(raw: &RawValue) -> Option<Vec<Variable>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct VariableMembers {
+        name: String,
+        description: Option<String>,
+        #[serde(rename = "type")]
+        kind: Option<String>,
+        default: Option<String>,
+        #[serde(rename = "enum", default)]
+        allowed: Vec<String>,
+        #[serde(rename = "list", default)]
+        _list: bool,
+    }
+    let variable = |members: VariableMembers| {
+        let mut kinds = VariableKind::ALL.into_iter();
+        let kind = members
+            .kind
+            .map_or(Some(VariableKind::Text), |name| kinds.find(|kind| kind.name() == name))?;
+        let VariableMembers { name, description, default, allowed, .. } = members;
+        Some(Variable { name, description, kind, default, allowed })
+    };
+    let written: Vec<VariableMembers> = serde_json::from_str(raw.get()).ok()?;
+    written.into_iter().map(variable).collect()
 }

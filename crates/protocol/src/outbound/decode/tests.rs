@@ -97,6 +97,25 @@ fn with(mut value: Value, extra: [(&str, &Map<String, Value>); 4]) -> Value {
     serde_json::from_str(&value.to_string()).unwrap()
 }
 
+#[test]
+fn described_variables_of_a_template_pass_and_unknown_forms_stay_as_they_are() {
+    let variable = |variables: Value| {
+        json!({ "uriTemplate": "a:{b}{/c*}", "name": "n",
+            "_meta": { "dev.refdesk/variables": variables } })
+    };
+    let entry = variable(json!([
+        { "name": "b", "description": "d", "type": "integer", "default": "1", "enum": ["1", "2"] },
+        { "name": "c", "type": "string", "list": true },
+    ]));
+    let page = template_page(&raw(&json!({ "resourceTemplates": [entry] }))).unwrap();
+    let known = &page.items[0].variables;
+    assert_eq!((known[0].kind, known.len()), (resource::VariableKind::Integer, 2));
+    assert_eq!(passed_template(&entry), entry);
+    for unknown in [json!([{ "name": "b", "type": "date" }]), json!("x"), json!([])] {
+        assert_eq!(passed_template(&variable(unknown.clone())), variable(unknown));
+    }
+}
+
 proptest! {
     #[test]
     fn what_we_have_no_word_for_comes_out_unchanged(

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use resource::{Completion, CompletionRequest, ErrorKind, Provider, Slice, Window};
+use resource::{
+    Completion, CompletionRequest, ErrorKind, Provider, Slice, Variable, VariableKind, Window,
+};
 
 use super::{ResourceDeclaration, WHOLE, pattern, read, statics, text, try_read, uri};
 
@@ -27,6 +29,39 @@ async fn a_template_is_read_with_its_values_in_place() {
     assert_eq!(*stat, told);
     assert_eq!(read(&statics, "note://person/ada").await, br#"{"id": "ada", "self": "ada"}"#);
     assert_eq!(read(&statics, "note://person/declared").await, b"its own");
+}
+
+/// The values that a URI gives the variables reach the read: defaults, types, lists and all.
+#[tokio::test]
+async fn described_variables_are_checked_defaulted_and_listed() {
+    let variable = |name: &str| Variable { name: name.to_owned(), ..Variable::default() };
+    let text = r#"{"level":"{level}","ids":{id}}"#;
+    let mut logs = pattern("log://all{/id*}{?level}", "application/json", text, &[]);
+    let allowed = ["info", "warn"].map(str::to_owned).to_vec();
+    logs.template.variables = vec![
+        Variable { kind: VariableKind::Integer, ..variable("id") },
+        Variable { allowed, default: Some("warn".to_owned()), ..variable("level") },
+    ];
+    let statics = statics(vec![], vec![logs]);
+    assert_eq!(read(&statics, "log://all/1/2").await, br#"{"level":"warn","ids":[1,2]}"#);
+    assert_eq!(read(&statics, "log://all/7?level=info").await, br#"{"level":"info","ids":[7]}"#);
+    for (at, why) in [
+        ("log://all/1?level=debug", "level must be one of: info, warn"),
+        ("log://all/1/x", "id must be of type integer"),
+    ] {
+        let error = try_read(&statics, at, &WHOLE).await.err().unwrap();
+        assert_eq!(error.kind, ErrorKind::NotFound);
+        assert!(error.message.ends_with(why), "{at}: {}", error.message);
+    }
+    let complete = statics.facets().complete.expect("allowed values are suggestions");
+    let request = CompletionRequest {
+        template: "log://all{/id*}{?level}",
+        variable: "level",
+        typed: "w",
+        resolved: &BTreeMap::new(),
+    };
+    let completion = complete.complete(&testkit::local_context(), &request).await.unwrap();
+    assert_eq!(completion.values, ["warn"]);
 }
 
 fn text_entry() -> ResourceDeclaration {
