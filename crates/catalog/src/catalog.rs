@@ -49,9 +49,19 @@ impl Catalog {
         self.mounts.subscribe()
     }
 
-    fn owner_of(&self, uri: &Uri) -> Result<(Arc<Mount>, Uri)> {
-        find_owner(&self.mounts.borrow(), uri)
+    /// The mounts that exist for the principal.
+    pub(crate) fn mounts_for(&self, ctx: &Context) -> MountList {
+        visible_mounts(&self.mounts.borrow(), ctx)
     }
+}
+
+/// The mounts of `mounts` that exist for the principal.
+pub(crate) fn visible_mounts(mounts: &MountList, ctx: &Context) -> MountList {
+    let exists = |mount: &Arc<Mount>| mount.exists_for(ctx.principal());
+    if mounts.iter().all(exists) {
+        return Arc::clone(mounts);
+    }
+    mounts.iter().filter(|mount| exists(mount)).map(Arc::clone).collect()
 }
 
 fn sort_by_name(mut mounts: Vec<Arc<Mount>>) -> MountList {
@@ -167,13 +177,13 @@ impl Provider for Catalog {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let Some(parent) = parent else {
-            let mounts = &self.mounts();
+            let mounts = &self.mounts_for(ctx);
             let asked: Vec<_> =
                 mounts.iter().filter(|mount| mount.may_match(paging)).map(Arc::clone).collect();
             let list = |mount, paging| Mount::list_public(mount, ctx, mounts, paging);
             return merge::merge_pages(&asked, paging, list).await;
         };
-        let mounts = self.mounts();
+        let mounts = self.mounts_for(ctx);
         let (mount, local) = find_owner(&mounts, parent)?;
         if !mount.may_match(paging) {
             return Ok(Page::empty());
@@ -185,13 +195,13 @@ impl Provider for Catalog {
     }
 
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
-        let mounts = &self.mounts();
+        let mounts = &self.mounts_for(ctx);
         let templates = |mount, ask| Mount::list_public_templates(mount, ctx, mounts, ask);
         merge::merge_pages(mounts, paging, templates).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
-        let (mount, local) = self.owner_of(uri)?;
+        let (mount, local) = find_owner(&self.mounts_for(ctx), uri)?;
         let stat = mount.provider.stat(ctx, &local).await;
         let mut resource = stat.map_err(|error| mount.with_public_uri(error, uri))?;
         mount.publish_uri(&mut resource, Some((&local, uri)))?;
@@ -199,7 +209,7 @@ impl Provider for Catalog {
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
-        let (mount, local) = self.owner_of(uri)?;
+        let (mount, local) = find_owner(&self.mounts_for(ctx), uri)?;
         let read = mount.provider.read(ctx, &local, request).await;
         let mut reading = read.map_err(|error| mount.with_public_uri(error, uri))?;
         let asked = Some((&local, uri));
@@ -234,7 +244,7 @@ impl Provider for Catalog {
 
 impl resource::MountLookup for Catalog {
     fn mount_of(&self, uri: &Uri) -> Option<String> {
-        self.owner_of(uri).ok().map(|(mount, _)| mount.name.clone())
+        find_owner(&self.mounts(), uri).ok().map(|(mount, _)| mount.name.clone())
     }
 }
 
@@ -245,7 +255,7 @@ impl Health for Catalog {
     }
 
     fn is_available(&self, ctx: &Context) -> bool {
-        let mounts = self.mounts.borrow();
+        let mounts = self.mounts_for(ctx);
         let is_available = |health: &dyn Health| health.is_available(ctx);
         mounts.iter().all(|mount| mount.provider.facets().health.is_none_or(is_available))
     }
@@ -254,7 +264,7 @@ impl Health for Catalog {
 #[async_trait]
 impl Complete for Catalog {
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
-        for mount in in_lookup_order(&self.mounts()) {
+        for mount in in_lookup_order(&self.mounts_for(ctx)) {
             let Some(local) = mount.address.split_template(request.template) else { continue };
             let question = CompletionRequest { template: &local, ..*request };
             return match mount.provider.facets().complete {

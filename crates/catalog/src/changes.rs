@@ -13,7 +13,7 @@ use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
 use tokio::sync::watch;
 use tokio::time;
 
-use crate::catalog::{Catalog, MountList, find_owner};
+use crate::catalog::{Catalog, MountList, find_owner, visible_mounts};
 use crate::mount::Mount;
 
 /// How long opening all streams waits for one mount.
@@ -28,7 +28,7 @@ pub(crate) type ChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;
 impl Watch for Catalog {
     async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
         let mut replaced = self.subscribe_mounts();
-        let mounts = Arc::clone(&replaced.borrow_and_update());
+        let mounts = visible_mounts(&replaced.borrow_and_update(), ctx);
         let uri = match interest {
             Interest::Resource(uri) => uri,
             interest => {
@@ -100,7 +100,7 @@ impl AllMountsWatch {
             Some(change) = self.streams.next() => return Some((change, self)),
             changed = self.mount_updates.changed() => changed.ok()?,
         }
-        let mounts = Arc::clone(&self.mount_updates.borrow_and_update());
+        let mounts = visible_mounts(&self.mount_updates.borrow_and_update(), &self.ctx);
         self.streams = open_all_streams(&mounts, &self.ctx, &self.interest).await;
         // Changes of the kept mounts may be lost in between; a list change makes clients refetch.
         Some((catch_up_change(&self.interest), self))
@@ -182,7 +182,7 @@ impl ResourceWatch {
                 Some(change) = self.stream.next() => return Some((change, self)),
                 changed = self.mount_updates.changed() => changed.ok()?,
             }
-            let mounts = Arc::clone(&self.mount_updates.borrow_and_update());
+            let mounts = visible_mounts(&self.mount_updates.borrow_and_update(), &self.ctx);
             let found = find_owner(&mounts, &self.uri).ok();
             let same = |(mount, _): &(Arc<Mount>, Uri)| {
                 self.mount.as_ref().is_some_and(|known| Arc::ptr_eq(known, mount))

@@ -116,7 +116,7 @@ impl Catalog {
         kind: ComponentKind,
         public: &str,
     ) -> Result<(Arc<Mount>, String)> {
-        let mounts = self.mounts();
+        let mounts = self.mounts_for(ctx);
         let mut claimants = candidate_mounts(&mounts, kind, public).peekable();
         if claimants.peek().is_none() {
             let rest =
@@ -179,7 +179,7 @@ impl Relay for Catalog {
         _names: &dyn UriRewrite,
         paging: &PageRequest,
     ) -> Result<Page<Component>> {
-        let mounts = &self.mounts();
+        let mounts = &self.mounts_for(ctx);
         let offered = |mount, paging: PageRequest| async move {
             self.list_mount_components(ctx, (mounts, mount), kind, &paging).await
         };
@@ -210,7 +210,7 @@ impl Relay for Catalog {
     }
 }
 
-fn unknown_component(kind: ComponentKind, public: &str) -> Error {
+pub(crate) fn unknown_component(kind: ComponentKind, public: &str) -> Error {
     let what = match kind {
         ComponentKind::Tool => "tool",
         ComponentKind::Prompt => "prompt",

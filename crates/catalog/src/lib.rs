@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+mod access;
 pub mod address;
 mod catalog;
 mod changes;
@@ -17,6 +18,7 @@ mod prefetch;
 mod search;
 mod tool_name;
 
+pub use access::{AccessRule, AccessRules, MethodClass};
 pub use address::Address;
 pub use catalog::Catalog;
 pub use layers::ruled::{MetadataRule, MetadataRules, RuleEffect};

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use resource::{PageRequest, Provider, UriRewrite};
+use resource::{PageRequest, Principal, Provider, UriRewrite};
 
+use crate::access::AccessRules;
 use crate::address::Address;
+use crate::layers::allowed::Allowed;
 use crate::layers::bounded::Bounded;
 use crate::layers::ruled::MetadataRules;
 use crate::layers::timed::Timed;
@@ -22,6 +24,7 @@ pub struct Mount {
     pub required: bool,
     /// Whether lists include it.
     pub(crate) listed: bool,
+    access: Arc<AccessRules>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) publish_memo: Memo,
 }
@@ -29,6 +32,8 @@ pub struct Mount {
 /// The options of a mount.
 #[derive(Debug, Clone)]
 pub struct MountOptions {
+    /// Who may do what.
+    pub access: Arc<AccessRules>,
     /// Metadata and visibility by glob pattern.
     pub rules: MetadataRules,
     /// The maximum number of bytes per read. Larger resources are read in windows.
@@ -40,10 +45,13 @@ pub struct MountOptions {
 }
 
 impl MountOptions {
-    /// The layers of the mount, the outermost first. The order matters: the time limit covers
-    /// everything, and the rules stop a read of a hidden resource before it reaches the provider.
-    fn layers(self) -> Vec<Box<dyn Layer>> {
+    /// The layers of a mount at `address`, the outermost first. The order matters: the time limit
+    /// covers everything, and what is denied or hidden does not reach the provider.
+    fn layers(self, address: &Arc<Address>) -> Vec<Box<dyn Layer>> {
         let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Timed(self.timeout))];
+        if !self.access.is_empty() {
+            layers.push(Box::new(Allowed { rules: self.access, address: Arc::clone(address) }));
+        }
         if !self.rules.is_empty() {
             layers.push(Box::new(self.rules));
         }
@@ -60,11 +68,16 @@ impl Mount {
         provider: impl Provider,
         options: MountOptions,
     ) -> Self {
-        let required = options.required;
-        let provider = layers::wrap(Arc::new(provider), &options.layers());
+        let (required, access) = (options.required, Arc::clone(&options.access));
         let (address, publish_memo) = (Arc::new(address), Memo::default());
+        let provider = layers::wrap(Arc::new(provider), &options.layers(&address));
         let name = name.to_owned();
-        Self { name, address, required, listed: true, provider, publish_memo }
+        Self { name, address, required, listed: true, access, provider, publish_memo }
+    }
+
+    /// Whether the mount exists for `principal`: the access rules let it reach something.
+    pub fn exists_for(&self, principal: &Principal) -> bool {
+        self.access.show_mount(principal)
     }
 
     /// Whether the list that `paging` requests may show something of this mount.

@@ -42,7 +42,7 @@ impl Search for Catalog {
     async fn search(&self, ctx: &Context, request: &SearchRequest) -> Result<Page<SearchHit>> {
         let SearchRequest { query, filter, cursor, limit } = request;
         let paging = PageRequest::new(cursor.clone(), *limit).with_filter(filter.clone());
-        let mounts = self.mounts();
+        let mounts = self.mounts_for(ctx);
         let asked: Vec<_> = mounts
             .iter()
             .filter(|mount| mount.search().is_some() && mount.may_match(&paging))

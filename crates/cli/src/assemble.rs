@@ -2,6 +2,7 @@
 //!
 //! The only module that knows every kind of provider.
 
+mod access;
 mod statics;
 mod upstream;
 mod uri_conflicts;
@@ -10,7 +11,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect};
+use catalog::{
+    AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect,
+};
 use providers::fs::{
     DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, Fs, HideFilter, ListingMode, Options,
     WatchMode,
@@ -51,6 +54,8 @@ pub(crate) struct BuiltMount {
     /// The upstream server, if the mount is one.
     upstream: Option<Arc<Upstream>>,
     fingerprint: Option<Secret>,
+    /// The access rules for all mounts that it was built with, as text.
+    access: String,
 }
 
 impl BuiltMount {
@@ -105,18 +110,23 @@ pub(crate) fn assemble(
     watchers: &Arc<WatcherRegistry>,
 ) -> Result<Assembly, Diagnostic> {
     uri_conflicts::check_conflicts(settings)?;
+    let access = format!("{:?}", settings.access);
     let mut all = Vec::new();
     for (name, mount) in &settings.mounts {
         let same = |known: &&BuiltMount| {
-            known.summary.name == *name && known.fingerprint == mount.fingerprint
+            known.summary.name == *name
+                && known.fingerprint == mount.fingerprint
+                && known.access == access
         };
         all.push(match built.iter().find(same).filter(|_| mount.fingerprint.is_some()) {
             Some(known) => known.clone(),
-            None => build_mount(settings, name, mount)?,
+            None => BuiltMount { access: access.clone(), ..build_mount(settings, name, mount)? },
         });
     }
-    let mounts = status_mount(&all).map_err(|error| to_diagnostic(settings, 0..0, &error))?;
-    let catalog = Catalog::new(vec![mounts, watchers_mount(watchers)]);
+    let terms = internal_terms(access::build_access(settings, &[])?);
+    let mounts = status_mount(&all, terms.clone());
+    let mounts = mounts.map_err(|error| to_diagnostic(settings, 0..0, &error))?;
+    let catalog = Catalog::new(vec![mounts, watchers_mount(watchers, terms)]);
     let own = catalog.mounts();
     catalog.replace(all.iter().map(|made| &made.mount).chain(&*own).cloned().collect());
     Ok(Assembly { catalog: Arc::new(catalog), mounts: all, watchers: Arc::clone(watchers) })
@@ -139,15 +149,17 @@ fn build_mount(
             upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
         }
     };
-    let known = MountStatus::new(name, part.kind, part.root.clone(), provider)
+    let mounted = Arc::new(mounted);
+    let known = MountStatus::new(&mounted, part.kind, part.root.clone(), provider)
         .map_err(|error| to_diagnostic(settings, mount.span.clone(), &error))?;
     let said = mount.fingerprint.clone();
     Ok(BuiltMount {
-        mount: Arc::new(mounted),
+        mount: mounted,
         status: Arc::new(known),
         summary: part,
         upstream,
         fingerprint: said,
+        access: String::new(),
     })
 }
 
@@ -155,22 +167,23 @@ fn build_mount(
 type MountParts = (Mount, MountSummary, Arc<dyn Provider>);
 
 /// The internal mount with the status of all mounts.
-fn status_mount(built: &[BuiltMount]) -> resource::Result<Mount> {
+fn status_mount(built: &[BuiltMount], terms: MountOptions) -> resource::Result<Mount> {
     let mounts = MountsProvider::new(built.iter().map(|made| Arc::clone(&made.status)).collect())?;
     // Mount names in the settings cannot contain a colon, so this name is free.
-    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, internal_terms()).unlisted())
+    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, terms).unlisted())
 }
 
 /// The internal mount that lists the watchers.
-fn watchers_mount(watchers: &Arc<WatcherRegistry>) -> Mount {
+fn watchers_mount(watchers: &Arc<WatcherRegistry>, terms: MountOptions) -> Mount {
     let uris = std::iter::once(watchers.uri().clone()).collect();
     let address = Address::Declared { uris, templates: Vec::new() };
-    Mount::new("refdesk:subscriptions", address, Arc::clone(watchers), internal_terms()).unlisted()
+    Mount::new("refdesk:subscriptions", address, Arc::clone(watchers), terms).unlisted()
 }
 
 /// The terms of the internal mounts.
-fn internal_terms() -> MountOptions {
+fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
     MountOptions {
+        access,
         rules: MetadataRules::default(),
         max_read: DEFAULT_MAX_READ,
         timeout: DEFAULT_TIMEOUT,
@@ -274,6 +287,7 @@ fn mount_terms(
     let rules = MetadataRules::new(all)
         .map_err(|error| settings.diagnostic(mount.span.clone(), error.to_string(), None))?;
     Ok(MountOptions {
+        access: access::build_access(settings, &common.access)?,
         rules,
         max_read: common.max_read.map_or(DEFAULT_MAX_READ, |size| size.0),
         timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),

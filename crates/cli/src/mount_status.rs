@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use catalog::Address;
+use catalog::{Address, Mount};
 use futures_core::Stream;
 use resource::{
     Body, ByteSource, Change, Content, Context, Cursor, Error, Facets, Freshness, HealthFact,
@@ -33,7 +33,7 @@ pub(crate) struct MountsProvider {
 /// The status resource of one mount.
 pub(crate) struct MountStatus {
     uri: Uri,
-    name: String,
+    mount: Arc<Mount>,
     kind: &'static str,
     root: Option<String>,
     provider: Arc<dyn Provider>,
@@ -43,15 +43,15 @@ pub(crate) struct MountStatus {
 
 impl MountStatus {
     pub(crate) fn new(
-        name: &str,
+        mount: &Arc<Mount>,
         kind: &'static str,
         root: Option<String>,
         provider: Arc<dyn Provider>,
     ) -> Result<Self> {
         let mut uri = format!("{MOUNTS_URI}/");
-        resource::uri::encode_segment(name.as_bytes(), &mut uri);
+        resource::uri::encode_segment(mount.name.as_bytes(), &mut uri);
         let (uri, at) = (Uri::parse(&uri)?, SystemTime::now());
-        Ok(Self { uri, name: name.to_owned(), kind, root, provider, mounted_at: at })
+        Ok(Self { uri, mount: Arc::clone(mount), kind, root, provider, mounted_at: at })
     }
 
     fn status_json(&self, ctx: &Context) -> String {
@@ -64,7 +64,7 @@ impl MountStatus {
             HealthState::Failed => "failed",
         };
         let mut told = json!({
-            "name": self.name,
+            "name": self.mount.name,
             "kind": self.kind,
             "root": self.root,
             "state": state,
@@ -78,8 +78,8 @@ impl MountStatus {
     }
 
     fn describe(&self, text: &str) -> Resource {
-        let mut resource = Resource::new(self.uri.clone(), self.name.clone());
-        resource.description = Some(format!("Status of the mount {}", self.name));
+        let mut resource = Resource::new(self.uri.clone(), self.mount.name.clone());
+        resource.description = Some(format!("Status of the mount {}", self.mount.name));
         resource.mime = Some(JSON_MIME.to_owned());
         resource.watchable = Some(true);
         resource.size = Some(text.len() as u64);
@@ -106,7 +106,7 @@ fn fact_json(fact: HealthFact) -> Value {
 
 impl MountsProvider {
     pub(crate) fn new(mut status: Vec<Arc<MountStatus>>) -> Result<Self> {
-        status.sort_by(|one, other| one.name.cmp(&other.name));
+        status.sort_by(|one, other| one.mount.name.cmp(&other.mount.name));
         Ok(Self { collection_uri: Uri::parse(MOUNTS_URI)?, statuses: status })
     }
 
@@ -119,8 +119,13 @@ impl MountsProvider {
         Address::Declared { uris: uris.collect(), templates: Vec::new() }
     }
 
-    fn find_status(&self, uri: &Uri) -> Result<&Arc<MountStatus>> {
-        let known = self.statuses.iter().find(|known| known.uri == *uri);
+    /// The statuses of the mounts that exist for the principal.
+    fn visible_statuses(&self, ctx: &Context) -> impl Iterator<Item = &Arc<MountStatus>> {
+        self.statuses.iter().filter(|known| known.mount.exists_for(ctx.principal()))
+    }
+
+    fn find_status(&self, ctx: &Context, uri: &Uri) -> Result<&Arc<MountStatus>> {
+        let known = self.visible_statuses(ctx).find(|known| known.uri == *uri);
         known.ok_or_else(|| Error::not_found(uri))
     }
 
@@ -151,16 +156,17 @@ impl Provider for MountsProvider {
             }
             Some(uri) if *uri == self.collection_uri => {}
             Some(uri) => {
-                self.find_status(uri)?;
+                self.find_status(ctx, uri)?;
                 return Err(Error::invalid("not a collection").about(uri));
             }
         }
         let last = paging.cursor.as_ref().map(|cursor| &cursor.0[..]);
-        let rest = self.statuses.iter().filter(|known| last < Some(known.name.as_bytes()));
+        let rest = self.visible_statuses(ctx);
+        let rest = rest.filter(|known| last < Some(known.mount.name.as_bytes()));
         let mut rest = rest.peekable();
         let items: Vec<_> = rest.by_ref().take(paging.limit.max(1)).collect();
         let next = items.last().filter(|_| rest.peek().is_some());
-        let next = next.map(|known| Cursor(known.name.clone().into()));
+        let next = next.map(|known| Cursor(known.mount.name.clone().into()));
         let describe = |known: &&Arc<MountStatus>| known.describe(&known.status_json(ctx));
         let mut items: Vec<_> = items.iter().map(describe).map(Arc::new).collect();
         items.retain(|item| paging.shows(item));
@@ -175,7 +181,7 @@ impl Provider for MountsProvider {
         if *uri == self.collection_uri {
             return Ok(Arc::new(self.describe()));
         }
-        let known = self.find_status(uri)?;
+        let known = self.find_status(ctx, uri)?;
         Ok(Arc::new(known.describe(&known.status_json(ctx))))
     }
 
@@ -184,7 +190,7 @@ impl Provider for MountsProvider {
         if *uri == self.collection_uri {
             return Ok(Reading::new(Content::Collection(self.describe().into()), freshness));
         }
-        let known = self.find_status(uri)?;
+        let known = self.find_status(ctx, uri)?;
         let text = known.status_json(ctx);
         let resource = known.describe(&text);
         request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
@@ -211,9 +217,11 @@ impl Watch for MountsProvider {
         let status: Vec<Arc<MountStatus>> = match &interest {
             Interest::Listing | Interest::Components(_) => Vec::new(),
             Interest::Resource(uri) if *uri != self.collection_uri => {
-                vec![Arc::clone(self.find_status(uri)?)]
+                vec![Arc::clone(self.find_status(ctx, uri)?)]
             }
-            Interest::Resource(_) | Interest::Everything => self.statuses.clone(),
+            Interest::Resource(_) | Interest::Everything => {
+                self.visible_statuses(ctx).cloned().collect()
+            }
         };
         let told = status.iter().map(|known| known.status_json(ctx)).collect();
         let look = StatusPoll {
@@ -227,7 +235,7 @@ impl Watch for MountsProvider {
     }
 
     fn is_shared(&self, _: &Interest) -> bool {
-        true
+        false
     }
 }
 
@@ -261,7 +269,9 @@ impl StatusPoll {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
+    use catalog::{Address, MetadataRules, Mount, MountOptions};
     use resource::{HealthStatus, Provider, Uri};
     use testkit::{Expectations as Content, MemoryProvider, contract};
 
@@ -271,7 +281,15 @@ mod tests {
     async fn what_is_served_is_told_as_resources() {
         let known = |name: &str, provider: Arc<dyn Provider>| {
             let root = Some(format!("file:///{name}/"));
-            Arc::new(MountStatus::new(name, "fs", root, provider).unwrap())
+            let options = MountOptions {
+                access: Arc::default(),
+                rules: MetadataRules::default(),
+                max_read: 1 << 20,
+                timeout: Duration::from_secs(5),
+                required: false,
+            };
+            let mount = Mount::new(name, Address::Fallback, Arc::clone(&provider), options);
+            Arc::new(MountStatus::new(&Arc::new(mount), "fs", root, provider).unwrap())
         };
         let mounts = MountsProvider::new(vec![
             known(

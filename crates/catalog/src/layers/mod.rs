@@ -4,6 +4,7 @@
 //! that puts layers around a provider. Every layer builds its `Facets` field by field, so that a
 //! facet that is added later passes no layer unseen.
 
+pub mod allowed;
 pub mod bounded;
 pub mod ruled;
 pub mod timed;

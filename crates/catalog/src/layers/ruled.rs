@@ -314,7 +314,7 @@ impl Watch for Ruled {
 }
 
 /// The expansion of the template with `value`, if no other variable is left.
-fn expand_template(request: &CompletionRequest<'_>, value: &str) -> Option<String> {
+pub(super) fn expand_template(request: &CompletionRequest<'_>, value: &str) -> Option<String> {
     let mut text = request.template.to_owned();
     let settled = request.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in settled.chain([(request.variable, value)]) {

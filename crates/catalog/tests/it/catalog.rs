@@ -19,6 +19,7 @@ fn uri(text: &str) -> Uri {
 
 fn terms() -> MountOptions {
     MountOptions {
+        access: Arc::default(),
         rules: MetadataRules::default(),
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),

@@ -16,6 +16,7 @@ fn uri(text: &str) -> Uri {
 
 fn terms(rules: Vec<MetadataRule>) -> MountOptions {
     MountOptions {
+        access: Arc::default(),
         rules: MetadataRules::new(rules).unwrap(),
         max_read: 1000,
         timeout: Duration::from_secs(1),

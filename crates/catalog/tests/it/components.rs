@@ -31,7 +31,8 @@ fn mount(name: &str, provider: impl Provider) -> Mount {
 
 fn mount_at(name: &str, address: Address, provider: impl Provider) -> Mount {
     let (timeout, rules) = (Duration::from_secs(30), MetadataRules::default());
-    let terms = MountOptions { rules, max_read: 1 << 20, timeout, required: false };
+    let terms =
+        MountOptions { access: Arc::default(), rules, max_read: 1 << 20, timeout, required: false };
     Mount::new(name, address, provider, terms)
 }
 

@@ -144,7 +144,13 @@ async fn a_hidden_page_that_is_passed_over_still_tells_what_is_missing() {
         .fold(MemoryProvider::new(), |memory, name| memory.text(&format!("file:///{name}"), ""));
     let mount = |name: &str, provider: MemoryProvider| {
         let (timeout, rules) = (Duration::from_secs(30), MetadataRules::default());
-        let options = MountOptions { rules, max_read: 1 << 20, timeout, required: false };
+        let options = MountOptions {
+            access: Arc::default(),
+            rules,
+            max_read: 1 << 20,
+            timeout,
+            required: false,
+        };
         let address = Address::Path { scheme: "file", name: name.to_owned() };
         Mount::new(name, address, provider, options)
     };

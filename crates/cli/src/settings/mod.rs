@@ -2,6 +2,7 @@
 //!
 //! Parsing is strict: an unknown key is an error with its location and a suggestion.
 
+mod access;
 mod diagnostic;
 mod host_file;
 mod mount;
@@ -18,6 +19,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use crate::args::SourceArgs;
+use access::AccessList;
+pub(crate) use access::{AccessSettings, MethodClassSetting};
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
 use mount::SharedSettings;
@@ -39,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) text: Option<SettingsText>,
     pub(crate) server: ServerSettings,
     pub(crate) mounts: BTreeMap<String, MountSettings>,
+    /// Access rules for all mounts.
+    pub(crate) access: AccessList,
 }
 
 impl Settings {
@@ -67,8 +72,8 @@ impl Settings {
         let content = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read the settings file {}", file.display()))?;
         let text = SettingsText { file: file.to_owned(), content };
-        let (server, mounts) = parse(&text)?;
-        Ok(Self { text: Some(text), server, mounts })
+        let parsed = parse(&text)?;
+        Ok(Self { text: Some(text), ..parsed })
     }
 
     /// Settings that serve the given folders, each named after its last path segment.
@@ -153,24 +158,22 @@ impl Settings {
     }
 }
 
-fn parse(
-    text: &SettingsText,
-) -> Result<(ServerSettings, BTreeMap<String, MountSettings>), Diagnostic> {
+fn parse(text: &SettingsText) -> Result<Settings, Diagnostic> {
     let table = DeTable::parse(&text.content).map_err(|error| text.toml_diagnostic(&error))?;
-    let mut server = ServerSettings::default();
-    let mut mounts = BTreeMap::new();
+    let mut settings = Settings::default();
     for (key, value) in table.into_inner() {
         match &**key.get_ref() {
-            "server" => server = text.deserialize(value)?,
-            "mounts" => mounts = read_mounts(text, value)?,
+            "server" => settings.server = text.deserialize(value)?,
+            "mounts" => settings.mounts = read_mounts(text, value)?,
+            "access" => settings.access = text.deserialize(value)?,
             other => {
                 let message = format!("unknown table `{other}`");
-                let hint = diagnostic::did_you_mean(other, ["server", "mounts"]);
+                let hint = diagnostic::did_you_mean(other, ["server", "mounts", "access"]);
                 return Err(text.diagnostic(Some(key.span()), message, hint));
             }
         }
     }
-    Ok((server, mounts))
+    Ok(settings)
 }
 
 fn read_mounts(

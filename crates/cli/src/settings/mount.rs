@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::access::AccessList;
 use super::units::{ByteSize, TimeSpan};
 use super::upstream::{Secret, UpstreamMount};
 
@@ -49,6 +50,7 @@ shared_settings! {
     timeout: Option<TimeSpan>,
     required: bool,
     rules: Vec<RuleSettings>,
+    access: AccessList,
 }
 
 /// A folder mount (`kind = "fs"`).

@@ -10,13 +10,9 @@ use crate::settings::Settings;
 /// The error for a settings file with this content, or "in order".
 fn told(content: &str) -> String {
     let text = SettingsText { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
-    let assembled = parse(&text).and_then(|(server, mounts)| {
-        assemble(
-            &Settings { text: Some(text.clone()), server, mounts },
-            &[],
-            &server::WatcherRegistry::new(),
-        )
-        .map(drop)
+    let assembled = parse(&text).and_then(|parsed| {
+        let settings = Settings { text: Some(text.clone()), ..parsed };
+        assemble(&settings, &[], &server::WatcherRegistry::new()).map(drop)
     });
     assembled.err().map_or("in order".to_owned(), |flaw| flaw.to_string())
 }
@@ -35,6 +31,18 @@ fn an_unknown_key_is_told_with_its_place_and_the_nearest_word() {
 fn each_mistake_is_told_where_it_stands() {
     let cases = [
         ("[sever]\n", "1:2: unknown table `sever`", "did you mean `server`?"),
+        ("[[access]]\nallow = []\n", "1:1: this access rule names no globs", "[\"**\"]"),
+        (
+            "[[access]]\nprincipals = [\"ada\"]\n",
+            "1:1: an access rule has either",
+            "example: { allow",
+        ),
+        ("[[access]]\ndeny = [\"a[\"]\n", "1:1: `a[` is not a glob", "example: `docs/**/*.md`"),
+        (
+            "[[access]]\ndeny = [\"a\"]\nmethods = [\"wriet\"]\n",
+            "3:12: unknown value",
+            "list, read",
+        ),
         ("[server]\npage_sise = 1\n", "2:1: unknown key `page_sise`", "`page_size`"),
         ("[server]\nlisten = \"nowhere\"\n", "2:10:", ""),
         ("[server]\nsession_idle = \"soon\"\n", "2:16:", "a time such as"),

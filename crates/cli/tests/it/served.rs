@@ -179,13 +179,6 @@ name = "person"
 mime = "application/json"
 text = '{"id": "{id}"}'
 values = { id = ["ada", "grace"] }
-variables = { id = { description = "who it is" } }
-
-[[mounts.notes.templates]]
-uri = "note://count/{n}"
-name = "count"
-text = "{n}"
-variables = { n = { type = "integer", allowed = ["1", "2"] } }
 "##;
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
@@ -216,6 +209,29 @@ variables = { n = { type = "integer", allowed = ["1", "2"] } }
     let person = desk.request("resources/read", json!({ "uri": "note://person/a%22b" }));
     let text = person["result"]["contents"][0]["text"].as_str().unwrap();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "id": "a\"b" }));
+}
+
+#[test]
+fn declared_variables_are_shown_and_checked() {
+    let folder = project();
+    let settings = r##"
+[mounts.notes]
+kind = "static"
+
+[[mounts.notes.templates]]
+uri = "note://person/{id}"
+name = "person"
+text = "{id}"
+variables = { id = { description = "who it is" } }
+
+[[mounts.notes.templates]]
+uri = "note://count/{n}"
+name = "count"
+text = "{n}"
+variables = { n = { type = "integer", allowed = ["1", "2"] } }
+"##;
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
     let templates = desk.request("resources/templates/list", json!({}));
     let variables =
         |at: usize| &templates["result"]["resourceTemplates"][at]["_meta"]["dev.refdesk/variables"];

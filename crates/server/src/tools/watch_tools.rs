@@ -27,17 +27,18 @@ pub(super) async fn watch_resources(
     watch: WatchArguments,
 ) -> Result<ToolResult> {
     let known = find_watcher(server, exchange, watch.handle.as_deref())?;
+    let principal = exchange.ctx.principal();
     let watcher = match (&known, &exchange.client_session) {
         (Some(watcher), _) => Arc::clone(watcher),
         (None, Some(guest)) => {
-            guest.watcher_or_begin(|| server.watchers.create(WatcherOwner::Session))?
+            guest.watcher_or_begin(|| server.watchers.create(WatcherOwner::Session, principal))?
         }
-        (None, None) => server.watchers.create(WatcherOwner::Handle)?,
+        (None, None) => server.watchers.create(WatcherOwner::Handle, principal)?,
     };
     let (most, begun) = (server.limits.subscriptions, &watcher);
     let asked = stream::iter(watch.uris)
         .map(|uri| async move {
-            let added = begun.subscribe((&server.hub, exchange.ctx.principal()), &uri, most).await;
+            let added = begun.subscribe((&server.hub, principal), &uri, most).await;
             (uri, added)
         })
         .buffered(CONCURRENCY);
@@ -135,7 +136,7 @@ fn find_watcher(
         (Some(guest), Some(handle)) => {
             guest.current_watcher().filter(|known| known.handle == handle)
         }
-        (None, Some(handle)) => server.watchers.find_by_handle(handle),
+        (None, Some(handle)) => server.watchers.find_by_handle(handle, exchange.ctx.principal()),
         (None, None) => return Ok(None),
     };
     // A handle of another caller must look like one that does not exist.

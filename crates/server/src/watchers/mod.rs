@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use resource::{Error, Result, Uri};
+use resource::{Error, Principal, Result, Uri};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
@@ -26,6 +26,7 @@ const MIN_EVICTION_IDLE: Duration = Duration::from_secs(60);
 
 /// All watchers. As a provider it serves one resource, `refdesk://subscriptions`, that lists them.
 pub struct WatcherRegistry {
+    this: Weak<Self>,
     uri: Uri,
     table: Mutex<WatcherTable>,
     changed: watch::Sender<()>,
@@ -42,7 +43,7 @@ impl WatcherRegistry {
     pub fn new() -> Arc<Self> {
         let uri = Uri::parse("refdesk://subscriptions").expect("this is a URI");
         let changed = watch::Sender::new(());
-        Arc::new(Self { uri, table: Mutex::default(), changed })
+        Arc::new_cyclic(|this| Self { this: this.clone(), uri, table: Mutex::default(), changed })
     }
 
     /// The URI of the resource that lists the watchers.
@@ -51,13 +52,18 @@ impl WatcherRegistry {
     }
 
     /// Creates a watcher with a random handle and no watches.
-    pub(crate) fn create(&self, party: WatcherOwner) -> Result<Arc<Watcher>> {
+    pub(crate) fn create(
+        &self,
+        party: WatcherOwner,
+        principal: &Principal,
+    ) -> Result<Arc<Watcher>> {
         let mut bytes = [0; 16];
         let random = getrandom::fill(&mut bytes);
         random
             .map_err(|error| Error::internal("cannot generate a watch handle").caused_by(error))?;
         let handle: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let watcher = Arc::new(Watcher::new(handle, party, self.changed.clone()));
+        let watcher =
+            Arc::new(Watcher::new(handle, party, principal.clone(), self.changed.clone()));
         let mut known = self.table.lock();
         known.live.retain(|other| other.strong_count() > 0);
         known.live.push(Arc::downgrade(&watcher));
@@ -85,9 +91,14 @@ impl WatcherRegistry {
         Ok(())
     }
 
-    /// The watcher with this handle; marks it as used.
-    pub(crate) fn find_by_handle(&self, handle: &str) -> Option<Arc<Watcher>> {
-        let found = self.table.lock().by_handle.get(handle).cloned()?;
+    /// The watcher of `principal` with this handle; marks it as used.
+    pub(crate) fn find_by_handle(
+        &self,
+        handle: &str,
+        principal: &Principal,
+    ) -> Option<Arc<Watcher>> {
+        let found = self.table.lock().by_handle.get(handle).cloned();
+        let found = found.filter(|watcher| watcher.belongs_to(principal))?;
         found.touch();
         Some(found)
     }
@@ -105,9 +116,10 @@ impl WatcherRegistry {
         None
     }
 
-    /// All live watchers, sorted by handle.
-    fn live_watchers(&self) -> Vec<Arc<Watcher>> {
+    /// The live watchers of `principal`, sorted by handle.
+    fn watchers_of(&self, principal: &Principal) -> Vec<Arc<Watcher>> {
         let mut all: Vec<_> = self.table.lock().live.iter().filter_map(Weak::upgrade).collect();
+        all.retain(|watcher| watcher.belongs_to(principal));
         all.sort_by(|one, other| one.handle.cmp(&other.handle));
         all
     }

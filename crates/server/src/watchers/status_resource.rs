@@ -16,10 +16,14 @@ use resource::{
 use super::WatcherRegistry;
 
 impl WatcherRegistry {
-    /// The content of the resource. It shows only a prefix of each handle, too short to use.
-    pub(super) fn status_json(&self) -> String {
-        let watchers: Vec<WatcherStatus> =
-            self.live_watchers().iter().filter_map(|watcher| watcher.status()).collect();
+    /// The content of the resource: the watchers of the principal. It shows only a prefix of each
+    /// handle, too short to use.
+    pub(super) fn status_json(&self, ctx: &Context) -> String {
+        let watchers: Vec<WatcherStatus> = self
+            .watchers_of(ctx.principal())
+            .iter()
+            .filter_map(|watcher| watcher.status())
+            .collect();
         encode_watchers(&watchers)
     }
 
@@ -48,7 +52,7 @@ fn etag_of(text: &str) -> String {
 impl Provider for WatcherRegistry {
     async fn list(
         &self,
-        _: &Context,
+        ctx: &Context,
         parent: Option<&Uri>,
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
@@ -59,7 +63,7 @@ impl Provider for WatcherRegistry {
         if paging.cursor.is_some() {
             return Err(Error::bad_cursor());
         }
-        let mut items = vec![Arc::new(self.describe(&self.status_json()))];
+        let mut items = vec![Arc::new(self.describe(&self.status_json(ctx)))];
         items.retain(|item| paging.shows(item));
         Ok(Page { items, ..Page::empty() })
     }
@@ -68,14 +72,14 @@ impl Provider for WatcherRegistry {
         if paging.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.check_uri(uri)?;
-        Ok(Arc::new(self.describe(&self.status_json())))
+        Ok(Arc::new(self.describe(&self.status_json(ctx))))
     }
 
-    async fn read(&self, _: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.check_uri(uri)?;
-        let text = self.status_json();
+        let text = self.status_json(ctx);
         let resource = Arc::new(self.describe(&text));
         request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
         let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
@@ -94,7 +98,7 @@ impl Provider for WatcherRegistry {
 impl Watch for WatcherRegistry {
     async fn watch(
         &self,
-        _: &Context,
+        ctx: &Context,
         interest: Interest,
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
         match interest {
@@ -102,14 +106,25 @@ impl Watch for WatcherRegistry {
             Interest::Resource(uri) => self.check_uri(&uri)?,
             Interest::Everything => {}
         }
-        let heard = (self.changed.subscribe(), self.uri.clone());
-        Ok(Box::pin(stream::unfold(heard, |(mut changed, uri)| async move {
-            changed.changed().await.ok()?;
-            Some((Change::Updated(uri.clone()), (changed, uri)))
+        let state = (self.changed.subscribe(), self.status_json(ctx), ctx.clone());
+        let registry = self.this.clone();
+        Ok(Box::pin(stream::unfold(state, move |(mut changed, known, ctx)| {
+            let registry = registry.clone();
+            async move {
+                loop {
+                    changed.changed().await.ok()?;
+                    let registry = registry.upgrade()?;
+                    // Another principal's watchers are no change for this one.
+                    let text = registry.status_json(&ctx);
+                    if text != known {
+                        return Some((Change::Updated(registry.uri.clone()), (changed, text, ctx)));
+                    }
+                }
+            }
         })))
     }
 
     fn is_shared(&self, _: &Interest) -> bool {
-        true
+        false
     }
 }

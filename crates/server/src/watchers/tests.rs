@@ -22,15 +22,20 @@ fn uri(text: &str) -> Uri {
 #[tokio::test]
 async fn who_watches_what_is_a_resource_like_others() {
     let (watchers, hub) = (WatcherRegistry::new(), hub());
-    let watcher = watchers.create(WatcherOwner::Session).unwrap();
+    let watcher = watchers.create(WatcherOwner::Session, &Principal::local()).unwrap();
     for name in ["a:1", "a:2"] {
         watcher.subscribe((&hub, &Principal::local()), &uri(name), 2).await.unwrap();
     }
     watcher.set_last_error("a:日本: Resource not found".to_owned());
-    let text = watchers.status_json();
+    let text = watchers.status_json(&testkit::local_context());
     assert!(text.contains(&watcher.handle[..8]) && !text.contains(&watcher.handle[..9]), "{text}");
+    // It exists for nobody else.
+    let [_, other] = testkit::two_contexts();
+    assert!(!watchers.status_json(&other).contains(&watcher.handle[..8]));
+    watchers.register(&watcher).unwrap();
+    assert!(watchers.find_by_handle(&watcher.handle, &Principal::local()).is_some());
+    assert!(watchers.find_by_handle(&watcher.handle, other.principal()).is_none());
     let known = Expectations {
-        leaves: vec![(watchers.uri().clone(), text.into_bytes())],
         missing: vec![uri("refdesk://subscriptions/1"), uri("refdesk://mounts")],
         ..Expectations::default()
     };
@@ -40,7 +45,7 @@ async fn who_watches_what_is_a_resource_like_others() {
 #[tokio::test]
 async fn one_watches_no_more_than_it_may() {
     let (watchers, hub) = (WatcherRegistry::new(), hub());
-    let watcher = watchers.create(WatcherOwner::Handle).unwrap();
+    let watcher = watchers.create(WatcherOwner::Handle, &Principal::local()).unwrap();
     watcher.subscribe((&hub, &Principal::local()), &uri("a:1"), 1).await.unwrap();
     watcher.subscribe((&hub, &Principal::local()), &uri("a:1"), 1).await.unwrap();
     let full = watcher.subscribe((&hub, &Principal::local()), &uri("a:2"), 1).await;
@@ -61,26 +66,32 @@ async fn one_watches_no_more_than_it_may() {
 #[tokio::test(start_paused = true)]
 async fn a_handle_that_nobody_uses_ends_by_itself() {
     let (watchers, hub) = (WatcherRegistry::new(), hub());
-    let watcher = watchers.create(WatcherOwner::Handle).unwrap();
+    let watcher = watchers.create(WatcherOwner::Handle, &Principal::local()).unwrap();
     watcher.subscribe((&hub, &Principal::local()), &uri("a:1"), 1).await.unwrap();
     watchers.register(&watcher).unwrap();
     let handle = watcher.handle.clone();
     drop(watcher);
     for _ in 0..3 {
         time::sleep(IDLE_TIMEOUT - Duration::from_secs(1)).await;
-        assert!(watchers.find_by_handle(&handle).is_some(), "it was used in between");
+        assert!(
+            watchers.find_by_handle(&handle, &Principal::local()).is_some(),
+            "it was used in between"
+        );
     }
     assert_eq!(hub.interest_count(), 1);
     time::sleep(IDLE_TIMEOUT + Duration::from_secs(1)).await;
-    assert_eq!((watchers.find_by_handle(&handle).is_none(), hub.interest_count()), (true, 0));
-    assert!(!watchers.status_json().contains(&handle[..8]));
+    assert_eq!(
+        (watchers.find_by_handle(&handle, &Principal::local()).is_none(), hub.interest_count()),
+        (true, 0)
+    );
+    assert!(!watchers.status_json(&testkit::local_context()).contains(&handle[..8]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn whoever_is_silent_makes_room_for_others() {
     let watchers = WatcherRegistry::new();
     let one = || {
-        let watcher = watchers.create(WatcherOwner::Handle).unwrap();
+        let watcher = watchers.create(WatcherOwner::Handle, &Principal::local()).unwrap();
         watchers.register(&watcher).map(|()| watcher.handle.clone())
     };
     let first = one().unwrap();
@@ -93,7 +104,10 @@ async fn whoever_is_silent_makes_room_for_others() {
     time::sleep(MIN_EVICTION_IDLE + Duration::from_secs(1)).await;
     one().unwrap();
     assert_eq!(
-        (watchers.find_by_handle(&first).is_none(), watchers.find_by_handle(&second).is_some()),
+        (
+            watchers.find_by_handle(&first, &Principal::local()).is_none(),
+            watchers.find_by_handle(&second, &Principal::local()).is_some()
+        ),
         (true, true)
     );
 }

@@ -27,6 +27,8 @@ pub(crate) struct Watcher {
     /// Identifies the watcher and authorizes its use.
     pub(crate) handle: String,
     owner: WatcherOwner,
+    /// Who created it. It exists for nobody else.
+    principal: Principal,
     mailbox: Mailbox,
     subscriptions: Mutex<BTreeMap<Uri, Subscription>>,
     last_used: Mutex<Instant>,
@@ -43,11 +45,16 @@ pub(crate) struct ChangedUris {
 }
 
 impl Watcher {
-    pub(super) fn new(handle: String, owner: WatcherOwner, changed: watch::Sender<()>) -> Self {
+    pub(super) fn new(
+        handle: String,
+        owner: WatcherOwner,
+        principal: Principal,
+        changed: watch::Sender<()>,
+    ) -> Self {
         let (mailbox, subscriptions, last_error) =
             (Mailbox::default(), Mutex::default(), Mutex::default());
         let last_used = Mutex::new(Instant::now());
-        Self { handle, owner, mailbox, subscriptions, last_used, last_error, changed }
+        Self { handle, owner, principal, mailbox, subscriptions, last_used, last_error, changed }
     }
 
     /// Subscribes to `uri`, up to `most` URIs in all. Repeating it has no effect, unless the
@@ -131,6 +138,10 @@ impl Watcher {
     pub(crate) fn set_last_error(&self, words: String) {
         *self.last_error.lock() = Some(words);
         self.changed.send_replace(());
+    }
+
+    pub(super) fn belongs_to(&self, principal: &Principal) -> bool {
+        self.principal.key() == principal.key()
     }
 
     /// Marks the watcher as used now.

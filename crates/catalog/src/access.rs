@@ -1,0 +1,275 @@
+//! Access rules: which principal may do what with which resources, tools and prompts of a mount.
+
+use globset::{GlobSet, GlobSetBuilder};
+use resource::{Principal, Uri, uri};
+
+use crate::layers::ruled::MetadataRules;
+
+/// The classes of methods that a rule can tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MethodClass {
+    /// Lists, templates and metadata.
+    List,
+    /// Reads, windows and search.
+    Read,
+    /// Subscriptions.
+    Watch,
+    /// Completion of template variables.
+    Complete,
+    /// Tools: listing and calling.
+    Tool,
+    /// Prompts: listing, getting and completing.
+    Prompt,
+}
+
+/// One rule. A condition that is empty holds for all.
+#[derive(Debug, Clone, Default)]
+pub struct AccessRule {
+    /// Whether the rule allows or denies.
+    pub allows: bool,
+    /// Globs over the path inside the mount or the name of a tool or prompt; one with `://` is a
+    /// glob over the public URI. A glob that matches a folder covers everything below it.
+    pub globs: Vec<String>,
+    /// The names of principals.
+    pub principals: Vec<String>,
+    /// Scopes, of which the principal must have one.
+    pub scopes: Vec<String>,
+    /// The classes of methods.
+    pub classes: Vec<MethodClass>,
+}
+
+/// Rules in order: the first that matches holds.
+///
+/// If none matches, everything is allowed, unless some rule names a principal or a scope: then
+/// everything is denied.
+#[derive(Debug, Clone, Default)]
+pub struct AccessRules {
+    rules: Vec<CompiledRule>,
+    allows_by_default: bool,
+}
+
+#[derive(Debug, Clone)]
+struct CompiledRule {
+    rule: AccessRule,
+    paths: GlobSet,
+    uris: GlobSet,
+    /// Whether it covers everything in the mount.
+    covers_all: bool,
+    /// The folders that the globs name before their first special character.
+    roots: Vec<String>,
+}
+
+/// What is judged: a resource by both its names, or a tool or prompt.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject {
+    /// The path inside the mount, or the name.
+    path: String,
+    /// The public URI of a resource, percent-decoded.
+    public: Option<String>,
+}
+
+impl AccessRules {
+    /// Compiles the rules; the error names the invalid glob.
+    pub fn new(
+        rules: impl IntoIterator<Item = AccessRule>,
+    ) -> std::result::Result<Self, globset::Error> {
+        let rules: Vec<_> =
+            rules.into_iter().map(CompiledRule::new).collect::<std::result::Result<_, _>>()?;
+        let names_someone =
+            |one: &CompiledRule| !one.rule.principals.is_empty() || !one.rule.scopes.is_empty();
+        let allows_by_default = !rules.iter().any(names_someone);
+        Ok(Self { rules, allows_by_default })
+    }
+
+    /// Whether there are none, so that everything is allowed.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Whether `principal` may use a method of `class` on `subject`.
+    pub(crate) fn allow(
+        &self,
+        principal: &Principal,
+        class: MethodClass,
+        subject: &Subject,
+    ) -> bool {
+        let rules = self.rules.iter().filter(|one| one.concerns(principal, class));
+        for one in rules {
+            if one.covers(subject) {
+                return one.rule.allows;
+            }
+            // The folders on the way to what may be listed can be listed too.
+            if one.rule.allows && class == MethodClass::List && one.leads_through(subject) {
+                return true;
+            }
+        }
+        self.allows_by_default
+    }
+
+    /// Whether `principal` may use methods of `class` on anything at all, as far as the rules
+    /// tell.
+    pub(crate) fn may_reach(&self, principal: &Principal, class: MethodClass) -> bool {
+        let mut rules = self.rules.iter().filter(|one| one.concerns(principal, class));
+        let decisive = rules.find(|one| one.rule.allows || one.covers_all);
+        decisive.map_or(self.allows_by_default, |one| one.rule.allows)
+    }
+
+    /// Whether the mount exists for `principal`: some method may reach something.
+    pub fn show_mount(&self, principal: &Principal) -> bool {
+        self.rules.is_empty()
+            || MethodClass::ALL.into_iter().any(|class| self.may_reach(principal, class))
+    }
+}
+
+impl MethodClass {
+    /// All classes.
+    pub const ALL: [Self; 6] =
+        [Self::List, Self::Read, Self::Watch, Self::Complete, Self::Tool, Self::Prompt];
+}
+
+impl CompiledRule {
+    fn new(rule: AccessRule) -> std::result::Result<Self, globset::Error> {
+        let (mut paths, mut uris) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        let mut roots = Vec::new();
+        for glob in &rule.globs {
+            let glob = glob.strip_suffix("/**").unwrap_or(glob);
+            let set = if glob.contains("://") { &mut uris } else { &mut paths };
+            set.add(MetadataRules::compile_glob(glob)?);
+            let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
+            if glob.contains('/') && !glob.contains("://") {
+                roots.push(literal.trim_start_matches('/').to_owned());
+            }
+        }
+        let covers_all = rule.globs.is_empty()
+            || rule.globs.iter().any(|glob| matches!(glob.as_str(), "*" | "**" | "/**" | "/"));
+        Ok(Self { rule, paths: paths.build()?, uris: uris.build()?, covers_all, roots })
+    }
+
+    fn concerns(&self, principal: &Principal, class: MethodClass) -> bool {
+        let AccessRule { principals, scopes, classes, .. } = &self.rule;
+        let is_named = |name: &String| **name == **principal.key();
+        let is_granted = |scope: &String| principal.scopes().contains(scope);
+        (principals.is_empty() || principals.iter().any(is_named))
+            && (scopes.is_empty() || scopes.iter().any(is_granted))
+            && (classes.is_empty() || classes.contains(&class))
+    }
+
+    fn covers(&self, subject: &Subject) -> bool {
+        self.covers_all
+            || folders_of(&subject.path).any(|path| self.paths.is_match(path))
+            || subject.public.iter().any(|uri| folders_of(uri).any(|uri| self.uris.is_match(uri)))
+    }
+
+    fn leads_through(&self, subject: &Subject) -> bool {
+        let below = |root: &String| {
+            root.strip_prefix(&subject.path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.roots.iter().any(below)
+    }
+}
+
+/// `path` and the folders it lies in, the outermost first.
+fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    let slashes = path.match_indices('/').map(|(slash, _)| &path[..slash]);
+    slashes.filter(|folder| !folder.is_empty()).chain([path])
+}
+
+impl Subject {
+    /// A resource with the local and the public form of its URI.
+    pub(crate) fn resource(local: &Uri, public: Option<&str>) -> Self {
+        let decode = |text: &str| String::from_utf8_lossy(&uri::percent_decode(text)).into_owned();
+        let behind = &local.as_str()[local.scheme().len() + 1..];
+        let public = public.map(|public| decode(public.trim_end_matches('/')));
+        Self { path: decode(behind.trim_matches('/')), public }
+    }
+
+    /// A tool or prompt by its local name.
+    pub(crate) fn component(name: &str) -> Self {
+        Self { path: name.to_owned(), public: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resource::{Principal, Uri};
+
+    use super::{AccessRule, AccessRules, MethodClass, Subject};
+
+    fn rule(allows: bool, globs: &[&str], principals: &[&str]) -> AccessRule {
+        let owned = |texts: &[&str]| texts.iter().copied().map(str::to_owned).collect();
+        let (globs, principals) = (owned(globs), owned(principals));
+        AccessRule { allows, globs, principals, ..AccessRule::default() }
+    }
+
+    fn file(path: &str) -> Subject {
+        let uri = Uri::parse(&format!("file:///{path}")).unwrap();
+        Subject::resource(&uri, Some(&format!("file:///app/{path}")))
+    }
+
+    fn may(rules: &AccessRules, who: &str, path: &str) -> bool {
+        rules.allow(&Principal::authenticated(who), MethodClass::Read, &file(path))
+    }
+
+    #[test]
+    fn the_first_match_holds_and_covers_what_lies_below() {
+        let rules = [rule(true, &["docs/open"], &[]), rule(false, &["docs", "*.key"], &[])];
+        let rules = AccessRules::new(rules).unwrap();
+        for (path, allowed) in [
+            ("docs/open/a.md", true),
+            ("docs/a.md", false),
+            ("docs", false),
+            ("deep/er/x.key", false),
+            ("docs/open/x.key", true),
+            ("src/main.rs", true),
+        ] {
+            assert_eq!(may(&rules, "anyone", path), allowed, "{path}");
+        }
+    }
+
+    #[test]
+    fn naming_a_principal_denies_all_others() {
+        let rules = AccessRules::new([rule(true, &["docs/**"], &["ada"])]).unwrap();
+        assert!(may(&rules, "ada", "docs/a.md") && may(&rules, "ada", "docs"));
+        assert!(!may(&rules, "ada", "src/a.rs") && !may(&rules, "bob", "docs/a.md"));
+        assert!(rules.show_mount(&Principal::authenticated("ada")));
+        assert!(!rules.show_mount(&Principal::authenticated("bob")));
+        assert!(!rules.show_mount(&Principal::local()));
+    }
+
+    #[test]
+    fn scopes_and_classes_narrow_a_rule() {
+        let mut tools = rule(true, &["get_*"], &[]);
+        tools.scopes = vec!["tools".to_owned()];
+        tools.classes = vec![MethodClass::Tool];
+        let rules = AccessRules::new([tools]).unwrap();
+        let plain = Principal::authenticated("ada");
+        let scoped = plain.with_scopes(vec!["tools".to_owned()]);
+        let may = |who, class, name| rules.allow(who, class, &Subject::component(name));
+        assert!(may(&scoped, MethodClass::Tool, "get_time"));
+        assert!(!may(&scoped, MethodClass::Tool, "set_time"));
+        assert!(!may(&scoped, MethodClass::Prompt, "get_time"));
+        assert!(!may(&plain, MethodClass::Tool, "get_time"));
+    }
+
+    #[test]
+    fn a_glob_over_the_public_uri_is_as_good_as_one_over_the_path() {
+        let rules = AccessRules::new([rule(false, &["file:///app/secret"], &[])]).unwrap();
+        assert!(!may(&rules, "ada", "secret") && !may(&rules, "ada", "secret/a%20b"));
+        assert!(may(&rules, "ada", "secrets"));
+    }
+
+    #[test]
+    fn the_folders_on_the_way_can_be_listed_and_nothing_else() {
+        let rules = AccessRules::new([rule(true, &["a/b/*.md"], &["ada"])]).unwrap();
+        let list =
+            |path| rules.allow(&Principal::authenticated("ada"), MethodClass::List, &file(path));
+        assert!(list("a") && list("a/b") && list("a/b/x.md"));
+        assert!(!list("b") && !list("a/c") && !list("a/b/x.txt") && !may(&rules, "ada", "a"));
+    }
+
+    #[test]
+    fn without_rules_everything_is_allowed() {
+        let rules = AccessRules::new([]).unwrap();
+        assert!(rules.is_empty() && may(&rules, "anyone", "a"));
+    }
+}
