@@ -5,6 +5,7 @@ mod assemble;
 mod commands;
 mod cursor_key;
 mod default_rules;
+mod machine_memory;
 mod mount_status;
 mod output;
 mod reload;

@@ -98,6 +98,11 @@ impl Error {
         Self { upstream: Some(Box::new(upstream)), ..error }
     }
 
+    /// The memory limit is reached; the same request may succeed later.
+    pub fn out_of_memory() -> Self {
+        Self::unavailable("the server's memory limit is reached; try again in a moment")
+    }
+
     /// The cursor is not from this list, or no longer valid.
     pub fn bad_cursor() -> Self {
         Self::invalid("this cursor is not valid here; list again from the start, without a cursor")

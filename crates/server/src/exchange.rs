@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use machinery::MemoryHold;
 use protocol::{Dialect, RequestId};
-use resource::Context;
+use resource::{Context, Error, Result};
 
 use crate::methods::subscriptions::SessionSubscriptions;
 use crate::transport::client_session::ClientSession;
@@ -13,8 +14,18 @@ pub(crate) struct Exchange {
     pub(crate) id: RequestId,
     pub(crate) dialect: Dialect,
     pub(crate) ctx: Context,
+    /// What the request itself holds in memory, for as long as it lasts.
+    pub(crate) memory: Arc<MemoryHold>,
     /// The subscriptions of the session, if the request belongs to one.
     pub(crate) subscriber: Option<Arc<SessionSubscriptions>>,
     /// The client of the session, if the request belongs to one.
     pub(crate) client_session: Option<Arc<ClientSession>>,
+}
+
+impl Exchange {
+    /// Reserves memory for what the request is about to buffer, until the hold is dropped.
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<MemoryHold> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.memory.budget().hold(bytes).ok_or_else(Error::out_of_memory)
+    }
 }

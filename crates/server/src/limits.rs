@@ -7,6 +7,8 @@ use subscriptions::DebounceConfig;
 /// All limits of the server. Each one can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
+    /// Bytes that requests and answers of all clients may hold together.
+    pub memory: usize,
     /// Bytes in one message.
     pub message: usize,
     /// Bytes in the headers of one HTTP request.
@@ -53,6 +55,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            memory: 1 << 30,
             message: 4 << 20,
             headers: 32 << 10,
             depth: 64,

@@ -9,13 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use machinery::{MemoryBudget, MemoryShares};
 use protocol::inbound::shape::capabilities::ServerFeatures;
 use protocol::json::frame::FrameLimits;
 use protocol::{
     BuiltinTool, Call, CursorSeal, Dialect, Method, Outgoing, Refusal, Reply, Revision, RowCache,
     ServerInfo, ServerProfile,
 };
-use resource::{CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Provider, Relay};
+use resource::{
+    CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Principal, Provider, Relay,
+};
 use subscriptions::{DebounceConfig, Hub};
 
 use crate::dispatch;
@@ -45,6 +48,8 @@ pub struct Server {
     pub(crate) completion_rate: RateLimit,
     rows: RowCache,
     pub(crate) hub: Hub,
+    /// What requests and answers hold, with a share for each principal.
+    memory: Arc<MemoryShares>,
     pub(crate) watchers: Arc<WatcherRegistry>,
     pub(crate) line_index: LineIndex,
     error_count: AtomicU64,
@@ -75,7 +80,10 @@ impl Server {
         let seal = CursorSeal::new(key);
         let completion_rate = RateLimit::new(limits.completions_per_second);
         let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
-        let hub = Hub::new(Arc::clone(&provider), calm, limits.total_subscriptions);
+        // One principal leaves room for others.
+        let memory = Arc::new(MemoryShares::new(limits.memory, limits.memory / 4 * 3));
+        let most = limits.total_subscriptions;
+        let hub = Hub::new(Arc::clone(&provider), calm, most, Arc::clone(&memory));
         let (rows, line_index, error_count) =
             (RowCache::default(), LineIndex::default(), AtomicU64::new(0));
         Self {
@@ -86,6 +94,7 @@ impl Server {
             completion_rate,
             rows,
             hub,
+            memory,
             watchers: WatcherRegistry::new(),
             line_index,
             error_count,
@@ -104,6 +113,11 @@ impl Server {
     #[must_use]
     pub fn with_watchers(self, watchers: Arc<WatcherRegistry>) -> Self {
         Self { watchers, ..self }
+    }
+
+    /// The memory that `principal` may hold.
+    pub(crate) fn memory_of(&self, principal: &Principal) -> Arc<MemoryBudget> {
+        self.memory.of(principal.key())
     }
 
     pub(crate) fn bounds(&self) -> FrameLimits {
@@ -196,7 +210,13 @@ impl Server {
     pub(crate) async fn respond(&self, exchange: &Exchange, call: Call) -> Outgoing {
         let answered = AssertUnwindSafe(dispatch::dispatch(self, exchange, call)).catch_unwind();
         match answered.await {
-            Ok(Ok(reply)) => reply.encode(&exchange.id, exchange.dialect, SERVER_INFO, &self.rows),
+            Ok(Ok(reply)) => {
+                let rows = &self.rows;
+                hold_answer(
+                    exchange,
+                    reply.encode(&exchange.id, exchange.dialect, SERVER_INFO, rows),
+                )
+            }
             Ok(Err(error)) => self.encode_error(exchange, &error),
             // A panic ends its own request and nothing else.
             Err(_) => self.encode_error(exchange, &Error::internal("the request handler panicked")),
@@ -229,5 +249,16 @@ impl Server {
             _ => tracing::debug!(trace, cause = ?error, "request refused"),
         }
         trace
+    }
+}
+
+/// Answers below this size are not counted: fewer of them wait than there are connections.
+const MIN_COUNTED_ANSWER: usize = 64 << 10;
+
+/// Counts a large answer until the client has read it. It exists, so it is not refused.
+fn hold_answer(exchange: &Exchange, answer: Outgoing) -> Outgoing {
+    match answer.held_bytes() {
+        small if small < MIN_COUNTED_ANSWER => answer,
+        bytes => answer.guarded_by(exchange.memory.budget().hold_anyway(bytes)),
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use machinery::{MemoryHold, MemoryShares};
 use parking_lot::Mutex;
 use resource::{Change, Context, Error, ErrorKind, Interest, Principal, Provider, Result};
 use tokio::sync::{Notify, OnceCell};
@@ -35,6 +36,7 @@ struct HubState {
     next_id: AtomicU64,
     subscription_count: AtomicUsize,
     max_subscriptions: usize,
+    memory: Arc<MemoryShares>,
 }
 
 /// A debounced change: the interests that it belongs to, and its latest unknown members.
@@ -70,12 +72,18 @@ pub struct Subscription {
     group: Arc<InterestGroup>,
     id: SubscriptionId,
     mailbox: Mailbox,
+    _memory: MemoryHold,
 }
 
 impl Hub {
     /// Creates a hub for the changes of `provider`, debounced by `calm`, for at most `most`
-    /// subscriptions at once.
-    pub fn new(provider: Arc<dyn Provider>, debounce: DebounceConfig, most: usize) -> Self {
+    /// subscriptions at once, which hold their URIs in `memory`.
+    pub fn new(
+        provider: Arc<dyn Provider>,
+        debounce: DebounceConfig,
+        most: usize,
+        memory: Arc<MemoryShares>,
+    ) -> Self {
         let (lines, open) = (Mutex::default(), Mutex::new(Debouncer::new(debounce)));
         let (tickets, held) = (AtomicU64::new(0), AtomicUsize::new(0));
         Self {
@@ -87,6 +95,7 @@ impl Hub {
                 next_id: tickets,
                 subscription_count: held,
                 max_subscriptions: most,
+                memory,
             }),
         }
     }
@@ -111,6 +120,11 @@ impl Hub {
             let why = "too many subscriptions; try again later";
             return Err(Error::unavailable(why.to_owned()));
         }
+        let memory = self.shared.memory.of(principal.key()).hold(interest_bytes(&interest));
+        let Some(memory) = memory else {
+            self.shared.subscription_count.fetch_sub(1, Ordering::Relaxed);
+            return Err(Error::out_of_memory());
+        };
         let line = self.shared.group_for(principal, &interest);
         let number = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let sum = match interest {
@@ -121,7 +135,8 @@ impl Hub {
         };
         let ticket = SubscriptionId { number, overflow: sum };
         line.subscribers.lock().push((ticket.clone(), mailbox.clone()));
-        let subscription = Subscription { group: line, id: ticket, mailbox: mailbox.clone() };
+        let mailbox = mailbox.clone();
+        let subscription = Subscription { group: line, id: ticket, mailbox, _memory: memory };
         let line = &subscription.group;
         let opened = line.task.get_or_try_init(|| self.shared.spawn_watch_task(line));
         time::timeout(OPEN_TIMEOUT, opened).await.unwrap_or_else(|_| {
@@ -135,6 +150,13 @@ impl Hub {
     pub fn interest_count(&self) -> usize {
         self.shared.groups.lock().len()
     }
+}
+
+/// What a subscription to `interest` holds: copies of its URI in the subscriber, the group, the
+/// watch below it and a pending change; and the structures around them.
+fn interest_bytes(interest: &Interest) -> usize {
+    let uri = if let Interest::Resource(uri) = interest { uri.as_str().len() } else { 0 };
+    4 * uri + 1024
 }
 
 impl HubState {

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use serde::Deserialize;
 use server::{CollectionsMode, Limits};
 
+use crate::machine_memory;
+
 use super::units::{ByteSize, TimeSpan};
 
 /// The `[server]` table.
@@ -18,6 +20,7 @@ pub(crate) struct ServerSettings {
     pub(crate) sep2093: Sep2093,
     pub(crate) tools: Option<bool>,
     page_size: Option<u16>,
+    max_memory: Option<ByteSize>,
     max_message: Option<ByteSize>,
     max_headers: Option<ByteSize>,
     max_depth: Option<u16>,
@@ -68,7 +71,9 @@ impl ServerSettings {
         let bytes = |said: Option<ByteSize>, usual| {
             said.map_or(usual, |size| usize::try_from(size.0).unwrap_or(usize::MAX))
         };
+        let memory = self.max_memory.map_or_else(machine_memory::default_limit, |size| size.0);
         Limits {
+            memory: usize::try_from(memory).unwrap_or(usize::MAX),
             message: bytes(self.max_message, usual.message),
             headers: bytes(self.max_headers, usual.headers),
             depth: count(self.max_depth, usual.depth),

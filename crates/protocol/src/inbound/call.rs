@@ -352,6 +352,9 @@ fn decode_log_level(params: Option<&RawValue>) -> Result<LogLevel, Refusal> {
     LogLevel::from_name(&wanted.level).ok_or_else(unknown)
 }
 
+/// Maximum length of a client's capabilities, which the server keeps for the session.
+const MAX_CAPABILITIES: usize = 64 << 10;
+
 fn decode_initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -362,6 +365,10 @@ fn decode_initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
         capabilities: Option<&'a RawValue>,
     }
     let opening: InitializeParams<'_> = decode_params(params)?;
+    if opening.capabilities.is_some_and(|raw| raw.get().len() > MAX_CAPABILITIES) {
+        let why = format!("capabilities: longer than {MAX_CAPABILITIES} bytes");
+        return Err(Refusal::invalid_params(why));
+    }
     Ok(Call::Initialize {
         revision: Revision::negotiate(&opening.protocol_version),
         knows_sep2093: opening.capabilities.is_some_and(request_meta::declares_sep2093),

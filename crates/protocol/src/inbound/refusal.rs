@@ -138,6 +138,11 @@ impl Refusal {
         Self::new(ErrorCode::INVALID_PARAMS, why)
     }
 
+    /// The memory limit is reached. The client may send the same request again later.
+    pub fn out_of_memory() -> Self {
+        Self::busy(resource::Error::out_of_memory().message.into_owned())
+    }
+
     /// Too many requests at once. The client may send the same request again later.
     pub fn busy(why: String) -> Self {
         Self::new(ErrorCode::INTERNAL_ERROR, why)

@@ -112,6 +112,9 @@ pub struct FrameLimits {
     pub max_batch: usize,
 }
 
+/// Maximum length of a request id, as JSON. The server keeps ids for as long as requests last.
+const MAX_ID_BYTES: usize = 1024;
+
 /// Parses one line or one HTTP body of a client.
 pub fn parse(bytes: &[u8], bounds: FrameLimits) -> Result<Incoming<'_>, Refusal> {
     // Counting brackets is faster than tracking the nesting, and nearly always enough.
@@ -208,13 +211,9 @@ fn parse_message(text: &str) -> Result<Message<'_>, Refusal> {
     let mut envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| {
         // If the id can be parsed, the refusal carries it, so the client does not wait in vain.
         let envelope: Option<IdOnlyEnvelope<'_>> = serde_json::from_str(text).ok();
-        refuse_json(&flaw).with_id(envelope.and_then(|told| RequestId::parse(told.id?)))
+        refuse_json(&flaw).with_id(envelope.and_then(|told| parse_client_id(told.id?).ok()))
     })?;
-    let id = envelope.id.map(|raw| {
-        RequestId::parse(raw)
-            .ok_or_else(|| Refusal::invalid_request("id must be a string or an integer"))
-    });
-    let id = id.transpose()?;
+    let id = envelope.id.map(parse_client_id).transpose()?;
     if envelope.jsonrpc.and_then(parse_string).as_deref() != Some("2.0") {
         let what = "jsonrpc must be \"2.0\"";
         return Err(Refusal::invalid_request(what).with_id(id));
@@ -227,6 +226,15 @@ fn parse_message(text: &str) -> Result<Message<'_>, Refusal> {
     envelope.result = envelope.result.filter(|raw| raw.get() != "null");
     let empty = |id| Refusal::invalid_request("method is missing").with_id(id);
     envelope.into_message(id).map_err(empty)
+}
+
+fn parse_client_id(raw: &RawValue) -> Result<RequestId, Refusal> {
+    if raw.get().len() > MAX_ID_BYTES {
+        let why = format!("id is longer than {MAX_ID_BYTES} bytes");
+        return Err(Refusal::invalid_request(&why));
+    }
+    let why = "id must be a string or an integer";
+    RequestId::parse(raw).ok_or_else(|| Refusal::invalid_request(why))
 }
 
 fn refuse_json(flaw: &serde_json::Error) -> Refusal {

@@ -3,8 +3,10 @@
 //! A message is a queue of pieces: finished JSON, and bodies that are encoded when the transport
 //! polls for more. A streamed body is never in memory as a whole.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -42,6 +44,18 @@ enum OutgoingPiece {
     Body(Body),
 }
 
+/// Bytes with something that lives as long as they do.
+struct GuardedBytes {
+    bytes: Bytes,
+    _guard: Arc<dyn Any + Send + Sync>,
+}
+
+impl AsRef<[u8]> for GuardedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 impl Outgoing {
     /// Creates a message from finished JSON.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
@@ -63,6 +77,28 @@ impl Outgoing {
     /// Appends `body` as the inside of a JSON string, without the quotes.
     pub(crate) fn push_body(&mut self, body: Body) {
         self.pieces.push_back(OutgoingPiece::Body(body));
+    }
+
+    /// The bytes that it holds in memory, before encoding.
+    pub fn held_bytes(&self) -> usize {
+        self.pieces.iter().filter_map(OutgoingPiece::buffered_len).sum()
+    }
+
+    /// Keeps `guard` until the last of its large pieces is written or dropped.
+    #[must_use]
+    pub fn guarded_by(mut self, guard: impl Send + Sync + 'static) -> Self {
+        let guard: Arc<dyn Any + Send + Sync> = Arc::new(guard);
+        for piece in &mut self.pieces {
+            if let OutgoingPiece::Json(bytes)
+            | OutgoingPiece::Body(
+                Body::Text(ByteSource::Bytes(bytes)) | Body::Blob(ByteSource::Bytes(bytes)),
+            ) = piece
+            {
+                let (bytes_held, guard) = (std::mem::take(bytes), Arc::clone(&guard));
+                *bytes = Bytes::from_owner(GuardedBytes { bytes: bytes_held, _guard: guard });
+            }
+        }
+        self
     }
 
     /// True if the message has no content, so nothing is to be sent.
@@ -358,6 +394,24 @@ mod tests {
             let at_once = quoted(Body::Blob(ByteSource::Bytes(whole.into())));
             assert_eq!(at_once.into_bytes().unwrap(), streamed);
         }
+    }
+
+    #[test]
+    fn a_guard_lives_until_the_last_byte_is_gone() {
+        let guard = std::sync::Arc::new(());
+        let message = quoted(Body::Text(ByteSource::Bytes("é".repeat(CHUNK_BYTES).into())));
+        assert_eq!(message.held_bytes(), 2 * CHUNK_BYTES + 2);
+        let mut message = message.guarded_by(std::sync::Arc::clone(&guard));
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(chunk)) = Pin::new(&mut message).poll_next(&mut cx) {
+            assert!(!chunk.unwrap().is_empty());
+        }
+        assert_eq!(std::sync::Arc::strong_count(&guard), 1);
+        let whole = Outgoing::from_bytes(vec![b'1'; 10]).guarded_by(std::sync::Arc::clone(&guard));
+        let whole = whole.into_bytes().unwrap();
+        assert_eq!((std::sync::Arc::strong_count(&guard), whole.len()), (2, 10));
+        drop(whole);
+        assert_eq!(std::sync::Arc::strong_count(&guard), 1);
     }
 
     #[test]

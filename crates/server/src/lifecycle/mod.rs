@@ -8,6 +8,7 @@ pub(crate) mod stateless;
 
 use std::sync::Arc;
 
+use machinery::MemoryHold;
 use protocol::json::frame::RawJson;
 use protocol::outbound::input_request;
 use protocol::{Call, Dialect, ListenFilter, LogLevel, Method, Refusal, RequestId, RequestMeta};
@@ -31,17 +32,20 @@ pub(crate) struct IncomingRequest<'a> {
     pub(crate) params: Option<&'a RawJson>,
     pub(crate) meta: RequestMeta<'a>,
     pub(crate) principal: &'a Principal,
+    /// The memory that its bytes hold.
+    pub(crate) memory: &'a Arc<MemoryHold>,
 }
 
 impl<'a> IncomingRequest<'a> {
-    /// Reads the method name and `_meta` of a request that `principal` sent.
+    /// Reads the method name and `_meta` of a request that `principal` sent, whose bytes `memory`
+    /// holds.
     pub(crate) fn read(
         id: RequestId,
         (name, params): (&'a str, Option<&'a RawJson>),
-        principal: &'a Principal,
+        (principal, memory): (&'a Principal, &'a Arc<MemoryHold>),
     ) -> Result<Self, Refusal> {
         let (method, meta) = (Method::from_name(name), RequestMeta::decode(params)?);
-        Ok(Self { id, name, method, params, meta, principal })
+        Ok(Self { id, name, method, params, meta, principal, memory })
     }
 
     fn decode(
@@ -76,7 +80,7 @@ impl DecodedRequest {
         let Call::Initialize { capabilities: can, .. } = &self.call else { return None };
         Some(HandshakeResult {
             dialect: self.exchange.dialect,
-            client_session: ClientSession::new(can.clone()),
+            client_session: ClientSession::new(can.clone(), Arc::clone(&self.exchange.memory)),
         })
     }
 
@@ -160,9 +164,10 @@ impl DecodedRequest {
             }
             None => (ctx, None),
         };
-        let id = request.id.clone();
+        let (id, memory) = (request.id.clone(), Arc::clone(request.memory));
+        let (subscriber, client_session) = (None, None);
         Ok(Self {
-            exchange: Exchange { id, dialect, ctx, subscriber: None, client_session: None },
+            exchange: Exchange { id, dialect, ctx, memory, subscriber, client_session },
             call,
             interim: reports,
         })

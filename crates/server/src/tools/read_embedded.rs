@@ -34,6 +34,7 @@ pub(super) async fn read_embedded(
     read: ReadEmbeddedArguments,
 ) -> Result<ToolResult> {
     let mut budget = read.max_bytes.min(MAX_BYTES);
+    let _memory = exchange.reserve(budget)?;
     let (mut blocks, mut output) = (Vec::new(), ReadEmbeddedOutput::default());
     let mut failed = UriFailures::new();
     for uri in read.uris {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use machinery::MemoryHold;
 use parking_lot::Mutex;
 use protocol::json::frame::RawJson;
 use protocol::outbound::input_request;
@@ -23,6 +24,8 @@ pub(crate) struct ClientSession {
     pub(crate) number: u64,
     /// Its declared capabilities, a JSON object.
     pub(crate) capabilities: Json,
+    /// The memory of the request that opened the session.
+    _memory: Arc<MemoryHold>,
     level: Mutex<Option<LogLevel>>,
     /// Its watcher, once it used our watch tools. It ends with the session.
     watcher: Mutex<Option<Arc<Watcher>>>,
@@ -31,13 +34,14 @@ pub(crate) struct ClientSession {
 }
 
 impl ClientSession {
-    /// A client with the capabilities `can`.
-    pub(crate) fn new(can: Json) -> Arc<Self> {
+    /// A client with the capabilities `can`, which `memory` holds.
+    pub(crate) fn new(can: Json, memory: Arc<MemoryHold>) -> Arc<Self> {
         let (level, asked, waiting) = (Mutex::default(), AtomicU64::new(1), Mutex::default());
         let watcher = Mutex::default();
         Arc::new(Self {
             number: next_caller_number(),
             capabilities: can,
+            _memory: memory,
             level,
             watcher,
             next_request_id: asked,

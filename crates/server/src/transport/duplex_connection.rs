@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use machinery::{MemoryBudget, MemoryHold};
 use parking_lot::Mutex;
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
@@ -35,6 +36,8 @@ pub(crate) struct DuplexConnection {
     out: mpsc::Sender<Outgoing>,
     /// Who sends the requests of this connection.
     principal: Principal,
+    /// What its requests and answers hold.
+    memory: Arc<MemoryBudget>,
     subscriber: Arc<SessionSubscriptions>,
     /// True once the connection shuts down; ends listening requests and notifications.
     closing: watch::Sender<bool>,
@@ -69,16 +72,27 @@ impl DuplexConnection {
         principal: Principal,
     ) -> Arc<Self> {
         let subscriber = Arc::new(SessionSubscriptions::new(&server, principal.clone()));
-        let closing = watch::Sender::new(false);
-        Arc::new(Self { server, out, principal, subscriber, closing, state: Mutex::default() })
+        let memory = server.memory_of(&principal).child(server.limits.memory / 8);
+        let (closing, state) = (watch::Sender::new(false), Mutex::default());
+        Arc::new(Self { server, out, principal, memory, subscriber, closing, state })
     }
 
     /// Handles one message or batch. Returns once its requests have started, before their answers.
     pub(crate) async fn handle_bytes(self: &Arc<Self>, bytes: &Bytes) {
+        // Beyond the limit a request is refused; notifications and responses hold nothing.
+        let held = self.memory.hold(bytes.len());
+        let has_room = held.is_some();
+        let memory = Arc::new(held.unwrap_or_else(|| self.memory.hold_anyway(0)));
         match frame::parse(bytes, self.server.bounds()) {
-            Ok(Incoming::Single(message)) => self.handle_message(message).await,
+            Ok(Incoming::Single(Message::Request { id, .. })) if !has_room => {
+                self.send(Refusal::out_of_memory().encode(Some(&id))).await;
+            }
+            Ok(Incoming::Single(message)) => self.handle_message(message, &memory).await,
+            Ok(Incoming::Batch(_)) if !has_room => {
+                self.send(Refusal::out_of_memory().encode(None)).await;
+            }
             Ok(Incoming::Batch(messages)) if self.allows_batches() => {
-                self.handle_batch(messages).await;
+                self.handle_batch(messages, &memory).await;
             }
             Ok(Incoming::Batch(_)) => {
                 self.send(Refusal::invalid_request("this revision has no batches").encode(None))
@@ -95,10 +109,10 @@ impl DuplexConnection {
         while tasks.join_next().await.is_some() {}
     }
 
-    async fn handle_message(self: &Arc<Self>, message: Message<'_>) {
+    async fn handle_message(self: &Arc<Self>, message: Message<'_>, memory: &Arc<MemoryHold>) {
         match message {
             Message::Request { id, method, params } => {
-                let opened = self.decode_message(&id, &method, params);
+                let opened = self.decode_message(&id, (&method, params), memory);
                 let entered = opened.and_then(|one| {
                     self.register(&[&id], one.listen_filter().is_some())?;
                     Ok(one)
@@ -121,11 +135,11 @@ impl DuplexConnection {
     fn decode_message(
         &self,
         id: &RequestId,
-        method: &str,
-        params: Option<&RawJson>,
+        called: (&str, Option<&RawJson>),
+        memory: &Arc<MemoryHold>,
     ) -> Result<DecodedRequest, Refusal> {
         let server = &*self.server;
-        let request = IncomingRequest::read(id.clone(), (method, params), &self.principal)?;
+        let request = IncomingRequest::read(id.clone(), called, (&self.principal, memory))?;
         if request.meta.names_revision() {
             let version = request.meta.protocol_version()?;
             let terms = StatelessTerms::read(server, &request.meta, &version)?;
@@ -234,13 +248,17 @@ impl DuplexConnection {
 
     /// Runs the requests of a batch one after the other and sends one array of answers. However
     /// long a batch is, it needs one free place among the requests in flight.
-    async fn handle_batch(self: &Arc<Self>, messages: Vec<Result<Message<'_>, Refusal>>) {
+    async fn handle_batch(
+        self: &Arc<Self>,
+        messages: Vec<Result<Message<'_>, Refusal>>,
+        memory: &Arc<MemoryHold>,
+    ) {
         let mut ready = Vec::new();
         let mut opened = Vec::new();
         for message in messages {
             match message {
                 Ok(Message::Request { id, method, params }) => {
-                    match self.decode_message(&id, &method, params) {
+                    match self.decode_message(&id, (&method, params), memory) {
                         Ok(one) if one.listen_filter().is_some() => {
                             ready.push(Refusal::invalid_request(LISTEN_IN_BATCH).encode(Some(&id)));
                         }

@@ -12,7 +12,12 @@ use super::{IDLE_TIMEOUT, MAX_HANDLES, MIN_EVICTION_IDLE, WatcherOwner, WatcherR
 
 fn hub() -> Hub {
     let memory = MemoryProvider::new().text("a:1", "one").text("a:2", "two").with_watches();
-    Hub::new(Arc::new(memory), DebounceConfig::default(), 10)
+    Hub::new(
+        Arc::new(memory),
+        DebounceConfig::default(),
+        10,
+        Arc::new(machinery::MemoryShares::new(1 << 20, 1 << 20)),
+    )
 }
 
 fn uri(text: &str) -> Uri {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use machinery::MemoryShares;
 use resource::{Change, ErrorKind, Interest, Principal, Uri};
 use subscriptions::{DebounceConfig, Hub, Mailbox, PendingChange};
 use testkit::MemoryProvider;
@@ -18,6 +19,10 @@ fn letter(uri: &str) -> PendingChange {
     PendingChange::Resource(Uri::parse(uri).unwrap())
 }
 
+fn memory_shares() -> Arc<MemoryShares> {
+    Arc::new(MemoryShares::new(1 << 20, 1 << 20))
+}
+
 fn hub() -> (Arc<MemoryProvider>, Hub) {
     let memory = MemoryProvider::new()
         .collection("mem:///folder", &["mem:///folder/a", "mem:///folder/b"])
@@ -26,7 +31,7 @@ fn hub() -> (Arc<MemoryProvider>, Hub) {
         .text("mem:///other", "")
         .with_watches();
     let memory = Arc::new(memory);
-    (Arc::clone(&memory), Hub::new(memory, DebounceConfig::default(), 1000))
+    (Arc::clone(&memory), Hub::new(memory, DebounceConfig::default(), 1000, memory_shares()))
 }
 
 fn all(mailbox: &Mailbox) -> Vec<PendingChange> {
@@ -155,6 +160,7 @@ async fn what_cannot_be_heard_of_is_refused_and_leaves_nothing_behind() {
         Arc::new(MemoryProvider::new().text("mem:///a", "")),
         DebounceConfig::default(),
         9,
+        memory_shares(),
     );
     assert!(!deaf.has_changes());
     let refused =
@@ -180,9 +186,25 @@ async fn subscribers_that_come_and_go_leave_nothing_behind() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn long_uris_are_subscribed_to_within_a_share_of_memory() {
+    let memory = Arc::new(MemoryProvider::new().text("mem:///a", "").with_watches());
+    let shares = Arc::new(MemoryShares::new(3000, 2000));
+    let debounce = DebounceConfig::default();
+    let hub = Hub::new(Arc::clone(&memory) as _, debounce, 100, Arc::clone(&shares));
+    let mailbox = Mailbox::default();
+    let one = hub.subscribe(&Principal::local(), interest("mem:///a"), &mailbox).await.unwrap();
+    let refused = hub.subscribe(&Principal::local(), interest("mem:///a"), &mailbox).await;
+    assert!(refused.err().unwrap().is_retryable());
+    let other = Principal::authenticated("other");
+    assert!(hub.subscribe(&other, interest("mem:///a"), &mailbox).await.is_ok());
+    drop(one);
+    assert_eq!(shares.held(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn so_many_subscriptions_are_taken_and_no_more() {
     let memory = Arc::new(MemoryProvider::new().text("mem:///a", "").with_watches());
-    let hub = Hub::new(Arc::clone(&memory) as _, DebounceConfig::default(), 2);
+    let hub = Hub::new(Arc::clone(&memory) as _, DebounceConfig::default(), 2, memory_shares());
     let mailbox = Mailbox::default();
     let one = hub.subscribe(&Principal::local(), interest("mem:///a"), &mailbox).await.unwrap();
     assert!(
@@ -208,7 +230,8 @@ async fn principals_share_a_stream_only_where_changes_are_the_same_for_all() {
 
     let secret = MemoryProvider::new().text("mem:///1", "").text("mem:///2", "");
     let secret = Arc::new(secret.private_to("alice").with_watches());
-    let apart = Hub::new(Arc::clone(&secret) as _, DebounceConfig::default(), 1000);
+    let apart =
+        Hub::new(Arc::clone(&secret) as _, DebounceConfig::default(), 1000, memory_shares());
     let _one = apart.subscribe(&alice, Interest::Everything, &hers).await.unwrap();
     let _two = apart.subscribe(&bob, Interest::Everything, &his).await.unwrap();
     assert_eq!((apart.interest_count(), secret.watch_count()), (2, 2));

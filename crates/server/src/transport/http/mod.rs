@@ -6,6 +6,7 @@ mod listen;
 mod post;
 mod principal;
 mod replay;
+mod request_body;
 mod request_task;
 mod session_stream;
 mod sessions;

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::AbortHandle;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
+use machinery::MemoryHold;
 use protocol::header::{self, RequestEra};
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
 use protocol::{Call, Message, Method, Outgoing, Refusal, RequestMeta};
 use resource::{ComponentKind, Principal};
-use tokio::time;
 
 use super::body::HttpBody;
+use super::request_body::read_body;
 use super::request_task::{SessionBinding, run_batched, run_posted};
 use super::sessions::HttpSession;
 use super::{HttpServer, accepts_sse, header_text, listen};
@@ -69,8 +69,8 @@ pub(crate) async fn handle_post(
     principal: Principal,
 ) -> Response<HttpBody> {
     let (head, body) = request.into_parts();
-    let bytes = match read_body(http, body).await {
-        Ok(bytes) => bytes,
+    let (bytes, memory) = match read_body(http, body, &principal).await {
+        Ok(read) => read,
         Err(response) => return response,
     };
     let mut query = head.uri.query().unwrap_or_default().split('&');
@@ -82,14 +82,14 @@ pub(crate) async fn handle_post(
     let message = match frame::parse(&bytes, http.server.bounds()) {
         Ok(frame::Incoming::Single(message)) => message,
         Ok(frame::Incoming::Batch(batch)) => {
-            return Box::pin(handle_batch(http, session, batch)).await;
+            return Box::pin(handle_batch(http, session, batch, &memory)).await;
         }
         Err(refusal) => return HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
     };
     let headers = PostHeaders::read(&head.headers);
     match message {
         Message::Request { id, method, params } => {
-            match IncomingRequest::read(id.clone(), (&method, params), &principal) {
+            match IncomingRequest::read(id.clone(), (&method, params), (&principal, &memory)) {
                 Ok(request) => PostedRequest { headers, request }.execute(http, session).await,
                 Err(refusal) => {
                     let settled = matches!(session, Ok(Some(_))) && !headers.is_stateless();
@@ -116,22 +116,6 @@ pub(crate) async fn handle_post(
 /// 404 for an unknown or expired session.
 pub(crate) fn unknown_session() -> Response<HttpBody> {
     HttpBody::refusal(StatusCode::NOT_FOUND, UNKNOWN_SESSION)
-}
-
-async fn read_body(http: &HttpServer, body: Incoming) -> Result<Bytes, Response<HttpBody>> {
-    let limits = &http.server.limits;
-    let whole = Limited::new(body, limits.message).collect();
-    match time::timeout(limits.io_timeout, whole).await {
-        Ok(Ok(whole)) => Ok(whole.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let why = format!("the message is longer than {} bytes", limits.message);
-            Err(HttpBody::refusal(StatusCode::PAYLOAD_TOO_LARGE, &why))
-        }
-        Ok(Err(_)) => {
-            Err(HttpBody::refusal(StatusCode::BAD_REQUEST, "the request body ended early"))
-        }
-        Err(_) => Err(HttpBody::refusal(StatusCode::REQUEST_TIMEOUT, "the request body timed out")),
-    }
 }
 
 /// Hands a message to its HTTP+SSE connection (2024-11-05).
@@ -303,6 +287,7 @@ async fn handle_batch(
     http: &Arc<HttpServer>,
     session: NamedSession,
     batch: Vec<Result<Message<'_>, Refusal>>,
+    memory: &Arc<MemoryHold>,
 ) -> Response<HttpBody> {
     let session = match session {
         Err(()) => return unknown_session(),
@@ -325,8 +310,11 @@ async fn handle_batch(
         match message {
             Ok(Message::Request { id, method, params }) => {
                 let has_place = entered.iter().any(Result::is_ok);
-                let request =
-                    IncomingRequest::read(id.clone(), (&method, params), &session.principal);
+                let request = IncomingRequest::read(
+                    id.clone(),
+                    (&method, params),
+                    (&session.principal, memory),
+                );
                 let within =
                     request.and_then(|request| enter_session(http, session, &request, has_place));
                 entered.push(within.map_err(|refusal| refusal.encode(Some(&id))));
