@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use encoding_rs::{Encoding, ISO_2022_JP};
-use resource::{Body, ByteSource, Content, Error, Part, Resource, Slice, Uri, Window};
+use resource::{Body, ByteSource, Content, Error, ErrorKind, Part, Resource, Slice, Uri, Window};
 
 use super::budget::WorkBudget;
-use super::chunks::{CHUNK, DecodingReader, FileChunks, read_at};
+use super::chunks::{CHUNK, DecodingReader, FileChunks, check_unchanged, read_at};
 use super::describe::{describe, describe_without_mime};
 use super::error::{FsError, not_found};
 use super::locate::PathEntry;
@@ -28,6 +28,9 @@ pub(super) const MAX_IN_MEMORY: u64 = 1024 * 1024;
 /// Bytes of a large file used for the first detection.
 const SNIFF_BYTES: u64 = 64 * 1024;
 
+/// How often a file that changes while it is read is read from its start.
+const MAX_READ_ATTEMPTS: usize = 3;
+
 /// An open file.
 pub(super) struct OpenFile {
     pub(super) file: Arc<File>,
@@ -36,8 +39,26 @@ pub(super) struct OpenFile {
 }
 
 impl FsRoot {
-    /// Reads the file at `asked`, or the `window` of it. A folder yields its description.
+    /// Reads the file at `requested`, or the `window` of it. A folder yields its description.
+    ///
+    /// A file that changes meanwhile is read again; one that keeps changing is an error.
     pub(super) fn read_content(
+        &self,
+        uri: &Uri,
+        requested: &UriPath,
+        window: &Window,
+        budget: &WorkBudget,
+    ) -> Result<Content, FsError> {
+        for _ in 1..MAX_READ_ATTEMPTS {
+            match self.try_read(uri, requested, window, budget) {
+                Err(FsError::Resource(error)) if error.kind == ErrorKind::Changed => {}
+                done => return done,
+            }
+        }
+        self.try_read(uri, requested, window, budget)
+    }
+
+    fn try_read(
         &self,
         uri: &Uri,
         requested: &UriPath,
@@ -56,7 +77,8 @@ impl FsRoot {
         let resource =
             describe_without_mime(uri.clone(), requested.path.name(), &leaf.stamp, self.watchable);
         let file = leaf.file.ok_or_else(not_found)?;
-        let opened = OpenFile { file: Arc::new(file), stamp: leaf.stamp, resource };
+        let (file, stamp) = (Arc::new(file), leaf.stamp);
+        let opened = OpenFile { file: file.clone(), stamp, resource };
         let part = match window {
             Window::Whole { limit } => opened.read_whole(*limit, budget)?,
             Window::Part { offset, length, etag } => {
@@ -64,6 +86,7 @@ impl FsRoot {
                 opened.read_part(*offset, *length, budget)?
             }
         };
+        check_unchanged(&file, &stamp)?;
         Ok(Content::Parts(vec![part]))
     }
 }
@@ -78,7 +101,8 @@ impl OpenFile {
     }
 
     fn read_whole(self, limit: u64, budget: &WorkBudget) -> Result<Part, FsError> {
-        let size = self.stamp.size;
+        let stamp = self.stamp;
+        let size = stamp.size;
         if size > limit {
             return Err(Error::too_large(size, limit).into());
         }
@@ -96,7 +120,7 @@ impl OpenFile {
                 FileChunks::decoded(DecodingReader::new(&self.file, size, charset), 0..u64::MAX)
             }
         };
-        Ok(self.into_part(form, source.into_stream(), &head, None))
+        Ok(self.into_part(form, source.into_stream(stamp), &head, None))
     }
 
     fn in_memory_part(self, bytes: Vec<u8>) -> Part {
