@@ -9,6 +9,7 @@ mod mount_status;
 mod output;
 mod reload;
 mod settings;
+mod state_file;
 
 use std::process::ExitCode;
 

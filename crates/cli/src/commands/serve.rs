@@ -26,6 +26,9 @@ const COUNT_LIMIT: usize = 2_000;
 /// How long startup waits for upstream servers to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long the exit waits for tasks that still run.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
 const DEFAULT_ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
 
@@ -59,7 +62,10 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         return served;
     }
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve_http(args, &settings, &assembly, server))
+    let served = runtime.block_on(serve_http(args, &settings, &assembly, server));
+    // A blocking read of a disk that does not answer must not prevent the exit.
+    runtime.shutdown_timeout(EXIT_TIMEOUT);
+    served
 }
 
 async fn serve_http(

@@ -113,6 +113,13 @@ pub(crate) fn meta(more: &Value) -> Value {
     meta
 }
 
+/// The command that serves over HTTP at any free port.
+pub(crate) fn serve_http(folder: &Path, arguments: &[&str]) -> Command {
+    let arguments: Vec<&str> =
+        ["serve", "--listen", "127.0.0.1:0"].iter().chain(arguments).copied().collect();
+    refdesk(folder, &arguments)
+}
+
 /// A running program over HTTP, killed on drop.
 pub(crate) struct HttpProgram {
     pub(crate) child: Child,
@@ -129,9 +136,17 @@ impl Drop for HttpProgram {
 
 impl HttpProgram {
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let arguments: Vec<&str> =
-            ["serve", "--listen", "127.0.0.1:0"].iter().chain(arguments).copied().collect();
-        let mut child = refdesk(folder, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::spawn(&mut serve_http(folder, arguments))
+    }
+
+    /// The same, with standard error as a pipe.
+    pub(crate) fn start_logged(folder: &Path, arguments: &[&str]) -> Self {
+        Self::spawn(serve_http(folder, arguments).stderr(Stdio::piped()))
+    }
+
+    /// Starts `command` and waits until it listens.
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut banner = String::new();
         let port = loop {
