@@ -103,9 +103,16 @@ impl Folder {
 }
 
 impl FsRoot {
-    /// Returns the root folder.
+    /// Returns the root folder. Lets subscriptions check everything if another one is there now.
     pub(super) fn root_folder(&self) -> io::Result<Arc<Folder>> {
-        let handle = self.dir.handle();
+        let found = self.dir.handle();
+        if self.dir.take_replaced() {
+            self.rescan_loop.check_everything();
+            if !self.uses_inotify() {
+                self.rescan_loop.start_polling();
+            }
+        }
+        let handle = found?;
         let stamp = handle.stat()?;
         if let Some(top) = self.folder_cache.get(&b""[..])
             && top.is_current(&stamp)

@@ -81,13 +81,14 @@ impl Fs {
         ctx: &Context,
         job: impl Fn(&FsRoot, &WorkBudget) -> Result<T, FsError> + Send + 'static,
     ) -> Result<T, FsError> {
-        if self.root.dir.on_local_disk {
+        if self.root.dir.on_local_disk() {
             match job(&self.root, &WorkBudget::inline()) {
                 Err(FsError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return done,
+                done => return self.root.or_gone(done),
             }
         }
-        self.run_blocking(ctx, job).await
+        let done = self.run_blocking(ctx, job).await;
+        self.root.or_gone(done)
     }
 
     /// Runs `job` on a blocking thread once a permit is free. Dropping the future cancels the job.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use machinery::{Cache, CacheBounds, SingleFlight};
-use resource::{CacheScope, Freshness};
+use resource::{CacheScope, Error, Freshness};
 use tokio::sync::Semaphore;
 
 use super::cache_guard::CacheGuards;
 use super::confine::RootDir;
 use super::description_cache::DescriptionCache;
+use super::error::{FsError, is_not_found};
 use super::folder_names::FolderNames;
 use super::ignore_rules::IgnoreRulesCache;
 use super::locate::Folder;
@@ -67,8 +68,9 @@ impl FsRoot {
         let Options { root, listing, hidden, ttl, hide, watch, poll, watches } = options;
         let root = RootDir::open(&root)?;
         // A file server's clock may differ from ours, and may tick in whole seconds.
-        let margin = Duration::from_millis(if root.on_local_disk { 50 } else { 2_000 });
-        let places = if root.on_local_disk { MAX_BLOCKING_JOBS } else { MAX_BLOCKING_JOBS_REMOTE };
+        let margin = Duration::from_millis(if root.on_local_disk() { 50 } else { 2_000 });
+        let places =
+            if root.on_local_disk() { MAX_BLOCKING_JOBS } else { MAX_BLOCKING_JOBS_REMOTE };
         let watchable = if watch == WatchMode::Off { Some(false) } else { Some(true) };
         Ok(Self {
             dir: root,
@@ -93,6 +95,18 @@ impl FsRoot {
             stat_count: std::sync::atomic::AtomicUsize::new(0),
         })
     }
+
+    /// Returns `done`; if nothing was found because the root itself is gone, says so.
+    pub(super) fn or_gone<T>(&self, done: Result<T, FsError>) -> Result<T, FsError> {
+        match done {
+            Err(FsError::Io(error)) if is_not_found(&error) && self.dir.is_gone() => {
+                let message = "the served folder is gone; try again when it is back";
+                Err(Error::unavailable(message).into())
+            }
+            done => done,
+        }
+    }
+
     /// Stat calls made for listings.
     #[cfg(test)]
     pub(super) fn stat_count(&self) -> usize {

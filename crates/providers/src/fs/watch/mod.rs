@@ -73,7 +73,7 @@ impl Watch for Fs {
         };
         let done = self.run_blocking(ctx, look).await;
         self.root.rescan_loop.wake();
-        done.map_err(|fault| match (uri, fault) {
+        self.root.or_gone(done).map_err(|fault| match (uri, fault) {
             (Some(uri), fault) => fault.for_uri(uri),
             (None, FsError::Io(error)) => {
                 Error::unavailable("the served folder cannot be read; try again later")
@@ -92,6 +92,14 @@ impl Watch for Fs {
 impl Health for Fs {
     fn health(&self, _: &Context) -> HealthStatus {
         let site = &self.root;
+        // A disk elsewhere may not answer; there, the last request tells.
+        if site.dir.on_local_disk() {
+            let _ = site.root_folder();
+        }
+        if site.dir.is_gone() {
+            let message = "the folder is gone; it is served again when it is back";
+            return HealthStatus::new(HealthState::Failed, Some(message.to_owned()));
+        }
         if !site.uses_inotify() {
             let words = format!(
                 "changes are found by polling every {:?}",
@@ -134,7 +142,7 @@ impl Rescanner for FsRoot {
 impl FsRoot {
     /// True if changes are detected with inotify.
     pub(super) fn uses_inotify(&self) -> bool {
-        self.watch == WatchMode::Auto && self.dir.on_local_disk
+        self.watch == WatchMode::Auto && self.dir.on_local_disk()
     }
 
     fn run_initial_scan(&self, subscriber: &ScanSubscriber<FsWatchState>) -> Result<(), FsError> {

@@ -136,6 +136,8 @@ impl FsWatchState {
                 Ok(folder) => self.follow_folder(root, folder, changes),
                 Err(error) => self.needs_recheck |= is_transient(&error),
             }
+            // No event tells that the root is back.
+            self.needs_recheck |= root.dir.is_gone();
         }
         if all {
             self.rescan_tree(root, b"", changes);
@@ -257,7 +259,13 @@ impl FsWatchState {
         };
         let folder = match root.folder_without_links(&path).and_then(held) {
             Ok(folder) => folder,
-            Err(error) if is_not_found(&error) => return self.remove_tree(root, key, changes),
+            Err(error) if is_not_found(&error) => {
+                self.remove_tree(root, key, changes);
+                if path == LocalPath::default() {
+                    self.retry.push(path);
+                }
+                return;
+            }
             Err(error) => {
                 self.needs_recheck |= is_transient(&error);
                 return;
@@ -424,7 +432,9 @@ impl FsWatchState {
         changes: &ChangeSender,
     ) -> usize {
         self.add_folder(root, path, since, changes).unwrap_or_else(|error| {
-            if is_transient(&error) && !self.retry.contains(path) {
+            // No event tells that the root is back.
+            let may_succeed = is_transient(&error) || *path == LocalPath::default();
+            if may_succeed && !self.retry.contains(path) {
                 self.retry.push(path.clone());
             }
             0
