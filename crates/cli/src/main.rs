@@ -5,6 +5,8 @@ mod assemble;
 mod commands;
 mod cursor_key;
 mod default_rules;
+mod descriptors;
+mod log_limit;
 mod mount_status;
 mod output;
 mod reload;

@@ -18,7 +18,7 @@ use super::check;
 use crate::args::ServeArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
 use crate::settings::Settings;
-use crate::{cursor_key, output, reload};
+use crate::{cursor_key, descriptors, output, reload};
 
 /// How many files of a folder the banner counts: startup must not scan a whole tree.
 const COUNT_LIMIT: usize = 2_000;
@@ -34,11 +34,14 @@ const DEFAULT_ADDRESS: SocketAddr =
 
 /// Serves until the input ends or a shutdown signal arrives.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    descriptors::raise_limit();
     let settings = Settings::load(&args.source)?;
+    let mut limits = settings.server.limits();
+    limits.connections = descriptors::max_connections(limits.connections);
     let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
-        settings.server.limits(),
+        limits,
         cursor_key::load_cursor_key(settings.server.secret.as_deref())?,
         CollectionsMode::from(settings.server.sep2093),
     );

@@ -4,6 +4,7 @@
 
 mod codes;
 mod compositor;
+mod descriptors;
 mod eras;
 mod fake_server;
 mod fake_server_http;

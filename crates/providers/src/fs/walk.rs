@@ -204,16 +204,19 @@ impl<'a> TreeWalk<'a> {
             self.absent.push(absence(&shown, "nested too deeply"));
             return Ok(false);
         }
-        let entered = match kind {
-            FileKind::Folder => self.root.enter_folder(&level.folder, name),
-            _ => match self.root.find_child(&level.folder, name) {
-                Ok(PathEntry::Folder(folder)) => Ok(folder),
-                Ok(PathEntry::File(_)) => return Ok(false),
-                Err(error) => Err(error),
-            },
+        let (root, parent) = (self.root, level.folder.clone());
+        let mut enter = || {
+            let entered = match kind {
+                FileKind::Folder => root.enter_folder(&parent, name)?,
+                _ => match root.find_child(&parent, name)? {
+                    PathEntry::Folder(folder) => folder,
+                    PathEntry::File(_) => return Ok(false),
+                },
+            };
+            self.push_level(entered, shown.clone()).map(|()| true)
         };
-        match entered.and_then(|folder| self.push_level(folder, shown)) {
-            Ok(()) => Ok(true),
+        match root.with_descriptors(&mut enter, |error| Some(error)) {
+            Ok(entered) => Ok(entered),
             Err(error) => self.skip_failed(name, error).map(|()| false),
         }
     }

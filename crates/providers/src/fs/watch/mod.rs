@@ -21,13 +21,13 @@ use resource::{
 
 pub(super) use self::watch_state::FsWatchState;
 
+use super::Fs;
 use super::budget::WorkBudget;
 use super::error::{FsError, not_found};
 use super::locate::{Folder, PathEntry};
 use super::options::WatchMode;
 use super::path::LocalPath;
 use super::root::FsRoot;
-use super::{Fs, parse_path};
 use crate::file_watch::{
     ChangeSender, DirtySet, RescanLoop, RescanOutcome, Rescanner, ScanSubscriber, subscribe,
 };
@@ -48,7 +48,7 @@ impl Watch for Fs {
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
         let (memory, uri) = match &interest {
             Interest::Resource(uri) => {
-                (FsWatchState::for_resource(uri, parse_path(uri)?), Some(uri))
+                (FsWatchState::for_resource(uri, self.parse_path(uri)?), Some(uri))
             }
             Interest::Listing => (FsWatchState::for_listing(), None),
             Interest::Everything => (FsWatchState::for_everything(), None),
