@@ -18,8 +18,9 @@ use super::path::UriPath;
 use super::root::FsRoot;
 use super::stamp::FileStamp;
 use super::text::{
-    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form, guess_charset,
-    has_iso_2022_jp_escapes, has_only_text_characters, is_utf8,
+    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_by_decoding, detect_form,
+    detect_without_decoding, guess_charset, has_iso_2022_jp_escapes, has_only_text_characters,
+    is_utf8,
 };
 
 /// Up to this many bytes are held in memory; more are streamed.
@@ -27,6 +28,9 @@ pub(super) const MAX_IN_MEMORY: u64 = 1024 * 1024;
 
 /// Bytes of a large file used for the first detection.
 const SNIFF_BYTES: u64 = 64 * 1024;
+
+/// Most bytes that are decoded inline: to find the charset of more takes milliseconds.
+const MAX_INLINE_DECODING: usize = 16 * 1024;
 
 /// How often a file that changes while it is read is read from its start.
 const MAX_READ_ATTEMPTS: usize = 3;
@@ -109,7 +113,7 @@ impl OpenFile {
         let mut head = Vec::new();
         if size <= MAX_IN_MEMORY {
             read_at(&self.file, 0, size, &mut head)?;
-            return Ok(self.in_memory_part(head));
+            return Ok(self.in_memory_part(head, budget)?);
         }
         read_at(&self.file, 0, SNIFF_BYTES, &mut head)?;
         let form = detect_large_file(&self.file, size, &head, budget)?;
@@ -123,16 +127,24 @@ impl OpenFile {
         Ok(self.into_part(form, source.into_stream(stamp), &head, None))
     }
 
-    fn in_memory_part(self, bytes: Vec<u8>) -> Part {
+    fn in_memory_part(self, bytes: Vec<u8>, budget: &WorkBudget) -> io::Result<Part> {
         let bytes = Bytes::from(bytes);
-        let form = detect_form(&bytes, SampleExtent::Whole);
+        let form = match detect_without_decoding(&bytes, SampleExtent::Whole) {
+            Some(form) => form,
+            None => {
+                if bytes.len() > MAX_INLINE_DECODING {
+                    budget.require_unlimited()?;
+                }
+                detect_by_decoding(&bytes, SampleExtent::Whole)
+            }
+        };
         let content = match form {
             ContentForm::Charset(charset) => {
                 Bytes::from(charset.decode_with_bom_removal(&bytes).0.into_owned())
             }
             ContentForm::Utf8 | ContentForm::Blob => bytes.clone(),
         };
-        self.into_part(form, ByteSource::Bytes(content), &bytes, None)
+        Ok(self.into_part(form, ByteSource::Bytes(content), &bytes, None))
     }
 
     /// Builds the part for `source` and completes its description with MIME type and charset.

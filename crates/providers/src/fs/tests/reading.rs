@@ -7,7 +7,9 @@ use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, WINDOWS_1252};
 use futures_util::StreamExt as _;
 use resource::{Body, ByteSource, ErrorKind, Window};
 
-use super::{ListingMode, Tree, bytes, chunks, is_text};
+use super::{ListingMode, Tree, bytes, chunks, is_text, uri};
+use crate::fs::budget::WorkBudget;
+use crate::fs::path::UriPath;
 
 const MIB: usize = 1024 * 1024;
 const SENTENCE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n";
@@ -145,6 +147,33 @@ async fn a_large_file_that_breaks_its_charset_late_is_a_blob() {
         let part = tree.serve(ListingMode::Flat).whole("file:///a.txt").await.unwrap();
         assert!(!is_text(&part));
         assert!(bytes(part.body).await == content);
+    }
+}
+
+#[tokio::test]
+async fn only_short_texts_in_old_charsets_are_decoded_on_an_async_thread() {
+    let text = SENTENCE.repeat(500 * 1024 / SENTENCE.len());
+    let shift_jis = SHIFT_JIS.encode(&text).0.into_owned();
+    let wide: Vec<u8> =
+        format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let colours = "\u{1b}(Jcolours\n".repeat(10_000);
+    let cases: [(&[u8], bool); 6] = [
+        (text.as_bytes(), true),
+        (&shift_jis[..8 * 1024], true),
+        (&shift_jis, false),
+        (&wide, false),
+        (colours.as_bytes(), false),
+        (&[0; MIB], true),
+    ];
+    for (content, expected) in cases {
+        let tree = tree("a", content);
+        let served = tree.serve(ListingMode::Flat);
+        let uri = uri("file:///a");
+        let path = UriPath::parse(&uri).unwrap();
+        let whole = Window::Whole { limit: u64::MAX };
+        let read = served.0.root.read_content(&uri, &path, &whole, &WorkBudget::inline());
+        assert_eq!(read.is_ok(), expected, "{} bytes", content.len());
+        assert!(served.whole("file:///a").await.is_ok());
     }
 }
 

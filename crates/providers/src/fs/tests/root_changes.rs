@@ -29,7 +29,7 @@ async fn a_root_that_is_gone_has_failed_and_one_that_is_back_is_served() {
         assert_eq!(failure(&served, "file:///a").await, ErrorKind::Unavailable);
         assert_eq!(served.page(None, None, 9).await.unwrap_err().kind, ErrorKind::Unavailable);
         tree.write("sub/b", format!("round {round}"));
-        tree.write(&format!("c{round}"), "");
+        tree.write(format!("c{round}"), "");
         assert_eq!(state(&served), HealthState::Ready);
         assert_eq!(served.text("file:///sub/b").await, format!("round {round}"));
         assert_eq!(served.paths(None).await, [&format!("c{round}"), "sub/b"]);
