@@ -1,20 +1,17 @@
 //! Small files on disk: bounded reads of regular files, and state files that processes share.
 //!
-//! Nothing here waits for a pipe, a device or another process for long.
+//! Nothing here waits for a pipe, a device or another process.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-use rustix::io::Errno;
 
-/// How often, and after which pause, a process tries to lock a folder.
-const LOCK_ATTEMPTS: usize = 100;
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
+/// Number of state files that this process tried to write, for unique names.
+static FILES_WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Reads the regular file at `path`; an error if it is anything else, or over `most` bytes.
 pub(crate) fn read_regular_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -36,53 +33,56 @@ pub(crate) fn read_regular_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// Reads the state file `name` in `folder`; writes `fresh` first if the file is missing, or shorter
 /// because a disk was full.
 ///
-/// Of processes that start at once, one writes and all return the same content.
+/// Of processes that start at once, the first one writes and all return the same content.
 pub(crate) fn read_or_write(folder: &Path, name: &str, fresh: &[u8]) -> io::Result<Vec<u8>> {
     let file = folder.join(name);
-    let read = || match read_regular_file(&file, fresh.len() as u64) {
-        Ok(content) if content.len() < fresh.len() => Ok(None),
-        Ok(content) => Ok(Some(content)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    };
-    if let Some(content) = read()? {
+    if let Some(content) = read_whole(&file, fresh.len())? {
         return Ok(content);
     }
     fs::create_dir_all(folder)?;
-    let _lock = lock_folder(folder)?;
-    if let Some(content) = read()? {
+    let number = FILES_WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let beside = folder.join(format!("{name}.{}-{number}.new", std::process::id()));
+    let done = write_new(&beside, fresh).and_then(|()| publish(&beside, &file, fresh));
+    let _ = fs::remove_file(&beside);
+    done
+}
+
+/// Reads the state file; `None` if it is missing or shorter than `length` bytes.
+fn read_whole(file: &Path, length: usize) -> io::Result<Option<Vec<u8>>> {
+    match read_regular_file(file, length as u64) {
+        Ok(content) => Ok(Some(content).filter(|content| content.len() == length)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    // Left by a process that had this id before and was killed.
+    let _ = fs::remove_file(path);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Gives the file `beside`, whose content is `fresh`, the name `file`, unless another process was
+/// faster. Returns the content of `file`.
+fn publish(beside: &Path, file: &Path, fresh: &[u8]) -> io::Result<Vec<u8>> {
+    // Unlike a rename, a link replaces nothing.
+    match fs::hard_link(beside, file) {
+        Ok(()) => return Ok(fresh.to_vec()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    if let Some(content) = read_whole(file, fresh.len())? {
         return Ok(content);
     }
-    replace_file(folder, name, fresh)?;
-    Ok(fresh.to_vec())
-}
-
-/// Writes `content` beside the file `name` and renames it, so that the file is never half written.
-fn replace_file(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
-    let beside = folder.join(format!("{name}.new"));
-    // Left by a process that was killed.
-    let _ = fs::remove_file(&beside);
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&beside, folder.join(name))
-    };
-    write().inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
-    })
-}
-
-/// Locks `folder` for one process; dropping the file unlocks it.
-fn lock_folder(folder: &Path) -> io::Result<File> {
-    let handle = File::open(folder)?;
-    for _ in 0..LOCK_ATTEMPTS {
-        match flock(&handle, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => thread::sleep(LOCK_PAUSE),
-            done => return Ok(done.map(|()| handle)?),
-        }
+    // A short file is replaced under a lock, so that no process replaces what another one wrote.
+    let short = File::open(file)?;
+    flock(&short, FlockOperation::NonBlockingLockExclusive)?;
+    match read_whole(file, fresh.len())? {
+        Some(content) => Ok(content),
+        None => fs::rename(beside, file).map(|()| fresh.to_vec()),
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process holds the lock of the folder"))
 }
 
 #[cfg(test)]
@@ -156,8 +156,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         make_pipe(&folder.path().join("key"));
         assert!(read_or_write(folder.path(), "key", &[7; 32]).is_err());
-        let beside = tempfile::tempdir().unwrap();
-        make_pipe(&beside.path().join("key.new"));
-        assert_eq!(read_or_write(beside.path(), "key", &[7; 32]).unwrap(), [7; 32]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }
