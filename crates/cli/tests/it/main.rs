@@ -22,6 +22,7 @@ mod served;
 mod state_files;
 mod states;
 mod test_client;
+mod torn_reads;
 mod walks;
 mod watching;
 mod windows;

@@ -68,12 +68,17 @@ impl StdioProgram {
         Self { input: child.stdin.take(), child, output }
     }
 
-    pub(crate) fn request(&mut self, method: &str, mut params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+        self.send_request(method, params);
+        self.receive()
+    }
+
+    /// Sends a request without waiting for the answer.
+    pub(crate) fn send_request(&mut self, method: &str, mut params: Value) {
         params["_meta"] = meta(&params["_meta"]);
         self.send_message(
             &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }),
         );
-        self.receive()
     }
 
     pub(crate) fn send_message(&mut self, message: &Value) {
@@ -87,9 +92,19 @@ impl StdioProgram {
 
     /// Reads the next message.
     pub(crate) fn receive(&mut self) -> Value {
+        serde_json::from_str(&self.read_line()).unwrap()
+    }
+
+    /// Reads the next line.
+    pub(crate) fn read_line(&mut self) -> String {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
+        line
+    }
+
+    /// Waits for output and returns its first byte without taking it.
+    pub(crate) fn peek_byte(&mut self) -> u8 {
+        self.output.fill_buf().unwrap()[0]
     }
 
     /// Closes the input. Returns whether the program exits successfully, and its remaining output.
