@@ -11,8 +11,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, readlinkat, stat, statat};
 
 use super::error::{is_not_found, is_transient, not_found};
@@ -32,6 +33,7 @@ pub(super) struct RootDir {
     is_gone: AtomicBool,
     /// True if the root is gone, came back or was replaced since the last `take_replaced`.
     is_replaced: AtomicBool,
+    changed_at: Mutex<Option<SystemTime>>,
     /// True if the root is on a local disk, so that short work runs without a blocking thread.
     ///
     /// Decided for the root only, not for file systems mounted below it.
@@ -69,6 +71,7 @@ impl RootDir {
             current: RwLock::new(Arc::new(open)),
             is_gone: AtomicBool::new(false),
             is_replaced: AtomicBool::new(false),
+            changed_at: Mutex::new(None),
             locality_check: |folder| is_local(folder),
         })
     }
@@ -86,15 +89,16 @@ impl RootDir {
             Ok(stat) if FileStamp::of(&stat).identity() == open.stamp.identity() => {}
             Ok(_) => return self.reopen(),
             Err(error) if is_not_found(&error.into()) => {
-                let was_gone = self.is_gone.swap(true, Ordering::Relaxed);
-                self.is_replaced.fetch_or(!was_gone, Ordering::Relaxed);
+                if !self.is_gone.swap(true, Ordering::Relaxed) {
+                    self.record_change();
+                }
                 return Err(not_found());
             }
             // This process may no longer look up the path, and still use the open folder.
             Err(_) => {}
         }
-        if self.is_gone.swap(false, Ordering::Relaxed) {
-            self.is_replaced.store(true, Ordering::Relaxed);
+        if self.is_gone.load(Ordering::Relaxed) && self.is_gone.swap(false, Ordering::Relaxed) {
+            self.record_change();
         }
         Ok(open)
     }
@@ -105,8 +109,18 @@ impl RootDir {
         self.on_local_disk.fetch_and(self.is_local(&open.handle), Ordering::Relaxed);
         *self.current.write() = open.clone();
         self.is_gone.store(false, Ordering::Relaxed);
-        self.is_replaced.store(true, Ordering::Relaxed);
+        self.record_change();
         Ok(open)
+    }
+
+    fn record_change(&self) {
+        *self.changed_at.lock() = Some(SystemTime::now());
+        self.is_replaced.store(true, Ordering::Relaxed);
+    }
+
+    /// When the root was last found gone, back or replaced; `None` if it never was.
+    pub(super) fn changed_at(&self) -> Option<SystemTime> {
+        *self.changed_at.lock()
     }
 
     /// True if the root is gone, came back or was replaced since the last call.

@@ -103,16 +103,22 @@ impl Folder {
 }
 
 impl FsRoot {
-    /// Returns the root folder. Lets subscriptions check everything if another one is there now.
-    pub(super) fn root_folder(&self) -> io::Result<Arc<Folder>> {
-        let found = self.dir.handle();
+    /// Returns the handle of the root. Lets subscriptions check everything if another folder is
+    /// there now, or none.
+    pub(super) fn root_handle(&self) -> io::Result<DirHandle> {
+        let handle = self.dir.handle();
         if self.dir.take_replaced() {
             self.rescan_loop.check_everything();
             if !self.uses_inotify() {
                 self.rescan_loop.start_polling();
             }
         }
-        let handle = found?;
+        handle
+    }
+
+    /// Returns the root folder.
+    pub(super) fn root_folder(&self) -> io::Result<Arc<Folder>> {
+        let handle = self.root_handle()?;
         let stamp = handle.stat()?;
         if let Some(top) = self.folder_cache.get(&b""[..])
             && top.is_current(&stamp)

@@ -94,11 +94,12 @@ impl Health for Fs {
         let site = &self.root;
         // A disk elsewhere may not answer; there, the last request tells.
         if site.dir.on_local_disk() {
-            let _ = site.root_folder();
+            let _ = site.root_handle();
         }
         if site.dir.is_gone() {
             let message = "the folder is gone; it is served again when it is back";
-            return HealthStatus::new(HealthState::Failed, Some(message.to_owned()));
+            let condition = HealthStatus::new(HealthState::Failed, Some(message.to_owned()));
+            return HealthStatus { since: site.dir.changed_at(), ..condition };
         }
         if !site.uses_inotify() {
             let words = format!(
@@ -106,7 +107,8 @@ impl Health for Fs {
                 site.rescan_loop.configured_interval()
             );
             let looks = site.watch != WatchMode::Off;
-            return HealthStatus::new(HealthState::Ready, looks.then_some(words));
+            let condition = HealthStatus::new(HealthState::Ready, looks.then_some(words));
+            return HealthStatus { since: site.dir.changed_at(), ..condition };
         }
         let condition = match site.rescan_loop.polling_interval() {
             Some(poll) => HealthStatus::degraded(format!(
@@ -114,11 +116,12 @@ impl Health for Fs {
             )),
             None => HealthStatus::ready(),
         };
-        HealthStatus { since: site.rescan_loop.polling_changed_at(), ..condition }
+        let since = site.rescan_loop.polling_changed_at().max(site.dir.changed_at());
+        HealthStatus { since, ..condition }
     }
 
     fn is_available(&self, _: &Context) -> bool {
-        true
+        !self.root.dir.is_gone()
     }
 }
 
