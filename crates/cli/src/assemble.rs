@@ -24,9 +24,9 @@ use resource::{Context, Icon, Principal, Provider, Role, Uri};
 use server::WatcherRegistry;
 use toml::Spanned;
 
-use crate::default_rules;
 use crate::mount_status::{MountStatus, MountsProvider};
 use crate::settings::{self, Diagnostic, MountKind, RuleSettings, Secret, Settings};
+use crate::{default_rules, descriptors};
 
 const DEFAULT_MAX_READ: u64 = 10 << 20;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -222,6 +222,9 @@ fn folder_mount(
         },
         poll: files.poll.map_or(DEFAULT_POLL_INTERVAL, |span| span.0),
         watches: files.watches.unwrap_or(DEFAULT_MAX_WATCHES),
+        // A public URI has the mount's name and a slash more.
+        max_uri: settings.server.limits().uri.saturating_sub(name.len() + 1),
+        open_folders: descriptors::open_folders_per_mount(settings.mounts.len()),
     };
     let fs = Fs::open(options).map_err(|error| {
         let shown = files.path.get_ref().display().to_string();

@@ -3,12 +3,14 @@
 //! The key is stored per user, so a cursor stays valid across restarts and in other processes of
 //! the same user. Several servers of a team share one key with `[server] secret`.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use anyhow::Context;
+
+use crate::state_file::read_or_write;
+
+/// Name of the key's file in the state folder.
+const FILE_NAME: &str = "cursor.key";
 
 /// The key from the settings, else the user's stored key, else a random one for this process.
 pub(crate) fn load_cursor_key(secret: Option<&str>) -> anyhow::Result<[u8; 32]> {
@@ -20,21 +22,16 @@ pub(crate) fn load_cursor_key(secret: Option<&str>) -> anyhow::Result<[u8; 32]> 
     Ok(read_or_store(fresh).unwrap_or(fresh))
 }
 
-/// Reads the stored key; stores `fresh` if there is none yet.
+/// Reads the stored key; stores `fresh` if there is none yet. `None` if neither is possible.
 fn read_or_store(fresh: [u8; 32]) -> Option<[u8; 32]> {
     let folder = state_dir()?;
-    let file = folder.join("cursor.key");
-    fs::create_dir_all(&folder).ok()?;
-    let mut options = OpenOptions::new();
-    if let Ok(mut new) = options.write(true).create_new(true).mode(0o600).open(&file) {
-        new.write_all(&fresh).ok()?;
-    }
-    let kept = fs::read(&file).ok()?.try_into().ok();
-    if kept.is_none() {
+    let kept = read_or_write(&folder, FILE_NAME, &fresh);
+    let kept = kept.inspect_err(|error| {
+        let file = folder.join(FILE_NAME);
         let file = file.display();
-        tracing::warn!(%file, "not a 32-byte key; cursors will end with this process");
-    }
-    kept
+        tracing::warn!(%file, %error, "no stored key; cursors will end with this process");
+    });
+    kept.ok()?.try_into().ok()
 }
 
 fn state_dir() -> Option<PathBuf> {

@@ -5,11 +5,14 @@ mod assemble;
 mod commands;
 mod cursor_key;
 mod default_rules;
+mod descriptors;
+mod log_limit;
 mod machine_memory;
 mod mount_status;
 mod output;
 mod reload;
 mod settings;
+mod state_file;
 
 use std::process::ExitCode;
 

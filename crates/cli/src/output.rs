@@ -4,9 +4,11 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use tracing_subscriber::EnvFilter;
 
+use crate::log_limit::LimitedFormat;
 use crate::settings::Diagnostic;
 
 /// Writes `text` to standard output.
@@ -29,13 +31,15 @@ pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Starts logging to standard error. `REFDESK_LOG` sets the filter; the default is `warn`.
+/// Starts logging to standard error, with a rate limit per kind of line. `REFDESK_LOG` sets the
+/// filter; the default is `warn`.
 pub(crate) fn start_log() {
     let filter = EnvFilter::try_from_env("REFDESK_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
     let colours = io::stderr().is_terminal();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(colours)
+        .map_event_format(|format| LimitedFormat::new(format, Instant::now))
         .with_writer(io::stderr)
         .init();
 }

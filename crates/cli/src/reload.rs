@@ -1,7 +1,8 @@
 //! Live reload of the settings files, detected by polling.
 //!
 //! Unchanged mounts keep running, new ones are mounted, removed ones are unmounted, and the
-//! catalog notifies subscribers. Invalid settings change nothing and are logged.
+//! catalog notifies subscribers. Invalid settings change nothing and are logged. Files are read and
+//! mounts are built on a blocking thread: a slow disk delays no client.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use server::WatcherRegistry;
+use tokio::task::spawn_blocking;
 
 use crate::args::SourceArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
@@ -23,7 +25,7 @@ type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
 
 /// Polls the settings files and applies each valid change. Never returns.
 pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, assembly: &Assembly) {
-    let files = settings_files(source, settings);
+    let files: Arc<[PathBuf]> = settings_files(source, settings).into();
     let mut made = assembly.mounts.clone();
     let mut server = settings.server.clone();
     let mut seen = file_stamps(&files);
@@ -32,12 +34,16 @@ pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, ass
     }
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
-        let now = file_stamps(&files);
+        let stamped = Arc::clone(&files);
+        let Ok(now) = spawn_blocking(move || file_stamps(&stamped)).await else { continue };
         if now == seen {
             continue;
         }
         seen = now;
-        match rebuild(source, &made, &assembly.watchers) {
+        let (source, built) = (source.clone(), made.clone());
+        let watchers = Arc::clone(&assembly.watchers);
+        let rebuilt = spawn_blocking(move || rebuild(&source, &built, &watchers)).await;
+        match rebuilt.unwrap_or_else(|panicked| Err(panicked.into())) {
             Ok((settings, fresh)) => {
                 if settings.server != server {
                     tracing::warn!("changes to [server] take effect after a restart");

@@ -18,7 +18,7 @@ use super::check;
 use crate::args::ServeArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
 use crate::settings::Settings;
-use crate::{cursor_key, output, reload};
+use crate::{cursor_key, descriptors, output, reload};
 
 /// How many files of a folder the banner counts: startup must not scan a whole tree.
 const COUNT_LIMIT: usize = 2_000;
@@ -26,16 +26,22 @@ const COUNT_LIMIT: usize = 2_000;
 /// How long startup waits for upstream servers to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long the exit waits for tasks that still run.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
 const DEFAULT_ADDRESS: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
 
 /// Serves until the input ends or a shutdown signal arrives.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    descriptors::raise_limit();
     let settings = Settings::load(&args.source)?;
+    let mut limits = settings.server.limits();
+    limits.connections = descriptors::max_connections(limits.connections);
     let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
-        settings.server.limits(),
+        limits,
         cursor_key::load_cursor_key(settings.server.secret.as_deref())?,
         CollectionsMode::from(settings.server.sep2093),
     );
@@ -59,7 +65,10 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         return served;
     }
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(serve_http(args, &settings, &assembly, server))
+    let served = runtime.block_on(serve_http(args, &settings, &assembly, server));
+    // A blocking read of a disk that does not answer must not prevent the exit.
+    runtime.shutdown_timeout(EXIT_TIMEOUT);
+    served
 }
 
 async fn serve_http(

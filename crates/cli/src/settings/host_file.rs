@@ -38,7 +38,7 @@ struct HostServer {
 /// Reads the servers of `file` as mounts; skips disabled ones.
 pub(super) fn read_host_file(file: &Path) -> anyhow::Result<Vec<(String, MountSettings)>> {
     let content =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        super::read_text_file(file).with_context(|| format!("cannot read {}", file.display()))?;
     let read: HostFile = serde_json::from_str(&content).with_context(|| {
         format!("{}: expected JSON with servers under \"mcpServers\"", file.display())
     })?;

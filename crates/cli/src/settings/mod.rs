@@ -19,6 +19,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use crate::args::SourceArgs;
+use crate::state_file::read_regular_file;
 use access::AccessList;
 pub(crate) use access::{AccessSettings, MethodClassSetting};
 pub(crate) use diagnostic::Diagnostic;
@@ -34,6 +35,10 @@ pub(crate) use upstream::{CommandSetting, Secret, UpstreamMount};
 
 /// The default settings file.
 pub(crate) const DEFAULT_FILE: &str = "refdesk.toml";
+
+/// Most bytes of a settings file or a host's file: far more than one written by hand has, and
+/// parsed in an instant.
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The parsed settings.
 #[derive(Debug, Default)]
@@ -69,7 +74,7 @@ impl Settings {
 
     /// Reads a settings file.
     pub(crate) fn read_file(file: &Path) -> anyhow::Result<Self> {
-        let content = std::fs::read_to_string(file)
+        let content = read_text_file(file)
             .with_context(|| format!("cannot read the settings file {}", file.display()))?;
         let text = SettingsText { file: file.to_owned(), content };
         let parsed = parse(&text)?;
@@ -156,6 +161,11 @@ impl Settings {
         let folder = self.text.as_ref().and_then(|text| text.file.parent());
         folder.map_or_else(|| path.to_owned(), |folder| folder.join(path))
     }
+}
+
+/// Reads a settings file or a host's file.
+fn read_text_file(file: &Path) -> anyhow::Result<String> {
+    Ok(String::from_utf8(read_regular_file(file, MAX_FILE_BYTES)?)?)
 }
 
 fn parse(text: &SettingsText) -> Result<Settings, Diagnostic> {

@@ -4,6 +4,7 @@
 
 mod codes;
 mod compositor;
+mod descriptors;
 mod eras;
 mod fake_server;
 mod fake_server_http;
@@ -18,8 +19,10 @@ mod program;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod state_files;
 mod states;
 mod test_client;
+mod torn_reads;
 mod walks;
 mod watching;
 mod windows;

@@ -68,12 +68,17 @@ impl StdioProgram {
         Self { input: child.stdin.take(), child, output }
     }
 
-    pub(crate) fn request(&mut self, method: &str, mut params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
+        self.send_request(method, params);
+        self.receive()
+    }
+
+    /// Sends a request without waiting for the answer.
+    pub(crate) fn send_request(&mut self, method: &str, mut params: Value) {
         params["_meta"] = meta(&params["_meta"]);
         self.send_message(
             &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }),
         );
-        self.receive()
     }
 
     pub(crate) fn send_message(&mut self, message: &Value) {
@@ -87,9 +92,19 @@ impl StdioProgram {
 
     /// Reads the next message.
     pub(crate) fn receive(&mut self) -> Value {
+        serde_json::from_str(&self.read_line()).unwrap()
+    }
+
+    /// Reads the next line.
+    pub(crate) fn read_line(&mut self) -> String {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
+        line
+    }
+
+    /// Waits for output and returns its first byte without taking it.
+    pub(crate) fn peek_byte(&mut self) -> u8 {
+        self.output.fill_buf().unwrap()[0]
     }
 
     /// Closes the input. Returns whether the program exits successfully, and its remaining output.
@@ -113,6 +128,13 @@ pub(crate) fn meta(more: &Value) -> Value {
     meta
 }
 
+/// The command that serves over HTTP at any free port.
+pub(crate) fn serve_http(folder: &Path, arguments: &[&str]) -> Command {
+    let arguments: Vec<&str> =
+        ["serve", "--listen", "127.0.0.1:0"].iter().chain(arguments).copied().collect();
+    refdesk(folder, &arguments)
+}
+
 /// A running program over HTTP, killed on drop.
 pub(crate) struct HttpProgram {
     pub(crate) child: Child,
@@ -129,9 +151,17 @@ impl Drop for HttpProgram {
 
 impl HttpProgram {
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let arguments: Vec<&str> =
-            ["serve", "--listen", "127.0.0.1:0"].iter().chain(arguments).copied().collect();
-        let mut child = refdesk(folder, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::spawn(&mut serve_http(folder, arguments))
+    }
+
+    /// The same, with standard error as a pipe.
+    pub(crate) fn start_logged(folder: &Path, arguments: &[&str]) -> Self {
+        Self::spawn(serve_http(folder, arguments).stderr(Stdio::piped()))
+    }
+
+    /// Starts `command` and waits until it listens.
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut banner = String::new();
         let port = loop {

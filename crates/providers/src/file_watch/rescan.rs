@@ -60,6 +60,8 @@ pub(crate) struct RescanLoop<M> {
     inotify: Mutex<Option<Arc<Inotify>>>,
     subscribers: Mutex<SubscriberTable<M>>,
     is_polling: AtomicBool,
+    /// True if the next round checks everything.
+    is_all_dirty: AtomicBool,
     /// When polling last started or stopped.
     polling_changed_at: Mutex<Option<SystemTime>>,
     serial: Arc<AtomicU64>,
@@ -107,6 +109,7 @@ impl<M> RescanLoop<M> {
                 is_running: false,
             }),
             is_polling: AtomicBool::new(false),
+            is_all_dirty: AtomicBool::new(false),
             polling_changed_at: Mutex::new(None),
             serial: Arc::default(),
             wakeup: Arc::default(),
@@ -166,6 +169,12 @@ impl<M> RescanLoop<M> {
             *turned = Some(SystemTime::now());
         }
         is_new
+    }
+
+    /// Lets the next round check everything for all subscribers, and wakes the rescan task.
+    pub(crate) fn check_everything(&self) {
+        self.is_all_dirty.store(true, Ordering::Relaxed);
+        self.wakeup.notify_one();
     }
 
     /// Wakes the rescan task.
@@ -306,7 +315,7 @@ fn scan_all<L: Rescanner>(lookout: &L, all: bool, again: bool) -> RoundOutcome {
         ears.drain_events();
         heard = ears.take_dirty();
     }
-    heard.all |= all;
+    heard.all |= all | lookout.rescan_loop().is_all_dirty.swap(false, Ordering::Relaxed);
     heard.retry_failed |= again;
     let mut rest = RoundOutcome::default();
     for party in lookout.rescan_loop().subscribers() {

@@ -60,7 +60,7 @@ impl FsRoot {
     pub(super) fn cache_validity(&self, folder: &Folder, names: &FolderNames) -> Option<Validity> {
         let is_worth = names.len() >= MIN_GUARDED_NAMES && names.is_reused();
         // A file system mounted below the root may not support inotify.
-        let is_told = self.uses_inotify() && self.dir.stamp.is_on_same_device(&folder.stamp);
+        let is_told = self.uses_inotify() && self.dir.is_on_same_device(&folder.stamp);
         if !is_worth || !is_told || folder.is_behind_link() {
             return None;
         }

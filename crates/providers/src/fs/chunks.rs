@@ -12,9 +12,11 @@ use encoding_rs::{Decoder, Encoding};
 use futures_util::stream;
 use resource::{ByteSource, Error, Result};
 use rustix::buffer::spare_capacity;
+use rustix::fs::fstat;
 use rustix::io::{Errno, pread};
 
 use super::error::to_resource_error;
+use super::stamp::FileStamp;
 use super::text::complete_utf8_len;
 
 /// Bytes read per chunk. A multiple of three, so that each chunk is base64-encoded by itself.
@@ -23,8 +25,7 @@ pub(super) const CHUNK: u64 = 192 * 1024;
 /// Bytes read per chunk of a file that is decoded; one byte can decode to three.
 const ENCODED_CHUNK: u64 = 64 * 1024;
 
-/// A byte range of a file, read chunk by chunk. The reader ignores bytes that are appended after it
-/// starts, and ends early if the file shrinks.
+/// A byte range of a file, read chunk by chunk. The reader ends early if the file shrinks.
 pub(super) enum FileChunks {
     /// Bytes as they are.
     Raw(RawReader),
@@ -109,12 +110,13 @@ impl FileChunks {
         Ok(Bytes::from(all))
     }
 
-    /// Streams the chunks, each read on a blocking thread when the consumer asks for it.
-    pub(super) fn into_stream(self) -> ByteSource {
-        ByteSource::Stream(Box::pin(stream::unfold(Some(self), |chunks| async {
+    /// Streams the chunks, each read on a blocking thread when the consumer asks for it. The stream
+    /// ends with an error unless the file still has the content of `stamp` after the last chunk.
+    pub(super) fn into_stream(self, stamp: FileStamp) -> ByteSource {
+        ByteSource::Stream(Box::pin(stream::unfold(Some(self), move |chunks| async move {
             let mut chunks = chunks?;
             loop {
-                let (piece, rest) = chunks.read_once_blocking().await;
+                let (piece, rest) = chunks.read_once_blocking(stamp).await;
                 match piece {
                     Ok(Some(piece)) if piece.is_empty() => chunks = rest?,
                     Ok(piece) => return Some((Ok(piece?), rest)),
@@ -125,15 +127,41 @@ impl FileChunks {
     }
 
     /// Reads once on a blocking thread; returns the chunk and the reader.
-    async fn read_once_blocking(mut self) -> (Result<Option<Bytes>>, Option<Self>) {
+    async fn read_once_blocking(
+        mut self,
+        stamp: FileStamp,
+    ) -> (Result<Option<Bytes>>, Option<Self>) {
         // Allocated here, not on the blocking thread: allocators keep a cache for each thread.
         let room = self.alloc_buffer();
-        let work = tokio::task::spawn_blocking(move || (self.read_once(room), self));
+        let work = tokio::task::spawn_blocking(move || {
+            let piece = self.read_once(room).map_err(to_resource_error);
+            let piece = match piece {
+                Ok(None) => check_unchanged(self.file(), &stamp).map(|()| None),
+                piece => piece,
+            };
+            (piece, self)
+        });
         match work.await {
-            Ok((piece, rest)) => (piece.map_err(to_resource_error), Some(rest)),
+            Ok((piece, rest)) => (piece, Some(rest)),
             Err(error) => (Err(Error::internal("file read task failed").caused_by(error)), None),
         }
     }
+
+    fn file(&self) -> &File {
+        match self {
+            Self::Raw(raw) | Self::Text(raw, _) => &raw.file,
+            Self::Decoded(decoding, _) => &decoding.raw.file,
+        }
+    }
+}
+
+/// An error with the current etag unless `file` still has the content of `stamp`.
+pub(super) fn check_unchanged(file: &File, stamp: &FileStamp) -> Result<()> {
+    let now = fstat(file).map_err(|error| to_resource_error(error.into()))?;
+    if stamp.has_content_of(&now) {
+        return Ok(());
+    }
+    Err(Error::changed(FileStamp::of(&now).etag()))
 }
 
 impl RawReader {

@@ -8,12 +8,15 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, readlinkat, statat};
+use parking_lot::{Mutex, RwLock};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, readlinkat, stat, statat};
 
-use super::error::{is_transient, not_found};
+use super::error::{is_not_found, is_transient, not_found};
 use super::path::LocalPath;
 use super::stamp::{FileKind, FileStamp};
 use crate::file_watch::is_local;
@@ -23,17 +26,28 @@ const MAX_SYMLINKS: usize = 40;
 
 /// The root folder, open. Nothing outside it is reachable.
 pub(super) struct RootDir {
-    handle: DirHandle,
-    /// Absolute path of the root. Absolute links that start with it lead inside.
-    absolute_path: Vec<u8>,
-    /// Stamp of the root when it was opened.
-    pub(super) stamp: FileStamp,
+    /// Absolute path of the root as it was configured.
+    path: PathBuf,
+    current: RwLock<Arc<OpenRoot>>,
+    /// True while nothing is at the path.
+    is_gone: AtomicBool,
+    /// True if the root is gone, came back or was replaced since the last `take_replaced`.
+    is_replaced: AtomicBool,
+    changed_at: Mutex<Option<SystemTime>>,
     /// True if the root is on a local disk, so that short work runs without a blocking thread.
     ///
     /// Decided for the root only, not for file systems mounted below it.
-    pub(super) on_local_disk: bool,
+    on_local_disk: AtomicBool,
     /// Decides whether a folder is on a local disk. Tests replace it.
     pub(super) locality_check: fn(BorrowedFd<'_>) -> io::Result<bool>,
+}
+
+/// The folder that was at the root's path when it was last opened.
+struct OpenRoot {
+    handle: DirHandle,
+    /// Absolute path without links. Absolute links that start with it lead inside.
+    absolute_path: Vec<u8>,
+    stamp: FileStamp,
 }
 
 /// File descriptor of an open folder.
@@ -48,26 +62,90 @@ pub(super) struct PathLookup {
 }
 
 impl RootDir {
-    /// Opens the folder at `path`. No other function uses an absolute path.
+    /// Opens the folder at `path`.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let home = path.canonicalize()?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let top = openat(CWD, &home, flags, Mode::empty())?;
-        let local = is_local(&top)?;
-        let stamp = FileStamp::of(&fstat(&top)?);
-        let home = home.into_os_string().into_vec();
+        let open = OpenRoot::open(path)?;
         Ok(Self {
-            handle: DirHandle(Arc::new(top)),
-            absolute_path: home,
-            stamp,
-            on_local_disk: local,
+            path: std::path::absolute(path)?,
+            on_local_disk: AtomicBool::new(is_local(&open.handle)?),
+            current: RwLock::new(Arc::new(open)),
+            is_gone: AtomicBool::new(false),
+            is_replaced: AtomicBool::new(false),
+            changed_at: Mutex::new(None),
             locality_check: |folder| is_local(folder),
         })
     }
 
-    /// Returns the handle of the root.
-    pub(super) fn handle(&self) -> DirHandle {
-        self.handle.clone()
+    /// Returns the handle of the root; an error if it is gone.
+    pub(super) fn handle(&self) -> io::Result<DirHandle> {
+        Ok(self.current()?.handle.clone())
+    }
+
+    /// Returns the folder at the root's path, opened anew if another folder is there now.
+    fn current(&self) -> io::Result<Arc<OpenRoot>> {
+        let open = self.current.read().clone();
+        match stat(&self.path) {
+            // The open handle keeps the inode number from being used again.
+            Ok(stat) if FileStamp::of(&stat).identity() == open.stamp.identity() => {}
+            Ok(_) => return self.reopen(),
+            Err(error) if is_not_found(&error.into()) => {
+                if !self.is_gone.swap(true, Ordering::Relaxed) {
+                    self.record_change();
+                }
+                return Err(not_found());
+            }
+            // This process may no longer look up the path, and still use the open folder.
+            Err(_) => {}
+        }
+        if self.is_gone.load(Ordering::Relaxed) && self.is_gone.swap(false, Ordering::Relaxed) {
+            self.record_change();
+        }
+        Ok(open)
+    }
+
+    fn reopen(&self) -> io::Result<Arc<OpenRoot>> {
+        let open = Arc::new(OpenRoot::open(&self.path)?);
+        // Once remote, always remote: what was sized for a local disk stays right for it.
+        self.on_local_disk.fetch_and(self.is_local(&open.handle), Ordering::Relaxed);
+        *self.current.write() = open.clone();
+        self.is_gone.store(false, Ordering::Relaxed);
+        self.record_change();
+        Ok(open)
+    }
+
+    fn record_change(&self) {
+        *self.changed_at.lock() = Some(SystemTime::now());
+        self.is_replaced.store(true, Ordering::Relaxed);
+    }
+
+    /// When the root was last found gone, back or replaced; `None` if it never was.
+    pub(super) fn changed_at(&self) -> Option<SystemTime> {
+        *self.changed_at.lock()
+    }
+
+    /// True if the root is gone, came back or was replaced since the last call.
+    pub(super) fn take_replaced(&self) -> bool {
+        self.is_replaced.load(Ordering::Relaxed) && self.is_replaced.swap(false, Ordering::Relaxed)
+    }
+
+    /// True if the last request found nothing at the root's path.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
+
+    /// True if the root is on a local disk.
+    pub(super) fn on_local_disk(&self) -> bool {
+        self.on_local_disk.load(Ordering::Relaxed)
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_local(&self, local: bool) {
+        self.on_local_disk.store(local, Ordering::Relaxed);
+    }
+
+    /// True if `folder` is on the same file system as the root.
+    pub(super) fn is_on_same_device(&self, folder: &FileStamp) -> bool {
+        self.current.read().stamp.is_on_same_device(folder)
     }
 
     /// True if `folder` is on a local disk; false if that cannot be determined.
@@ -106,6 +184,7 @@ impl RootDir {
         path: &LocalPath,
         mut visit: impl FnMut(&DirHandle, &[(DirHandle, Vec<u8>)], &[u8]),
     ) -> io::Result<LocalPath> {
+        let root = self.current()?;
         let mut trail: Vec<(DirHandle, Vec<u8>)> = Vec::new();
         let mut ahead = reversed_names(path.as_bytes());
         let mut links = 0;
@@ -116,7 +195,7 @@ impl RootDir {
             if matches!(&name[..], b"" | b"." | b"..") {
                 continue;
             }
-            let folder = trail.last().map_or(&self.handle, |(folder, _)| folder);
+            let folder = trail.last().map_or(&root.handle, |(folder, _)| folder);
             visit(folder, &trail, &name);
             match folder.stat_child(&name)?.kind {
                 FileKind::Folder => trail.push((folder.open_folder(&name)?, name)),
@@ -125,7 +204,7 @@ impl RootDir {
                     let target = folder.read_link(&name)?;
                     if target.starts_with(b"/") {
                         trail.clear();
-                        ahead.append(&mut self.strip_root(&target).ok_or_else(not_found)?);
+                        ahead.append(&mut root.strip_root(&target).ok_or_else(not_found)?);
                     } else {
                         ahead.append(&mut reversed_names(&target));
                     }
@@ -140,7 +219,7 @@ impl RootDir {
     /// Reads the small file at `path`, following links; an error if it is larger than `most` bytes.
     pub(super) fn read_small_file(&self, path: &LocalPath, most: u64) -> io::Result<Vec<u8>> {
         let real = self.without_links(path)?;
-        let mut folder = self.handle();
+        let mut folder = self.handle()?;
         let mut names = real.names().peekable();
         while let Some(name) = names.next() {
             if names.peek().is_none() {
@@ -149,6 +228,18 @@ impl RootDir {
             folder = folder.open_folder(name)?;
         }
         Err(not_found())
+    }
+}
+
+impl OpenRoot {
+    /// Opens the folder at `path`. No other function but `RootDir::current` uses an absolute path.
+    fn open(path: &Path) -> io::Result<Self> {
+        let home = path.canonicalize()?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let top = openat(CWD, &home, flags, Mode::empty())?;
+        let stamp = FileStamp::of(&fstat(&top)?);
+        let absolute_path = home.into_os_string().into_vec();
+        Ok(Self { handle: DirHandle(Arc::new(top)), absolute_path, stamp })
     }
 
     /// Strips the root from `target`, an absolute path, and returns the names that remain, last

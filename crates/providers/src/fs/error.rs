@@ -27,6 +27,14 @@ impl From<Error> for FsError {
 }
 
 impl FsError {
+    /// The error of the file system, if it is one.
+    pub(super) fn as_io(&self) -> Option<&io::Error> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Resource(_) => None,
+        }
+    }
+
     /// Converts into an error about `uri`.
     pub(super) fn for_uri(self, uri: &Uri) -> Error {
         match self {
@@ -67,6 +75,12 @@ pub(super) fn is_transient(error: &io::Error) -> bool {
     error.raw_os_error().is_some()
         && !is_not_found(error)
         && error.kind() != io::ErrorKind::PermissionDenied
+}
+
+/// True if `error` means that no file descriptor is free.
+pub(super) fn is_descriptor_shortage(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(code, Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// The error for work that exceeds an inline budget.

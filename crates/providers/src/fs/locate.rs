@@ -103,9 +103,22 @@ impl Folder {
 }
 
 impl FsRoot {
+    /// Returns the handle of the root. Lets subscriptions check everything if another folder is
+    /// there now, or none.
+    pub(super) fn root_handle(&self) -> io::Result<DirHandle> {
+        let handle = self.dir.handle();
+        if self.dir.take_replaced() {
+            self.rescan_loop.check_everything();
+            if !self.uses_inotify() {
+                self.rescan_loop.start_polling();
+            }
+        }
+        handle
+    }
+
     /// Returns the root folder.
     pub(super) fn root_folder(&self) -> io::Result<Arc<Folder>> {
-        let handle = self.dir.handle();
+        let handle = self.root_handle()?;
         let stamp = handle.stat()?;
         if let Some(top) = self.folder_cache.get(&b""[..])
             && top.is_current(&stamp)
@@ -242,10 +255,10 @@ impl FsRoot {
         self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path)))
     }
 
-    /// True if the hide filter hides `name` at `shown`, the path by which the client reached
-    /// `folder` through links.
+    /// True if lists leave out `name` at `shown`, the path by which the client reached `folder`: the
+    /// URI is too long, or the hide filter hides it.
     ///
-    /// Names at their real path were filtered when the folder was scanned.
+    /// The filter was applied to names at their real path when the folder was scanned.
     pub(super) fn is_hidden(&self, folder: &Folder, shown: &LocalPath, name: &[u8]) -> bool {
         self.is_hidden_at(folder.path.as_bytes(), shown, name)
     }
@@ -253,9 +266,10 @@ impl FsRoot {
     /// The same for a `folder` that may be gone, given its real path.
     pub(super) fn is_hidden_at(&self, folder: &[u8], shown: &LocalPath, name: &[u8]) -> bool {
         let came_by_links = folder != shown.as_bytes();
-        self.hide.is_some()
-            && came_by_links
-            && self.hide_filter_matches(shown.join(name).as_bytes())
+        self.is_uri_too_long(shown, name)
+            || self.hide.is_some()
+                && came_by_links
+                && self.hide_filter_matches(shown.join(name).as_bytes())
     }
 
     /// Caches `folder`, unless links led to it or its rules could change without notice.

@@ -18,7 +18,6 @@ mod list;
 mod locate;
 mod mime;
 mod options;
-mod page_cache;
 mod path;
 mod read;
 mod root;
@@ -46,8 +45,8 @@ use self::path::UriPath;
 use self::root::FsRoot;
 
 pub use self::options::{
-    DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, HideFilter, ListingMode, Options,
-    WatchMode,
+    DEFAULT_MAX_WATCHES, DEFAULT_OPEN_FOLDERS, DEFAULT_POLL_INTERVAL, FileCount, HideFilter,
+    ListingMode, Options, WatchMode,
 };
 
 /// URI template of all files.
@@ -75,19 +74,27 @@ impl Fs {
         count.unwrap_or(FileCount { files: 0, is_complete: false })
     }
 
+    /// Parses `uri` into a path below the root.
+    fn parse_path(&self, uri: &Uri) -> Result<UriPath> {
+        let fits = uri.as_str().len() <= self.root.max_uri;
+        fits.then(|| UriPath::parse(uri)).flatten().ok_or_else(|| Error::not_found(uri))
+    }
+
     /// Runs `job` inline if it is short and the disk is local, otherwise on a blocking thread.
     async fn run_job<T: Send + 'static>(
         &self,
         ctx: &Context,
         job: impl Fn(&FsRoot, &WorkBudget) -> Result<T, FsError> + Send + 'static,
     ) -> Result<T, FsError> {
-        if self.root.dir.on_local_disk {
-            match job(&self.root, &WorkBudget::inline()) {
+        if self.root.dir.on_local_disk() {
+            let inline = || job(&self.root, &WorkBudget::inline());
+            match self.root.with_descriptors(inline, FsError::as_io) {
                 Err(FsError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return done,
+                done => return self.root.or_gone(done),
             }
         }
-        self.run_blocking(ctx, job).await
+        let done = self.run_blocking(ctx, job).await;
+        self.root.or_gone(done)
     }
 
     /// Runs `job` on a blocking thread once a permit is free. Dropping the future cancels the job.
@@ -108,7 +115,7 @@ impl Fs {
                 let done = effort
                     .check_cancelled()
                     .map_err(FsError::Io)
-                    .and_then(|()| job(&site, &effort));
+                    .and_then(|()| site.with_descriptors(|| job(&site, &effort), FsError::as_io));
                 (done, effort, job)
             });
             let done;
@@ -129,7 +136,7 @@ impl Provider for Fs {
         parent: Option<&Uri>,
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
-        let asked = parent.map(parse_path).transpose()?;
+        let asked = parent.map(|uri| self.parse_path(uri)).transpose()?;
         let ask = paging.clone();
         let page = self
             .run_job(ctx, move |site, effort| site.list_page(asked.as_ref(), &ask, effort))
@@ -168,7 +175,7 @@ impl Provider for Fs {
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
-        let (asked, named) = (parse_path(uri)?, uri.clone());
+        let (asked, named) = (self.parse_path(uri)?, uri.clone());
         let stat = move |root: &FsRoot, _: &WorkBudget| match root.find(&asked.path)? {
             PathEntry::File(_) if asked.requires_folder => Err(not_found().into()),
             found => {
@@ -180,7 +187,7 @@ impl Provider for Fs {
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
-        let (asked, named, window) = (parse_path(uri)?, uri.clone(), request.window.clone());
+        let (asked, named, window) = (self.parse_path(uri)?, uri.clone(), request.window.clone());
         let read = move |root: &FsRoot, budget: &WorkBudget| {
             root.read_content(&named, &asked, &window, budget)
         };
@@ -217,11 +224,6 @@ impl Complete for Fs {
             FsError::Resource(error) => error,
         })
     }
-}
-
-/// Parses `uri` into a path below the root.
-fn parse_path(uri: &Uri) -> Result<UriPath> {
-    UriPath::parse(uri).ok_or_else(|| Error::not_found(uri))
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 pub use crate::file_watch::{DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, WatchMode};
 
+/// Most folders kept open between requests, unless the options say otherwise.
+pub const DEFAULT_OPEN_FOLDERS: usize = 64;
+
 /// Options for serving one folder.
 #[derive(Clone)]
 pub struct Options {
@@ -26,6 +29,11 @@ pub struct Options {
     pub poll: Duration,
     /// Most folders watched with inotify.
     pub watches: usize,
+    /// Longest URI that a client can send, in bytes. Files and folders with a longer one are
+    /// neither listed nor found.
+    pub max_uri: usize,
+    /// Most folders kept open between requests.
+    pub open_folders: usize,
 }
 
 impl Options {
@@ -40,6 +48,8 @@ impl Options {
             watch: WatchMode::default(),
             poll: DEFAULT_POLL_INTERVAL,
             watches: DEFAULT_MAX_WATCHES,
+            max_uri: usize::MAX,
+            open_folders: DEFAULT_OPEN_FOLDERS,
         }
     }
 }
@@ -53,7 +63,8 @@ pub type HideFilter = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { root, listing, hidden, ttl, hide, watch, poll, watches } = self;
+        let Self { root, listing, hidden, ttl, hide, watch, poll, watches, max_uri, open_folders } =
+            self;
         f.debug_struct("Options")
             .field("root", root)
             .field("listing", listing)
@@ -63,6 +74,8 @@ impl fmt::Debug for Options {
             .field("watch", watch)
             .field("poll", poll)
             .field("watches", watches)
+            .field("max_uri", max_uri)
+            .field("open_folders", open_folders)
             .finish()
     }
 }

@@ -129,6 +129,16 @@ impl LocalPath {
         }
     }
 
+    /// True if the path of `name` in this folder is not too long, and its URI has at most
+    /// `max_uri` bytes.
+    pub(super) fn child_uri_fits(&self, name: &[u8], max_uri: usize) -> bool {
+        let length = self.child_name_offset() + name.len();
+        // Encoding makes three bytes of one at most, so that most paths need not be encoded here.
+        length <= MAX_PATH_BYTES
+            && (ROOT_URI.len() + 3 * length <= max_uri
+                || child_uri(&self.uri_prefix(), name).as_str().len() <= max_uri)
+    }
+
     /// Returns the common prefix of the URIs of this folder's children.
     pub(super) fn uri_prefix(&self) -> String {
         let mut text = String::from(ROOT_URI);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use encoding_rs::{Encoding, ISO_2022_JP};
-use resource::{Body, ByteSource, Content, Error, Part, Resource, Slice, Uri, Window};
+use resource::{Body, ByteSource, Content, Error, ErrorKind, Part, Resource, Slice, Uri, Window};
 
 use super::budget::WorkBudget;
-use super::chunks::{CHUNK, DecodingReader, FileChunks, read_at};
+use super::chunks::{CHUNK, DecodingReader, FileChunks, check_unchanged, read_at};
 use super::describe::{describe, describe_without_mime};
 use super::error::{FsError, not_found};
 use super::locate::PathEntry;
@@ -18,8 +18,9 @@ use super::path::UriPath;
 use super::root::FsRoot;
 use super::stamp::FileStamp;
 use super::text::{
-    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form, guess_charset,
-    has_iso_2022_jp_escapes, has_only_text_characters, is_utf8,
+    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_by_decoding, detect_form,
+    detect_without_decoding, guess_charset, has_iso_2022_jp_escapes, has_only_text_characters,
+    is_utf8,
 };
 
 /// Up to this many bytes are held in memory; more are streamed.
@@ -27,6 +28,12 @@ pub(super) const MAX_IN_MEMORY: u64 = 1024 * 1024;
 
 /// Bytes of a large file used for the first detection.
 const SNIFF_BYTES: u64 = 64 * 1024;
+
+/// Most bytes that are decoded inline: to find the charset of more takes milliseconds.
+const MAX_INLINE_DECODING: usize = 16 * 1024;
+
+/// How often a file that changes while it is read is read from its start.
+const MAX_READ_ATTEMPTS: usize = 3;
 
 /// An open file.
 pub(super) struct OpenFile {
@@ -36,8 +43,26 @@ pub(super) struct OpenFile {
 }
 
 impl FsRoot {
-    /// Reads the file at `asked`, or the `window` of it. A folder yields its description.
+    /// Reads the file at `requested`, or the `window` of it. A folder yields its description.
+    ///
+    /// A file that changes meanwhile is read again; one that keeps changing is an error.
     pub(super) fn read_content(
+        &self,
+        uri: &Uri,
+        requested: &UriPath,
+        window: &Window,
+        budget: &WorkBudget,
+    ) -> Result<Content, FsError> {
+        for _ in 1..MAX_READ_ATTEMPTS {
+            match self.try_read(uri, requested, window, budget) {
+                Err(FsError::Resource(error)) if error.kind == ErrorKind::Changed => {}
+                done => return done,
+            }
+        }
+        self.try_read(uri, requested, window, budget)
+    }
+
+    fn try_read(
         &self,
         uri: &Uri,
         requested: &UriPath,
@@ -56,7 +81,8 @@ impl FsRoot {
         let resource =
             describe_without_mime(uri.clone(), requested.path.name(), &leaf.stamp, self.watchable);
         let file = leaf.file.ok_or_else(not_found)?;
-        let opened = OpenFile { file: Arc::new(file), stamp: leaf.stamp, resource };
+        let (file, stamp) = (Arc::new(file), leaf.stamp);
+        let opened = OpenFile { file: file.clone(), stamp, resource };
         let part = match window {
             Window::Whole { limit } => opened.read_whole(*limit, budget)?,
             Window::Part { offset, length, etag } => {
@@ -64,6 +90,7 @@ impl FsRoot {
                 opened.read_part(*offset, *length, budget)?
             }
         };
+        check_unchanged(&file, &stamp)?;
         Ok(Content::Parts(vec![part]))
     }
 }
@@ -78,14 +105,15 @@ impl OpenFile {
     }
 
     fn read_whole(self, limit: u64, budget: &WorkBudget) -> Result<Part, FsError> {
-        let size = self.stamp.size;
+        let stamp = self.stamp;
+        let size = stamp.size;
         if size > limit {
             return Err(Error::too_large(size, limit).into());
         }
         let mut head = Vec::new();
         if size <= MAX_IN_MEMORY {
             read_at(&self.file, 0, size, &mut head)?;
-            return Ok(self.in_memory_part(head));
+            return Ok(self.in_memory_part(head, budget)?);
         }
         read_at(&self.file, 0, SNIFF_BYTES, &mut head)?;
         let form = detect_large_file(&self.file, size, &head, budget)?;
@@ -96,19 +124,27 @@ impl OpenFile {
                 FileChunks::decoded(DecodingReader::new(&self.file, size, charset), 0..u64::MAX)
             }
         };
-        Ok(self.into_part(form, source.into_stream(), &head, None))
+        Ok(self.into_part(form, source.into_stream(stamp), &head, None))
     }
 
-    fn in_memory_part(self, bytes: Vec<u8>) -> Part {
+    fn in_memory_part(self, bytes: Vec<u8>, budget: &WorkBudget) -> io::Result<Part> {
         let bytes = Bytes::from(bytes);
-        let form = detect_form(&bytes, SampleExtent::Whole);
+        let form = match detect_without_decoding(&bytes, SampleExtent::Whole) {
+            Some(form) => form,
+            None => {
+                if bytes.len() > MAX_INLINE_DECODING {
+                    budget.require_unlimited()?;
+                }
+                detect_by_decoding(&bytes, SampleExtent::Whole)
+            }
+        };
         let content = match form {
             ContentForm::Charset(charset) => {
                 Bytes::from(charset.decode_with_bom_removal(&bytes).0.into_owned())
             }
             ContentForm::Utf8 | ContentForm::Blob => bytes.clone(),
         };
-        self.into_part(form, ByteSource::Bytes(content), &bytes, None)
+        Ok(self.into_part(form, ByteSource::Bytes(content), &bytes, None))
     }
 
     /// Builds the part for `source` and completes its description with MIME type and charset.

@@ -2,20 +2,22 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use machinery::{Cache, CacheBounds, SingleFlight};
-use resource::{CacheScope, Freshness};
+use resource::{CacheScope, Error, Freshness};
 use tokio::sync::Semaphore;
 
 use super::cache_guard::CacheGuards;
 use super::confine::RootDir;
 use super::description_cache::DescriptionCache;
+use super::error::{FsError, is_descriptor_shortage, is_not_found};
 use super::folder_names::FolderNames;
 use super::ignore_rules::IgnoreRulesCache;
 use super::locate::Folder;
 use super::options::{HideFilter, ListingMode, Options, WatchMode};
-use super::page_cache::PageCache;
+use super::path::LocalPath;
 use super::watch::{FsWatchState, ListingSubscribers};
 use crate::file_watch::RescanLoop;
 
@@ -23,9 +25,6 @@ use crate::file_watch::RescanLoop;
 /// without its names, every page of its listing would scan it again.
 const NAME_CACHE_BOUNDS: CacheBounds =
     CacheBounds { heaviest: 128 * 1024 * 1024, ..CacheBounds::weight(32 * 1024 * 1024) };
-
-/// Most folders kept open in the cache.
-const MAX_CACHED_FOLDERS: usize = 64;
 
 /// Most blocking threads used by one root.
 const MAX_BLOCKING_JOBS: usize = 4;
@@ -41,10 +40,13 @@ pub(super) struct FsRoot {
     pub(super) freshness: Freshness,
     pub(super) ignore_rules: IgnoreRulesCache,
     pub(super) hide: Option<HideFilter>,
+    /// Longest URI that is listed and found.
+    pub(super) max_uri: usize,
+    /// True once the log names a path that is left out because its URI is too long.
+    is_length_logged: AtomicBool,
     pub(super) folder_cache: Cache<Vec<u8>, Arc<Folder>>,
     pub(super) name_cache: Cache<Vec<u8>, Arc<FolderNames>>,
     pub(super) description_cache: DescriptionCache,
-    pub(super) page_cache: PageCache,
     /// How old a change must be before its timestamp is reliable; see `is_settled`.
     pub(super) clock_margin: Duration,
     /// The folder scans in progress. A request that needs the same folder waits without a thread
@@ -64,11 +66,23 @@ pub(super) struct FsRoot {
 
 impl FsRoot {
     pub(super) fn open(options: Options) -> io::Result<Self> {
-        let Options { root, listing, hidden, ttl, hide, watch, poll, watches } = options;
+        let Options {
+            root,
+            listing,
+            hidden,
+            ttl,
+            hide,
+            watch,
+            poll,
+            watches,
+            max_uri,
+            open_folders,
+        } = options;
         let root = RootDir::open(&root)?;
         // A file server's clock may differ from ours, and may tick in whole seconds.
-        let margin = Duration::from_millis(if root.on_local_disk { 50 } else { 2_000 });
-        let places = if root.on_local_disk { MAX_BLOCKING_JOBS } else { MAX_BLOCKING_JOBS_REMOTE };
+        let margin = Duration::from_millis(if root.on_local_disk() { 50 } else { 2_000 });
+        let places =
+            if root.on_local_disk() { MAX_BLOCKING_JOBS } else { MAX_BLOCKING_JOBS_REMOTE };
         let watchable = if watch == WatchMode::Off { Some(false) } else { Some(true) };
         Ok(Self {
             dir: root,
@@ -77,10 +91,11 @@ impl FsRoot {
             freshness: Freshness { ttl, scope: CacheScope::Private },
             ignore_rules: IgnoreRulesCache::new(margin),
             hide,
-            folder_cache: Cache::new(CacheBounds::entries(MAX_CACHED_FOLDERS)),
+            max_uri,
+            is_length_logged: AtomicBool::new(false),
+            folder_cache: Cache::new(CacheBounds::entries(open_folders)),
             name_cache: Cache::new(NAME_CACHE_BOUNDS),
             description_cache: DescriptionCache::new(watchable),
-            page_cache: PageCache::new(),
             watchable,
             clock_margin: margin,
             scan_flights: SingleFlight::default(),
@@ -93,6 +108,47 @@ impl FsRoot {
             stat_count: std::sync::atomic::AtomicUsize::new(0),
         })
     }
+
+    /// Runs `work`. If no file descriptor is free, closes the folders kept open and runs it again.
+    pub(super) fn with_descriptors<T, E>(
+        &self,
+        mut work: impl FnMut() -> Result<T, E>,
+        io_error: impl Fn(&E) -> Option<&io::Error>,
+    ) -> Result<T, E> {
+        match work() {
+            Err(error) if io_error(&error).is_some_and(is_descriptor_shortage) => {
+                self.folder_cache.invalidate(|_| true);
+                work()
+            }
+            done => done,
+        }
+    }
+
+    /// Returns `done`; if nothing was found because the root itself is gone, says so.
+    pub(super) fn or_gone<T>(&self, done: Result<T, FsError>) -> Result<T, FsError> {
+        match done {
+            Err(FsError::Io(error)) if is_not_found(&error) && self.dir.is_gone() => {
+                let message = "the served folder is gone; try again when it is back";
+                Err(Error::unavailable(message).into())
+            }
+            done => done,
+        }
+    }
+
+    /// True if the URI of `name` at the path `shown` is longer than a client can send. Logs the
+    /// first one.
+    pub(super) fn is_uri_too_long(&self, shown: &LocalPath, name: &[u8]) -> bool {
+        if shown.child_uri_fits(name, self.max_uri) {
+            return false;
+        }
+        if !self.is_length_logged.swap(true, Ordering::Relaxed) {
+            let path = shown.join(name);
+            let path = String::from_utf8_lossy(path.as_bytes()).into_owned();
+            tracing::warn!(path, "not served, like all paths with so long a URI; see max_uri");
+        }
+        true
+    }
+
     /// Stat calls made for listings.
     #[cfg(test)]
     pub(super) fn stat_count(&self) -> usize {

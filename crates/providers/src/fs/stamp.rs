@@ -69,6 +69,17 @@ impl FileStamp {
         self.device == other.device
     }
 
+    /// True if the open file that `later` describes still has the content of this stamp.
+    ///
+    /// Removing its last name, as a rename over it does, updates the change time too, but leaves
+    /// the content of the open file alone.
+    pub(super) fn has_content_of(&self, later: &Stat) -> bool {
+        let now = Self::of(later);
+        self.size == now.size
+            && self.modified == now.modified
+            && (self.changed == now.changed || later.st_nlink == 0)
+    }
+
     /// Identifies the file or folder, whatever its content.
     pub(super) fn identity(&self) -> u64 {
         self.inode ^ self.device.rotate_left(32)

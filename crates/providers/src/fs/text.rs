@@ -31,22 +31,44 @@ pub(super) enum SampleExtent {
 
 /// Detects what `bytes` are.
 pub(super) fn detect_form(bytes: &[u8], extent: SampleExtent) -> ContentForm {
-    let signs = ByteClasses::of(bytes);
-    if let Some(form) = detect_by_bom(bytes, extent, signs) {
-        return form;
+    detect_without_decoding(bytes, extent).unwrap_or_else(|| detect_by_decoding(bytes, extent))
+}
+
+/// Detects what `bytes` are, as fast as they can be read; `None` if it takes decoding them.
+pub(super) fn detect_without_decoding(bytes: &[u8], extent: SampleExtent) -> Option<ContentForm> {
+    let classes = ByteClasses::of(bytes);
+    match marked_charset(bytes, classes) {
+        Some(_) => None,
+        None => detect_unmarked(bytes, extent, classes),
     }
-    if signs.has(ByteClasses::NUL) {
-        return ContentForm::Blob;
+}
+
+/// Detects what `bytes` are where that takes decoding them.
+pub(super) fn detect_by_decoding(bytes: &[u8], extent: SampleExtent) -> ContentForm {
+    let classes = ByteClasses::of(bytes);
+    let form =
+        detect_by_bom(bytes, extent, classes).or_else(|| detect_unmarked(bytes, extent, classes));
+    form.unwrap_or_else(|| {
+        guess_charset(bytes, extent)
+            .filter(|charset| bytes_decode(charset, bytes, extent))
+            .map_or(ContentForm::Blob, ContentForm::Charset)
+    })
+}
+
+/// Detects UTF-8 and binary formats; `None` if `bytes` may be text in another charset.
+fn detect_unmarked(
+    bytes: &[u8],
+    extent: SampleExtent,
+    classes: ByteClasses,
+) -> Option<ContentForm> {
+    if classes.has(ByteClasses::NUL) {
+        return Some(ContentForm::Blob);
     }
-    if !signs.has(ByteClasses::NON_ASCII) || is_utf8(bytes, extent) {
-        return if is_binary_format(bytes, signs) { ContentForm::Blob } else { ContentForm::Utf8 };
+    if !classes.has(ByteClasses::NON_ASCII) || is_utf8(bytes, extent) {
+        let is_binary = is_binary_format(bytes, classes);
+        return Some(if is_binary { ContentForm::Blob } else { ContentForm::Utf8 });
     }
-    if mime::by_magic(bytes).is_some() {
-        return ContentForm::Blob;
-    }
-    guess_charset(bytes, extent)
-        .filter(|charset| bytes_decode(charset, bytes, extent))
-        .map_or(ContentForm::Blob, ContentForm::Charset)
+    mime::by_magic(bytes).is_some().then_some(ContentForm::Blob)
 }
 
 /// The classes of bytes that occur in a buffer, found in one pass.
@@ -184,15 +206,20 @@ pub(super) fn complete_utf8_len(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
+/// Returns the charset that a byte order mark or an ISO-2022-JP escape sequence announces.
+fn marked_charset(bytes: &[u8], classes: ByteClasses) -> Option<&'static Encoding> {
+    let may_switch = classes.has(ByteClasses::ESCAPE) && !classes.has(ByteClasses::NON_ASCII);
+    match bytes {
+        [0xff, 0xfe, ..] => Some(UTF_16LE),
+        [0xfe, 0xff, ..] => Some(UTF_16BE),
+        _ if may_switch && has_iso_2022_jp_escapes(bytes) => Some(ISO_2022_JP),
+        _ => None,
+    }
+}
+
 /// Detects by byte order mark or ISO-2022-JP escape sequence.
 fn detect_by_bom(bytes: &[u8], extent: SampleExtent, classes: ByteClasses) -> Option<ContentForm> {
-    let may_switch = classes.has(ByteClasses::ESCAPE) && !classes.has(ByteClasses::NON_ASCII);
-    let charset = match bytes {
-        [0xff, 0xfe, ..] => UTF_16LE,
-        [0xfe, 0xff, ..] => UTF_16BE,
-        _ if may_switch && has_iso_2022_jp_escapes(bytes) => ISO_2022_JP,
-        _ => return None,
-    };
+    let charset = marked_charset(bytes, classes)?;
     match bytes_decode(charset, bytes, extent) {
         true => Some(ContentForm::Charset(charset)),
         false if charset == ISO_2022_JP => None,
@@ -228,149 +255,4 @@ fn is_binary_format(bytes: &[u8], classes: ByteClasses) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
-    use proptest::prelude::{any, proptest};
-
-    use super::{ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form};
-
-    const SENTENCES: [&str; 4] = [
-        "日本語の文章。",
-        "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n",
-        "表計算ソフトの予定表を能登で申請する。\nABC 123\n",
-        "第一章 はじめに\n\tこの文書は、資源の一覧と読み出しについて述べる。\n",
-    ];
-
-    fn form(bytes: &[u8]) -> ContentForm {
-        detect_form(bytes, SampleExtent::Whole)
-    }
-
-    #[test]
-    fn japanese_is_recognised_in_every_charset_it_is_kept_in() {
-        for text in SENTENCES.into_iter().chain(["設定ファイル", "こんにちは。"]) {
-            assert_eq!(form(text.as_bytes()), ContentForm::Utf8);
-            for charset in [SHIFT_JIS, EUC_JP, ISO_2022_JP] {
-                let (bytes, _, lossy) = charset.encode(text);
-                assert!(!lossy);
-                assert_eq!(
-                    form(&bytes),
-                    ContentForm::Charset(charset),
-                    "{text} in {}",
-                    charset.name()
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn half_width_kana_are_recognised() {
-        let text = "ﾊﾝｶｸｶﾅﾉﾌﾞﾝｼｮｳﾃﾞｽ｡";
-        for charset in [SHIFT_JIS, EUC_JP] {
-            assert_eq!(
-                form(&charset.encode(text).0),
-                ContentForm::Charset(charset),
-                "{}",
-                charset.name()
-            );
-        }
-        // ESC ( I switches to 7-bit half-width kana.
-        assert_eq!(form(b"\x1b(I6@6E\x1b(B"), ContentForm::Charset(ISO_2022_JP));
-    }
-
-    #[test]
-    fn utf_16_is_recognised_by_its_mark_only() {
-        let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
-            text.encode_utf16().flat_map(bytes).collect()
-        };
-        for text in SENTENCES {
-            let text = format!("\u{feff}{text}😀");
-            assert_eq!(form(&wide(&text, u16::to_le_bytes)), ContentForm::Charset(UTF_16LE));
-            assert_eq!(form(&wide(&text, u16::to_be_bytes)), ContentForm::Charset(UTF_16BE));
-        }
-        assert_eq!(form(&wide("abc", u16::to_le_bytes)), ContentForm::Blob);
-        assert_eq!(form(b"\xff\xfe\x00\x00a\x00\x00\x00"), ContentForm::Blob);
-    }
-
-    #[test]
-    fn western_text_is_recognised() {
-        let text = "Der Bär läuft über die Straße, «très élégant», 50 € kostet es.";
-        assert_eq!(form(&WINDOWS_1252.encode(text).0), ContentForm::Charset(WINDOWS_1252));
-        assert_eq!(form(text.as_bytes()), ContentForm::Utf8);
-    }
-
-    #[test]
-    fn utf_8_is_text_with_or_without_a_mark_whatever_it_begins_with() {
-        for text in ["", "a", "\u{feff}a", "BM25 ranks", "MZ", "\x1b[31mred\x1b[0m", "😀"] {
-            assert_eq!(form(text.as_bytes()), ContentForm::Utf8, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_text_is_a_blob() {
-        let bad: [&[u8]; 8] = [
-            b"a\0b",
-            b"%PDF-1.4\nall letters",
-            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-            b"\xff\xd8\xff\xe0\x01\x02JFIF",
-            b"\x1f\x8b\x08\x01\x02\x03\x04",
-            b"\x80\x81\x01\x02\x03",
-            b"\xe9\x01\x02",
-            b"BM\x01\x02\x03\x04\x05\x06\x07\x02\x03\x04\x05\x06\x07",
-        ];
-        for bytes in bad {
-            assert_eq!(form(bytes), ContentForm::Blob, "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn a_head_may_end_inside_a_character() {
-        let utf8 = "日本語".as_bytes();
-        assert_eq!(detect_form(&utf8[..utf8.len() - 1], SampleExtent::Head), ContentForm::Utf8);
-        assert_ne!(detect_form(&utf8[..utf8.len() - 1], SampleExtent::Whole), ContentForm::Utf8);
-        let long: String = SENTENCES.concat().repeat(20);
-        let bytes = SHIFT_JIS.encode(&long).0;
-        for cut in 1_000..1_010 {
-            assert_eq!(
-                detect_form(&bytes[..cut], SampleExtent::Head),
-                ContentForm::Charset(SHIFT_JIS)
-            );
-        }
-    }
-
-    #[test]
-    fn charsets_beyond_ours_are_blobs() {
-        let text = "Все счастливые семьи похожи друг на друга";
-        let cyrillic = Encoding::for_label(b"windows-1251").unwrap();
-        assert_eq!(form(&cyrillic.encode(text).0), ContentForm::Blob);
-    }
-
-    #[test]
-    fn every_byte_gives_its_sign_wherever_it_stands() {
-        for byte in 0..=255_u8 {
-            let mut bytes = [b'a'; 67];
-            bytes[usize::from(byte) % 67] = byte;
-            let signs = ByteClasses::of(&bytes);
-            let is_odd = byte < 0x20 && !matches!(byte, 0x8..=0xd | 0x1a | 0x1b);
-            assert_eq!(signs.has(ByteClasses::NUL), byte == 0);
-            assert_eq!(signs.has(ByteClasses::ESCAPE), byte == 0x1b);
-            assert_eq!(signs.has(ByteClasses::CONTROL), is_odd, "{byte}");
-            assert_eq!(signs.has(ByteClasses::NON_ASCII), byte >= 0x80);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_make_it_panic(bytes in any::<Vec<u8>>()) {
-            form(&bytes);
-            detect_form(&bytes, SampleExtent::Head);
-            assert!(complete_utf8_len(&bytes) <= bytes.len());
-        }
-
-        #[test]
-        fn whole_characters_leave_less_than_one(text in "\\PC{0,12}", cut in 0..48_usize) {
-            let bytes = &text.as_bytes()[..cut.min(text.len())];
-            let whole = complete_utf8_len(bytes);
-            assert!(std::str::from_utf8(&bytes[..whole]).is_ok() && bytes.len() - whole < 4);
-        }
-    }
-}
+mod tests;

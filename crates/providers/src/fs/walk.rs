@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use resource::{Absence, Filter, Resource};
+use resource::{Absence, Filter};
 
 use super::budget::WorkBudget;
 use super::cursor::{FsCursor, WalkMode};
@@ -46,8 +46,6 @@ struct WalkLevel<'a> {
     shown: LocalPath,
     descriptions: FolderDescriptions<'a>,
     validity: Option<Validity>,
-    /// True until the page cache was tried for this folder.
-    is_page_cache_untried: bool,
 }
 
 /// Current position of a walk.
@@ -105,22 +103,6 @@ impl<'a> TreeWalk<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Returns up to `most` files that follow in the folder just entered, as far as their cached
-    /// descriptions are valid.
-    pub(super) fn take_cached_page(&mut self, most: usize) -> Vec<Arc<Resource>> {
-        let Some(level) = self.levels.last_mut() else { return Vec::new() };
-        // Folders reached through links have no validity, so nothing here is hidden by its path.
-        let Some(trust) = level.validity.as_ref().filter(|_| level.is_page_cache_untried) else {
-            return Vec::new();
-        };
-        let known = (&level.shown, &level.names);
-        let place = (level.next, most);
-        let items = self.root.page_cache.get_or_build(known, place, &level.descriptions, trust);
-        level.is_page_cache_untried = false;
-        level.next += items.len();
-        items
     }
 
     /// Takes the next step; `None` at the end.
@@ -204,16 +186,19 @@ impl<'a> TreeWalk<'a> {
             self.absent.push(absence(&shown, "nested too deeply"));
             return Ok(false);
         }
-        let entered = match kind {
-            FileKind::Folder => self.root.enter_folder(&level.folder, name),
-            _ => match self.root.find_child(&level.folder, name) {
-                Ok(PathEntry::Folder(folder)) => Ok(folder),
-                Ok(PathEntry::File(_)) => return Ok(false),
-                Err(error) => Err(error),
-            },
+        let (root, parent) = (self.root, level.folder.clone());
+        let mut enter = || {
+            let entered = match kind {
+                FileKind::Folder => root.enter_folder(&parent, name)?,
+                _ => match root.find_child(&parent, name)? {
+                    PathEntry::Folder(folder) => folder,
+                    PathEntry::File(_) => return Ok(false),
+                },
+            };
+            self.push_level(entered, shown.clone()).map(|()| true)
         };
-        match entered.and_then(|folder| self.push_level(folder, shown)) {
-            Ok(()) => Ok(true),
+        match root.with_descriptors(&mut enter, |error| Some(error)) {
+            Ok(entered) => Ok(entered),
             Err(error) => self.skip_failed(name, error).map(|()| false),
         }
     }
@@ -229,7 +214,6 @@ impl<'a> TreeWalk<'a> {
             shown,
             descriptions: series,
             validity: trust,
-            is_page_cache_untried: true,
         });
         Ok(())
     }

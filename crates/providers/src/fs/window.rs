@@ -12,6 +12,7 @@ use resource::{ByteSource, Part, Slice};
 use super::budget::WorkBudget;
 use super::chunks::{DecodingReader, FileChunks, read_at};
 use super::read::{MAX_IN_MEMORY, OpenFile};
+use super::stamp::FileStamp;
 use super::text::{
     ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form, is_utf8,
 };
@@ -51,7 +52,7 @@ impl OpenFile {
         let start = offset.min(size);
         let range = start..start.saturating_add(length).min(size);
         let chunks = FileChunks::raw(&self.file, range.clone());
-        let (source, range) = load_or_stream(chunks, range)?;
+        let (source, range) = load_or_stream(chunks, range, self.stamp)?;
         Ok(self.into_part(ContentForm::Blob, source, head, Some(slice(&range, size))))
     }
 
@@ -76,7 +77,7 @@ impl OpenFile {
             if !is_text(FileChunks::raw(&self.file, range.clone()), budget)? {
                 return self.blob_part(offset, length, head);
             }
-            let source = FileChunks::text(&self.file, range).into_stream();
+            let source = FileChunks::text(&self.file, range).into_stream(self.stamp);
             return Ok(self.into_part(ContentForm::Utf8, source, head, slice));
         }
         let bytes = FileChunks::raw(&self.file, range).collect()?;
@@ -105,7 +106,7 @@ impl OpenFile {
         let (range, total) = cut.finish();
         let chunks =
             FileChunks::decoded(DecodingReader::new(&self.file, size, charset), range.clone());
-        let (source, range) = load_or_stream(chunks, range)?;
+        let (source, range) = load_or_stream(chunks, range, self.stamp)?;
         Ok(self.into_part(ContentForm::Charset(charset), source, &[], Some(slice(&range, total))))
     }
 }
@@ -166,9 +167,13 @@ fn is_text(mut chunks: FileChunks, budget: &WorkBudget) -> io::Result<bool> {
 }
 
 /// Returns the source for `chunks` of `range`, and the range that remains if the file shrank.
-fn load_or_stream(chunks: FileChunks, range: Range<u64>) -> io::Result<(ByteSource, Range<u64>)> {
+fn load_or_stream(
+    chunks: FileChunks,
+    range: Range<u64>,
+    stamp: FileStamp,
+) -> io::Result<(ByteSource, Range<u64>)> {
     if range.end - range.start > MAX_IN_MEMORY {
-        return Ok((chunks.into_stream(), range));
+        return Ok((chunks.into_stream(stamp), range));
     }
     let bytes = chunks.collect()?;
     let end = range.start + bytes.len() as u64;

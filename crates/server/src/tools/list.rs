@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use machinery::{Packer, Unpacker};
 use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
@@ -141,12 +142,10 @@ fn compare(sort: SortOrder, one: &Resource, other: &Resource) -> Ordering {
 
 /// The sort fields of a resource, encoded for a cursor.
 fn encode_sort_key(resource: &Resource) -> Vec<u8> {
-    let modified = resource.annotations.modified.and_then(|modified| {
-        let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
-        u64::try_from(since.as_nanos()).ok()
-    });
+    let modified = resource.annotations.modified.map(split_time);
     let priority = resource.annotations.priority.map(f64::to_bits);
-    let numbers = [priority, modified, resource.size];
+    let (seconds, nanos) = (modified.map(|time| time.0 as u64), modified.map(|time| time.1));
+    let numbers = [priority, seconds, nanos.map(u64::from), resource.size];
     let packer = numbers.into_iter().fold(Packer::default(), Packer::optional_integer);
     packer.bytes(Some(&resource.name)).bytes(Some(resource.uri.as_str())).finish()
 }
@@ -155,15 +154,37 @@ fn encode_sort_key(resource: &Resource) -> Vec<u8> {
 fn decode_sort_key(bytes: &[u8]) -> Option<Resource> {
     let mut parts = Unpacker::new(bytes);
     let mut number = || parts.optional_integer();
-    let (priority, modified, size) = (number()?, number()?, number()?);
+    let (priority, seconds, nanos, size) = (number()?, number()?, number()?, number()?);
     let name = parts.text()??;
     let mut resource = Resource::new(resource::Uri::parse(parts.text()??).ok()?, name);
     resource.size = size;
     resource.annotations.priority = priority.map(f64::from_bits);
-    let epoch = std::time::UNIX_EPOCH;
-    resource.annotations.modified =
-        modified.map(|nanos| epoch + std::time::Duration::from_nanos(nanos));
+    resource.annotations.modified = match (seconds, nanos) {
+        (Some(seconds), Some(nanos)) => Some(join_time(seconds as i64, nanos)?),
+        _ => None,
+    };
     Some(resource)
+}
+
+/// Splits `time` into seconds since 1970, rounded down, and nanoseconds: a file may have any date.
+fn split_time(time: SystemTime) -> (i64, u32) {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => (since.as_secs() as i64, since.subsec_nanos()),
+        Err(error) => match (error.duration().as_secs() as i64, error.duration().subsec_nanos()) {
+            (before, 0) => (-before, 0),
+            (before, nanos) => (-before - 1, 1_000_000_000 - nanos),
+        },
+    }
+}
+
+/// Undoes `split_time`.
+fn join_time(seconds: i64, nanos: u64) -> Option<SystemTime> {
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let time = match seconds < 0 {
+        true => UNIX_EPOCH.checked_sub(whole),
+        false => UNIX_EPOCH.checked_add(whole),
+    };
+    time?.checked_add(Duration::from_nanos(nanos))
 }
 
 fn list_result(exchange: &Exchange, list: ListOutput) -> ToolResult {
@@ -205,5 +226,31 @@ pub(super) fn summary_line(resource: &Resource) -> String {
 pub(super) fn write_absences(words: &mut String, absent: &[Absence]) {
     for Absence { name: what, reason: why } in absent {
         let _ = writeln!(words, "not reached: {what} ({why})");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use resource::{Resource, Uri};
+
+    use super::{decode_sort_key, encode_sort_key};
+
+    #[test]
+    fn the_key_of_a_sorted_list_keeps_every_date() {
+        const YEAR: u64 = 31_557_600;
+        let later = [0, 1, 50 * YEAR, 585 * YEAR, 9_000 * YEAR, 1 << 50].map(|seconds| {
+            UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(123_456_789)
+        });
+        let earlier = [(0, 1), (1, 0), (1, 5), (400 * YEAR, 999_999_999)]
+            .map(|(seconds, nanos)| UNIX_EPOCH - Duration::new(seconds, nanos));
+        for date in later.into_iter().chain(earlier).map(Some).chain([None]) {
+            let mut resource = Resource::new(Uri::parse("file:///a").unwrap(), "a");
+            resource.annotations.modified = date;
+            resource.size = Some(7);
+            let decoded = decode_sort_key(&encode_sort_key(&resource)).unwrap();
+            assert_eq!((decoded.annotations.modified, decoded.size), (date, Some(7)));
+        }
     }
 }

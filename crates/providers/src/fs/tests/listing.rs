@@ -2,14 +2,16 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use resource::{ErrorKind, PageRequest, ProgressSink, Provider as _};
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
-use super::{ListingMode, Tree, uri};
+use super::{Fs, ListingMode, Options, ServedFs, Tree, uri};
 use crate::fs::FileCount;
 
 #[tokio::test]
@@ -191,4 +193,54 @@ async fn a_folder_of_a_hundred_thousand_names_is_paged_and_its_reading_reported(
     assert_eq!(desk.paths_by(Some("file:///many"), 1_000).await, expected);
     assert_eq!(desk.paths_by(None, 1_000).await, expected);
     assert!(desk.0.root.name_cache.weight() < 100_000 * 16);
+}
+
+#[tokio::test]
+async fn a_uri_that_is_listed_can_be_read_however_long_the_path_is() {
+    let tree = Tree::of(["short"]);
+    // Each letter takes three bytes, and nine in a URI.
+    let long = ["長".repeat(80), "長".repeat(80), "長".repeat(80)].join("/");
+    for name in ["a", &"b".repeat(100), &"c".repeat(200), "deep/d"] {
+        tree.write(format!("{long}/{name}"), name);
+    }
+    let listed = [720 * 3 + 11 + 1, 720 * 3 + 11 + 100, 720 * 3 + 11 + 160].map(|max_uri| {
+        let options = Options { max_uri, ..tree.options(ListingMode::Flat) };
+        ServedFs(Fs::open(options).unwrap())
+    });
+    for (served, expected) in listed.into_iter().zip([2, 4, 4]) {
+        let paths = served.paths(None).await;
+        assert_eq!(paths.len(), expected, "{paths:?}");
+        for path in paths {
+            let uri = format!("file:///{path}");
+            assert!(served.stat(&uri).await.is_ok() && served.whole(&uri).await.is_ok());
+        }
+        let name = "c".repeat(200);
+        let encoded = "%E9%95%B7".repeat(80);
+        let missing = format!("file:///{encoded}/{encoded}/{encoded}/{name}");
+        assert!(served.is_not_found(&missing).await);
+        let parent = format!("file:///{encoded}/{encoded}/{encoded}");
+        assert!(!served.paths(Some(&parent)).await.iter().any(|path| path.ends_with(&name)));
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_is_too_long_to_name_is_not_listed() {
+    let tree = Tree::of(["a"]);
+    let name = "n".repeat(250);
+    let open = |folder: BorrowedFd<'_>, name: &str, flags| {
+        openat(folder, name, flags, Mode::RWXU).unwrap()
+    };
+    let mut folder = OwnedFd::from(File::open(tree.root()).unwrap());
+    // One name at a time: the whole path is longer than any system call takes.
+    for _ in 0..18 {
+        mkdirat(&folder, &name, Mode::RWXU).unwrap();
+        folder = open(folder.as_fd(), &name, OFlags::DIRECTORY);
+        open(folder.as_fd(), "f", OFlags::CREATE | OFlags::WRONLY);
+    }
+    let served = tree.serve(ListingMode::Flat);
+    let paths = served.paths(None).await;
+    assert_eq!(paths.len(), 1 + 16);
+    for path in paths {
+        assert!(served.whole(&format!("file:///{path}")).await.is_ok());
+    }
 }

@@ -9,6 +9,7 @@ mod hide_filter;
 mod listing;
 mod pages;
 mod reading;
+mod root_changes;
 mod visibility;
 mod watching;
 mod windows;
@@ -100,7 +101,7 @@ struct ServedFs(Fs);
 impl ServedFs {
     /// Makes the provider treat its disk as local or remote.
     fn set_local(&mut self, local: bool) {
-        Arc::get_mut(&mut self.0.root).unwrap().dir.on_local_disk = local;
+        self.0.root.dir.set_local(local);
     }
 
     async fn page(

@@ -1,13 +1,15 @@
 //! Tests of reading whole files: text, charset, MIME type, size limits.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 
 use encoding_rs::{EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, WINDOWS_1252};
 use futures_util::StreamExt as _;
 use resource::{Body, ByteSource, ErrorKind, Window};
 
-use super::{ListingMode, Tree, bytes, chunks, is_text};
+use super::{ListingMode, Tree, bytes, chunks, is_text, uri};
+use crate::fs::budget::WorkBudget;
+use crate::fs::path::UriPath;
 
 const MIB: usize = 1024 * 1024;
 const SENTENCE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\r\n";
@@ -149,24 +151,91 @@ async fn a_large_file_that_breaks_its_charset_late_is_a_blob() {
 }
 
 #[tokio::test]
-async fn a_stream_keeps_to_the_size_seen_at_first_and_survives_any_change() {
-    let text = SENTENCE.repeat(3 * MIB / SENTENCE.len());
-    let open = |tree: &Tree| OpenOptions::new().append(true).open(tree.at("a")).unwrap();
-    let tree = tree("a", &text);
-    let desk = tree.serve(ListingMode::Flat);
-    let part = desk.whole("file:///a").await.unwrap();
-    open(&tree).write_all(b"more").unwrap();
-    assert!(bytes(part.body).await == text);
-    let part = desk.whole("file:///a").await.unwrap();
-    open(&tree).set_len(MIB as u64 + 1).unwrap();
-    let shorter = bytes(part.body).await;
-    assert!(shorter.len() <= MIB + 4 && std::str::from_utf8(&shorter).is_ok());
-    let part = desk.whole("file:///a").await.unwrap();
-    fs::write(tree.at("a"), vec![0xff; 2 * MIB]).unwrap();
-    assert!(is_text(&part));
-    for chunk in chunks(part.body).await {
-        assert!(std::str::from_utf8(&chunk).is_ok());
+async fn only_short_texts_in_old_charsets_are_decoded_on_an_async_thread() {
+    let text = SENTENCE.repeat(500 * 1024 / SENTENCE.len());
+    let shift_jis = SHIFT_JIS.encode(&text).0.into_owned();
+    let wide: Vec<u8> =
+        format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let colours = "\u{1b}(Jcolours\n".repeat(10_000);
+    let cases: [(&[u8], bool); 6] = [
+        (text.as_bytes(), true),
+        (&shift_jis[..8 * 1024], true),
+        (&shift_jis, false),
+        (&wide, false),
+        (colours.as_bytes(), false),
+        (&[0; MIB], true),
+    ];
+    for (content, expected) in cases {
+        let tree = tree("a", content);
+        let served = tree.serve(ListingMode::Flat);
+        let uri = uri("file:///a");
+        let path = UriPath::parse(&uri).unwrap();
+        let whole = Window::Whole { limit: u64::MAX };
+        let read = served.0.root.read_content(&uri, &path, &whole, &WorkBudget::inline());
+        assert_eq!(read.is_ok(), expected, "{} bytes", content.len());
+        assert!(served.whole("file:///a").await.is_ok());
     }
+}
+
+/// How a stream ended: all its bytes, or the kind of its error.
+async fn streamed(body: Body) -> Result<Vec<u8>, ErrorKind> {
+    let (Body::Text(ByteSource::Stream(mut stream)) | Body::Blob(ByteSource::Stream(mut stream))) =
+        body
+    else {
+        panic!("no stream");
+    };
+    let mut all = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        all.extend_from_slice(&chunk.map_err(|error| error.kind)?);
+    }
+    Ok(all)
+}
+
+#[tokio::test]
+async fn a_stream_of_a_file_that_changes_meanwhile_ends_with_an_error() {
+    let text = SENTENCE.repeat(3 * MIB / SENTENCE.len());
+    let shift_jis = SHIFT_JIS.encode(&text).0.into_owned();
+    let mut binary = vec![0xfe_u8; 3 * MIB];
+    binary[10] = 0;
+    let changes: [fn(&Tree); 4] = [
+        |tree| fs::write(tree.at("a"), vec![b'x'; 3 * MIB]).unwrap(),
+        |tree| fs::write(tree.at("a"), vec![0xff; 2 * MIB]).unwrap(),
+        |tree| open_to_append(tree).set_len(MIB as u64 + 1).unwrap(),
+        |tree| open_to_append(tree).write_all(b"more").unwrap(),
+    ];
+    for content in [text.as_bytes(), &shift_jis, &binary] {
+        for change in changes {
+            let tree = tree("a", content);
+            set_modified_long_ago(&tree);
+            let served = tree.serve(ListingMode::Flat);
+            let part = served.whole("file:///a").await.unwrap();
+            let window = served.window("file:///a", 3, 2 * MIB as u64).await;
+            change(&tree);
+            assert_eq!(streamed(part.body).await, Err(ErrorKind::Changed));
+            assert_eq!(streamed(window.body).await, Err(ErrorKind::Changed));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_replaced_while_it_is_read_is_read_to_its_end() {
+    let text = SENTENCE.repeat(3 * MIB / SENTENCE.len());
+    let tree = tree("a", &text);
+    let served = tree.serve(ListingMode::Flat);
+    let part = served.whole("file:///a").await.unwrap();
+    tree.write("b", "new");
+    fs::rename(tree.at("b"), tree.at("a")).unwrap();
+    assert!(streamed(part.body).await == Ok(text.into_bytes()));
+    assert_eq!(served.text("file:///a").await, "new");
+}
+
+fn open_to_append(tree: &Tree) -> File {
+    OpenOptions::new().append(true).open(tree.at("a")).unwrap()
+}
+
+/// The clock of a file system may be too coarse to tell two writes of one test apart.
+fn set_modified_long_ago(tree: &Tree) {
+    open_to_append(tree).set_modified(std::time::UNIX_EPOCH).unwrap();
 }
 
 /// Number of read calls this thread has made so far.
@@ -210,6 +279,7 @@ async fn pieces_can_be_encoded_one_by_one_and_none_is_read_before_it_is_asked_fo
     let mut stream = blob().await;
     let first = stream.next().await.unwrap().unwrap();
     OpenOptions::new().write(true).open(tree.at("a")).unwrap().set_len(first.len() as u64).unwrap();
+    assert_eq!(stream.next().await.unwrap().unwrap_err().kind, ErrorKind::Changed);
     assert!(stream.next().await.is_none());
 }
 

@@ -25,23 +25,23 @@ impl ServedFs {
         Ok(ChangeReader(self.0.watch(&testkit::local_context(), interest).await?))
     }
 
-    async fn subscribe(&self, interest: Interest) -> ChangeReader {
+    pub(super) async fn subscribe(&self, interest: Interest) -> ChangeReader {
         self.try_subscribe(interest).await.unwrap()
     }
 
-    async fn subscribe_to(&self, text: &str) -> ChangeReader {
+    pub(super) async fn subscribe_to(&self, text: &str) -> ChangeReader {
         self.subscribe(Interest::Resource(uri(text))).await
     }
 }
 
 impl ChangeReader {
-    async fn next(&mut self) -> Change {
+    pub(super) async fn next(&mut self) -> Change {
         let next = tokio::time::timeout(Duration::from_secs(10), self.0.next());
         next.await.expect("no change within ten seconds").expect("the stream ended")
     }
 
     /// Collects the changes up to and including `last`.
-    async fn until(&mut self, last: &Change) -> Vec<Change> {
+    pub(super) async fn until(&mut self, last: &Change) -> Vec<Change> {
         let mut heard = Vec::new();
         loop {
             let change = self.next().await;
@@ -54,7 +54,7 @@ impl ChangeReader {
     }
 
     /// Waits until all of `changes` were reported, in any order.
-    async fn all_of(&mut self, changes: impl IntoIterator<Item = Change>) {
+    pub(super) async fn all_of(&mut self, changes: impl IntoIterator<Item = Change>) {
         let mut missing: HashSet<Change> = changes.into_iter().collect();
         while !missing.is_empty() {
             missing.remove(&self.next().await);
@@ -62,11 +62,11 @@ impl ChangeReader {
     }
 }
 
-fn updated(text: &str) -> Change {
+pub(super) fn updated(text: &str) -> Change {
     Change::Updated(uri(text))
 }
 
-fn removed(text: &str) -> Change {
+pub(super) fn removed(text: &str) -> Change {
     Change::Removed(uri(text))
 }
 

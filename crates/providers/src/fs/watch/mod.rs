@@ -21,13 +21,13 @@ use resource::{
 
 pub(super) use self::watch_state::FsWatchState;
 
+use super::Fs;
 use super::budget::WorkBudget;
 use super::error::{FsError, not_found};
 use super::locate::{Folder, PathEntry};
 use super::options::WatchMode;
 use super::path::LocalPath;
 use super::root::FsRoot;
-use super::{Fs, parse_path};
 use crate::file_watch::{
     ChangeSender, DirtySet, RescanLoop, RescanOutcome, Rescanner, ScanSubscriber, subscribe,
 };
@@ -48,7 +48,7 @@ impl Watch for Fs {
     ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
         let (memory, uri) = match &interest {
             Interest::Resource(uri) => {
-                (FsWatchState::for_resource(uri, parse_path(uri)?), Some(uri))
+                (FsWatchState::for_resource(uri, self.parse_path(uri)?), Some(uri))
             }
             Interest::Listing => (FsWatchState::for_listing(), None),
             Interest::Everything => (FsWatchState::for_everything(), None),
@@ -73,7 +73,7 @@ impl Watch for Fs {
         };
         let done = self.run_blocking(ctx, look).await;
         self.root.rescan_loop.wake();
-        done.map_err(|fault| match (uri, fault) {
+        self.root.or_gone(done).map_err(|fault| match (uri, fault) {
             (Some(uri), fault) => fault.for_uri(uri),
             (None, FsError::Io(error)) => {
                 Error::unavailable("the served folder cannot be read; try again later")
@@ -92,13 +92,23 @@ impl Watch for Fs {
 impl Health for Fs {
     fn health(&self, _: &Context) -> HealthStatus {
         let site = &self.root;
+        // A disk elsewhere may not answer; there, the last request tells.
+        if site.dir.on_local_disk() {
+            let _ = site.root_handle();
+        }
+        if site.dir.is_gone() {
+            let message = "the folder is gone; it is served again when it is back";
+            let condition = HealthStatus::new(HealthState::Failed, Some(message.to_owned()));
+            return HealthStatus { since: site.dir.changed_at(), ..condition };
+        }
         if !site.uses_inotify() {
             let words = format!(
                 "changes are found by polling every {:?}",
                 site.rescan_loop.configured_interval()
             );
             let looks = site.watch != WatchMode::Off;
-            return HealthStatus::new(HealthState::Ready, looks.then_some(words));
+            let condition = HealthStatus::new(HealthState::Ready, looks.then_some(words));
+            return HealthStatus { since: site.dir.changed_at(), ..condition };
         }
         let condition = match site.rescan_loop.polling_interval() {
             Some(poll) => HealthStatus::degraded(format!(
@@ -106,11 +116,12 @@ impl Health for Fs {
             )),
             None => HealthStatus::ready(),
         };
-        HealthStatus { since: site.rescan_loop.polling_changed_at(), ..condition }
+        let since = site.rescan_loop.polling_changed_at().max(site.dir.changed_at());
+        HealthStatus { since, ..condition }
     }
 
     fn is_available(&self, _: &Context) -> bool {
-        true
+        !self.root.dir.is_gone()
     }
 }
 
@@ -134,7 +145,7 @@ impl Rescanner for FsRoot {
 impl FsRoot {
     /// True if changes are detected with inotify.
     pub(super) fn uses_inotify(&self) -> bool {
-        self.watch == WatchMode::Auto && self.dir.on_local_disk
+        self.watch == WatchMode::Auto && self.dir.on_local_disk()
     }
 
     fn run_initial_scan(&self, subscriber: &ScanSubscriber<FsWatchState>) -> Result<(), FsError> {

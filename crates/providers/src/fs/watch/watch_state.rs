@@ -1,5 +1,6 @@
 //! Watch state of one subscription: the folders it covers and their snapshots.
 
+mod first_scan;
 #[cfg(test)]
 mod tests;
 mod tracked_links;
@@ -12,9 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use resource::{Change, Uri};
 
 use self::tracked_links::TrackedLink;
-use super::MAX_LISTED_FOLDERS;
 use super::content_version::WatchPurpose;
-use super::dir_snapshot::{DirSnapshot, SnapshotDetail, SnapshotDifference};
+use super::dir_snapshot::{DirSnapshot, SnapshotDifference};
 use super::single_watch::SingleWatch;
 use crate::file_watch::{ChangeSender, DirtyDir, DirtySet, RescanOutcome};
 use crate::fs::budget::WorkBudget;
@@ -25,13 +25,7 @@ use crate::fs::locate::Folder;
 use crate::fs::options::ListingMode;
 use crate::fs::path::{LocalPath, UriPath, child_uri};
 use crate::fs::root::FsRoot;
-use crate::fs::stamp::{FileKind, FileStamp};
-
-/// Folders scanned for the first time in one round, before other subscriptions get their turn.
-const MAX_FOLDERS_PER_ROUND: usize = 512;
-
-/// Names read in one such round.
-const MAX_NAMES_PER_ROUND: usize = 20_000;
+use crate::fs::stamp::FileKind;
 
 /// What one subscription has already reported, for comparison with what exists now.
 pub(in crate::fs) struct FsWatchState {
@@ -136,6 +130,8 @@ impl FsWatchState {
                 Ok(folder) => self.follow_folder(root, folder, changes),
                 Err(error) => self.needs_recheck |= is_transient(&error),
             }
+            // No event tells that the root is back.
+            self.needs_recheck |= root.dir.is_gone();
         }
         if all {
             self.rescan_tree(root, b"", changes);
@@ -147,26 +143,6 @@ impl FsWatchState {
         }
         self.rescan_links(root, dirty, changes);
         self.scan_pending(root, changes)
-    }
-
-    /// True if `folder` is not covered yet and there is room for it.
-    pub(super) fn can_add(&self, folder: &Folder) -> bool {
-        let is_known = self.folders.contains_key(folder.path.as_bytes());
-        !is_known && self.folders.len() < MAX_LISTED_FOLDERS
-    }
-
-    /// Adds a folder that a client is about to list. True if a scan failed and must be retried.
-    pub(super) fn add_listed(
-        &mut self,
-        root: &FsRoot,
-        folder: &Folder,
-        changes: &ChangeSender,
-    ) -> bool {
-        // It may be queued already, and what changed since then is to be reported all the same.
-        let queued = self.pending.iter().find(|(path, _)| *path == folder.path);
-        let since = queued.and_then(|(_, since)| *since);
-        self.try_add_folder(root, &folder.path, since, changes);
-        !self.retry.is_empty()
     }
 
     /// Covers only the one folder that the subscription is for, at its current real path.
@@ -257,7 +233,13 @@ impl FsWatchState {
         };
         let folder = match root.folder_without_links(&path).and_then(held) {
             Ok(folder) => folder,
-            Err(error) if is_not_found(&error) => return self.remove_tree(root, key, changes),
+            Err(error) if is_not_found(&error) => {
+                self.remove_tree(root, key, changes);
+                if path == LocalPath::default() {
+                    self.retry.push(path);
+                }
+                return;
+            }
             Err(error) => {
                 self.needs_recheck |= is_transient(&error);
                 return;
@@ -325,29 +307,6 @@ impl FsWatchState {
         }
     }
 
-    /// True if subfolders are not covered.
-    pub(super) fn is_shallow(&self) -> bool {
-        !self.is_recursive
-    }
-
-    /// Covers all folders, because a client is about to list them all. True if scans remain to be
-    /// done.
-    pub(super) fn add_all(&mut self, root: &FsRoot, changes: &ChangeSender) -> bool {
-        self.add_subfolders(None);
-        self.scan_before_reply(root, changes) != RescanOutcome::Done
-    }
-
-    /// Covers subfolders from now on.
-    fn add_subfolders(&mut self, since: NewsSince) {
-        self.is_recursive = true;
-        for (key, known) in &self.folders {
-            let Some(path) = LocalPath::from_bytes(key) else { continue };
-            let names = (0..known.names.len()).filter_map(|index| known.names.get(index));
-            let inner = names.filter(|(_, kind)| *kind == FileKind::Folder);
-            self.pending.extend(inner.map(|(name, _)| (path.join(name), since)));
-        }
-    }
-
     /// Reports that names appeared or disappeared in the folder shown as `shown`.
     fn send_names_changed(&self, shown: &LocalPath, changes: &ChangeSender) {
         match &self.subject {
@@ -380,112 +339,6 @@ impl FsWatchState {
             self.pending.retain(|(ahead, _)| !ahead.is_within(&path));
             self.retry.retain(|failed| !failed.is_within(&path));
         }
-    }
-
-    /// Runs pending first scans before the client gets its reply. The scans that remain report what
-    /// changes after the reply, because no event tells of a folder that is not watched yet.
-    fn scan_before_reply(&mut self, root: &FsRoot, changes: &ChangeSender) -> RescanOutcome {
-        let outcome = self.scan_pending(root, changes);
-        let now = SystemTime::now();
-        for (_, since) in &mut self.pending {
-            since.get_or_insert(now);
-        }
-        outcome
-    }
-
-    /// Runs pending first scans, up to the limits of one round, and returns what remains.
-    fn scan_pending(&mut self, root: &FsRoot, changes: &ChangeSender) -> RescanOutcome {
-        let (mut folders, mut names) = (0, 0);
-        while folders < MAX_FOLDERS_PER_ROUND
-            && names < MAX_NAMES_PER_ROUND
-            && changes.has_receiver()
-        {
-            let Some((path, since)) = self.pending.pop() else { break };
-            folders += 1;
-            names += self.try_add_folder(root, &path, since, changes);
-        }
-        if !changes.has_receiver() {
-            RescanOutcome::Done
-        } else if !self.pending.is_empty() {
-            RescanOutcome::Unfinished
-        } else if self.needs_recheck || !self.retry.is_empty() {
-            RescanOutcome::Failed
-        } else {
-            RescanOutcome::Done
-        }
-    }
-
-    /// Scans a folder for the first time, or queues it for a retry. Returns its number of names.
-    fn try_add_folder(
-        &mut self,
-        root: &FsRoot,
-        path: &LocalPath,
-        since: NewsSince,
-        changes: &ChangeSender,
-    ) -> usize {
-        self.add_folder(root, path, since, changes).unwrap_or_else(|error| {
-            if is_transient(&error) && !self.retry.contains(path) {
-                self.retry.push(path.clone());
-            }
-            0
-        })
-    }
-
-    fn add_folder(
-        &mut self,
-        root: &FsRoot,
-        path: &LocalPath,
-        since: NewsSince,
-        changes: &ChangeSender,
-    ) -> io::Result<usize> {
-        let key = path.as_bytes();
-        if self.folders.contains_key(key) {
-            return Ok(0);
-        }
-        let hold = root.watch_folder(
-            key,
-            &root.folder_without_links(path)?.handle,
-            WatchPurpose::AllNames,
-        );
-        // Found again, because it may have changed before the watch began.
-        let folder = root.folder_without_links(path)?;
-        let (shown, detail) = match &self.subject {
-            WatchSubject::Resource(one) => (one.shown_path().clone(), SnapshotDetail::Versions),
-            WatchSubject::Listing => (path.clone(), SnapshotDetail::Names),
-            WatchSubject::Everything => (path.clone(), SnapshotDetail::Versions),
-        };
-        let mut known = DirSnapshot::take(root, &folder, (shown.clone(), detail), hold)?;
-        self.needs_recheck |= std::mem::take(&mut known.needs_recheck);
-        let is_new = |stamp: &FileStamp| {
-            since.is_some_and(|since| !stamp.is_settled(since, root.clock_margin))
-        };
-        // Its stamp after the snapshot, so that it is as new as each name in the snapshot.
-        let is_news = since.is_some() && is_new(&folder.handle.stat()?);
-        let names = known.names.clone();
-        self.folders.insert(key.to_vec(), known);
-        let prefix = shown.uri_prefix();
-        for (name, kind) in (0..names.len()).filter_map(|index| names.get(index)) {
-            if self.is_recursive && kind == FileKind::Folder {
-                // The folder may have been moved here, with content that is older than the move.
-                self.pending.push((path.join(name), if is_news { ALL_IS_NEWS } else { since }));
-            }
-            if kind == FileKind::Symlink {
-                self.track_link(root, &folder, name);
-            }
-            let is_told = !matches!(self.subject, WatchSubject::Listing)
-                && (is_news
-                    || since.is_some()
-                        && root
-                            .stat_member(&folder, name, kind)
-                            .is_some_and(|stamp| is_new(&stamp)));
-            if is_told && !root.is_hidden(&folder, &shown, name) {
-                changes.send(Change::Updated(child_uri(&prefix, name)));
-            }
-        }
-        if is_news {
-            self.send_names_changed(&shown, changes);
-        }
-        Ok(names.len())
     }
 
     /// Returns the covered folders at `key` and below it.

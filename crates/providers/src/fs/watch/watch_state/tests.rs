@@ -7,7 +7,8 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use resource::Change;
 use tempfile::TempDir;
 
-use super::{FsWatchState, MAX_FOLDERS_PER_ROUND};
+use super::FsWatchState;
+use super::first_scan::MAX_FOLDERS_PER_ROUND;
 use crate::change_channel::ChangeReceiver;
 use crate::file_watch::{ChangeSender, DirtySet, RescanOutcome};
 use crate::fs::options::{ListingMode, Options};

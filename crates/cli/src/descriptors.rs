@@ -1,0 +1,38 @@
+//! File descriptors: raises the process's limit, and divides it among connections and open folders.
+//!
+//! Connections get half of the limit and cached folders a quarter, so that the rest suffices for
+//! the files that requests read, and a new connection is always accepted.
+
+use providers::fs::DEFAULT_OPEN_FOLDERS;
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// Raises the soft limit on open files to the hard one.
+pub(crate) fn raise_limit() {
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current == limit.maximum {
+        return;
+    }
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::info!(%error, "cannot raise the limit on open files");
+    }
+}
+
+/// Most connections, of the `wanted` ones.
+pub(crate) fn max_connections(wanted: usize) -> usize {
+    let most = wanted.min(limit() / 2).max(1);
+    if most < wanted {
+        tracing::info!(wanted, most, "fewer connections: the limit on open files is low");
+    }
+    most
+}
+
+/// Most folders that each of `mounts` mounts keeps open.
+pub(crate) fn open_folders_per_mount(mounts: usize) -> usize {
+    DEFAULT_OPEN_FOLDERS.min(limit() / 4 / mounts.max(1))
+}
+
+fn limit() -> usize {
+    let soft = getrlimit(Resource::Nofile).current;
+    soft.and_then(|soft| usize::try_from(soft).ok()).unwrap_or(usize::MAX)
+}
