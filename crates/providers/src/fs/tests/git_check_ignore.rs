@@ -1,7 +1,7 @@
 //! Differential test of the ignore rules: random patterns and paths against `git check-ignore`.
 //!
-//! Each round has many folders, each with the same files and its own random ignore file, and asks
-//! git about all of them at once.
+//! Each tree has several folders, each with the same files and its own random ignore file, and git
+//! is asked about all of them at once.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,12 +10,14 @@ use std::process::{Command, Stdio};
 
 use super::Tree;
 use crate::fs::path::LocalPath;
-use crate::fs::{Fs, ListingMode, Options};
+use crate::fs::{Fs, Options};
 
 /// How many comparisons the test makes at least.
 const COMPARISONS: usize = 4_000;
-const FOLDERS: usize = 40;
+/// Files in a folder, folders in a tree, and ignore files that each folder has in turn.
 const FILES: usize = 40;
+const FOLDERS: usize = 8;
+const ROUNDS: usize = 8;
 
 /// Parts of names, and of patterns, chosen so that they often meet.
 const NAME_PARTS: [&str; 22] = [
@@ -101,12 +103,44 @@ impl Random {
         names.collect::<Vec<_>>().join("/")
     }
 
-    fn ignore_file(&mut self) -> String {
+    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len())]
+    }
+
+    /// A pattern that often matches a part of `path`: some characters become wildcards.
+    fn pattern_like(&mut self, path: &str) -> String {
+        let names: Vec<&str> = path.split('/').collect();
+        let start = self.below(names.len());
+        let end = start + 1 + self.below(names.len() - start);
+        let mut pattern = self.pick(&["", "", "", "", "/", "**/", "*/", "*"]).to_owned();
+        for letter in names[start..end].join("/").chars() {
+            let is_special = matches!(letter, '[' | '\\' | '*' | '?' | '!' | '#' | ' ');
+            match (letter, self.below(12)) {
+                ('/', 0) => pattern += self.pick(&["/**/", "/*/", "\\/", "**/", "/**", "?", "*"]),
+                ('/', _) => pattern.push(letter),
+                (_, 0) => pattern += self.pick(&["?", "*", "**", "?*", "[!/]", "[^b]", "[]-}]"]),
+                (_, 1) => pattern += self.pick(&["[[:alpha:]]", "[!-~]", "[a-c]", "[[:print:]]"]),
+                (_, 2) => pattern += &format!("[x{letter}]"),
+                (_, 3) => pattern += &format!("[\\{letter}-]"),
+                (_, 4..=9) if is_special => pattern += &format!("\\{letter}"),
+                (_, 4) => pattern += &format!("\\{letter}"),
+                _ => pattern.push(letter),
+            }
+        }
+        pattern + self.pick(&["", "", "", "", "", "*", "/**", "/*", "**"])
+    }
+
+    fn ignore_file(&mut self, files: &[String]) -> String {
         let mut lines = String::new();
-        for _ in 0..=self.below(4) {
+        for _ in 0..=self.below(6) {
             let negated = if self.below(4) == 0 { "!" } else { "" };
-            let end = ["", "", "", "/", " ", "  ", "\\ ", "\r"][self.below(8)];
-            lines += &format!("{negated}{}{end}\n", self.join(&PATTERN_PARTS, 5));
+            let end = self.pick(&["", "", "", "", "", "/", " ", "\\ ", "\r"]);
+            let file = &files[self.below(files.len())];
+            let pattern = match self.below(4) {
+                0 => self.join(&PATTERN_PARTS, 5),
+                _ => self.pattern_like(file),
+            };
+            lines += &format!("{negated}{pattern}{end}\n");
         }
         lines
     }
@@ -139,15 +173,11 @@ fn ignored_by_git(tree: &Tree, paths: &[String]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Compares one round; returns the number of comparisons.
-fn compare_round(seed: u64) -> usize {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let tree = Tree::of([]);
-    let files: Vec<String> = (0..FILES).map(|_| random.path()).collect();
+/// Creates `files` in each folder; returns all paths below the folders.
+fn create_files(tree: &Tree, files: &[String]) -> Vec<String> {
     let mut paths = BTreeSet::new();
     for folder in 0..FOLDERS {
-        fs::create_dir(tree.at(format!("f{folder}"))).unwrap();
-        for file in &files {
+        for file in files {
             let path = format!("f{folder}/{file}");
             // A file may stand where another needs a folder: then it is left out.
             let parent = tree.at(&path).parent().unwrap().to_owned();
@@ -162,13 +192,16 @@ fn compare_round(seed: u64) -> usize {
                 end = path.rsplit_once('/').map(|(parent, _)| parent);
             }
         }
-        tree.write(format!("f{folder}/.gitignore"), random.ignore_file());
     }
-    let paths: Vec<String> = paths.into_iter().collect();
-    let ignored = ignored_by_git(&tree, &paths);
+    paths.into_iter().collect()
+}
+
+/// Compares what git ignores with what is hidden, and returns how many paths are ignored.
+fn compare(tree: &Tree, paths: &[String], seed: u64) -> usize {
+    let ignored = ignored_by_git(tree, paths);
     let options = Options { hidden: true, ..Options::new(tree.root()) };
-    let served = Fs::open(Options { listing: ListingMode::Flat, ..options }).unwrap();
-    for path in &paths {
+    let served = Fs::open(options).unwrap();
+    for path in paths {
         let local = LocalPath::default();
         let local = path.split('/').fold(local, |local, name| local.join(name.as_bytes()));
         let is_hidden = served.root.find(&local).is_err();
@@ -177,14 +210,26 @@ fn compare_round(seed: u64) -> usize {
         let is_ignored = ignored.contains(path);
         assert_eq!(is_hidden, is_ignored, "seed {seed}: {path:?} by {:?}", rules());
     }
-    paths.len()
+    ignored.len()
 }
 
 #[test]
 fn files_are_hidden_exactly_where_git_ignores_them() {
-    let (mut compared, mut seed) = (0, 0);
+    let (mut compared, mut ignored, mut seed) = (0, 0, 0_u64);
     while compared < COMPARISONS {
         seed += 1;
-        compared += compare_round(seed);
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let tree = Tree::of([]);
+        let files: Vec<String> = (0..FILES).map(|_| random.path()).collect();
+        let paths = create_files(&tree, &files);
+        for _ in 0..ROUNDS {
+            for folder in 0..FOLDERS {
+                tree.write(format!("f{folder}/.gitignore"), random.ignore_file(&files));
+            }
+            ignored += compare(&tree, &paths, seed);
+            compared += paths.len();
+        }
     }
+    let share = compared / 10;
+    assert!((share..compared - share).contains(&ignored), "{ignored} of {compared} are ignored");
 }
