@@ -115,14 +115,14 @@ impl Random {
         let mut pattern = self.pick(&["", "", "", "", "/", "**/", "*/", "*"]).to_owned();
         for letter in names[start..end].join("/").chars() {
             let is_special = matches!(letter, '[' | '\\' | '*' | '?' | '!' | '#' | ' ');
-            match (letter, self.below(12)) {
+            match (letter, self.below(20)) {
                 ('/', 0) => pattern += self.pick(&["/**/", "/*/", "\\/", "**/", "/**", "?", "*"]),
                 ('/', _) => pattern.push(letter),
                 (_, 0) => pattern += self.pick(&["?", "*", "**", "?*", "[!/]", "[^b]", "[]-}]"]),
                 (_, 1) => pattern += self.pick(&["[[:alpha:]]", "[!-~]", "[a-c]", "[[:print:]]"]),
                 (_, 2) => pattern += &format!("[x{letter}]"),
                 (_, 3) => pattern += &format!("[\\{letter}-]"),
-                (_, 4..=9) if is_special => pattern += &format!("\\{letter}"),
+                (_, 4..=15) if is_special => pattern += &format!("\\{letter}"),
                 (_, 4) => pattern += &format!("\\{letter}"),
                 _ => pattern.push(letter),
             }
@@ -132,7 +132,7 @@ impl Random {
 
     fn ignore_file(&mut self, files: &[String]) -> String {
         let mut lines = String::new();
-        for _ in 0..=self.below(6) {
+        for _ in 0..=self.below(12) {
             let negated = if self.below(4) == 0 { "!" } else { "" };
             let end = self.pick(&["", "", "", "", "", "/", " ", "\\ ", "\r"]);
             let file = &files[self.below(files.len())];
