@@ -1,6 +1,6 @@
 //! Access rules: which principal may do what with which resources, tools and prompts of a mount.
 
-use globset::{GlobSet, GlobSetBuilder};
+use machinery::{GlobError, PathGlobSet};
 use resource::{Principal, Uri, uri};
 
 use crate::layers::ruled::MetadataRules;
@@ -51,8 +51,8 @@ pub struct AccessRules {
 #[derive(Debug, Clone)]
 struct CompiledRule {
     rule: AccessRule,
-    paths: GlobSet,
-    uris: GlobSet,
+    paths: PathGlobSet,
+    uris: PathGlobSet,
     /// Whether it covers everything in the mount.
     covers_all: bool,
     /// The folders that the globs name before their first special character.
@@ -72,7 +72,7 @@ impl AccessRules {
     /// Compiles the rules; the error names the invalid glob.
     pub fn new(
         rules: impl IntoIterator<Item = AccessRule>,
-    ) -> std::result::Result<Self, globset::Error> {
+    ) -> std::result::Result<Self, GlobError> {
         let rules: Vec<_> =
             rules.into_iter().map(CompiledRule::new).collect::<std::result::Result<_, _>>()?;
         let names_someone =
@@ -128,13 +128,13 @@ impl MethodClass {
 }
 
 impl CompiledRule {
-    fn new(rule: AccessRule) -> std::result::Result<Self, globset::Error> {
-        let (mut paths, mut uris) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+    fn new(rule: AccessRule) -> std::result::Result<Self, GlobError> {
+        let (mut paths, mut uris) = (Vec::new(), Vec::new());
         let mut roots = Vec::new();
         for glob in &rule.globs {
             let glob = glob.strip_suffix("/**").unwrap_or(glob);
             let set = if glob.contains("://") { &mut uris } else { &mut paths };
-            set.add(MetadataRules::compile_glob(glob)?);
+            set.push(MetadataRules::parse_glob(glob)?);
             let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
             if glob.contains('/') && !glob.contains("://") {
                 roots.push(literal.trim_start_matches('/').to_owned());
@@ -142,7 +142,8 @@ impl CompiledRule {
         }
         let covers_all = rule.globs.is_empty()
             || rule.globs.iter().any(|glob| matches!(glob.as_str(), "*" | "**" | "/**" | "/"));
-        Ok(Self { rule, paths: paths.build()?, uris: uris.build()?, covers_all, roots })
+        let (paths, uris) = (PathGlobSet::new(&paths)?, PathGlobSet::new(&uris)?);
+        Ok(Self { rule, paths, uris, covers_all, roots })
     }
 
     fn concerns(&self, principal: &Principal, class: MethodClass) -> bool {

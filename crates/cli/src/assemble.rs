@@ -300,8 +300,8 @@ fn mount_terms(
 
 fn build_rule(settings: &Settings, rule: &RuleSettings) -> Result<MetadataRule, Diagnostic> {
     let glob = rule.glob.get_ref();
-    MetadataRules::compile_glob(glob).map_err(|error| {
-        let message = format!("not a glob: {}", error.kind());
+    MetadataRules::parse_glob(glob).map_err(|error| {
+        let message = format!("not a glob: {error}");
         settings.diagnostic(rule.glob.span(), message, Some("example: `docs/**/*.md`".to_owned()))
     })?;
     let icons = rule.icons.as_ref().map(|icons| self::build_icons(settings, icons)).transpose()?;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use machinery::{MemoryBudget, MemoryShares};
+use machinery::{FairShare, MemoryBudget, MemoryShares, WorkPool};
 use protocol::inbound::shape::capabilities::ServerFeatures;
 use protocol::json::frame::FrameLimits;
 use protocol::{
@@ -39,6 +39,12 @@ const INSTRUCTIONS: &str = "refdesk serves documents, files and data as resource
 /// TTL of our capabilities while all sources are up: then they change only with the settings.
 const DISCOVERY_TTL: Duration = Duration::from_secs(300);
 
+/// How many pieces of work of one principal may wait for a thread.
+const MAX_QUEUED_WORK: usize = 64;
+/// How many sorted lists are made at a time: in all, of one principal, and waiting. Each holds up
+/// to 20,000 descriptions.
+const SORTED_LISTS: (usize, usize, usize) = (4, 2, 16);
+
 /// A provider and all the state needed to serve it. Nothing is global.
 pub struct Server {
     pub(crate) provider: Arc<dyn Provider>,
@@ -52,6 +58,9 @@ pub struct Server {
     memory: Arc<MemoryShares>,
     pub(crate) watchers: Arc<WatcherRegistry>,
     pub(crate) line_index: LineIndex,
+    /// Threads for work on text, shared by all principals.
+    pub(crate) work_pool: WorkPool,
+    pub(crate) sorted_lists: FairShare,
     error_count: AtomicU64,
     has_tools: bool,
     pub(crate) param_headers: ParamHeaderTable,
@@ -97,6 +106,8 @@ impl Server {
             memory,
             watchers: WatcherRegistry::new(),
             line_index,
+            work_pool: work_pool(),
+            sorted_lists: FairShare::new(SORTED_LISTS.0, SORTED_LISTS.1, SORTED_LISTS.2),
             error_count,
             has_tools: true,
             param_headers: ParamHeaderTable::default(),
@@ -261,4 +272,10 @@ fn hold_answer(exchange: &Exchange, answer: Outgoing) -> Outgoing {
         small if small < MIN_COUNTED_ANSWER => answer,
         bytes => answer.guarded_by(exchange.memory.budget().hold_anyway(bytes)),
     }
+}
+
+/// A pool with a thread per core, at least two, of which one principal gets half.
+fn work_pool() -> WorkPool {
+    let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+    WorkPool::new(FairShare::new(threads, threads / 2, MAX_QUEUED_WORK))
 }

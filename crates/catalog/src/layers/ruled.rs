@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use machinery::{GlobError, PathGlob, PathGlobSet};
 use resource::{
     Change, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Icon,
     Interest, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Role, Search,
@@ -24,7 +24,7 @@ const MAX_EMPTY_PAGES: usize = 64;
 /// Rules in the order in which they apply: a later one overrides an earlier one.
 #[derive(Debug, Clone, Default)]
 pub struct MetadataRules {
-    globs: GlobSet,
+    globs: PathGlobSet,
     effects: Vec<RuleEffect>,
     hides: bool,
 }
@@ -59,25 +59,25 @@ impl MetadataRules {
     /// Compiles the patterns; the error names the invalid one.
     pub fn new(
         rules: impl IntoIterator<Item = MetadataRule>,
-    ) -> std::result::Result<Self, globset::Error> {
-        let mut globs = GlobSetBuilder::new();
+    ) -> std::result::Result<Self, GlobError> {
+        let mut globs = Vec::new();
         let mut effects = Vec::new();
         for rule in rules {
-            globs.add(Self::compile_glob(&rule.glob)?);
+            globs.push(Self::parse_glob(&rule.glob)?);
             effects.push(rule.effect);
         }
         let hides = effects.iter().any(|effect| effect.hide == Some(true));
-        Ok(Self { globs: globs.build()?, effects, hides })
+        Ok(Self { globs: PathGlobSet::new(&globs)?, effects, hides })
     }
 
-    /// Compiles one pattern. A trailing slash is ignored. As in an ignore file, a slash anywhere
+    /// Parses one pattern. A trailing slash is ignored. As in an ignore file, a slash anywhere
     /// else anchors the pattern to the root.
-    pub fn compile_glob(pattern: &str) -> std::result::Result<Glob, globset::Error> {
+    pub fn parse_glob(pattern: &str) -> std::result::Result<PathGlob, GlobError> {
         let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
         let anywhere = format!("**/{pattern}");
         let tied = pattern.strip_prefix('/');
         let tied = tied.or(pattern.contains('/').then_some(pattern));
-        GlobBuilder::new(tied.unwrap_or(&anywhere)).literal_separator(true).build()
+        PathGlob::parse(tied.unwrap_or(&anywhere))
     }
 
     /// Whether any rule hides a resource.

@@ -325,3 +325,12 @@ async fn a_rule_judges_every_part_of_a_reading_by_its_own_uri() {
     assert_eq!(parts[0].resource.title.as_deref(), Some("A page"), "by the member's own rule");
     assert_eq!(reading.total_parts, 1);
 }
+
+#[test]
+fn a_rule_whose_glob_is_nested_or_too_long_is_refused_with_the_limit() {
+    for (glob, words) in [("{a,".repeat(30_000), "limit of 1024"), ("{a,".repeat(99), "32 braces")]
+    {
+        let error = MetadataRules::new([rule(&glob, RuleEffect::default())]).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}

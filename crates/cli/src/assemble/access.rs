@@ -38,7 +38,7 @@ fn build_rule(
         return refuse("this access rule names no globs".to_owned(), "write [\"**\"] for all");
     }
     if let Some((glob, error)) =
-        globs.iter().find_map(|glob| Some((glob, MetadataRules::compile_glob(glob).err()?)))
+        globs.iter().find_map(|glob| Some((glob, MetadataRules::parse_glob(glob).err()?)))
     {
         return refuse(format!("`{glob}` is not a glob: {error}"), "example: `docs/**/*.md`");
     }

@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use machinery::Flight;
 use resource::Context;
@@ -15,6 +16,13 @@ use super::error::{cancelled, over_budget, scan_in_progress};
 
 /// Names that may be read inline before the work moves to a blocking thread.
 const MAX_INLINE_NAMES: usize = 8_192;
+
+/// Time that inline work may take before it moves to a blocking thread: a name costs more where
+/// there are many ignore patterns or a costly filter.
+const MAX_INLINE_TIME: Duration = Duration::from_millis(50);
+
+/// Steps between two looks at the clock.
+const CLOCK_CHECK_INTERVAL: u64 = 16;
 
 /// How often one request waits for another request's scan before it scans a folder itself.
 const MAX_SCAN_WAITS: usize = 8;
@@ -26,6 +34,8 @@ const CANCEL_CHECK_INTERVAL: u64 = 256;
 pub(super) struct WorkBudget {
     /// Names that may still be read; `None` if unlimited.
     remaining: Cell<Option<usize>>,
+    started: Instant,
+    steps: Cell<u64>,
     names_read: Cell<u64>,
     /// Receives progress reports.
     ctx: Option<Context>,
@@ -49,6 +59,8 @@ impl WorkBudget {
     pub(super) fn inline() -> Self {
         Self {
             remaining: Cell::new(Some(MAX_INLINE_NAMES)),
+            started: Instant::now(),
+            steps: Cell::new(0),
             names_read: Cell::new(0),
             ctx: None,
             cancelled: None,
@@ -100,23 +112,23 @@ impl WorkBudget {
         self.awaited_scan.take()
     }
 
-    /// An error if the request was dropped.
+    /// An error if the request was dropped, or if inline work takes too long.
     pub(super) fn check_cancelled(&self) -> io::Result<()> {
+        self.steps.set(self.steps.get() + 1);
+        let looks = !self.is_unlimited() && self.steps.get().is_multiple_of(CLOCK_CHECK_INTERVAL);
         match &self.cancelled {
             Some(gone) if gone.load(Ordering::Relaxed) => Err(cancelled()),
+            _ if looks && self.started.elapsed() > MAX_INLINE_TIME => Err(over_budget()),
             _ => Ok(()),
         }
     }
 
     /// Spends `amount` names, or fails if the budget is exceeded or the request was dropped.
     pub(super) fn spend(&self, amount: usize) -> io::Result<()> {
-        match self.remaining.get() {
-            None => self.check_cancelled(),
-            Some(left) => {
-                self.remaining.set(Some(left.checked_sub(amount).ok_or_else(over_budget)?));
-                Ok(())
-            }
+        if let Some(left) = self.remaining.get() {
+            self.remaining.set(Some(left.checked_sub(amount).ok_or_else(over_budget)?));
         }
+        self.check_cancelled()
     }
 
     /// Spends one name; reports progress every 10,000 names.

@@ -4,17 +4,15 @@
 //! what the ignore files from the root down exclude. The rules are git's, except that nothing
 //! outside the root counts.
 
+mod patterns;
+mod wildmatch;
+
 use std::collections::hash_map::RandomState;
-use std::ffi::OsStr;
 use std::hash::BuildHasher as _;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use machinery::{Cache, CacheBounds};
 
 use super::confine::{DirHandle, RootDir};
@@ -22,6 +20,7 @@ use super::error::is_not_found;
 use super::options::HideFilter;
 use super::path::LocalPath;
 use super::stamp::{FileKind, FileStamp};
+use patterns::{IgnorePatterns, TooManyPatterns, Verdict};
 
 /// Names of ignore files. A line in a later one overrides the earlier ones.
 pub(super) const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refdeskignore"];
@@ -46,8 +45,13 @@ pub(super) struct IgnoreRules {
     folder_stamp: FileStamp,
     files: Vec<(&'static [u8], FileStamp)>,
     settled: bool,
-    matcher: Option<Arc<Gitignore>>,
+    /// `None` if they are over a bound: then the folder is not served, because what they hide is
+    /// unknown.
+    patterns: Option<Arc<IgnorePatterns>>,
 }
+
+/// An ignore file: its name, and its text unless it is too large.
+type IgnoreFile = (&'static [u8], Result<Vec<u8>, TooManyPatterns>);
 
 /// All rules that apply to the children of one folder.
 #[derive(Clone, Default)]
@@ -73,12 +77,12 @@ impl IgnoreRulesCache {
         if let Some(rules) = &kept
             && rules.is_current(handle, stamp)
         {
-            return Ok(rules.clone());
+            return rules.clone().within_bounds();
         }
         let rules = self.load_rules(root, (handle, path, stamp), kept.as_deref())?;
-        let weight = if rules.matcher.is_some() { 64 } else { 1 };
+        let weight = 1 + rules.patterns.as_ref().map_or(0, |patterns| patterns.weight());
         self.cache.insert(path.as_bytes().to_vec(), rules.clone(), weight);
-        Ok(rules)
+        rules.within_bounds()
     }
 
     fn load_rules(
@@ -90,7 +94,7 @@ impl IgnoreRulesCache {
         let now = SystemTime::now();
         let mut settled = stamp.is_settled(now, self.clock_margin);
         let mut files = Vec::new();
-        let mut lines = Vec::new();
+        let mut contents: Vec<IgnoreFile> = Vec::new();
         for name in IGNORE_FILES {
             let file = match handle.stat_child(name) {
                 Ok(file) if file.kind == FileKind::Folder => continue,
@@ -102,27 +106,38 @@ impl IgnoreRulesCache {
             settled &= file.kind == FileKind::File && file.is_settled(now, self.clock_margin);
             files.push((name, file));
             match root.read_small_file(&path.join(name), MAX_IGNORE_FILE_BYTES) {
-                Ok(content) => add_lines(&mut lines, &content),
+                Ok(content) => contents.push((name, Ok(content))),
                 Err(error) if is_not_found(&error) => settled = false,
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                    let bound = TooManyPatterns("the file is larger than 1 MiB");
+                    contents.push((name, Err(bound)));
+                }
                 Err(error) => return Err(error),
             }
         }
-        let id = self.hasher.hash_one(&lines);
-        let globs = match kept {
-            Some(kept) if kept.fingerprint == id => kept.matcher.clone(),
-            _ => compile_patterns(&lines)?.map(Arc::new),
+        let id = self.hasher.hash_one(&contents);
+        let patterns = match kept {
+            Some(kept) if kept.fingerprint == id => kept.patterns.clone(),
+            _ => parse_files(path, &contents).map(Arc::new),
         };
         Ok(Arc::new(IgnoreRules {
             fingerprint: id,
             folder_stamp: *stamp,
             files,
             settled,
-            matcher: globs,
+            patterns,
         }))
     }
 }
 
 impl IgnoreRules {
+    fn within_bounds(self: Arc<Self>) -> io::Result<Arc<Self>> {
+        if self.patterns.is_none() {
+            return Err(io::Error::other("an ignore file is over a bound; see the warning"));
+        }
+        Ok(self)
+    }
+
     /// True if any later change of the rules is certain to be noticed.
     pub(super) fn is_settled(&self) -> bool {
         self.settled
@@ -146,7 +161,7 @@ impl Visibility {
     /// `rules` added.
     pub(super) fn for_subfolder(&self, path: &LocalPath, rules: &Arc<IgnoreRules>) -> Self {
         let mut sight = self.clone();
-        if rules.matcher.is_some() {
+        if rules.patterns.as_ref().is_some_and(|patterns| !patterns.is_empty()) {
             sight.rules.push((rules.clone(), path.child_name_offset()));
         }
         sight
@@ -163,11 +178,11 @@ impl Visibility {
             return false;
         }
         for (rules, prefix) in self.rules.iter().rev() {
-            let Some(globs) = &rules.matcher else { continue };
-            match globs.matched(Path::new(OsStr::from_bytes(&path[*prefix..])), is_folder) {
-                Match::None => {}
-                Match::Ignore(_) => return false,
-                Match::Whitelist(_) => return true,
+            let Some(patterns) = &rules.patterns else { return false };
+            match patterns.verdict(&path[*prefix..], is_folder) {
+                None => {}
+                Some(Verdict::Ignored) => return false,
+                Some(Verdict::Included) => return true,
             }
         }
         true
@@ -184,20 +199,17 @@ impl Visibility {
     }
 }
 
-fn add_lines(lines: &mut Vec<String>, content: &[u8]) {
-    let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-    let content = content.split(|byte| *byte == b'\n');
-    lines.extend(content.map(|line| String::from_utf8_lossy(line).into_owned()));
-}
-
-fn compile_patterns(lines: &[String]) -> io::Result<Option<Gitignore>> {
-    let mut globs = GitignoreBuilder::new("");
-    for line in lines {
-        // Skips a line that is not a pattern, as git does.
-        if let Err(error) = globs.add_line(None, line) {
-            tracing::debug!(%error, "skipped an invalid pattern in an ignore file");
+/// Parses a folder's ignore files, in their order. Logs which one is over which bound.
+fn parse_files(path: &LocalPath, contents: &[IgnoreFile]) -> Option<IgnorePatterns> {
+    let mut patterns = IgnorePatterns::default();
+    for (name, content) in contents {
+        let added = content.as_ref().map_err(|bound| *bound);
+        if let Err(TooManyPatterns(bound)) = added.and_then(|text| patterns.add_file(text)) {
+            let file = path.join(name);
+            let file = String::from_utf8_lossy(file.as_bytes());
+            tracing::warn!(%file, bound, "ignore file over a bound; its folder is not served");
+            return None;
         }
     }
-    let globs = globs.build().map_err(io::Error::other)?;
-    Ok((!globs.is_empty()).then_some(globs))
+    Some(patterns)
 }

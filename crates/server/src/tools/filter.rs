@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use globset::GlobBuilder;
+use machinery::PathGlob;
 use protocol::inbound::tool::arguments::FilterArguments;
 use resource::{Error, Filter, PathFilter, Provider, Resource, Result};
 
 /// What begins a pattern in a glob.
 const GLOB_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// How much of an invalid glob the error repeats.
+const MAX_QUOTED_CHARS: usize = 80;
 
 /// Builds the filter that providers apply. A walk that descends also sees the collections that may
 /// hold matches.
@@ -25,13 +28,12 @@ pub(super) fn build_filter(arguments: &FilterArguments, descends: bool) -> Resul
 }
 
 fn path_filter(glob: &str) -> Result<PathFilter> {
-    let built = GlobBuilder::new(glob).literal_separator(true).build();
-    let matcher = built.map(|glob| glob.compile_matcher()).map_err(|error| {
-        let why = error.kind();
-        Error::invalid(format!("uri: invalid glob {glob:?}: {why}; example: **/*.md"))
+    let parsed = PathGlob::parse(glob).map_err(|why| {
+        let start: String = glob.chars().take(MAX_QUOTED_CHARS).collect();
+        Error::invalid(format!("uri: invalid glob {start:?}: {why}; example: **/*.md"))
     })?;
     let prefix = &glob[..glob.find(GLOB_CHARACTERS).unwrap_or(glob.len())];
-    Ok(PathFilter::new(prefix, move |uri| matcher.is_match(uri)))
+    Ok(PathFilter::new(prefix, parsed.into_matcher()))
 }
 
 /// Whether `resource` is a match, and not only a collection on the way to one.

@@ -10,7 +10,9 @@ use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
 use protocol::inbound::tool::output::ListOutput;
 use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
 use resource::{Absence, Cursor, Error, Filter, Resource, Result};
+use tokio::time::{Instant, timeout_at};
 
+use super::busy_error;
 use super::filter::{build_filter, is_match};
 use super::recursive_list::RecursiveList;
 use crate::exchange::Exchange;
@@ -20,6 +22,8 @@ use crate::server::Server;
 const MAX_SCANNED: usize = 20_000;
 /// How many matching resources a sorted list may have.
 const MAX_SORTED: usize = 20_000;
+/// How long one call walks before it returns a page and a cursor, or gives up sorting.
+const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Lists one page of the resources that pass the filter.
 pub(super) async fn list_resources(
@@ -66,8 +70,10 @@ async fn list_in_order(
     let filter = build_filter(&list.filter, list.recursive)?;
     let mut walk = start_listing(server, exchange, (list, &filter), place)?;
     let mut resources = Vec::new();
+    let deadline = Instant::now() + MAX_TIME;
     for seen in 0.. {
-        if resources.len() >= server.limits.page || seen >= MAX_SCANNED || walk.is_paused() {
+        let is_over = seen >= MAX_SCANNED || seen > 0 && Instant::now() >= deadline;
+        if resources.len() >= server.limits.page || is_over || walk.is_paused() {
             let place = walk.encode_position();
             return Ok(FilteredPage { resources, next_position: Some(place), absent: walk.absent });
         }
@@ -93,10 +99,19 @@ async fn list_sorted(
     place: Option<&[u8]>,
 ) -> Result<FilteredPage> {
     let filter = build_filter(&list.filter, list.recursive)?;
+    let deadline = Instant::now() + MAX_TIME;
+    let key = exchange.ctx.principal().key();
+    let _permit = server.sorted_lists.acquire(key, deadline).await.map_err(busy_error)?;
     let mut walk = start_listing(server, exchange, (list, &filter), None)?;
     let mut all = Vec::new();
     loop {
-        let Some(resource) = walk.next_resource().await? else {
+        let next = timeout_at(deadline, walk.next_resource()).await.map_err(|_| {
+            let seconds = MAX_TIME.as_secs();
+            Error::invalid(format!(
+                "too many resources to sort in {seconds} s; narrow the filter, or leave out sort"
+            ))
+        })?;
+        let Some(resource) = next? else {
             if walk.is_paused() {
                 walk.go_on();
                 continue;
@@ -113,7 +128,11 @@ async fn list_sorted(
         }
         all.push(resource);
     }
-    all.sort_by(|one, other| compare(sort, one, other));
+    let sorted = server.work_pool.run(key, deadline, move |_| {
+        all.sort_by(|one, other| compare(sort, one, other));
+        all
+    });
+    let all = sorted.await.map_err(busy_error)?;
     // Continue after the last returned resource, even if it no longer exists.
     let begin = match place {
         Some(bytes) => {

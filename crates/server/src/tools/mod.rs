@@ -14,6 +14,7 @@ mod suggest;
 mod templates;
 mod watch_tools;
 
+use machinery::WorkRefusal;
 use protocol::inbound::tool::output::UriFailure;
 use protocol::inbound::tool::{ContentBlock, ToolArguments, ToolResult};
 use protocol::{BuiltinTool, Reply};
@@ -91,6 +92,15 @@ async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Optio
         }
         ErrorKind::Unavailable => Some("try again later".to_owned()),
         _ => None,
+    }
+}
+
+/// The error of a call for whose work there is no place.
+fn busy_error(refusal: WorkRefusal) -> Error {
+    match refusal {
+        WorkRefusal::QueueFull => Error::unavailable("too many of your searches are waiting"),
+        WorkRefusal::TimedOut => Error::unavailable("the server is busy with other searches"),
+        WorkRefusal::Failed => Error::internal("the search failed"),
     }
 }
 

@@ -13,11 +13,15 @@ use crate::server::Server;
 
 /// Page size of each list request to the provider.
 const PAGE_SIZE: usize = 256;
-/// Maximum depth of a walk, and how many collections it enters.
+/// Maximum depth of a walk, and how many collections it enters: links can make endlessly many of a
+/// few folders.
 const MAX_DEPTH: usize = 64;
-const MAX_COLLECTIONS: usize = 100_000;
+const MAX_COLLECTIONS: usize = 10_000;
 /// How many pages one walk fetches before it pauses: under a filter, a page may hold nothing.
 const MAX_PAGES: usize = 256;
+
+const TOO_MANY_COLLECTIONS: &str =
+    "over 10,000 collections in one call; list this one by `collection`";
 
 /// A depth-first traversal in progress.
 pub(super) struct RecursiveList<'a> {
@@ -30,6 +34,8 @@ pub(super) struct RecursiveList<'a> {
     /// The unfinished lists, the outermost first.
     stack: Vec<ListFrame>,
     entered: HashSet<Uri>,
+    /// Whether a collection was left out because too many were entered.
+    is_full: bool,
     /// The collections and sources that could not be listed.
     pub(super) absent: Vec<Absence>,
 }
@@ -61,7 +67,17 @@ impl<'a> RecursiveList<'a> {
         };
         let (entered, absent) = (HashSet::new(), Vec::new());
         let filter = Arc::clone(filter);
-        Ok(Self { server, ctx, recursive, filter, pages: 0, stack, entered, absent })
+        Ok(Self {
+            server,
+            ctx,
+            recursive,
+            filter,
+            pages: 0,
+            stack,
+            entered,
+            is_full: false,
+            absent,
+        })
     }
 
     /// Whether the walk has fetched all the pages that it may, and has more to fetch.
@@ -84,6 +100,8 @@ impl<'a> RecursiveList<'a> {
                     return Ok(None);
                 }
                 self.pages += 1;
+                // A provider may answer from memory, without ever yielding to other requests.
+                tokio::task::yield_now().await;
                 match top.fetch_page(self.server, self.ctx, &self.filter).await {
                     Ok(absent) => self.absent.extend(absent),
                     Err(error) if depth == 1 => return Err(error),
@@ -120,9 +138,15 @@ impl<'a> RecursiveList<'a> {
             && resource.listable == Some(true)
             && !is_around
             && self.stack.len() < MAX_DEPTH
-            && self.entered.len() < MAX_COLLECTIONS
-            && self.entered.insert(resource.uri.clone());
-        if enters {
+            && !self.entered.contains(&resource.uri);
+        if enters && self.entered.len() >= MAX_COLLECTIONS {
+            if !self.is_full {
+                let (name, reason) = (resource.uri.to_string(), TOO_MANY_COLLECTIONS.to_owned());
+                self.absent.push(Absence { name, reason });
+            }
+            self.is_full = true;
+        } else if enters {
+            self.entered.insert(resource.uri.clone());
             self.stack
                 .push(ListFrame { parent: Some(resource.uri.clone()), ..ListFrame::default() });
         }

@@ -27,3 +27,4 @@ mod tools;
 mod watch_tools;
 mod windows;
 mod windows_join;
+mod work_limits;

@@ -34,7 +34,13 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
         package: "machinery",
         workspace: &[],
-        external: ExternalCrates::Only(&["futures-util", "hashlink", "parking_lot", "tokio"]),
+        external: ExternalCrates::Only(&[
+            "futures-util",
+            "globset",
+            "hashlink",
+            "parking_lot",
+            "tokio",
+        ]),
     },
     DependencyRule {
         package: "resource",
@@ -65,7 +71,6 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
             "bytes",
             "futures-core",
             "futures-util",
-            "globset",
             "parking_lot",
             "tokio",
             "tracing",

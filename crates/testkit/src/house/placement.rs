@@ -133,10 +133,11 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "9: only these use tasks, sleep and the clock: subscriptions, machinery/cache, \
-                   providers/{file_watch,upstream/{poll,watch}}, search/keeper, \
+        sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
+                   machinery/{cache,work_pool}, \
+                   providers/{file_watch,fs/budget,upstream/{poll,watch}}, search/keeper, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
-                   server/tools/grep, catalog/changes, \
+                   server/tools/{grep,list}, catalog/changes, \
                    layers and cli",
         words: &[
             "tokio::spawn",
@@ -152,7 +153,9 @@ pub const RULES: &[PlacementRule] = &[
         allowed_paths: &[
             "crates/subscriptions",
             "crates/machinery/src/cache",
+            "crates/machinery/src/work_pool",
             "crates/providers/src/file_watch",
+            "crates/providers/src/fs/budget",
             "crates/providers/src/upstream/poll",
             "crates/providers/src/upstream/watch",
             "crates/search/src/keeper",
@@ -163,6 +166,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/server/src/rate_limit",
             "crates/server/src/watchers",
             "crates/server/src/tools/grep",
+            "crates/server/src/tools/list",
             "crates/client/src/reconnect",
             "crates/client/src/listen",
             "crates/cli",

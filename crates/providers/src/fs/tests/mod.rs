@@ -5,6 +5,7 @@ mod completing;
 mod confinement;
 mod contract;
 mod folder_cache;
+mod git_check_ignore;
 mod hide_filter;
 mod listing;
 mod pages;

@@ -118,3 +118,32 @@ async fn a_folder_whose_rules_cannot_be_read_is_named_as_absent() {
     let error = desk.stat("file:///bad/b.txt").await.unwrap_err();
     assert_eq!(error.kind, resource::ErrorKind::Unavailable);
 }
+
+/// A pattern of a served folder must cost neither the stack nor a thousand times its size.
+#[tokio::test]
+async fn an_ignore_file_over_a_bound_costs_its_folder_and_nothing_else() {
+    for content in [
+        "{a,".repeat(30_000),
+        "?".repeat(1 << 20),
+        "x\n".repeat(10_001),
+        format!("{}\n", "*a".repeat(2_000)).repeat(20),
+    ] {
+        let tree = Tree::of(["a.txt", "bad/b.txt"]);
+        tree.write("bad/.gitignore", content);
+        let desk = tree.serve(ListingMode::Flat);
+        let page = desk.page(None, None, 10).await.unwrap();
+        assert_eq!(page.items.len(), 1);
+        assert_eq!(page.absent[0].name, "bad");
+        let error = desk.stat("file:///bad/b.txt").await.unwrap_err();
+        assert_eq!(error.kind, resource::ErrorKind::Unavailable);
+        tree.write("bad/.gitignore", "x\n");
+        assert!(desk.stat("file:///bad/b.txt").await.is_ok(), "an edit mends it");
+    }
+}
+
+#[tokio::test]
+async fn braces_and_classes_hide_what_they_hide_in_git() {
+    let tree = Tree::of(["secret{1}.txt", "{{x}}/a", "a{b", "k1", "kx", "]", "open.txt"]);
+    tree.write(".gitignore", "secret{1}.txt\n{{x}}/\na{b\nk[[:alpha:]]\n[a\\]b]\n");
+    assert_eq!(seen(&tree).await, ["k1", "open.txt"]);
+}

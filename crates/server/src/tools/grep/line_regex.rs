@@ -1,13 +1,14 @@
 //! Line-based regular expression of `resources_grep`.
 //!
-//! No match spans a line break, so a whole chunk is searched at once instead of line by line, and
-//! each byte is examined once. Compiled size and nesting are bounded.
+//! No match spans a line break, so many lines are searched at once instead of line by line. The
+//! pattern's text, its nesting, its compiled form and the caches of a search are bounded.
 
 use std::ops::Range;
 
 use regex_automata::Input;
+use regex_automata::hybrid::dfa::{self, DFA};
 use regex_automata::meta::{self, Regex};
-use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
@@ -15,16 +16,35 @@ use regex_syntax::hir::{
 };
 use resource::{Error, Result};
 
-/// Maximum size of the compiled pattern in bytes, and maximum nesting.
-const MAX_COMPILED_BYTES: usize = 4 << 20;
+/// Maximum length of a pattern. Its parsed form may be 3,000 times as long: `\w` has 770 ranges.
+const MAX_PATTERN_BYTES: usize = 4 << 10;
 const MAX_NESTING: u32 = 100;
+/// Maximum size of the compiled pattern, and of the states that a search remembers.
+const MAX_COMPILED_BYTES: usize = 1 << 20;
+const MAX_CACHE_BYTES: usize = 2 << 20;
+/// How many steps of the automaton one search may take at worst, a step being one state at one
+/// byte: in a slice, and where it cannot be cut into slices.
+const MAX_SLICE_STEPS: usize = 1 << 23;
+const MAX_UNCUT_STEPS: usize = 1 << 28;
 
 /// A compiled pattern.
-pub(super) struct LineRegex(Regex);
+pub(super) struct LineRegex {
+    regex: Regex,
+    /// The same for a line that is too long for one slice.
+    lazy_dfa: DFA,
+    states: usize,
+}
 
 impl LineRegex {
     /// Compiles `pattern`; an error message names the position.
     pub(super) fn new(pattern: &str, ignore_case: bool) -> Result<Self> {
+        let length = pattern.len();
+        if length > MAX_PATTERN_BYTES {
+            return Err(Error::invalid(format!(
+                "pattern: {length} bytes are over the limit of {MAX_PATTERN_BYTES}; \
+                 search for a part of it"
+            )));
+        }
         let mut parser = ParserBuilder::new()
             .case_insensitive(ignore_case)
             .multi_line(true)
@@ -35,26 +55,63 @@ impl LineRegex {
             .parse(pattern)
             .map_err(|flaw| Error::invalid(syntax_error_message(pattern, &flaw)))?;
         let hir = exclude_line_breaks(hir)?;
+        // Compiled first: the other forms are made only of what is within the bound.
+        let config = thompson::Config::new()
+            .nfa_size_limit(Some(MAX_COMPILED_BYTES))
+            .which_captures(WhichCaptures::None);
+        let nfa = thompson::Compiler::new().configure(config).build_from_hir(&hir);
+        let nfa = nfa.map_err(too_large)?;
+        let states = nfa.states().len();
+        let lazy_dfa = build_lazy_dfa(nfa).map_err(too_large)?;
         let config = meta::Config::new()
             .nfa_size_limit(Some(MAX_COMPILED_BYTES))
+            .hybrid_cache_capacity(MAX_CACHE_BYTES)
             .which_captures(WhichCaptures::Implicit);
-        let built = meta::Builder::new().configure(config).build_from_hir(&hir);
-        built.map(Self).map_err(|flaw| {
-            let words = "pattern: too large when compiled; use fewer repetitions";
-            Error::invalid(words).caused_by(flaw)
-        })
+        let regex = meta::Builder::new().configure(config).build_from_hir(&hir);
+        Ok(Self { regex: regex.map_err(too_large)?, lazy_dfa, states })
+    }
+
+    /// How many bytes one slice may search, so that it is short whatever the text.
+    pub(super) fn slice_bytes(&self) -> usize {
+        (MAX_SLICE_STEPS / self.states).max(1)
+    }
+
+    /// How many bytes may be searched where the search cannot be cut into slices.
+    pub(super) fn uncut_bytes(&self) -> usize {
+        MAX_UNCUT_STEPS / self.states
+    }
+
+    /// The automaton for a line that is too long for one slice.
+    pub(super) fn lazy_dfa(&self) -> &DFA {
+        &self.lazy_dfa
     }
 
     /// The end of the first match in `range` of `text`.
     pub(super) fn first_match_end(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
         let input = Input::new(text).range(range).earliest(true);
-        self.0.search_half(&input).map(|half| half.offset())
+        self.regex.search_half(&input).map(|half| half.offset())
     }
 
-    /// The start of the first match in a line.
-    pub(super) fn first_match_start(&self, line: &[u8]) -> usize {
-        self.0.find(line).map_or(0, |found| found.start())
+    /// The start of the first match in `range` of `text`.
+    pub(super) fn first_match_start(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+        self.regex.find(Input::new(text).range(range)).map(|found| found.start())
     }
+}
+
+fn build_lazy_dfa(nfa: NFA) -> std::result::Result<DFA, Box<dyn std::error::Error + Send + Sync>> {
+    let config = dfa::Config::new()
+        .unicode_word_boundary(true)
+        .cache_capacity(MAX_CACHE_BYTES)
+        .skip_cache_capacity_check(true);
+    Ok(dfa::Builder::new().configure(config).build_from_nfa(nfa)?)
+}
+
+fn too_large(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    let words = format!(
+        "pattern: too large when compiled, over the limit of {MAX_COMPILED_BYTES} bytes; \
+         use fewer repetitions, or (?-u:…) for ASCII classes"
+    );
+    Error::invalid(words).caused_by(cause)
 }
 
 /// The message for a syntax error, with its position in characters.
@@ -124,6 +181,8 @@ mod tests {
             ("a\nb", "matches are single lines"),
             (r"(?-u:\xff)", "UTF-8"),
             (r"(\w{500}){500}", "too large"),
+            (&*r"\w".repeat(200_000), "limit of 4096"),
+            (&*r"\w".repeat(2_000), "too large"),
         ] {
             let told = flaw(pattern);
             assert!(told.starts_with("pattern: ") && told.contains(words), "{pattern}: {told}");

@@ -1,16 +1,25 @@
 //! Streaming line scanner: finds matching lines in text that arrives in chunks.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
+use machinery::WorkSignal;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::line_regex::LineRegex;
+use super::long_line::{LongLineSearch, LongLineStep};
 
 /// Maximum bytes of context returned with one match.
 const MAX_CONTEXT_BYTES: usize = 8 << 10;
+/// Maximum bytes of the matches in one batch, and what each match counts besides its text.
+const MAX_BATCH_BYTES: usize = 1 << 20;
+const MATCH_OVERHEAD: usize = 256;
+/// What part of a slice is short enough to search without a thread of its own.
+const INLINE_FRACTION: usize = 32;
 
 /// The scanner of one text.
-pub(super) struct LineScanner<'a> {
-    expression: &'a LineRegex,
+pub(super) struct LineScanner {
+    expression: Arc<LineRegex>,
     /// Context lines before and after a match.
     context_lines: usize,
     /// Buffered text, starting at a line start, and its offset in the whole text.
@@ -21,7 +30,19 @@ pub(super) struct LineScanner<'a> {
     line: u64,
     /// Limit of the scan until the next chunk: behind it, context lines may still be missing.
     scan_limit: usize,
-    is_last: bool,
+    /// The search through a line that is longer than a slice.
+    long_line: Option<LongLineSearch>,
+}
+
+/// Why there are no more matches for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BatchEnd {
+    /// The buffered text has been searched.
+    ChunkDone,
+    /// The slice is over, or the batch is full.
+    Paused,
+    /// A line is too long for this pattern.
+    TooCostly,
 }
 
 /// A line that matches.
@@ -46,9 +67,9 @@ pub(super) struct ContextLines {
     pub(super) is_truncated: bool,
 }
 
-impl<'a> LineScanner<'a> {
+impl LineScanner {
     /// A scanner at the start of a text.
-    pub(super) fn new(expression: &'a LineRegex, context_lines: usize) -> Self {
+    pub(super) fn new(expression: Arc<LineRegex>, context_lines: usize) -> Self {
         let buffer = Bytes::new();
         Self {
             expression,
@@ -58,7 +79,7 @@ impl<'a> LineScanner<'a> {
             position: 0,
             line: 1,
             scan_limit: 0,
-            is_last: false,
+            long_line: None,
         }
     }
 
@@ -80,7 +101,6 @@ impl<'a> LineScanner<'a> {
         {
             (self.buffer_offset, self.buffer) = (3, self.buffer.slice(3..));
         }
-        self.is_last = is_last;
         self.scan_limit = if is_last {
             self.buffer.len()
         } else {
@@ -89,31 +109,123 @@ impl<'a> LineScanner<'a> {
         };
     }
 
-    /// The next matching line in the buffered text.
-    pub(super) fn next_match(&mut self) -> Option<LineMatch> {
-        if self.position >= self.scan_limit {
-            return None;
-        }
-        let found = self.expression.first_match_end(&self.buffer, self.position..self.scan_limit);
-        let start = found.map(|found| {
-            let before = memrchr(b'\n', &self.buffer[self.position..found]);
-            before.map_or(self.position, |before| self.position + before + 1)
-        });
-        // There is no line behind the final line break.
-        let Some(start) = start.filter(|start| *start < self.scan_limit) else {
-            if !self.is_last {
-                self.line += count_newlines(&self.buffer[self.position..self.scan_limit]);
-            }
-            self.position = self.scan_limit;
-            return None;
-        };
-        let stop = line_start_after(&self.buffer, start, 1);
-        let line = self.line + count_newlines(&self.buffer[self.position..start]);
-        (self.position, self.line) = (stop, line + 1);
-        Some(self.build_match(line, start, stop))
+    /// Whether the rest of the buffered text is searched in a moment, whatever the pattern.
+    pub(super) fn is_short(&self) -> bool {
+        self.long_line.is_none()
+            && self.scan_limit - self.position <= self.expression.slice_bytes() / INLINE_FRACTION
     }
 
-    fn build_match(&self, line: u64, start: usize, stop: usize) -> LineMatch {
+    /// The number of the line that is searched next.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The next matching lines in the buffered text, until the slice is over.
+    pub(super) fn next_batch(&mut self, signal: &WorkSignal) -> (Vec<LineMatch>, BatchEnd) {
+        let (mut matches, mut bytes) = (Vec::new(), 0);
+        while bytes < MAX_BATCH_BYTES {
+            match self.next_match(signal) {
+                Ok(found) => {
+                    bytes += MATCH_OVERHEAD + found.text.len() + found.context.text.len();
+                    matches.push(found);
+                }
+                Err(end) => return (matches, end),
+            }
+        }
+        (matches, BatchEnd::Paused)
+    }
+
+    /// The next matching line in the buffered text.
+    fn next_match(&mut self, signal: &WorkSignal) -> Result<LineMatch, BatchEnd> {
+        loop {
+            if let Some(search) = self.long_line.take() {
+                if let Some(found) = self.search_long_line(search, signal)? {
+                    return Ok(found);
+                }
+                continue;
+            }
+            if self.position >= self.scan_limit {
+                return Err(BatchEnd::ChunkDone);
+            }
+            if signal.is_over() {
+                return Err(BatchEnd::Paused);
+            }
+            let Some(end) = self.slice_end() else {
+                self.start_long_line()?;
+                continue;
+            };
+            let found = self.expression.first_match_end(&self.buffer, self.position..end);
+            let start = found.map(|found| {
+                let before = memrchr(b'\n', &self.buffer[self.position..found]);
+                before.map_or(self.position, |before| self.position + before + 1)
+            });
+            // A match behind the final line break belongs to the next line, if there is one.
+            match (found, start.filter(|start| *start < end)) {
+                (Some(found), Some(start)) => {
+                    let stop = line_start_after(&self.buffer, start, 1);
+                    return Ok(self.take_match(start, stop, found));
+                }
+                _ => {
+                    self.line += count_newlines(&self.buffer[self.position..end]);
+                    self.position = end;
+                }
+            }
+        }
+    }
+
+    /// The end of the next slice, at a line start; `None` if the line is longer than a slice.
+    fn slice_end(&self) -> Option<usize> {
+        let end = self.position.saturating_add(self.expression.slice_bytes());
+        if end >= self.scan_limit {
+            return Some(self.scan_limit);
+        }
+        memrchr(b'\n', &self.buffer[self.position..end]).map(|at| self.position + at + 1)
+    }
+
+    fn start_long_line(&mut self) -> Result<(), BatchEnd> {
+        let next_line = line_start_after(&self.buffer, self.position, 1);
+        let end = next_line - usize::from(self.buffer[..next_line].ends_with(b"\n"));
+        let (dfa, line) = (self.expression.lazy_dfa(), self.position..end);
+        self.long_line = LongLineSearch::new(dfa, &self.buffer, line.clone(), next_line);
+        if self.long_line.is_none() {
+            return Err(BatchEnd::TooCostly);
+        }
+        Ok(())
+    }
+
+    fn search_long_line(
+        &mut self,
+        mut search: LongLineSearch,
+        signal: &WorkSignal,
+    ) -> Result<Option<LineMatch>, BatchEnd> {
+        let (line, next_line) = (search.line.clone(), search.next_line);
+        let found = match search.resume(self.expression.lazy_dfa(), &self.buffer, signal) {
+            LongLineStep::Found(found) => Some(found),
+            LongLineStep::NotFound => None,
+            LongLineStep::Paused => {
+                self.long_line = Some(search);
+                return Err(BatchEnd::Paused);
+            }
+            LongLineStep::Undecided if line.len() <= self.expression.uncut_bytes() => {
+                self.expression.first_match_end(&self.buffer, line.clone())
+            }
+            LongLineStep::Undecided => return Err(BatchEnd::TooCostly),
+        };
+        if let Some(found) = found {
+            return Ok(Some(self.take_match(line.start, next_line, found)));
+        }
+        (self.position, self.line) = (next_line, self.line + 1);
+        Ok(None)
+    }
+
+    /// Moves behind the line at `start`, in which a match ends at `found`.
+    fn take_match(&mut self, start: usize, stop: usize, found: usize) -> LineMatch {
+        let line = self.line + count_newlines(&self.buffer[self.position..start]);
+        (self.position, self.line) = (stop, line + 1);
+        self.build_match(line, (start, stop), found)
+    }
+
+    fn build_match(&self, line: u64, (start, stop): (usize, usize), found: usize) -> LineMatch {
         let stretch = |from: usize, to: usize, cut| ContextLines {
             offset: self.buffer_offset + from as u64,
             line: line - count_newlines(&self.buffer[from..start.max(from)]),
@@ -129,7 +241,11 @@ impl<'a> LineScanner<'a> {
         } else if stop - start <= MAX_CONTEXT_BYTES {
             stretch(start, stop, false)
         } else {
-            let at = start + self.expression.first_match_start(&self.buffer[start..stop]);
+            // The start is looked for only near the end, because a long line may not be searched
+            // at once.
+            let near = (MAX_CONTEXT_BYTES / 4).min(self.expression.slice_bytes());
+            let near = char_start(&self.buffer, found.saturating_sub(near).max(start));
+            let at = self.expression.first_match_start(&self.buffer, near..found).unwrap_or(near);
             let from =
                 char_start(&self.buffer, at.saturating_sub(MAX_CONTEXT_BYTES / 4).max(start));
             let to = char_start(&self.buffer, (from + MAX_CONTEXT_BYTES).min(stop));

@@ -1,11 +1,14 @@
 //! The tool `resources_grep`: regex search through the lines of text resources.
 //!
 //! Matches, bytes, time and resources per call are bounded. At a bound the result has a cursor; a
-//! client that follows the cursors gets every match once. `expression` compiles the pattern,
-//! `content` reads text in chunks, `scan` finds matching lines, `found` builds the result.
+//! client that follows the cursors gets every match once. Text is searched in the server's work
+//! pool, in slices, with a share for each principal. `line_regex` compiles the pattern,
+//! `text_reader` reads text in chunks, `line_scanner` finds matching lines, `matches` builds the
+//! result.
 
 mod line_regex;
 mod line_scanner;
+mod long_line;
 mod matches;
 mod text_reader;
 
@@ -17,18 +20,19 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
-use machinery::{Packer, Unpacker};
+use machinery::{Packer, Unpacker, WorkRefusal, WorkSignal};
 use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::GrepArguments;
 use resource::{Cursor, Error, ErrorKind, Filter, Resource, Result, Uri};
 use tokio::time::{Instant, timeout_at};
 
+use super::busy_error;
 use super::filter::{build_filter, is_match};
 use super::recursive_list::RecursiveList;
 use crate::exchange::Exchange;
 use crate::server::Server;
 use line_regex::LineRegex;
-use line_scanner::LineScanner;
+use line_scanner::{BatchEnd, LineMatch, LineScanner};
 use matches::GrepMatches;
 use text_reader::TextReader;
 
@@ -53,11 +57,12 @@ pub(super) async fn grep_resources(
     let from = opened
         .map(|cursor| SearchPosition::decode(&cursor.0).ok_or_else(Error::bad_cursor))
         .transpose()?;
-    let expression = LineRegex::new(&grep.pattern, grep.ignore_case)?;
+    let deadline = Instant::now() + MAX_TIME;
     let mut search = GrepSearch {
         server,
         exchange,
-        expression: &expression,
+        expression: compile_pattern(server, exchange, grep, deadline).await?,
+        deadline,
         context_lines: grep.context as usize,
         resume: from.as_ref().and_then(|from| from.resume_line.clone()),
         matches: GrepMatches::new(grep.max_matches as usize),
@@ -72,6 +77,19 @@ pub(super) async fn grep_resources(
     Ok(search.matches.into_result(cursor, walk.absent))
 }
 
+async fn compile_pattern(
+    server: &Server,
+    exchange: &Exchange,
+    grep: &GrepArguments,
+    deadline: Instant,
+) -> Result<Arc<LineRegex>> {
+    let (pattern, ignore_case) = (grep.pattern.clone(), grep.ignore_case);
+    let key = exchange.ctx.principal().key();
+    let compiled =
+        server.work_pool.run(key, deadline, move |_| LineRegex::new(&pattern, ignore_case)).await;
+    Ok(Arc::new(compiled.map_err(busy_error)??))
+}
+
 /// The position at which the next call resumes; the content of the cursor.
 struct SearchPosition {
     /// The position of the recursive listing.
@@ -84,11 +102,23 @@ struct SearchPosition {
 struct GrepSearch<'a> {
     server: &'a Server,
     exchange: &'a Exchange,
-    expression: &'a LineRegex,
+    expression: Arc<LineRegex>,
+    deadline: Instant,
     context_lines: usize,
     resume: Option<(Uri, u64)>,
     matches: GrepMatches,
     bytes: u64,
+}
+
+/// How the search through one resource ended.
+enum ScanEnd {
+    Finished,
+    /// The result is full; the line did not fit.
+    Full(u64),
+    /// The deadline passed before this line was searched.
+    OutOfTime(u64),
+    /// The work pool had no place for this line.
+    Busy(u64, WorkRefusal),
 }
 
 /// The prefetch queue: resources being opened concurrently, taken in order.
@@ -110,7 +140,7 @@ impl<'a> GrepSearch<'a> {
         walk: &mut RecursiveList<'a>,
     ) -> Result<Option<SearchPosition>> {
         let ctx = &self.exchange.ctx;
-        let deadline = Instant::now() + MAX_TIME;
+        let deadline = self.deadline;
         let mut ahead = OpenQueue {
             opening: FuturesOrdered::new(),
             queued: VecDeque::new(),
@@ -141,11 +171,17 @@ impl<'a> GrepSearch<'a> {
                 self.matches.skipped += 1;
                 return Ok(Some(ahead.next_position()));
             };
-            if let Some(line) = self.search_resource(&resource, opened).await {
-                return Ok(Some(SearchPosition {
-                    list_position: before,
-                    resume_line: Some((resource.uri.clone(), line)),
-                }));
+            match self.search_resource(&resource, opened).await {
+                ScanEnd::Finished => {}
+                ScanEnd::Busy(_, refusal) if done == 0 => return Err(busy_error(refusal)),
+                ScanEnd::OutOfTime(_) if done == 0 => {
+                    self.matches.skipped += 1;
+                    return Ok(Some(ahead.next_position()));
+                }
+                ScanEnd::Full(line) | ScanEnd::OutOfTime(line) | ScanEnd::Busy(line, _) => {
+                    let resume_line = Some((resource.uri.clone(), line));
+                    return Ok(Some(SearchPosition { list_position: before, resume_line }));
+                }
             }
             done += 1;
             ctx.report_progress(done, None);
@@ -189,12 +225,12 @@ impl<'a> GrepSearch<'a> {
         Ok(())
     }
 
-    /// Searches one resource. Returns the line to resume at if the result is full.
+    /// Searches one resource. One that cannot be searched is counted as skipped.
     async fn search_resource(
         &mut self,
         resource: &Resource,
         opened: Result<TextReader>,
-    ) -> Option<u64> {
+    ) -> ScanEnd {
         let from = match self.resume.take() {
             Some((uri, line)) if uri == resource.uri => line,
             // The resource of the cursor is gone; the one in its place was not searched yet.
@@ -215,38 +251,75 @@ impl<'a> GrepSearch<'a> {
             };
         }
         match scanned {
-            Ok(line) => {
-                self.matches.searched += u64::from(line.is_none());
-                line
+            Ok(end) => {
+                self.matches.searched += u64::from(matches!(end, ScanEnd::Finished));
+                end
             }
             Err(_) => {
                 self.matches.roll_back(&mark);
                 self.matches.skipped += 1;
-                None
+                ScanEnd::Finished
             }
         }
     }
 
-    async fn scan_text(&mut self, mut opened: TextReader, from: u64) -> Result<Option<u64>> {
-        let mut scan = LineScanner::new(self.expression, self.context_lines);
+    async fn scan_text(&mut self, mut opened: TextReader, from: u64) -> Result<ScanEnd> {
+        let mut scan = LineScanner::new(Arc::clone(&self.expression), self.context_lines);
         let mark = self.matches.checkpoint();
         loop {
             let (chunk, is_last) = opened.take_chunk();
             self.bytes += chunk.len() as u64;
             scan.push_chunk(chunk, is_last);
-            while let Some(hit) = scan.next_match() {
-                let line = hit.line;
-                let about = (&opened.resource, opened.total);
-                if line >= from && !self.matches.add_match(&mark, about, hit) {
-                    return Ok(Some(line));
+            loop {
+                let line = scan.line();
+                let (hits, end);
+                (scan, hits, end) = match self.scan_batch(scan).await {
+                    Ok(batch) => batch,
+                    Err(refusal) => return Ok(ScanEnd::Busy(line, refusal)),
+                };
+                for hit in hits {
+                    let line = hit.line;
+                    let about = (&opened.resource, opened.total);
+                    if line >= from && !self.matches.add_match(&mark, about, hit) {
+                        return Ok(ScanEnd::Full(line));
+                    }
+                }
+                match end {
+                    BatchEnd::ChunkDone => break,
+                    BatchEnd::Paused if Instant::now() < self.deadline => {}
+                    BatchEnd::Paused => return Ok(ScanEnd::OutOfTime(scan.line())),
+                    BatchEnd::TooCostly => {
+                        return Err(Error::invalid("a line is too long for this pattern"));
+                    }
                 }
             }
             if is_last {
-                return Ok(None);
+                return Ok(ScanEnd::Finished);
             }
-            opened.read_next_chunk(&*self.server.provider, &self.exchange.ctx).await?;
+            let more = opened.read_next_chunk(&*self.server.provider, &self.exchange.ctx);
+            match timeout_at(self.deadline, more).await {
+                Ok(read) => read?,
+                Err(_) => return Ok(ScanEnd::OutOfTime(scan.line())),
+            }
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Searches on for one slice: here if the text is short, otherwise in the work pool.
+    async fn scan_batch(
+        &self,
+        mut scan: LineScanner,
+    ) -> Result<(LineScanner, Vec<LineMatch>, BatchEnd), WorkRefusal> {
+        let is_short = scan.is_short();
+        let work = move |signal: &WorkSignal| {
+            let (matches, end) = scan.next_batch(signal);
+            (scan, matches, end)
+        };
+        if is_short {
+            return Ok(work(&WorkSignal::until(self.deadline)));
+        }
+        let key = self.exchange.ctx.principal().key();
+        self.server.work_pool.run(key, self.deadline, work).await
     }
 }
 

@@ -1,15 +1,23 @@
 //! Tests of the line scanner, with whole and with chunked input.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use bytes::Bytes;
+use machinery::WorkSignal;
 use proptest::prelude::{any, proptest};
 
 use super::super::line_regex::LineRegex;
-use super::{LineMatch, LineScanner, MAX_CONTEXT_BYTES};
+use super::{BatchEnd, LineMatch, LineScanner, MAX_CONTEXT_BYTES};
+
+fn slice() -> WorkSignal {
+    WorkSignal::until(tokio::time::Instant::now() + Duration::from_secs(60))
+}
 
 /// Scans a text in chunks that end at `cuts`.
 fn scanned(pattern: &str, around: usize, text: &str, cuts: &[usize]) -> Vec<LineMatch> {
-    let expression = LineRegex::new(pattern, false).unwrap();
-    let mut scan = LineScanner::new(&expression, around);
+    let expression = Arc::new(LineRegex::new(pattern, false).unwrap());
+    let mut scan = LineScanner::new(expression, around);
     let mut hits = Vec::new();
     let mut at = 0;
     let ends = cuts.iter().copied().filter(|cut| text.is_char_boundary(*cut));
@@ -17,7 +25,15 @@ fn scanned(pattern: &str, around: usize, text: &str, cuts: &[usize]) -> Vec<Line
         let end = end.max(at);
         let is_last = end == text.len();
         scan.push_chunk(Bytes::copy_from_slice(&text.as_bytes()[at..end]), is_last);
-        hits.extend(std::iter::from_fn(|| scan.next_match()));
+        loop {
+            let (matches, end) = scan.next_batch(&slice());
+            hits.extend(matches);
+            match end {
+                BatchEnd::Paused => {}
+                BatchEnd::ChunkDone => break,
+                BatchEnd::TooCostly => panic!("{pattern} is too costly"),
+            }
+        }
         at = end;
         if is_last {
             break;
