@@ -17,6 +17,7 @@ mod http_stateless;
 mod isolation;
 mod limits;
 mod listen;
+mod memory_limits;
 mod schema;
 mod sep2093;
 mod short_reads;

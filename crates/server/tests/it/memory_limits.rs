@@ -1,0 +1,98 @@
+//! Tests of the memory budget: beyond it a request is refused, and what runs goes on.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use server::{CollectionsMode, Limits, Server};
+use tokio::io::AsyncReadExt;
+
+use crate::fixture::{self, HttpFixture, StdioClient, initialize, memory, request, stateless};
+
+const HEADERS: [(&str, &str); 2] =
+    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "server/discover")];
+
+fn with_memory(bytes: usize) -> Arc<Server> {
+    let limits = Limits { memory: bytes, ..Limits::default() };
+    let large = "x".repeat(3 << 20);
+    let memory = memory().text("test://large", &large);
+    fixture::server(Arc::new(memory), limits, CollectionsMode::Always)
+}
+
+/// A stateless request with `length` bytes of padding.
+fn padded(length: usize) -> String {
+    stateless(1, "server/discover", json!({ "pad": "x".repeat(length) })).to_string()
+}
+
+#[tokio::test]
+async fn a_body_beyond_the_budget_is_refused_and_may_be_sent_again() {
+    let site = HttpFixture::open(with_memory(64 << 10)).await;
+    for _ in 0..3 {
+        let refused = site.send("POST", &HEADERS, &padded(60 << 10)).await;
+        assert_eq!(refused.refusal(), (503, -32603));
+        assert_eq!(refused.header("retry-after"), Some("1"));
+        assert!(refused.body.contains("memory limit"), "{refused:?}");
+        let accepted = site.send("POST", &HEADERS, &padded(40 << 10)).await;
+        assert_eq!(accepted.status, 200, "{accepted:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_has_a_share_of_the_budget() {
+    let mut pipe = StdioClient::open(with_memory(800 << 10));
+    pipe.send_line(&padded(110 << 10)).await;
+    let refused = pipe.receive().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32603)));
+    pipe.send_line(&padded(90 << 10)).await;
+    assert!(pipe.receive().await["result"].is_object());
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_counts_until_its_client_is_gone() {
+    let site = HttpFixture::open(with_memory(1 << 20)).await;
+    let read = stateless(1, "resources/read", json!({ "uri": "test://large" })).to_string();
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "resources/read"),
+        ("mcp-name", "test://large"),
+    ];
+    let mut slow = site.connect("POST", &headers, &read).await;
+    let mut first = [0; 1];
+    slow.read_exact(&mut first).await.unwrap();
+    assert_eq!(site.send("POST", &HEADERS, &padded(1)).await.refusal(), (503, -32603));
+    drop(slow);
+    while site.send("POST", &HEADERS, &padded(1)).await.status != 200 {
+        tokio::task::yield_now().await;
+    }
+    let whole = site.send("POST", &headers, &read).await;
+    assert_eq!((whole.status, whole.body.len() > 3 << 20), (200, true));
+}
+
+#[tokio::test]
+async fn a_tool_reserves_what_it_is_about_to_buffer() {
+    let mut pipe = StdioClient::open(with_memory(1 << 20));
+    let call = |bytes: usize| {
+        let arguments = json!({ "uris": ["test://static-text"], "max_bytes": bytes });
+        let params = json!({ "name": "resources_read_embedded", "arguments": arguments });
+        stateless(1, "tools/call", params)
+    };
+    let refused = pipe.call(&call(200 << 10)).await;
+    assert!(refused.to_string().contains("memory limit"), "{refused}");
+    let embedded = pipe.call(&call(100 << 10)).await;
+    assert_eq!(embedded["result"]["content"][0]["type"], "resource", "{embedded}");
+}
+
+#[tokio::test]
+async fn what_a_session_keeps_has_a_length() {
+    let mut pipe = StdioClient::open(fixture::default_server());
+    let long = "x".repeat(1025);
+    let refused = pipe.call(&request(long.as_str(), "ping", json!({}))).await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(null), &json!(-32600)));
+    let fits = "x".repeat(1022);
+    let answered = pipe.call(&request(fits.as_str(), "ping", json!({}))).await;
+    assert_eq!(answered["id"], fits);
+    let mut greedy = initialize("2025-11-25");
+    greedy["params"]["capabilities"] = json!({ "experimental": { "x": "x".repeat(65 << 10) } });
+    let refused = pipe.call(&greedy).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert!(pipe.call(&initialize("2025-11-25")).await["result"].is_object());
+}
