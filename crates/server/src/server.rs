@@ -24,6 +24,7 @@ use crate::lifecycle::IncomingRequest;
 use crate::limits::Limits;
 use crate::param_headers::ParamHeaderTable;
 use crate::rate_limit::RateLimit;
+use crate::request_state::StateSeal;
 use crate::watchers::WatcherRegistry;
 use crate::window::LineIndex;
 
@@ -41,6 +42,7 @@ pub struct Server {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) limits: Limits,
     pub(crate) seal: CursorSeal,
+    pub(crate) state_seal: StateSeal,
     collections_mode: CollectionsMode,
     pub(crate) completion_rate: RateLimit,
     rows: RowCache,
@@ -72,7 +74,7 @@ impl Server {
         key: [u8; 32],
         collections_mode: CollectionsMode,
     ) -> Self {
-        let seal = CursorSeal::new(key);
+        let (seal, state_seal) = (CursorSeal::new(key), StateSeal::new(&key));
         let completion_rate = RateLimit::new(limits.completions_per_second);
         let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
         let hub = Hub::new(Arc::clone(&provider), calm, limits.total_subscriptions);
@@ -82,6 +84,7 @@ impl Server {
             provider,
             limits,
             seal,
+            state_seal,
             collections_mode,
             completion_rate,
             rows,

@@ -1,10 +1,8 @@
 //! The tool `resources_templates`: lists the URI templates, a page at a time.
 
-use std::fmt::Write;
-
 use protocol::inbound::tool::arguments::TemplatesArguments;
 use protocol::inbound::tool::output::TemplatesOutput;
-use protocol::inbound::tool::{ToolOutput, ToolResult};
+use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Cursor, PageRequest, Result, Template};
 
 use super::list::write_absences;
@@ -24,19 +22,19 @@ pub(super) async fn list_templates(
         cursor.map(|text| server.seal.unseal(CURSOR_SCOPE, text)).transpose()?;
     let ask = PageRequest::new(from, server.limits.page);
     let page = server.provider.templates(&exchange.ctx, &ask).await?;
-    let mut words = String::new();
+    let mut lines = TextLines::default();
     for template in &page.items {
         let Template { uri, name, .. } = &**template;
         let about = template.description.as_ref().or(template.title.as_ref()).unwrap_or(name);
-        let _ = writeln!(words, "{} {about}", uri.as_str());
+        lines.push(&format!("{} {about}", uri.as_str()));
     }
     if page.items.is_empty() {
-        words.push_str("there are no templates\n");
+        lines.push("there are no templates");
     }
-    write_absences(&mut words, &page.absent);
+    write_absences(&mut lines, &page.absent);
     let next = page.next.as_ref().map(|next| server.seal.seal(CURSOR_SCOPE, next));
     if let Some(next) = &next {
-        let _ = writeln!(words, "there is more: call again with cursor {next}");
+        lines.push(&format!("there is more: call again with cursor {next}"));
     }
     let output = ToolOutput::Templates(TemplatesOutput {
         templates: page.items,
@@ -44,5 +42,5 @@ pub(super) async fn list_templates(
         cursor: next,
         absent: page.absent,
     });
-    Ok(ToolResult::with_text(words.trim_end(), output))
+    Ok(ToolResult::with_text(lines, output))
 }

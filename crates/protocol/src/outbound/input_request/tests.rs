@@ -84,7 +84,7 @@ fn a_reply_goes_from_one_request_into_another() {
 #[test]
 fn what_a_server_is_reminded_of_is_closed_and_opened() {
     let result = text(&json!({ "resultType": "input_required", "requestState": "a\"b", "x": 1 }));
-    let shut = seal_request_state(&result, |state| format!("<{state}>"));
+    let shut = seal_request_state(&result, |state| Ok(format!("<{state}>"))).unwrap();
     assert_eq!(value(shut.as_str())["requestState"], "<a\"b>");
     let open = |state: &str| Ok(state.trim_matches(['<', '>']).to_owned());
     assert_eq!(open_request_state(&shut, open).unwrap(), result);
