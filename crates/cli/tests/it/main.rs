@@ -18,6 +18,7 @@ mod program;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod spoilers;
 mod states;
 mod test_client;
 mod walks;
