@@ -2,6 +2,7 @@
 //!
 //! The only module that knows every kind of provider.
 
+mod program_env;
 mod statics;
 mod upstream;
 mod uri_conflicts;

@@ -15,6 +15,7 @@ mod lossless;
 mod memory;
 mod person;
 mod program;
+mod program_life;
 mod rmcp;
 mod rmcp_changes;
 mod served;
