@@ -34,8 +34,9 @@ impl SecretMask {
         };
         // As it stands in the JSON of an error.
         let escaped = |secret: &String| {
-            let json = RawValue::get(&serde_json::value::to_raw_value(secret).ok()?).to_owned();
-            Some(json.trim_matches('"').to_owned()).filter(|json| json != secret)
+            let json = serde_json::value::to_raw_value(secret).ok()?;
+            let inside = json.get().strip_prefix('"')?.strip_suffix('"')?;
+            Some(inside.to_owned()).filter(|inside| inside != secret)
         };
         let more: Vec<String> = secrets.iter().filter_map(escaped).collect();
         secrets.extend(more);

@@ -18,7 +18,7 @@ const CACHE_BOUNDS: CacheBounds = CacheBounds { entries: 2_048, ..CacheBounds::w
 /// How long a page stays cached for a walk that is in the middle of it, whatever its TTL.
 const WALK_GRACE: Duration = Duration::from_secs(60);
 /// How many bytes of descriptions one of our pages has; a single entry may have more.
-const MAX_PAGE_BYTES: usize = 8 << 20;
+pub(super) const MAX_PAGE_BYTES: usize = 8 << 20;
 /// How many pages of the server are read to fill one of ours.
 const MAX_PAGES_PER_REQUEST: usize = 32;
 

@@ -18,6 +18,7 @@ use resource::{
 use super::cursor::PAGES;
 use super::error_mapping::{call_error, completion, public_error};
 use super::flaw_log::FlawLog;
+use super::page_cache::MAX_PAGE_BYTES;
 use super::watch::notice_extra;
 
 /// The tools and prompts of one server.
@@ -106,8 +107,14 @@ impl Relay for UpstreamRelay {
             page.items.drain(..=at.ok_or_else(Error::bad_cursor)?);
         }
         // The server's page may be longer than the requested one.
-        let is_cut = page.items.len() > paging.limit;
-        page.items.truncate(paging.limit);
+        let mut bytes = 0;
+        let fits = |component: &&Component| {
+            bytes += component.json.as_str().len();
+            bytes <= MAX_PAGE_BYTES
+        };
+        let count = page.items.iter().take(paging.limit).take_while(fits).count().max(1);
+        let is_cut = page.items.len() > count;
+        page.items.truncate(count);
         let is_last = place.depth + 1 >= PAGES;
         let (next, cut) = match page.items.last().filter(|_| is_cut) {
             Some(last) => (Some(RelayCursor { after: Some(last.name.clone()), ..place }), None),

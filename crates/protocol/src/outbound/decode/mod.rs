@@ -36,6 +36,8 @@ const MAX_CURSOR_BYTES: usize = 8 << 10;
 const MAX_PAGE_ENTRIES: usize = 100_000;
 /// The longest entry of a list, in bytes of JSON.
 const MAX_ENTRY_BYTES: usize = 256 << 10;
+/// The longest name of a tool or prompt, in bytes. Several tables keep names.
+const MAX_NAME_BYTES: usize = 1 << 10;
 /// How many remarks one page has.
 const MAX_REMARKS: usize = 4;
 
@@ -256,12 +258,14 @@ pub fn component_page(
         Some((Component { name, json }, false))
     };
     let mut page = told.into_page(&entries, take, |component| component.name.clone())?;
-    let (plain, odd): (Vec<_>, Vec<_>) = std::mem::take(&mut page.items)
-        .into_iter()
-        .partition(|component| !has_control(&component.name));
+    let (plain, odd): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut page.items).into_iter().partition(|component| {
+            component.name.len() <= MAX_NAME_BYTES && !has_control(&component.name)
+        });
     page.items = plain;
     odd.iter().for_each(|component| {
-        page.remark(|| format!("control characters in {}", short_debug(&component.name)));
+        let name = short_debug(&component.name);
+        page.remark(|| format!("its name is too long or has control characters: {name}"));
     });
     // What the server offers may depend on the identity that the client presents.
     page.freshness.scope = CacheScope::Private;
