@@ -275,10 +275,10 @@ impl Connector {
         let Options { max_message_bytes: message, exit_timeout: farewell, .. } = self.options;
         self.new_connection(|board| {
             Ok(match &self.target {
-                ServerTarget::Child { command, args, inherit_env, env, cwd } => {
+                ServerTarget::Child { command, args, inherited_env, env, cwd } => {
                     let (cwd, supervisor) = (cwd.as_ref(), self.options.supervisor.as_ref());
                     let program =
-                        child::ChildCommand { supervisor, command, args, inherit_env, env, cwd };
+                        child::ChildCommand { supervisor, command, args, inherited_env, env, cwd };
                     Box::new(child::spawn(program, board, message, farewell)?)
                 }
                 ServerTarget::Pipes(pipes) => {

@@ -1,5 +1,6 @@
 //! Client configuration: target, timeouts, limits, backoff.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -20,9 +21,9 @@ pub enum ServerTarget {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Names of the environment variables that the program inherits. It gets no others.
-        inherit_env: Vec<String>,
-        /// Environment variables to set in addition.
+        /// The environment variables that the program inherits. It gets no others.
+        inherited_env: Vec<(String, OsString)>,
+        /// Environment variables to set in addition; their values are secret.
         env: Vec<(String, String)>,
         /// Working directory; `None` inherits ours.
         cwd: Option<PathBuf>,
@@ -56,11 +57,10 @@ impl fmt::Debug for ServerTarget {
         };
         match self {
             // Arguments may contain tokens, so only their number is printed.
-            Self::Child { command, args, inherit_env, env, cwd } => f
+            Self::Child { command, args, inherited_env: _, env, cwd } => f
                 .debug_struct("Child")
                 .field("command", command)
                 .field("args", &args.len())
-                .field("inherit_env", inherit_env)
                 .field("env", &names(env))
                 .field("cwd", cwd)
                 .finish(),
@@ -162,7 +162,7 @@ mod tests {
         let child = ServerTarget::Child {
             command: "run".to_owned(),
             args: vec!["--token=s3cret".to_owned()],
-            inherit_env: Vec::new(),
+            inherited_env: Vec::new(),
             env: vec![("KEY".to_owned(), "s3cret".to_owned())],
             cwd: None,
         };

@@ -68,10 +68,10 @@ impl StateSeal {
 
     /// Opens the `requestState` of a repeated request, so that the upstream server can read it.
     pub(crate) fn open_params(&self, binding: StateBinding<'_>, params: &Json) -> Result<Json> {
-        input_request::open_request_state(params, |text| self.open(binding, text, unix_seconds()))
+        input_request::open_request_state(params, |bytes| self.open(binding, bytes, unix_seconds()))
     }
 
-    fn seal(&self, binding: StateBinding<'_>, state: &str, now: u64) -> Result<String> {
+    fn seal(&self, binding: StateBinding<'_>, state: &str, now: u64) -> Result<Vec<u8>> {
         let failed = || Error::internal("cannot seal requestState");
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).map_err(|_| failed())?;
@@ -84,13 +84,11 @@ impl StateSeal {
             &mut sealed,
         );
         closed.map_err(|_| failed())?;
-        Ok(base64_simd::URL_SAFE_NO_PAD.encode_to_string([&nonce[..], &sealed].concat()))
+        Ok([&nonce[..], &sealed].concat())
     }
 
-    fn open(&self, binding: StateBinding<'_>, text: &str, now: u64) -> Result<String> {
+    fn open(&self, binding: StateBinding<'_>, mut bytes: Vec<u8>, now: u64) -> Result<String> {
         let forged = || Error::invalid("requestState does not belong to this request");
-        let mut bytes =
-            base64_simd::URL_SAFE_NO_PAD.decode_to_vec(text.as_bytes()).map_err(|_| forged())?;
         let (nonce, sealed) = bytes.split_first_chunk_mut::<NONCE_LEN>().ok_or_else(forged)?;
         let about = Aad::from(binding.to_bytes());
         let unique = Nonce::assume_unique_for_key(*nonce);
@@ -152,22 +150,21 @@ mod tests {
         let seal = StateSeal::new(&[7; 32]);
         let (me, other) = (Principal::local(), Principal::authenticated("other"));
         let mine = StateBinding { principal: &me, about: "Tool t", arguments: r#"{"a":1}"# };
-        let text = seal.seal(mine, "s3cret", NOW).unwrap();
-        let bytes = base64_simd::URL_SAFE_NO_PAD.decode_to_vec(text.as_bytes()).unwrap();
-        assert!(!bytes.windows(6).any(|six| six == b"s3cret"));
+        let sealed = seal.seal(mine, "s3cret", NOW).unwrap();
+        assert!(!sealed.windows(6).any(|six| six == b"s3cret"));
         let foreign = [
             StateBinding { principal: &other, ..mine },
             StateBinding { about: "Tool u", ..mine },
             StateBinding { arguments: r#"{"a":2}"#, ..mine },
         ];
         for binding in foreign {
-            assert!(seal.open(binding, &text, NOW).is_err(), "{binding:?}");
+            assert!(seal.open(binding, sealed.clone(), NOW).is_err(), "{binding:?}");
         }
-        assert!(StateSeal::new(&[8; 32]).open(mine, &text, NOW).is_err());
-        for forged in ["", "!", "AAAA", &text[1..], &format!("{text}AAAA")] {
-            assert!(seal.open(mine, forged, NOW).is_err(), "{forged}");
+        assert!(StateSeal::new(&[8; 32]).open(mine, sealed.clone(), NOW).is_err());
+        for forged in [vec![], vec![0; 40], sealed[1..].to_vec(), [&sealed[..], &[0]].concat()] {
+            assert!(seal.open(mine, forged, NOW).is_err());
         }
-        assert_eq!(StateSeal::new(&[7; 32]).open(mine, &text, NOW).unwrap(), "s3cret");
+        assert_eq!(StateSeal::new(&[7; 32]).open(mine, sealed, NOW).unwrap(), "s3cret");
     }
 
     #[test]
@@ -175,10 +172,11 @@ mod tests {
         let seal = StateSeal::new(&[7; 32]);
         let me = Principal::local();
         let mine = StateBinding { principal: &me, about: "a:b", arguments: "" };
-        let text = seal.seal(mine, "state", NOW).unwrap();
-        assert!(seal.open(mine, &text, NOW + STATE_TTL_SECONDS + 1).is_err());
-        assert_eq!(seal.open(mine, &text, NOW + STATE_TTL_SECONDS).unwrap(), "state");
-        let again = seal.open(mine, &text, NOW).unwrap_err();
+        let sealed = seal.seal(mine, "state", NOW).unwrap();
+        assert!(seal.open(mine, sealed.clone(), NOW + STATE_TTL_SECONDS + 1).is_err());
+        let opened = seal.open(mine, sealed.clone(), NOW + STATE_TTL_SECONDS);
+        assert_eq!(opened.unwrap(), "state");
+        let again = seal.open(mine, sealed, NOW).unwrap_err();
         assert!(again.message.contains("used before"), "{again}");
     }
 

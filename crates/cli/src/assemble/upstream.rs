@@ -67,15 +67,18 @@ fn program_target(
         return Err(settings.diagnostic(command.span(), "`command` names no program", None));
     };
     let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let inherit_env = inherited_names(environment, &declared.inherit_env);
-    let inherited = inherit_env.join(" ");
+    let names = inherited_names(environment, &declared.inherit_env);
+    let inherited = names.join(" ");
     tracing::info!(
         mount = name,
         inherited,
         "the program inherits these environment variables only"
     );
     Ok(ServerTarget::Child {
-        inherit_env,
+        inherited_env: names
+            .into_iter()
+            .filter_map(|name| std::env::var_os(&name).map(|value| (name, value)))
+            .collect(),
         command,
         args: words.collect::<Result<_, _>>()?,
         env: expand_pairs(settings, &declared.env)?,

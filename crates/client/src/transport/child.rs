@@ -1,5 +1,6 @@
 //! Child process transport: starts a program, talks over its pipes, and ends it with its children.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) struct ChildCommand<'a> {
     pub(crate) supervisor: Option<&'a PathBuf>,
     pub(crate) command: &'a str,
     pub(crate) args: &'a [String],
-    pub(crate) inherit_env: &'a [String],
+    pub(crate) inherited_env: &'a [(String, OsString)],
     pub(crate) env: &'a [(String, String)],
     pub(crate) cwd: Option<&'a PathBuf>,
 }
@@ -58,9 +59,7 @@ pub(crate) fn spawn(
     farewell: Duration,
 ) -> Result<PipeTransport, Error> {
     let mut command = program.command();
-    let inherited = program.inherit_env.iter();
-    let inherited = inherited.filter_map(|name| Some((name, std::env::var_os(name)?)));
-    command.env_clear().envs(inherited);
+    command.env_clear().envs(program.inherited_env.iter().map(|(name, value)| (name, value)));
     command.envs(program.env.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = program.cwd {
         command.current_dir(folder);

@@ -24,7 +24,7 @@ fn shell(script: &str, env: &[(&str, &str)]) -> ServerTarget {
     ServerTarget::Child {
         command: "sh".to_owned(),
         args: vec!["-c".to_owned(), format!("{OPENING}{script}")],
-        inherit_env: vec!["PATH".to_owned()],
+        inherited_env: vec![],
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         cwd: None,
     }
@@ -59,7 +59,7 @@ async fn a_program_is_started_where_and_with_what_it_was_told() {
     let place = folder.path().canonicalize().unwrap();
     let cwd = Some(place.clone());
     let client = Client::new(
-        ServerTarget::Child { command, args, inherit_env: vec![], env, cwd },
+        ServerTarget::Child { command, args, inherited_env: vec![], env, cwd },
         fast_options(),
     );
     let listed = list(&client).await.unwrap();
@@ -70,7 +70,7 @@ async fn a_program_is_started_where_and_with_what_it_was_told() {
 async fn a_program_that_does_not_start_is_unreachable() {
     let (command, args, env, cwd) = ("/nonexistent/program".to_owned(), vec![], vec![], None);
     let client = Client::new(
-        ServerTarget::Child { command, args, inherit_env: vec![], env, cwd },
+        ServerTarget::Child { command, args, inherited_env: vec![], env, cwd },
         fast_options(),
     );
     assert!(matches!(list(&client).await, Err(Error::Unreachable(_))));
@@ -78,7 +78,7 @@ async fn a_program_that_does_not_start_is_unreachable() {
     let args = vec!["-c".to_owned(), script.to_owned()];
     let (command, env) = ("sh".to_owned(), vec![]);
     let client = Client::new(
-        ServerTarget::Child { command, args, inherit_env: vec![], env, cwd: None },
+        ServerTarget::Child { command, args, inherited_env: vec![], env, cwd: None },
         fast_options(),
     );
     let error = list(&client).await.unwrap_err();

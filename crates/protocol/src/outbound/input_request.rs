@@ -249,16 +249,28 @@ pub fn canonical_arguments(params: &Json) -> String {
 /// forge it. A result without a string there stays as it is.
 pub fn seal_request_state(
     result: &Json,
-    close: impl FnOnce(&str) -> Result<String>,
+    close: impl FnOnce(&str) -> Result<Vec<u8>>,
 ) -> Result<Json> {
     match find_member(result.as_str(), REQUEST_STATE).and_then(parse_string) {
-        Some(_) => open_request_state(result, close),
+        Some(_) => map_request_state(result, |state| {
+            Ok(base64_simd::URL_SAFE_NO_PAD.encode_to_string(close(state)?))
+        }),
         None => Ok(result.clone()),
     }
 }
 
 /// Undoes [`seal_request_state`] in the parameters of the repeated request.
-pub fn open_request_state(json: &Json, form: impl FnOnce(&str) -> Result<String>) -> Result<Json> {
+pub fn open_request_state(
+    params: &Json,
+    open: impl FnOnce(Vec<u8>) -> Result<String>,
+) -> Result<Json> {
+    map_request_state(params, |text| {
+        let sealed = base64_simd::URL_SAFE_NO_PAD.decode_to_vec(text.as_bytes());
+        open(sealed.map_err(|_| Error::invalid("requestState does not belong to this request"))?)
+    })
+}
+
+fn map_request_state(json: &Json, form: impl FnOnce(&str) -> Result<String>) -> Result<Json> {
     let text = json.as_str();
     let Some(raw) = find_member(text, REQUEST_STATE) else { return Ok(json.clone()) };
     let state = parse_string(raw).ok_or_else(|| Error::invalid("requestState: not a string"))?;
