@@ -91,6 +91,16 @@ fn taking_precedence<'a>(
     mounts.iter().filter(move |other| is_rest && !other.is_fallback())
 }
 
+/// Whether `uri`, which `mount` returned, belongs to a mount that takes precedence.
+pub(crate) fn is_claimed_by_other(mounts: &MountList, mount: &Mount, uri: &Uri) -> bool {
+    taking_precedence(mounts, mount).any(|other| other.address.split(uri).is_some())
+}
+
+/// The error for a server that returns URIs of another mount, as if it were that mount.
+pub(crate) fn foreign_uri_error() -> Error {
+    Error::unavailable("the server behind this mount returned a URI of another mount")
+}
+
 impl Mount {
     async fn list_public(
         &self,
@@ -138,9 +148,7 @@ impl Mount {
 
     /// Sets the public URIs of a page, and removes items that another mount takes precedence for.
     fn publish_page(&self, page: &mut Page<Resource>, mounts: &MountList) -> Result<()> {
-        page.items.retain(|item| {
-            !taking_precedence(mounts, self).any(|other| other.address.split(&item.uri).is_some())
-        });
+        page.items.retain(|item| !is_claimed_by_other(mounts, self, &item.uri));
         if !matches!(*self.address, Address::Declared { .. } | Address::Fallback) {
             page.items = self.publish_memo.map(std::mem::take(&mut page.items), |mut item| {
                 self.publish_uri(&mut item, None)?;
@@ -209,16 +217,22 @@ impl Provider for Catalog {
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
-        let (mount, local) = find_owner(&self.mounts_for(ctx), uri)?;
+        let mounts = self.mounts_for(ctx);
+        let (mount, local) = find_owner(&mounts, uri)?;
         let read = mount.provider.read(ctx, &local, request).await;
         let mut reading = read.map_err(|error| mount.with_public_uri(error, uri))?;
         let asked = Some((&local, uri));
+        let publish = |resource: &mut Arc<Resource>| {
+            if is_claimed_by_other(&mounts, &mount, &resource.uri) {
+                return Err(mount.with_mount_name(foreign_uri_error()));
+            }
+            mount.publish_uri(resource, asked)
+        };
         match &mut reading.content {
             Content::Parts(parts) => {
-                let mut resources = parts.iter_mut().map(|part| &mut part.resource);
-                resources.try_for_each(|resource| mount.publish_uri(resource, asked))?;
+                parts.iter_mut().map(|part| &mut part.resource).try_for_each(publish)?;
             }
-            Content::Collection(resource) => mount.publish_uri(resource, asked)?,
+            Content::Collection(resource) => publish(resource)?,
             Content::InputRequired(_) => {}
         }
         Ok(reading)

@@ -1,6 +1,7 @@
 //! Tools and prompts of all mounts: merged lists, public names, and routing of calls.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,7 +12,7 @@ use resource::{
 };
 
 use crate::address::Address;
-use crate::catalog::{Catalog, MountList};
+use crate::catalog::{Catalog, MountList, foreign_uri_error, is_claimed_by_other};
 use crate::merge;
 use crate::mount::Mount;
 use crate::tool_name;
@@ -61,6 +62,28 @@ impl UriRewrite for Address {
     fn to_local(&self, public: &str) -> Option<String> {
         let local = self.split(&Uri::parse(public).ok()?)?;
         Some(local.as_str().to_owned())
+    }
+}
+
+/// The rewriting of the fallback mount, whose URIs stay as they are. It keeps URIs of other mounts
+/// from the client, and notes that there were some.
+struct FallbackRewrite<'a> {
+    mounts: &'a MountList,
+    mount: &'a Mount,
+    has_foreign: AtomicBool,
+}
+
+impl UriRewrite for FallbackRewrite<'_> {
+    fn to_public(&self, local: &str) -> Option<String> {
+        let uri = Uri::parse(local).ok()?;
+        is_claimed_by_other(self.mounts, self.mount, &uri).then(|| {
+            self.has_foreign.store(true, Ordering::Relaxed);
+            "about:invalid".to_owned()
+        })
+    }
+
+    fn to_local(&self, _public: &str) -> Option<String> {
+        None
     }
 }
 
@@ -189,8 +212,16 @@ impl Relay for Catalog {
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
         let (mount, local) = self.find_component(ctx, call.kind, call.name).await?;
         let relay = mount.relay().ok_or_else(|| unknown_component(call.kind, call.name))?;
-        let calling = ComponentCall { name: &local, uri_rewrite: &*mount.address, ..*call };
+        let (mounts, has_foreign) = (&self.mounts(), AtomicBool::new(false));
+        let fallback = FallbackRewrite { mounts, mount: &mount, has_foreign };
+        let uri_rewrite: &dyn UriRewrite =
+            if mount.is_fallback() { &fallback } else { &*mount.address };
+        let calling = ComponentCall { name: &local, uri_rewrite, ..*call };
         let called = relay.call_component(ctx, &calling).await;
+        let called = match fallback.has_foreign.into_inner() {
+            true => called.and(Err(foreign_uri_error())),
+            false => called,
+        };
         called.map_err(|error| mount.with_mount_name(error))
     }
 

@@ -1,5 +1,6 @@
 //! Command-line arguments, declared with clap. The doc comments are the help texts.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -27,6 +28,9 @@ pub(crate) enum CliCommand {
     HostConfig(HostConfigArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Run a program for refdesk, and end it with refdesk
+    #[command(hide = true)]
+    Supervise(SuperviseArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -124,4 +128,13 @@ pub(crate) enum Host {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SuperviseArgs {
+    /// The process id of refdesk
+    pub(crate) parent: i32,
+    /// The program and its arguments
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
 }

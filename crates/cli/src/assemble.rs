@@ -3,6 +3,7 @@
 //! The only module that knows every kind of provider.
 
 mod access;
+mod program_env;
 mod statics;
 mod upstream;
 mod uri_conflicts;

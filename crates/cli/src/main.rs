@@ -24,6 +24,10 @@ fn main() -> ExitCode {
     let args = Args::parse();
     output::start_log();
     let done = match args.command {
+        CliCommand::Supervise(args) => {
+            return commands::supervise::run(&args)
+                .unwrap_or_else(|error| output::report_error(&error));
+        }
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),

@@ -82,6 +82,7 @@ impl Client {
         }
         repeat_with_input(caller, params, |params| async move {
             let result = self.send_with_headers(ctx, call, &params).await?;
+            let result = self.connection.connector.mask.apply_json(result);
             Ok(components::public_result(&result, call.uri_rewrite))
         })
         .await

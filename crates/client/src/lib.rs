@@ -13,6 +13,7 @@ mod options;
 mod reconnect;
 mod remote_server;
 mod resources;
+mod secret_mask;
 mod server_requests;
 mod session;
 mod transport;

@@ -14,6 +14,7 @@ use protocol::{ClientIdentity, Peer, Revision, RpcError};
 use crate::error::{Error, TransportFailure};
 use crate::notifications::NotificationDispatcher;
 use crate::options::{Options, ServerTarget};
+use crate::secret_mask::SecretMask;
 use crate::server_requests::ServerRequestHandler;
 use crate::transport::connection::{Connection, RequestHooks, RequestTimeout, request_headers};
 use crate::transport::http::{self, HttpPool, HttpVariant};
@@ -44,6 +45,8 @@ pub(crate) struct Connector {
     pub(crate) options: Options,
     pub(crate) notifications: Arc<NotificationDispatcher>,
     pub(crate) identity: ClientIdentity,
+    /// The secrets of the target.
+    pub(crate) mask: Arc<SecretMask>,
     next_id: AtomicU64,
     /// The HTTP connection pool, shared by all connection attempts.
     pool: OnceLock<Result<Arc<HttpPool>, Error>>,
@@ -54,7 +57,8 @@ impl Connector {
         let identity = options.identity();
         // Ids start at 1: some servers take 0 for a missing id.
         let (next_id, pool) = (AtomicU64::new(1), OnceLock::new());
-        Self { target, options, notifications: Arc::default(), identity, next_id, pool }
+        let mask = Arc::new(SecretMask::for_target(&target));
+        Self { target, options, notifications: Arc::default(), identity, mask, next_id, pool }
     }
 
     pub(crate) fn allocate_id(&self) -> u64 {
@@ -255,7 +259,7 @@ impl Connector {
 
     fn new_pending(&self) -> Arc<PendingRequests> {
         let handler = self.options.relays_requests.then_some(ServerRequestHandler::NoCaller);
-        PendingRequests::new(Arc::clone(&self.notifications), handler)
+        PendingRequests::new(Arc::clone(&self.notifications), handler, Arc::clone(&self.mask))
     }
 
     fn new_connection(
@@ -271,8 +275,10 @@ impl Connector {
         let Options { max_message_bytes: message, exit_timeout: farewell, .. } = self.options;
         self.new_connection(|board| {
             Ok(match &self.target {
-                ServerTarget::Child { command, args, env, cwd } => {
-                    let program = child::ChildCommand { command, args, env, cwd: cwd.as_ref() };
+                ServerTarget::Child { command, args, inherited_env, env, cwd } => {
+                    let (cwd, supervisor) = (cwd.as_ref(), self.options.supervisor.as_ref());
+                    let program =
+                        child::ChildCommand { supervisor, command, args, inherited_env, env, cwd };
                     Box::new(child::spawn(program, board, message, farewell)?)
                 }
                 ServerTarget::Pipes(pipes) => {

@@ -1,5 +1,6 @@
 //! Client configuration: target, timeouts, limits, backoff.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -20,7 +21,9 @@ pub enum ServerTarget {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Environment variables to set in addition to the inherited environment.
+        /// The environment variables that the program inherits. It gets no others.
+        inherited_env: Vec<(String, OsString)>,
+        /// Environment variables to set in addition; their values are secret.
         env: Vec<(String, String)>,
         /// Working directory; `None` inherits ours.
         cwd: Option<PathBuf>,
@@ -54,7 +57,7 @@ impl fmt::Debug for ServerTarget {
         };
         match self {
             // Arguments may contain tokens, so only their number is printed.
-            Self::Child { command, args, env, cwd } => f
+            Self::Child { command, args, inherited_env: _, env, cwd } => f
                 .debug_struct("Child")
                 .field("command", command)
                 .field("args", &args.len())
@@ -107,6 +110,10 @@ pub struct Options {
     pub backoff: Backoff,
     /// How long a child process may take to exit after its input closes, and again after SIGTERM.
     pub exit_timeout: Duration,
+    /// The program that starts children, called with `supervise <our process id> -- <command>`; it
+    /// ends the command with all its descendants when this process dies. `None` starts them
+    /// directly.
+    pub supervisor: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -123,6 +130,7 @@ impl Default for Options {
             max_message_bytes: 64 << 20,
             backoff: Backoff { first: Duration::from_millis(500), max: Duration::from_secs(60) },
             exit_timeout: Duration::from_secs(2),
+            supervisor: None,
         }
     }
 }
@@ -154,6 +162,7 @@ mod tests {
         let child = ServerTarget::Child {
             command: "run".to_owned(),
             args: vec!["--token=s3cret".to_owned()],
+            inherited_env: Vec::new(),
             env: vec![("KEY".to_owned(), "s3cret".to_owned())],
             cwd: None,
         };

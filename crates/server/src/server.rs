@@ -27,6 +27,7 @@ use crate::lifecycle::IncomingRequest;
 use crate::limits::Limits;
 use crate::param_headers::ParamHeaderTable;
 use crate::rate_limit::RateLimit;
+use crate::request_state::StateSeal;
 use crate::watchers::WatcherRegistry;
 use crate::window::LineIndex;
 
@@ -50,6 +51,7 @@ pub struct Server {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) limits: Limits,
     pub(crate) seal: CursorSeal,
+    pub(crate) state_seal: StateSeal,
     collections_mode: CollectionsMode,
     pub(crate) completion_rate: RateLimit,
     rows: RowCache,
@@ -86,7 +88,7 @@ impl Server {
         key: [u8; 32],
         collections_mode: CollectionsMode,
     ) -> Self {
-        let seal = CursorSeal::new(key);
+        let (seal, state_seal) = (CursorSeal::new(key), StateSeal::new(&key));
         let completion_rate = RateLimit::new(limits.completions_per_second);
         let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
         // One principal leaves room for others.
@@ -99,6 +101,7 @@ impl Server {
             provider,
             limits,
             seal,
+            state_seal,
             collections_mode,
             completion_rate,
             rows,

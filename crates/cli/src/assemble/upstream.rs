@@ -5,7 +5,12 @@ use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
 use super::DEFAULT_TIMEOUT;
+use super::program_env::inherited_names;
 use crate::settings::{CommandSetting, Diagnostic, MountSettings, Secret, Settings, UpstreamMount};
+
+/// This program, whose command `supervise` starts the programs of mounts. The link also leads to it
+/// after its file was replaced.
+const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Builds the provider of the server in `declared`; does not connect yet.
 pub(super) fn build_upstream(
@@ -15,7 +20,7 @@ pub(super) fn build_upstream(
     declared: &UpstreamMount,
 ) -> Result<Upstream, Diagnostic> {
     let target = match (&declared.command, &declared.url) {
-        (Some(command), None) => program_target(settings, command, declared)?,
+        (Some(command), None) => program_target(settings, name, (command, declared))?,
         (None, Some(url)) => ServerTarget::Http {
             url: expand_variables(settings, url)?,
             headers: expand_pairs(settings, &declared.headers)?,
@@ -30,8 +35,13 @@ pub(super) fn build_upstream(
         Some(span) => (span.0, span.0),
         None => (usual.timeout, DEFAULT_TIMEOUT),
     };
-    let options =
-        client::Options { timeout, resource_timeout: reading, relays_requests: true, ..usual };
+    let options = client::Options {
+        timeout,
+        resource_timeout: reading,
+        relays_requests: true,
+        supervisor: Some(OWN_PROGRAM.into()),
+        ..usual
+    };
     let client = Client::new(target, options);
     let usual = Options::new(client);
     let listing = declared.listing.map_or(usual.listing_ttl, |span| span.0);
@@ -41,8 +51,8 @@ pub(super) fn build_upstream(
 
 fn program_target(
     settings: &Settings,
-    command: &Spanned<CommandSetting>,
-    declared: &UpstreamMount,
+    name: &str,
+    (command, declared): (&Spanned<CommandSetting>, &UpstreamMount),
 ) -> Result<ServerTarget, Diagnostic> {
     let mut words = Vec::new();
     match command.get_ref() {
@@ -56,7 +66,19 @@ fn program_target(
     let Some(command) = words.next().transpose()? else {
         return Err(settings.diagnostic(command.span(), "`command` names no program", None));
     };
+    let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let names = inherited_names(environment, &declared.inherit_env);
+    let inherited = names.join(" ");
+    tracing::info!(
+        mount = name,
+        inherited,
+        "the program inherits these environment variables only"
+    );
     Ok(ServerTarget::Child {
+        inherited_env: names
+            .into_iter()
+            .filter_map(|name| std::env::var_os(&name).map(|value| (name, value)))
+            .collect(),
         command,
         args: words.collect::<Result<_, _>>()?,
         env: expand_pairs(settings, &declared.env)?,

@@ -17,6 +17,8 @@ pub(crate) struct UpstreamMount {
     pub(crate) command: Option<Spanned<CommandSetting>>,
     pub(crate) args: Vec<Spanned<Secret>>,
     pub(crate) env: BTreeMap<String, Spanned<Secret>>,
+    /// Globs of the environment variables to inherit, besides the usual ones.
+    pub(crate) inherit_env: Vec<String>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) url: Option<Spanned<Secret>>,
     pub(crate) headers: BTreeMap<String, Spanned<Secret>>,

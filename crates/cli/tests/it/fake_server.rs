@@ -43,6 +43,8 @@ pub(crate) enum FakeResponse {
     Error(i64, &'static str),
     /// Never answers.
     Hang,
+    /// Responds with this JSON as the result, byte for byte.
+    RawResult(String),
     /// Sends this text instead of a response.
     Raw(&'static str),
     /// Responds with a text of this many bytes.
@@ -311,6 +313,9 @@ impl FakeServerInner {
             FakeResponse::Error(code, words) => {
                 let error = json!({ "code": code, "message": words });
                 write!(out, "{}", json!({ "jsonrpc": "2.0", "id": id, "error": error }))?;
+            }
+            FakeResponse::RawResult(result) => {
+                write!(out, r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)?;
             }
             FakeResponse::Raw(words) => write!(out, "{words}")?,
             FakeResponse::Flood(size) => {

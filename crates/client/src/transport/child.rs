@@ -1,5 +1,6 @@
 //! Child process transport: starts a program, talks over its pipes, and ends it with its children.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -20,13 +21,34 @@ const STDERR_BYTES: usize = 4 << 10;
 /// How long to drain the output of a program that has exited.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// The exit status of a supervisor, or a shell, that cannot start its program.
+const CANNOT_START: i32 = 127;
+
 /// The program to start.
 #[derive(Clone, Copy)]
 pub(crate) struct ChildCommand<'a> {
+    pub(crate) supervisor: Option<&'a PathBuf>,
     pub(crate) command: &'a str,
     pub(crate) args: &'a [String],
+    pub(crate) inherited_env: &'a [(String, OsString)],
     pub(crate) env: &'a [(String, String)],
     pub(crate) cwd: Option<&'a PathBuf>,
+}
+
+impl ChildCommand<'_> {
+    fn command(&self) -> Command {
+        let mut command = match self.supervisor {
+            None => Command::new(self.command),
+            Some(supervisor) => {
+                let mut command = Command::new(supervisor);
+                command.arg("supervise");
+                command.arg(std::process::id().to_string()).arg("--").arg(self.command);
+                command
+            }
+        };
+        command.args(self.args);
+        command
+    }
 }
 
 /// Starts a program in a process group of its own, so that its children end with it.
@@ -36,13 +58,15 @@ pub(crate) fn spawn(
     most: usize,
     farewell: Duration,
 ) -> Result<PipeTransport, Error> {
-    let mut command = Command::new(program.command);
-    command.args(program.args).envs(program.env.iter().map(|(name, value)| (name, value)));
+    let mut command = program.command();
+    command.env_clear().envs(program.inherited_env.iter().map(|(name, value)| (name, value)));
+    command.envs(program.env.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = program.cwd {
         command.current_dir(folder);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.process_group(0).kill_on_drop(true);
+    // A supervisor must live to end the program; the end of this process ends the supervisor.
+    command.process_group(0).kill_on_drop(program.supervisor.is_none());
     let failed = |error| Error::Unreachable(format!("cannot start {}: {error}", program.command));
     let mut child = command.spawn().map_err(failed)?;
     let (Some(input), Some(output), Some(errors)) =
@@ -52,7 +76,7 @@ pub(crate) fn spawn(
     };
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let complaints = Arc::new(StderrTail::default());
-    tokio::spawn(drain_stderr(errors, Arc::clone(&complaints)));
+    tokio::spawn(drain_stderr(errors, Arc::clone(&complaints), Arc::clone(&pending)));
     let (pipe, ends) = PipeTransport::start(output, input, Arc::clone(&pending), most);
     let keeper =
         ChildSupervisor { child, group, stderr: complaints, pending, exit_timeout: farewell };
@@ -85,8 +109,14 @@ impl ChildSupervisor {
             }
         };
         let complaint = self.stderr.text();
+        let complaint = self.pending.mask().apply(&complaint);
         let why = if complaint.is_empty() { why } else { format!("{why}; stderr: {complaint}") };
-        self.pending.end(&Error::Closed(why));
+        let exit = self.child.try_wait().ok().flatten().and_then(|status| status.code());
+        let error = match exit {
+            Some(CANNOT_START) => Error::Unreachable(why),
+            _ => Error::Closed(why),
+        };
+        self.pending.end(&error);
         // Its input closes with the writer; that asks the program to exit.
         tasks.writer.abort();
         self.stop().await;
@@ -140,16 +170,33 @@ impl StderrTail {
 
     fn text(&self) -> String {
         let kept = self.0.lock();
-        String::from_utf8_lossy(&kept).trim().to_owned()
+        // Half a line may be half a secret.
+        let is_cut = kept.len() == STDERR_BYTES;
+        let start = kept.iter().position(|byte| is_cut && *byte == b'\n').unwrap_or(0);
+        String::from_utf8_lossy(&kept[start..]).trim().to_owned()
     }
 }
 
-/// Drains stderr without limit; otherwise the program would block when the pipe is full.
-async fn drain_stderr(mut errors: ChildStderr, stderr: Arc<StderrTail>) {
+/// Drains stderr without limit; otherwise the program would block when the pipe is full. Logs whole
+/// lines, so that no secret escapes the mask in two halves.
+async fn drain_stderr(
+    mut errors: ChildStderr,
+    stderr: Arc<StderrTail>,
+    pending: Arc<PendingRequests>,
+) {
     let mut buffer = vec![0; 16 << 10];
+    let mut line = Vec::new();
     while let Ok(read @ 1..) = errors.read(&mut buffer).await {
         stderr.push(&buffer[..read]);
-        tracing::debug!(said = %String::from_utf8_lossy(&buffer[..read.min(STDERR_BYTES)]), "stderr");
+        for byte in &buffer[..read] {
+            if *byte != b'\n' && line.len() < STDERR_BYTES {
+                line.push(*byte);
+                continue;
+            }
+            let said = String::from_utf8_lossy(&line);
+            tracing::debug!(said = %pending.mask().apply(&said), "stderr");
+            line.clear();
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::time;
 
 use crate::error::{Error, TransportFailure};
 use crate::notifications::{NotificationDispatcher, NotificationKind, ServerNotification};
+use crate::secret_mask::SecretMask;
 use crate::server_requests::ServerRequestHandler;
 
 /// How many server requests may be handled concurrently.
@@ -33,6 +34,7 @@ pub(crate) struct PendingRequests {
     requests: Mutex<HashMap<u64, PendingRequest>>,
     notifications: Arc<NotificationDispatcher>,
     default_handler: Option<ServerRequestHandler>,
+    mask: Arc<SecretMask>,
     server_requests: Arc<Semaphore>,
     answer_sender: OnceLock<AnswerSender>,
     /// Why the connection accepts no more requests, once it does not.
@@ -62,16 +64,23 @@ impl PendingRequests {
     pub(crate) fn new(
         dispatcher: Arc<NotificationDispatcher>,
         handler: Option<ServerRequestHandler>,
+        mask: Arc<SecretMask>,
     ) -> Arc<Self> {
         Arc::new(Self {
             requests: Mutex::default(),
             notifications: dispatcher,
             default_handler: handler,
+            mask,
             server_requests: Arc::new(Semaphore::new(MAX_SERVER_REQUESTS)),
             answer_sender: OnceLock::new(),
             end_reason: watch::Sender::new(None),
             has_ended: watch::Sender::new(false),
         })
+    }
+
+    /// The secrets that must not leave this connection.
+    pub(crate) fn mask(&self) -> &SecretMask {
+        &self.mask
     }
 
     pub(crate) fn notifications(&self) -> &NotificationDispatcher {
@@ -162,7 +171,8 @@ impl PendingRequests {
         for message in frame::parse_lenient(bytes)? {
             match message {
                 Message::Response { id, outcome } => {
-                    let outcome = outcome.map(ToOwned::to_owned).map_err(RpcError::decode);
+                    let masked = |error| self.mask.apply_error(RpcError::decode(error));
+                    let outcome = outcome.map(ToOwned::to_owned).map_err(masked);
                     self.resolve(id.as_ref(), outcome)
                 }
                 Message::Request { id, method, params } => {
@@ -222,7 +232,7 @@ impl PendingRequests {
         if method == methods::LOG_MESSAGE
             && let (Some((handler, _)), Some(message)) = (self.handler_for(during), &params)
         {
-            handler.log(message);
+            handler.log(&self.mask.apply_json(message.clone()));
         }
         let about = match UpstreamNotification::decode(&method, params.as_deref()) {
             UpstreamNotification::Progress { token, step } => {

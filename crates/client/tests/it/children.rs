@@ -24,6 +24,7 @@ fn shell(script: &str, env: &[(&str, &str)]) -> ServerTarget {
     ServerTarget::Child {
         command: "sh".to_owned(),
         args: vec!["-c".to_owned(), format!("{OPENING}{script}")],
+        inherited_env: vec![],
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         cwd: None,
     }
@@ -57,7 +58,10 @@ async fn a_program_is_started_where_and_with_what_it_was_told() {
     };
     let place = folder.path().canonicalize().unwrap();
     let cwd = Some(place.clone());
-    let client = Client::new(ServerTarget::Child { command, args, env, cwd }, fast_options());
+    let client = Client::new(
+        ServerTarget::Child { command, args, inherited_env: vec![], env, cwd },
+        fast_options(),
+    );
     let listed = list(&client).await.unwrap();
     assert_eq!(listed, format!(r#"{{"is":"v","in":"{}"}}"#, place.display()));
 }
@@ -65,12 +69,18 @@ async fn a_program_is_started_where_and_with_what_it_was_told() {
 #[tokio::test]
 async fn a_program_that_does_not_start_is_unreachable() {
     let (command, args, env, cwd) = ("/nonexistent/program".to_owned(), vec![], vec![], None);
-    let client = Client::new(ServerTarget::Child { command, args, env, cwd }, fast_options());
+    let client = Client::new(
+        ServerTarget::Child { command, args, inherited_env: vec![], env, cwd },
+        fast_options(),
+    );
     assert!(matches!(list(&client).await, Err(Error::Unreachable(_))));
     let script = "echo broken settings >&2; exit 3";
     let args = vec!["-c".to_owned(), script.to_owned()];
     let (command, env) = ("sh".to_owned(), vec![]);
-    let client = Client::new(ServerTarget::Child { command, args, env, cwd: None }, fast_options());
+    let client = Client::new(
+        ServerTarget::Child { command, args, inherited_env: vec![], env, cwd: None },
+        fast_options(),
+    );
     let error = list(&client).await.unwrap_err();
     let Error::Unreachable(why) = &error else { panic!("{error}") };
     assert!(why.contains("exit status: 3") && why.contains("broken settings"), "{why}");

@@ -11,7 +11,7 @@ use crate::inbound::shape::unknown_members::UnknownMembersShape;
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
 use crate::json::raw_object::parse_members;
-use crate::outbound::components::one_line;
+use crate::json::sanitize::sanitize_json;
 
 /// A notification to a client.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,11 +58,11 @@ pub fn relayed_members(params: &RawValue) -> UnknownMembers {
             "_meta" => {
                 for (name, raw) in parse_members(Some(raw), "_meta").unwrap_or_default() {
                     if name != META_SUBSCRIPTION_ID {
-                        extra.set(MemberPlace::Meta, name, one_line(raw.get()));
+                        extra.set(MemberPlace::Meta, name, sanitize_json(raw.get()));
                     }
                 }
             }
-            _ => extra.set(MemberPlace::TopLevel, name, one_line(raw.get())),
+            _ => extra.set(MemberPlace::TopLevel, name, sanitize_json(raw.get())),
         }
     }
     extra

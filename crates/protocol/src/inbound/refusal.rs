@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
-use crate::outbound::components::one_line;
+use crate::json::sanitize::sanitize_json;
 use crate::revision::{Dialect, Revision};
 
 /// A JSON-RPC error as the client receives it.
@@ -221,7 +221,7 @@ impl Serialize for ErrorData {
         match self {
             Self::Own(value) => value.serialize(serializer),
             Self::FromUpstream(json) => {
-                let raw = RawValue::from_string(one_line(json.as_str()).into_owned());
+                let raw = RawValue::from_string(sanitize_json(json.as_str()).into_owned());
                 raw.map_err(serde::ser::Error::custom)?.serialize(serializer)
             }
         }

@@ -3,4 +3,5 @@
 pub mod frame;
 pub mod outgoing;
 pub(crate) mod raw_object;
+pub(crate) mod sanitize;
 pub(crate) mod unescape;

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::json::unescape::unescape_string;
 use crate::outbound::response::MalformedMessage;
 
 /// Writes a JSON object member by member.
@@ -93,14 +94,18 @@ pub(crate) fn parse_elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
-/// The value of a JSON string; `None` if `raw` is no string.
+/// The value of a JSON string; `None` if `raw` is no string. Unpaired surrogates become U+FFFD.
 pub(crate) fn parse_string(raw: &RawValue) -> Option<Cow<'_, str>> {
     unquote(raw.get())
 }
 
-/// The value of a JSON string; `None` if `json` is no string.
+/// The value of a JSON string; `None` if `json`, which is valid JSON, is no string. Unpaired
+/// surrogates become U+FFFD.
 pub(crate) fn unquote(json: &str) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<JsonString<'_>>(json).ok().map(|name| name.0)
+    serde_json::from_str::<JsonString<'_>>(json)
+        .ok()
+        .map(|name| name.0)
+        .or_else(|| String::from_utf8(unescape_string(json)?).ok().map(Cow::Owned))
 }
 
 /// JSON text with replacements for some of its values. All other bytes stay as they are.

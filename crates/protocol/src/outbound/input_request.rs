@@ -5,15 +5,17 @@
 //! responses. This file encodes, decodes and relays both forms.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use resource::{Error, Json, Result, UpstreamError};
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
 use crate::json::raw_object::{JsonEdits, ObjectWriter, members_of, parse_members, parse_string};
+use crate::json::sanitize::sanitize_json;
 use crate::outbound::components::one_line;
 use crate::outbound::request::methods;
 use crate::outbound::response::MalformedMessage;
@@ -124,7 +126,7 @@ pub fn encode_input_request(id: &RequestId, method: &str, params: &Json) -> Outg
     id.write(&mut written);
     out.put_raw("id", &String::from_utf8_lossy(&written));
     out.put_string("method", method);
-    out.put_raw("params", &one_line(params.as_str()));
+    out.put_raw("params", &sanitize_json(params.as_str()));
     Outgoing::from_bytes(out.finish())
 }
 
@@ -140,7 +142,7 @@ pub fn encode_log_message(message: &Json) -> Outgoing {
     let mut out = ObjectWriter::new();
     out.put_string("jsonrpc", "2.0");
     out.put_string("method", "notifications/message");
-    out.put_raw("params", &one_line(message.as_str()));
+    out.put_raw("params", &sanitize_json(message.as_str()));
     Outgoing::from_bytes(out.finish())
 }
 
@@ -234,19 +236,38 @@ pub fn with_input_response(
     RawValue::from_string(out.finish()).map_err(|_| MalformedMessage::new("invalid params"))
 }
 
-/// Replaces `requestState` in a result by its sealed form, so that a client cannot forge it. A
-/// result without a string there stays as it is.
-pub fn seal_request_state(result: &Json, close: impl FnOnce(&str) -> String) -> Json {
-    let edited = map_request_state(result, |state| Ok(close(state)));
-    edited.unwrap_or_else(|_| result.clone())
+/// The `arguments` of a call's parameters as canonical JSON, whatever the order of its members and
+/// its white space; empty without arguments.
+pub fn canonical_arguments(params: &Json) -> String {
+    let Some(raw) = find_member(params.as_str(), "arguments") else { return String::new() };
+    let sorted = serde_json::from_str::<BTreeMap<String, Value>>(raw.get());
+    let sorted = sorted.and_then(|members| serde_json::to_string(&members));
+    sorted.unwrap_or_else(|_| raw.get().to_owned())
+}
+
+/// Replaces `requestState` in a result by its sealed form, so that a client can neither read nor
+/// forge it. A result without a string there stays as it is.
+pub fn seal_request_state(
+    result: &Json,
+    close: impl FnOnce(&str) -> Result<Vec<u8>>,
+) -> Result<Json> {
+    match find_member(result.as_str(), REQUEST_STATE).and_then(parse_string) {
+        Some(_) => map_request_state(result, |state| {
+            Ok(base64_simd::URL_SAFE_NO_PAD.encode_to_string(close(state)?))
+        }),
+        None => Ok(result.clone()),
+    }
 }
 
 /// Undoes [`seal_request_state`] in the parameters of the repeated request.
 pub fn open_request_state(
     params: &Json,
-    open: impl FnOnce(&str) -> Result<String>,
+    open: impl FnOnce(Vec<u8>) -> Result<String>,
 ) -> Result<Json> {
-    map_request_state(params, open)
+    map_request_state(params, |text| {
+        let sealed = base64_simd::URL_SAFE_NO_PAD.decode_to_vec(text.as_bytes());
+        open(sealed.map_err(|_| Error::invalid("requestState does not belong to this request"))?)
+    })
 }
 
 fn map_request_state(json: &Json, form: impl FnOnce(&str) -> Result<String>) -> Result<Json> {

@@ -8,6 +8,8 @@ use resource::{Cursor, Error, Result};
 
 /// How many pages a list may have.
 pub(super) const PAGES: u32 = 1_000;
+/// How many bytes of descriptions one walk of a list may pass.
+const MAX_WALK_BYTES: u64 = 128 << 20;
 
 /// A place in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,6 +20,8 @@ pub(super) struct UpstreamCursor {
     pub(super) last: Option<String>,
     /// The number of pages before it.
     depth: u32,
+    /// The weight of the pages before it, in bytes.
+    walked: u64,
     /// The hash of an earlier page's cursor; meeting it again proves a cycle (Brent's algorithm).
     tortoise: u64,
 }
@@ -28,9 +32,15 @@ impl UpstreamCursor {
         Self { last: Some(last.to_owned()), ..self.clone() }
     }
 
-    /// The start of the next page, which the server calls `cursor`. Fails on a cycle, and beyond
-    /// [`PAGES`] pages.
-    pub(super) fn next_page(&self, cursor: String) -> Result<Self> {
+    /// Whether the walk ends after this page, which weighs `weight` bytes, because it would use too
+    /// much memory.
+    pub(super) fn is_exhausted(&self, weight: usize) -> bool {
+        self.walked.saturating_add(weight as u64) > MAX_WALK_BYTES
+    }
+
+    /// The start of the next page, which the server calls `cursor`; this page weighs `weight`
+    /// bytes. Fails on a cycle, and beyond [`PAGES`] pages.
+    pub(super) fn next_page(&self, cursor: String, weight: usize) -> Result<Self> {
         let depth = self.depth + 1;
         let mark = cursor_hash(&cursor);
         if self.cursor.as_ref() == Some(&cursor) || (self.depth > 0 && mark == self.tortoise) {
@@ -41,11 +51,15 @@ impl UpstreamCursor {
             return Err(Error::unavailable(words));
         }
         let tortoise = if depth.is_power_of_two() { mark } else { self.tortoise };
-        Ok(Self { cursor: Some(cursor), last: None, depth, tortoise })
+        let walked = self.walked.saturating_add(weight as u64);
+        Ok(Self { cursor: Some(cursor), last: None, depth, walked, tortoise })
     }
 
     pub(super) fn encode(&self) -> Cursor {
-        let packed = Packer::default().integer(u64::from(self.depth)).integer(self.tortoise);
+        let packed = Packer::default()
+            .integer(u64::from(self.depth))
+            .integer(self.walked)
+            .integer(self.tortoise);
         Cursor(packed.bytes(self.cursor.as_ref()).bytes(self.last.as_ref()).finish().into())
     }
 
@@ -61,6 +75,7 @@ impl UpstreamCursor {
 fn decode_bytes(bytes: &[u8]) -> Option<UpstreamCursor> {
     let mut parts = Unpacker::new(bytes);
     let depth = u32::try_from(parts.integer()?).ok()?;
+    let walked = parts.integer()?;
     let tortoise = parts.integer()?;
     let cursor = parts.text()?.map(str::to_owned);
     let last = parts.text()?.map(str::to_owned);
@@ -69,6 +84,7 @@ fn decode_bytes(bytes: &[u8]) -> Option<UpstreamCursor> {
         cursor,
         last,
         depth,
+        walked,
         tortoise,
     })
 }
@@ -90,7 +106,7 @@ mod tests {
             let mut place = UpstreamCursor::default();
             let mut at = 0;
             let steps = (0..PAGES).take_while(|_| {
-                let next = place.next_page(at.to_string());
+                let next = place.next_page(at.to_string(), 1);
                 at = if at + 1 < lead + length { at + 1 } else { lead };
                 next.map(|next| place = UpstreamCursor::decode(Some(&next.encode())).unwrap())
                     .is_ok()
@@ -103,7 +119,7 @@ mod tests {
     #[test]
     fn a_list_without_end_ends() {
         let mut place = UpstreamCursor::default();
-        let turns = (0..).take_while(|at: &u32| match place.next_page(at.to_string()) {
+        let turns = (0..).take_while(|at: &u32| match place.next_page(at.to_string(), 1) {
             Ok(next) => {
                 place = next;
                 true
@@ -119,7 +135,7 @@ mod tests {
                                              last in any::<Option<String>>()) {
             let mut place = UpstreamCursor::default();
             for cursor in cursors {
-                place = place.next_page(cursor).unwrap_or(place);
+                place = place.next_page(cursor, 300).unwrap_or(place);
             }
             let place = UpstreamCursor { last, ..place };
             prop_assert_eq!(UpstreamCursor::decode(Some(&place.encode())).unwrap(), place);

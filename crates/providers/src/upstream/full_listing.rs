@@ -87,8 +87,8 @@ impl Inner {
             }
             let Some(cursor) = &leaf.next else { break };
             // The list goes in a circle, so all its pages were seen.
-            let Ok(next) = place.next_page(cursor.clone()) else { break };
-            if all.len() >= ENTRIES {
+            let Ok(next) = place.next_page(cursor.clone(), leaf.weight) else { break };
+            if all.len() >= ENTRIES || place.is_exhausted(leaf.weight) {
                 tracing::warn!(ENTRIES, "the list of a server is too long and was cut");
                 break;
             }

@@ -6,6 +6,7 @@
 mod capabilities;
 mod cursor;
 mod error_mapping;
+mod flaw_log;
 mod full_listing;
 mod health;
 mod options;
@@ -18,7 +19,6 @@ mod stat;
 mod watch;
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 use error_mapping::{completion, public_error};
+use flaw_log::FlawLog;
 use full_listing::FullListing;
 use health::{FailureLog, WallClockTimes};
 pub use options::Options;
@@ -83,7 +84,7 @@ struct UpstreamShared {
     poll_permits: Semaphore,
     failure_log: FailureLog,
     wall_clock_times: WallClockTimes,
-    has_warned: AtomicBool,
+    flaw_log: Arc<FlawLog>,
     /// The views whose caches a change invalidates.
     views: Mutex<Vec<Weak<Inner>>>,
 }
@@ -116,7 +117,8 @@ impl Upstream {
         let Options { client, listing_ttl: listing, poll_interval: poll, reads_to_describe } =
             options;
         let standing = client.status();
-        let relayed = UpstreamRelay::new(client.clone());
+        let flaw_log = Arc::new(FlawLog::default());
+        let relayed = UpstreamRelay::new(client.clone(), Arc::clone(&flaw_log));
         let shared = UpstreamShared {
             client,
             relay: relayed,
@@ -131,7 +133,7 @@ impl Upstream {
             poll_permits: Semaphore::new(MAX_CONCURRENT_POLLS),
             failure_log: FailureLog::default(),
             wall_clock_times: WallClockTimes::default(),
-            has_warned: AtomicBool::new(false),
+            flaw_log,
             views: Mutex::default(),
         };
         let views = Cache::new(CacheBounds::entries(MAX_VIEWS));
@@ -233,7 +235,7 @@ impl Inner {
         async move {
             let mut listed = inner.client.list(&list, cursor.as_deref()).await?;
             inner.failure_log.record_success();
-            inner.warn_once(listed.skipped, listed.contradictory);
+            inner.flaw_log.record(&listed);
             listed.items.iter_mut().for_each(|resource| inner.apply_capabilities(resource));
             Ok(listed)
         }
@@ -264,7 +266,7 @@ impl Inner {
             async move {
                 let listed = inner.client.templates(cursor.as_deref()).await?;
                 inner.failure_log.record_success();
-                inner.warn_once(listed.skipped, listed.contradictory);
+                inner.flaw_log.record(&listed);
                 Ok(listed)
             }
         };
@@ -302,13 +304,6 @@ impl Inner {
         match self.describe(parent).await {
             Ok(_) => Error::invalid("not a collection").about(parent).caused_by(failure),
             Err(error) => error,
-        }
-    }
-
-    /// Logs once that the server sends invalid list entries.
-    fn warn_once(&self, left_out: usize, contradictory: usize) {
-        if left_out + contradictory > 0 && !self.has_warned.swap(true, Ordering::Relaxed) {
-            tracing::warn!(left_out, contradictory, "a server lists invalid entries");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use client::{DecodedPage, Error as Failure, ListScope};
 use machinery::{Cache, CacheBounds, CacheLifetime, RequiredFreshness, SingleFlight};
-use resource::{Error, Freshness, Page, PageRequest, Resource, Result, Template};
+use resource::{Absence, Error, Freshness, Icon, Page, PageRequest, Resource, Result, Template};
 
 use super::cursor::{PAGES, UpstreamCursor};
 use super::error_mapping::public_error;
@@ -17,6 +17,8 @@ use super::error_mapping::public_error;
 const CACHE_BOUNDS: CacheBounds = CacheBounds { entries: 2_048, ..CacheBounds::weight(32 << 20) };
 /// How long a page stays cached for a walk that is in the middle of it, whatever its TTL.
 const WALK_GRACE: Duration = Duration::from_secs(60);
+/// How many bytes of descriptions one of our pages has; a single entry may have more.
+pub(super) const MAX_PAGE_BYTES: usize = 8 << 20;
 /// How many pages of the server are read to fill one of ours.
 const MAX_PAGES_PER_REQUEST: usize = 32;
 
@@ -25,6 +27,10 @@ pub(super) struct UpstreamPage<T> {
     pub(super) items: Vec<Arc<T>>,
     pub(super) next: Option<String>,
     freshness: Freshness,
+    /// Why the list ends here although the server has more, if it does.
+    cut: Option<&'static str>,
+    /// The approximate size of all items in memory, in bytes.
+    pub(super) weight: usize,
 }
 
 /// Identifies a page of the server: the list, and the server's cursor.
@@ -52,6 +58,9 @@ impl UpstreamListEntry for Resource {
     fn weight(&self) -> usize {
         let texts = [&self.title, &self.description, &self.mime, &self.etag];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let icons: usize = self.icons.iter().map(icon_weight).sum();
+        let formats: usize = self.formats.iter().map(|format| 80 + format.mime.len()).sum();
+        let texts = texts + icons + formats;
         400 + 2 * self.uri.as_str().len() + self.name.len() + texts + self.extra.approximate_bytes()
     }
 }
@@ -64,8 +73,13 @@ impl UpstreamListEntry for Template {
     fn weight(&self) -> usize {
         let texts = [&self.title, &self.description, &self.mime];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let texts = texts + self.icons.iter().map(icon_weight).sum::<usize>();
         400 + 4 * self.uri.as_str().len() + self.name.len() + texts + self.extra.approximate_bytes()
     }
+}
+
+fn icon_weight(icon: &Icon) -> usize {
+    120 + icon.src.len() + icon.sizes.iter().map(|size| 24 + size.len()).sum::<usize>()
 }
 
 impl<T: UpstreamListEntry> UpstreamPages<T> {
@@ -112,7 +126,7 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
         let epoch = self.cache.epoch();
         let leaf = self.flights.join(key, async move {
             let leaf = Arc::new(pages.build_page(&place, asked.await?));
-            let weight = leaf.items.iter().map(|item| item.weight()).sum::<usize>() + 200;
+            let weight = leaf.weight + 200;
             let worth = CacheLifetime { ttl: leaf.freshness.ttl, grace: WALK_GRACE, weight };
             pages.cache.insert_current(epoch, place, Arc::clone(&leaf), &worth);
             Ok(leaf)
@@ -130,8 +144,10 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
             Some(old) if **old == item => Arc::clone(old),
             _ => Arc::new(item),
         };
-        let items = listed.items.into_iter().enumerate().map(same).collect();
-        UpstreamPage { items, next: listed.next, freshness: listed.freshness }
+        let items: Vec<Arc<T>> = listed.items.into_iter().enumerate().map(same).collect();
+        let weight = items.iter().map(|item| item.weight()).sum();
+        let DecodedPage { next, freshness, cut, .. } = listed;
+        UpstreamPage { items, next, freshness, cut, weight }
     }
 
     /// The requested page of `list`. A failure on the first page is reported separately.
@@ -148,6 +164,7 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
         let mut place = UpstreamCursor::decode(wanted.cursor.as_ref())?;
         let mut page = Page::empty();
         let mut freshness: Option<Freshness> = None;
+        let mut room = PageRoom { bytes: MAX_PAGE_BYTES, is_empty: true };
         for _ in 0..MAX_PAGES_PER_REQUEST {
             // A stale page serves only a walk that is in the middle of it.
             let need = if place.last.is_some() {
@@ -163,14 +180,18 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
             freshness = Some(freshness.map_or(fresh, |known| known.combine(fresh)));
             let (items, rest) =
                 slice_after(&leaf.items, place.last.as_deref(), limit - page.items.len())?;
-            page.items.extend(items.iter().map(Arc::clone));
-            let next = match (rest, items.last(), &leaf.next) {
-                (true, Some(last), _) => Some(place.after(last.key())),
-                (_, _, Some(cursor)) => Some(place.next_page(cursor.clone())?),
-                (_, _, None) => None,
+            let fitting = room.take(items);
+            page.items.extend(fitting.iter().map(Arc::clone));
+            let is_full = fitting.len() < items.len();
+            let next = if rest || is_full {
+                Some(fitting.last().map_or_else(|| place.clone(), |last| place.after(last.key())))
+            } else {
+                page.absent.extend(leaf.absence(&place));
+                let cursor = leaf.next.clone().filter(|_| !place.is_exhausted(leaf.weight));
+                cursor.map(|cursor| place.next_page(cursor, leaf.weight)).transpose()?
             };
             page.next = next.as_ref().map(UpstreamCursor::encode);
-            match next.filter(|_| page.items.len() < limit) {
+            match next.filter(|_| page.items.len() < limit && !is_full) {
                 Some(next) => place = next,
                 None => break,
             }
@@ -190,6 +211,41 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
             }
             Some(_) => ListFailure::Other(public_error(failure)),
         }
+    }
+}
+
+impl<T> UpstreamPage<T> {
+    /// What is missing after this page, at `place` of the list.
+    fn absence(&self, place: &UpstreamCursor) -> Option<Absence> {
+        let is_heavy = self.next.is_some() && place.is_exhausted(self.weight);
+        let too_large = is_heavy.then_some("its descriptions take more than 128 MiB");
+        let why = self.cut.or(too_large)?;
+        tracing::warn!(why, "the list of a server was cut");
+        let reason = format!("the list of the server behind this mount was cut: {why}");
+        Some(Absence { name: "list".to_owned(), reason })
+    }
+}
+
+/// How much one of our pages still takes.
+struct PageRoom {
+    bytes: usize,
+    is_empty: bool,
+}
+
+impl PageRoom {
+    /// The first of the `items` that fit; at least one, if the page is empty.
+    fn take<'a, T: UpstreamListEntry>(&mut self, items: &'a [Arc<T>]) -> &'a [Arc<T>] {
+        let mut count = 0;
+        for item in items {
+            let left = self.bytes.checked_sub(item.weight());
+            if left.is_none() && !self.is_empty {
+                break;
+            }
+            self.bytes = left.unwrap_or_default();
+            self.is_empty = false;
+            count += 1;
+        }
+        &items[..count]
     }
 }
 

@@ -17,7 +17,7 @@ use resource::{Context, Json, Principal};
 use crate::exchange::Exchange;
 use crate::in_flight::InterimMessages;
 use crate::methods::subscriptions::SessionSubscriptions;
-use crate::request_state;
+use crate::request_state::StateBinding;
 use crate::server::Server;
 use crate::transport::client_session::ClientSession;
 use crate::transport::request_caller::{CallerKind, RequestCaller};
@@ -121,7 +121,9 @@ impl DecodedRequest {
         level: Option<LogLevel>,
     ) -> Result<Self, Refusal> {
         if let Call::Read { uri, input_response: Some(reply), .. } = &mut self.call {
-            let opened = request_state::open_state(server, uri.as_str(), reply);
+            let principal = self.exchange.ctx.principal();
+            let binding = StateBinding { principal, about: uri.as_str(), arguments: "" };
+            let opened = server.state_seal.open_params(binding, reply);
             *reply = opened.map_err(|error| Refusal::invalid_params(error.message.into_owned()))?;
         }
         let may_be_told = match &self.call {

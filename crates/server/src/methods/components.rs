@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use protocol::inbound::shape::relayed_result::adapt_result;
+use protocol::outbound::input_request::canonical_arguments;
 use protocol::{BuiltinTool, Reply};
 use resource::{
     CacheScope, Component, ComponentCall, ComponentKind, Context, Cursor, Error, ErrorKind,
@@ -13,7 +14,7 @@ use resource::{
 
 use super::resources::{page_request, seal_page};
 use crate::exchange::Exchange;
-use crate::request_state;
+use crate::request_state::StateBinding;
 use crate::server::Server;
 use crate::tools;
 
@@ -121,10 +122,12 @@ pub(crate) async fn call_component(
         return tools::run_tool(server, exchange, tool, params).await;
     }
     let about = format!("{kind:?} {name}");
-    let params = &request_state::open_state(server, &about, params)?;
+    let arguments = &canonical_arguments(params);
+    let binding = StateBinding { principal: exchange.ctx.principal(), about: &about, arguments };
+    let params = &server.state_seal.open_params(binding, params)?;
     let calling = ComponentCall { kind, name, params, uri_rewrite: &IdentityRewrite };
     let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
-    let given = request_state::seal_state(server, &about, &given);
+    let given = server.state_seal.seal_result(binding, &given)?;
     Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect.revision)?))
 }
 

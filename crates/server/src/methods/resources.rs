@@ -10,7 +10,7 @@ use resource::{
 
 use super::collection_content;
 use crate::exchange::Exchange;
-use crate::request_state;
+use crate::request_state::StateBinding;
 use crate::server::Server;
 use crate::window::{self, FormatWindow, WindowRange, WindowSpan};
 
@@ -107,7 +107,9 @@ pub(crate) async fn read_resource(
             collection_content::read_collection(server, ctx, resource).await?
         }
         Content::InputRequired(asked) => {
-            let asked = request_state::seal_state(server, uri.as_str(), &asked);
+            let principal = ctx.principal();
+            let binding = StateBinding { principal, about: uri.as_str(), arguments: "" };
+            let asked = server.state_seal.seal_result(binding, &asked)?;
             return Ok(Reply::UpstreamResult(adapt_result(&asked, exchange.dialect.revision)?));
         }
     };

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use machinery::{Packer, Unpacker};
 use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
 use protocol::inbound::tool::output::ListOutput;
-use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
+use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult};
 use resource::{Absence, Cursor, Error, Filter, Resource, Result};
 use tokio::time::{Instant, timeout_at};
 
@@ -207,20 +207,20 @@ fn join_time(seconds: i64, nanos: u64) -> Option<SystemTime> {
 }
 
 fn list_result(exchange: &Exchange, list: ListOutput) -> ToolResult {
-    let mut words = String::new();
+    let mut lines = TextLines::default();
     for resource in &list.resources {
-        let _ = writeln!(words, "{}", summary_line(resource));
+        lines.push(&summary_line(resource));
     }
     if list.resources.is_empty() {
-        words.push_str("no resources match\n");
+        lines.push("no resources match");
     }
-    write_absences(&mut words, &list.absent);
+    write_absences(&mut lines, &list.absent);
     if let Some(cursor) = &list.cursor {
-        let _ = writeln!(words, "there is more: call again with cursor {cursor}");
+        lines.push(&format!("there is more: call again with cursor {cursor}"));
     }
     let has_links = exchange.dialect.revision.knows_links();
     let linked = if has_links { list.resources.clone() } else { Vec::new() };
-    let mut given = ToolResult::with_text(words.trim_end(), ToolOutput::List(list));
+    let mut given = ToolResult::with_text(lines, ToolOutput::List(list));
     given.blocks.extend(linked.into_iter().map(ContentBlock::Link));
     given
 }
@@ -242,9 +242,9 @@ pub(super) fn summary_line(resource: &Resource) -> String {
 }
 
 /// Appends a line for each source that could not be listed.
-pub(super) fn write_absences(words: &mut String, absent: &[Absence]) {
+pub(super) fn write_absences(lines: &mut TextLines, absent: &[Absence]) {
     for Absence { name: what, reason: why } in absent {
-        let _ = writeln!(words, "not reached: {what} ({why})");
+        lines.push(&format!("not reached: {what} ({why})"));
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use futures_util::{StreamExt, stream};
 use protocol::inbound::tool::arguments::MetadataArguments;
 use protocol::inbound::tool::output::MetadataOutput;
-use protocol::inbound::tool::{ToolOutput, ToolResult};
+use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Resource, Result, tokens};
 
 use super::UriFailures;
@@ -38,15 +38,16 @@ pub(super) async fn describe_resources(
         .buffered(CONCURRENCY)
         .collect()
         .await;
-    let (mut words, mut resources, mut failed) = (String::new(), Vec::new(), UriFailures::new());
+    let (mut lines, mut resources) = (TextLines::default(), Vec::new());
+    let mut failed = UriFailures::new();
     for (uri, found, tokens) in described_all {
         match found {
             Ok(resource) => {
-                let _ = write!(words, "{}", summary_line(&resource));
+                let mut line = summary_line(&resource);
                 if let Some(tokens) = tokens {
-                    let _ = write!(words, ", about {tokens} tokens");
+                    let _ = write!(line, ", about {tokens} tokens");
                 }
-                words.push('\n');
+                lines.push(&line);
                 resources.push((resource, tokens));
             }
             Err(error) => failed.add(server, uri, &error),
@@ -57,7 +58,7 @@ pub(super) async fn describe_resources(
     }
     let failures = failed.text_blocks();
     let output = ToolOutput::Metadata(MetadataOutput { resources, failed: failed.0 });
-    let mut given = ToolResult::with_text(words.trim_end(), output);
+    let mut given = ToolResult::with_text(lines, output);
     given.blocks.extend(failures);
     Ok(given)
 }

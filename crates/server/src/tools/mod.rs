@@ -122,7 +122,7 @@ impl UriFailures {
 
     fn text_blocks(&self) -> Vec<ContentBlock> {
         let text = |UriFailure { uri, message }: &UriFailure| format!("{uri}: {message}");
-        self.0.iter().map(|failure| ContentBlock::Text(text(failure))).collect()
+        self.0.iter().map(|failure| ContentBlock::line(&text(failure))).collect()
     }
 
     /// The result of a call whose URIs all failed.

@@ -33,13 +33,13 @@ pub(super) async fn read_resource_window(
             None => {
                 let mime = piece.resource.mime.as_deref().unwrap_or("application/octet-stream");
                 let length = piece.slice.length;
-                ContentBlock::Text(format!(
+                ContentBlock::line(&format!(
                     "[{length} bytes of {mime}, base64 in structuredContent]"
                 ))
             }
         });
     }
-    blocks.push(ContentBlock::Text(note));
+    blocks.push(ContentBlock::line(&note));
     Ok(ToolResult { blocks, structured: Some(structured), ..ToolResult::default() })
 }
 

@@ -1,10 +1,8 @@
 //! The tool `resources_templates`: lists the URI templates, a page at a time.
 
-use std::fmt::Write;
-
 use protocol::inbound::tool::arguments::TemplatesArguments;
 use protocol::inbound::tool::output::TemplatesOutput;
-use protocol::inbound::tool::{ToolOutput, ToolResult};
+use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Cursor, PageRequest, Result, Template, Variable, VariableKind};
 
 use super::list::write_absences;
@@ -24,22 +22,22 @@ pub(super) async fn list_templates(
         cursor.map(|text| server.seal.unseal(CURSOR_SCOPE, text)).transpose()?;
     let ask = PageRequest::new(from, server.limits.page);
     let page = server.provider.templates(&exchange.ctx, &ask).await?;
-    let mut words = String::new();
+    let mut lines = TextLines::default();
     for template in &page.items {
         let Template { uri, name, .. } = &**template;
         let about = template.description.as_ref().or(template.title.as_ref()).unwrap_or(name);
-        let _ = writeln!(words, "{} {about}", uri.as_str());
+        lines.push(&format!("{} {about}", uri.as_str()));
         for variable in &template.variables {
-            write_variable(&mut words, variable, uri.is_list(&variable.name));
+            lines.push(&variable_line(variable, uri.is_list(&variable.name)));
         }
     }
     if page.items.is_empty() {
-        words.push_str("there are no templates\n");
+        lines.push("there are no templates");
     }
-    write_absences(&mut words, &page.absent);
+    write_absences(&mut lines, &page.absent);
     let next = page.next.as_ref().map(|next| server.seal.seal(CURSOR_SCOPE, next));
     if let Some(next) = &next {
-        let _ = writeln!(words, "there is more: call again with cursor {next}");
+        lines.push(&format!("there is more: call again with cursor {next}"));
     }
     let output = ToolOutput::Templates(TemplatesOutput {
         templates: page.items,
@@ -47,11 +45,11 @@ pub(super) async fn list_templates(
         cursor: next,
         absent: page.absent,
     });
-    Ok(ToolResult::with_text(words.trim_end(), output))
+    Ok(ToolResult::with_text(lines, output))
 }
 
-/// Writes one line: `  level (default info; one of info, warn): how severe`.
-fn write_variable(words: &mut String, variable: &Variable, is_list: bool) {
+/// One line: `  level (default info; one of info, warn): how severe`.
+fn variable_line(variable: &Variable, is_list: bool) -> String {
     let mut terms = Vec::new();
     if is_list {
         terms.push("list".to_owned());
@@ -63,12 +61,12 @@ fn write_variable(words: &mut String, variable: &Variable, is_list: bool) {
     if !variable.allowed.is_empty() {
         terms.push(format!("one of {}", variable.allowed.join(", ")));
     }
-    let _ = write!(words, "  {}", variable.name);
+    let mut line = format!("  {}", variable.name);
     if !terms.is_empty() {
-        let _ = write!(words, " ({})", terms.join("; "));
+        line.push_str(&format!(" ({})", terms.join("; ")));
     }
     if let Some(description) = &variable.description {
-        let _ = write!(words, ": {description}");
+        line.push_str(&format!(": {description}"));
     }
-    words.push('\n');
+    line
 }

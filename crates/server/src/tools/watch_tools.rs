@@ -1,13 +1,12 @@
 //! The tools `resources_watch`, `resources_unwatch` and `resources_changes`: change polling.
 
-use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use protocol::inbound::tool::arguments::{ChangesArguments, UnwatchArguments, WatchArguments};
 use protocol::inbound::tool::output::{ChangesOutput, WatchOutput};
-use protocol::inbound::tool::{ToolOutput, ToolResult};
+use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Error, Result, Uri};
 
 use super::UriFailures;
@@ -107,22 +106,22 @@ pub(super) async fn list_changes(
     } else {
         watcher.take_changes(MAX_CHANGES)
     };
-    let mut words = String::new();
+    let mut lines = TextLines::default();
     for uri in &changed.uris {
-        let _ = writeln!(words, "{uri}");
+        lines.push(uri.as_str());
     }
     if changed.uris.is_empty() {
-        words.push_str("nothing has changed");
+        lines.push("nothing has changed");
     }
     if changed.more {
-        words.push_str("there is more: call again");
+        lines.push("there is more: call again");
     }
     let output = ToolOutput::Changes(ChangesOutput {
         changed: changed.uris,
         watching: watcher.watched_uris().len(),
         more: changed.more,
     });
-    Ok(ToolResult::with_text(words.trim_end(), output))
+    Ok(ToolResult::with_text(lines, output))
 }
 
 /// The watcher of this session, or the one with this handle. A session may use only its own handle.

@@ -67,7 +67,7 @@ impl Inner {
             }
             // An error without an id belongs to the request of this response.
             let is_missing = id.is_some_and(|id| self.pending.is_pending(id));
-            if let Some(denial) = is_missing.then(|| rpc_error_in(&bytes)).flatten() {
+            if let Some(denial) = is_missing.then(|| self.rpc_error_in(&bytes)).flatten() {
                 self.pending.fail(id, Error::Refused(denial));
             }
         }
@@ -87,7 +87,7 @@ impl Inner {
             return TransportFailure::SessionExpired;
         }
         let bytes = pool::read_body(response, MAX_ERROR_BODY).await.unwrap_or_default();
-        let denial = rpc_error_in(&bytes);
+        let denial = self.rpc_error_in(&bytes);
         // Some servers answer 400 where the specification wants 404.
         let forgot = has_session && denial.as_ref().is_some_and(RpcError::is_unknown_session);
         if forgot && status == StatusCode::BAD_REQUEST {
@@ -147,12 +147,14 @@ impl Inner {
         (stream.last_event_id, stream.retry) = (Some(last.to_owned()), retry);
         Ok(stream)
     }
-}
 
-/// The JSON-RPC error in the body of a response, if there is one.
-fn rpc_error_in(bytes: &[u8]) -> Option<RpcError> {
-    match frame::parse_lenient(bytes).ok()?.pop()? {
-        Message::Response { outcome: Err(error), .. } => Some(RpcError::decode(error)),
-        _ => None,
+    /// The JSON-RPC error in the body of a response, if there is one.
+    fn rpc_error_in(&self, bytes: &[u8]) -> Option<RpcError> {
+        match frame::parse_lenient(bytes).ok()?.pop()? {
+            Message::Response { outcome: Err(error), .. } => {
+                Some(self.pending.mask().apply_error(RpcError::decode(error)))
+            }
+            _ => None,
+        }
     }
 }

@@ -65,7 +65,7 @@ impl UriRewrite for Unchanged {
 async fn answer_after(meanwhile: impl FnOnce(&PendingRequests)) -> Option<Vec<u8>> {
     let caller =
         Arc::new(SlowCaller { can: "{}".into(), asked: Notify::new(), go_on: Notify::new() });
-    let pending = PendingRequests::new(Arc::default(), None);
+    let pending = PendingRequests::new(Arc::default(), None, Arc::default());
     let (sender, mut answers) = mpsc::unbounded_channel();
     pending.set_answer_sender(move |answer| sender.send(answer).unwrap());
     let (handler, requests) = ServerRequestHandler::new(&(Arc::clone(&caller) as Arc<dyn Caller>));

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json::raw_object::{ObjectWriter, parse_elements, parse_members};
-use crate::outbound::components::one_line;
+use crate::json::sanitize::sanitize_json;
 use crate::revision::Revision;
 
 /// The entries of a page as a JSON array. Skips entries that are not objects.
@@ -29,7 +29,7 @@ pub(crate) fn component_rows<'a>(
 }
 
 fn component_row(component: &Component, kind: ComponentKind, revision: Revision) -> Option<String> {
-    let text = one_line(component.json.as_str());
+    let text = sanitize_json(component.json.as_str());
     let whole: &RawValue = serde_json::from_str(&text).ok()?;
     let mut out = ObjectWriter::new();
     out.put_string("name", &component.name);

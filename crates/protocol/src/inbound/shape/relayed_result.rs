@@ -7,15 +7,16 @@ use resource::{Error, Json, Result};
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use crate::inbound::tool::single_line;
 use crate::json::raw_object::{
     ObjectWriter, RawMembers, RawObject, parse_elements, parse_members, parse_string,
 };
-use crate::outbound::components::one_line;
+use crate::json::sanitize::sanitize_json;
 use crate::revision::Revision;
 
 /// Adapts the result of a tool, a prompt or a read to `revision`, on one line.
 pub fn adapt_result(given: &Json, revision: Revision) -> Result<Json> {
-    let text = one_line(given.as_str());
+    let text = sanitize_json(given.as_str());
     let odd = || Error::unavailable("the upstream server returned an invalid result");
     let RawObject(parts) = serde_json::from_str(&text).map_err(|_| odd())?;
     let kind =
@@ -119,10 +120,10 @@ fn downgrade_block(raw: &RawValue, revision: Revision) -> String {
     let kind = find("type");
     match &*kind {
         "resource_link" if !revision.knows_links() => {
-            return text_block(&format!("{} <{}>", find("name"), find("uri")));
+            return text_block(&single_line(&format!("{} <{}>", find("name"), find("uri"))));
         }
         "audio" if !revision.knows_audio() => {
-            return text_block(&format!("[audio, {}]", find("mimeType")));
+            return text_block(&single_line(&format!("[audio, {}]", find("mimeType"))));
         }
         _ => {}
     }

@@ -8,6 +8,7 @@ pub mod arguments;
 mod definitions;
 pub mod output;
 pub mod result;
+pub mod text;
 pub mod watcher_status;
 
 use std::sync::{Arc, LazyLock};
@@ -18,6 +19,7 @@ use serde_json::Value;
 use crate::json::raw_object::RawObject;
 pub use output::ToolOutput;
 pub use result::{ContentBlock, ToolResult};
+pub use text::{TextLines, single_line};
 
 /// Declares the tools: what each does, the type of its arguments, and its name.
 macro_rules! builtin_tools {

@@ -259,7 +259,8 @@ fn read_part_json(part: &ReadPart) -> Value {
 /// The JSON of a resource as lists show it.
 pub(super) fn resource_json(resource: &Resource, dialect: Dialect) -> Value {
     let shape = ResourceShape::for_list(resource, Dialect { full_metadata: true, ..dialect });
-    serde_json::to_value(shape).expect("the JSON has only string keys")
+    // Unknown members were sanitized on the way in; should one fail, it costs only this resource.
+    serde_json::to_value(shape).unwrap_or_else(|_| json!({ "uri": resource.uri.as_str() }))
 }
 
 fn described_json(resource: &Resource, tokens: Option<u64>, dialect: Dialect) -> Value {

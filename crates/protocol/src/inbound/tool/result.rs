@@ -9,6 +9,7 @@ use resource::{Body, Error, ErrorKind, MemberPlace, Part, Resource};
 use serde_json::{Value, json};
 
 use super::output::{ToolOutput, resource_json};
+use super::text::single_line;
 use crate::inbound::shape::embedded;
 use crate::json::outgoing::Outgoing;
 use crate::revision::Dialect;
@@ -43,10 +44,17 @@ pub enum ContentBlock {
     Media(Part),
 }
 
+impl ContentBlock {
+    /// A text of one line.
+    pub fn line(text: &str) -> Self {
+        Self::Text(single_line(text).into_owned())
+    }
+}
+
 impl ToolResult {
-    /// A failed call, with its error message.
-    pub fn error(words: impl Into<String>) -> Self {
-        Self { blocks: vec![ContentBlock::Text(words.into())], is_error: true, ..Self::default() }
+    /// A failed call, with its error message, on one line.
+    pub fn error(words: impl AsRef<str>) -> Self {
+        Self { blocks: vec![ContentBlock::line(words.as_ref())], is_error: true, ..Self::default() }
     }
 
     /// A result with text and structured content.

@@ -16,10 +16,13 @@ use crate::inbound::shape::resource::{
     IsoDate, LAST_MODIFIED, META_COLLECTION, META_ETAG, META_FORMATS, META_IMMUTABLE, META_LANGUAGE,
 };
 use crate::inbound::shape::template::META_VARIABLES;
-use crate::json::raw_object::{RawMembers, parse_members};
+use crate::json::raw_object::{RawMembers, parse_members, parse_string};
+use crate::json::sanitize::sanitize_json;
 use crate::json::unescape;
-use crate::outbound::components::one_line;
 use crate::outbound::response::MalformedMessage;
+
+/// How many unknown members are kept in one place. Each is compared with all earlier ones.
+const MAX_UNKNOWN_MEMBERS: usize = 256;
 
 /// Which kind of object is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,14 +72,14 @@ impl<'a> DescriptionDraft<'a> {
     fn set_member(&mut self, name: &str, raw: &'a RawValue, kind: Kind) {
         let is_template = kind == Kind::Template;
         match name {
-            "uriTemplate" if is_template => self.uri_text = string_value(raw),
-            "uri" if !is_template => self.uri_text = string_value(raw),
+            "uriTemplate" if is_template => self.uri_text = parse_string(raw),
+            "uri" if !is_template => self.uri_text = parse_string(raw),
             "text" if kind == Kind::Element && self.text.is_none() => self.text = Some(raw),
             "blob" if kind == Kind::Element && self.blob.is_none() => self.blob = Some(raw),
-            "name" => self.name = self.typed_value(name, raw),
-            "title" => self.title = self.typed_value(name, raw),
-            "description" => self.description = self.typed_value(name, raw),
-            "mimeType" => self.mime = self.typed_value(name, raw),
+            "name" => self.name = self.text_value(name, raw),
+            "title" => self.title = self.text_value(name, raw),
+            "description" => self.description = self.text_value(name, raw),
+            "mimeType" => self.mime = self.text_value(name, raw),
             "size" if !is_template => self.size = self.typed_value(name, raw),
             "isCollection" if !is_template => {
                 self.collection_claims[1] = self.typed_value(name, raw)
@@ -108,8 +111,10 @@ impl<'a> DescriptionDraft<'a> {
     }
 
     fn keep_raw(&mut self, place: MemberPlace, name: &str, raw: &RawValue) {
-        // It becomes part of a message that must stay on one line.
-        self.unknown.set(place, name, one_line(raw.get()));
+        if self.unknown.members_in(place).len() >= MAX_UNKNOWN_MEMBERS {
+            return;
+        }
+        self.unknown.set(place, name, sanitize_json(raw.get()));
     }
 
     /// The value of a member; `None` for `null`. A value of another type is kept as raw JSON.
@@ -126,6 +131,15 @@ impl<'a> DescriptionDraft<'a> {
             self.keep_raw(MemberPlace::TopLevel, name, raw);
         }
         word
+    }
+
+    /// The value of a member that is a string, as [`Self::typed_value`].
+    fn text_value(&mut self, name: &str, raw: &RawValue) -> Option<String> {
+        let text = parse_string(raw).map(Cow::into_owned);
+        if text.is_none() && raw.get() != "null" {
+            self.keep_raw(MemberPlace::TopLevel, name, raw);
+        }
+        text
     }
 
     /// Calls `take` for each member of an object; anything else is kept as raw JSON.
@@ -158,7 +172,7 @@ impl<'a> DescriptionDraft<'a> {
             }
             LAST_MODIFIED => {
                 let date =
-                    string_value(raw).and_then(|date| humantime::parse_rfc3339_weak(&date).ok());
+                    parse_string(raw).and_then(|date| humantime::parse_rfc3339_weak(&date).ok());
                 annotations.modified = date;
                 // A date that refdesk would write differently is passed on unchanged.
                 let ours = date
@@ -188,11 +202,11 @@ impl<'a> DescriptionDraft<'a> {
                 self.collection_claims[3].is_some()
             }
             META_ETAG => {
-                self.etag = string_value(raw).map(Cow::into_owned);
+                self.etag = parse_string(raw).map(Cow::into_owned);
                 self.etag.is_some()
             }
             META_LANGUAGE => {
-                self.language = string_value(raw).map(Cow::into_owned);
+                self.language = parse_string(raw).map(Cow::into_owned);
                 self.language.is_some()
             }
             META_IMMUTABLE => {
@@ -228,7 +242,7 @@ impl<'a> DescriptionDraft<'a> {
     pub(super) fn decode_body(&self) -> Result<(bool, Bytes), MalformedMessage> {
         let said = |raw: Option<&'a RawValue>| raw.filter(|raw| raw.get() != "null");
         if let Some(raw) = said(self.text) {
-            let text = unescape::unescape_string(raw);
+            let text = unescape::unescape_string(raw.get());
             let text =
                 text.ok_or_else(|| MalformedMessage::new("contents: text is not a valid string"))?;
             return Ok((true, text.into()));
@@ -236,7 +250,7 @@ impl<'a> DescriptionDraft<'a> {
         // B-05: every element has text or a blob; if the server sent neither, the text is empty.
         let Some(raw) = said(self.blob) else { return Ok((true, Bytes::new())) };
         let flaw = || MalformedMessage::new("contents: blob is not valid base64");
-        let blob = string_value(raw).ok_or_else(flaw)?;
+        let blob = parse_string(raw).ok_or_else(flaw)?;
         let bytes = base64_simd::forgiving_decode_to_vec(blob.as_bytes()).map_err(|_| flaw())?;
         Ok((false, bytes.into()))
     }
@@ -285,12 +299,6 @@ impl<'a> DescriptionDraft<'a> {
 
 fn last_segment(uri: &str) -> &str {
     uri.rsplit(['/', ':']).find(|segment| !segment.is_empty()).unwrap_or(uri)
-}
-
-fn string_value(raw: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct StringValue<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<StringValue<'_>>(raw.get()).ok().map(|text| text.0)
 }
 
 fn bool_value(raw: &RawValue) -> Option<bool> {

@@ -7,6 +7,7 @@ mod description;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
@@ -18,13 +19,27 @@ use resource::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::raw_object::{RawObject, parse_members, parse_string};
+use crate::inbound::tool::text::has_control;
+use crate::json::raw_object::{RawObject, members_of, parse_string};
+use crate::json::sanitize::mend_json;
 use crate::outbound::response::MalformedMessage;
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use description::{DescriptionDraft, Kind};
 
 /// The longest cache lifetime to accept from a server.
 const MAX_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The longest cursor to accept from a server. It travels in every request for the next page, and
+/// in the cursors that our own clients get.
+const MAX_CURSOR_BYTES: usize = 8 << 10;
+/// How many entries of one page are decoded; each takes far more memory than its shortest JSON.
+const MAX_PAGE_ENTRIES: usize = 100_000;
+/// The longest entry of a list, in bytes of JSON.
+const MAX_ENTRY_BYTES: usize = 256 << 10;
+/// The longest name of a tool or prompt, in bytes. Several tables keep names.
+const MAX_NAME_BYTES: usize = 1 << 10;
+/// How many remarks one page has.
+const MAX_REMARKS: usize = 4;
 
 /// One page of a list.
 #[derive(Debug, Clone)]
@@ -35,10 +50,14 @@ pub struct DecodedPage<T> {
     pub next: Option<String>,
     /// How long the page may be cached, and by whom.
     pub freshness: Freshness,
-    /// How many entries were skipped, because no client could request them.
+    /// Why the list ends here although the server has more, if it does.
+    pub cut: Option<&'static str>,
+    /// How many entries were skipped, because no client could request them or they are too long.
     pub skipped: usize,
     /// How many entries contradict themselves on whether they are collections.
     pub contradictory: usize,
+    /// The first entries that were left out for their name, each with the reason, for the log.
+    pub remarks: Vec<String>,
 }
 
 /// The result of a read.
@@ -70,7 +89,8 @@ struct DecodedResult<'a> {
     ttl_ms: Option<&'a RawValue>,
     #[serde(borrow)]
     cache_scope: Option<&'a RawValue>,
-    next_cursor: Option<String>,
+    #[serde(borrow)]
+    next_cursor: Option<&'a RawValue>,
     #[serde(borrow)]
     resources: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
@@ -114,29 +134,72 @@ impl<'a> DecodedResult<'a> {
         Freshness { ttl, scope: if is_public { CacheScope::Public } else { CacheScope::Private } }
     }
 
-    fn into_page<T, K: Hash + Eq>(
+    /// The cursor of the next page, or why the list ends without it.
+    fn cursor(&self) -> Result<(Option<String>, Option<&'static str>), MalformedMessage> {
+        let Some(raw) = self.next_cursor.filter(|raw| raw.get() != "null") else {
+            return Ok((None, None));
+        };
+        if raw.get().len() > MAX_CURSOR_BYTES {
+            return Ok((None, Some("its cursor for the next page is longer than 8 KiB")));
+        }
+        let cursor = parse_string(raw)
+            .ok_or_else(|| MalformedMessage::new("the result has an invalid nextCursor"))?;
+        Ok((Some(cursor.into_owned()), None))
+    }
+
+    fn into_page<T, K: Hash + Eq + fmt::Debug>(
         self,
         entries: &[&RawValue],
         take: impl Fn(&RawValue) -> Option<(T, bool)>,
         key: impl Fn(&T) -> K,
-    ) -> DecodedPage<T> {
-        let (mut left_out, mut contradictory) = (0, 0);
+    ) -> Result<DecodedPage<T>, MalformedMessage> {
+        let (next, cut) = self.cursor()?;
+        let freshness = self.freshness();
+        let mut page = DecodedPage {
+            items: Vec::new(),
+            next,
+            freshness,
+            cut,
+            skipped: 0,
+            contradictory: 0,
+            remarks: Vec::new(),
+        };
         let mut seen = HashSet::new();
-        let mut items = Vec::with_capacity(entries.len());
         for entry in entries {
-            match take(entry) {
-                Some((item, contradicts)) => {
-                    contradictory += usize::from(contradicts);
-                    if seen.insert(key(&item)) {
-                        items.push(item);
-                    }
-                }
-                None => left_out += 1,
+            if page.items.len() >= MAX_PAGE_ENTRIES {
+                page.cut = Some("a page of it has more than 100000 entries");
+                page.next = None;
+                break;
+            }
+            let is_short = entry.get().len() <= MAX_ENTRY_BYTES;
+            let Some((item, contradicts)) = is_short.then(|| take(entry)).flatten() else {
+                page.skipped += 1;
+                continue;
+            };
+            page.contradictory += usize::from(contradicts);
+            let key = key(&item);
+            if seen.contains(&key) {
+                page.remark(|| format!("listed twice: {}", short_debug(&key)));
+            } else {
+                seen.insert(key);
+                page.items.push(item);
             }
         }
-        let freshness = self.freshness();
-        DecodedPage { items, next: self.next_cursor, freshness, skipped: left_out, contradictory }
+        Ok(page)
     }
+}
+
+impl<T> DecodedPage<T> {
+    fn remark(&mut self, text: impl FnOnce() -> String) {
+        if self.remarks.len() < MAX_REMARKS {
+            self.remarks.push(text());
+        }
+    }
+}
+
+/// The first characters of a name, with control characters escaped.
+fn short_debug(name: &impl fmt::Debug) -> String {
+    format!("{name:?}").chars().take(100).collect()
 }
 
 /// Decodes a page of resources.
@@ -151,7 +214,7 @@ pub fn resource_page(result: &RawValue) -> Result<DecodedPage<Resource>, Malform
         let contradicts = draft.is_contradictory();
         Some((draft.into_resource(None)?, contradicts))
     };
-    Ok(told.into_page(&entries, take, |resource| resource.uri.clone()))
+    told.into_page(&entries, take, |resource| resource.uri.clone())
 }
 
 /// Decodes a page of templates.
@@ -163,7 +226,7 @@ pub fn template_page(result: &RawValue) -> Result<DecodedPage<Template>, Malform
     let take = |raw: &RawValue| {
         Some((DescriptionDraft::parse(raw, Kind::Template).ok()?.into_template()?, false))
     };
-    Ok(told.into_page(&entries, take, |template| template.uri.as_str().to_owned()))
+    told.into_page(&entries, take, |template| template.uri.as_str().to_owned())
 }
 
 /// Decodes a page of tools or prompts, each with its description as the server wrote it. Only the
@@ -182,16 +245,28 @@ pub fn component_page(
         entries.ok_or_else(|| MalformedMessage::new("the list has no tools or prompts member"))?;
     let public = |uri: &str| rewrite.to_public(uri);
     let take = |raw: &RawValue| {
-        let members = parse_members(Some(raw), "a tool or prompt").ok()?;
+        // A schema without one of its values could mean something else, so that such a tool is
+        // left out.
+        let text = mend_json(raw.get())?;
+        let members = members_of(&text);
         let (_, name) = members.iter().rfind(|(member, _)| member == "name")?;
         let name = parse_string(name)?.into_owned();
         let json = match kind {
-            ComponentKind::Tool => rewrite_uris(raw.get(), UriLocation::ToolDescription, &public),
-            ComponentKind::Prompt => raw.get().into(),
+            ComponentKind::Tool => rewrite_uris(&text, UriLocation::ToolDescription, &public),
+            ComponentKind::Prompt => text.as_ref().into(),
         };
         Some((Component { name, json }, false))
     };
-    let mut page = told.into_page(&entries, take, |component| component.name.clone());
+    let mut page = told.into_page(&entries, take, |component| component.name.clone())?;
+    let (plain, odd): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut page.items).into_iter().partition(|component| {
+            component.name.len() <= MAX_NAME_BYTES && !has_control(&component.name)
+        });
+    page.items = plain;
+    odd.iter().for_each(|component| {
+        let name = short_debug(&component.name);
+        page.remark(|| format!("its name is too long or has control characters: {name}"));
+    });
     // What the server offers may depend on the identity that the client presents.
     page.freshness.scope = CacheScope::Private;
     Ok(page)
@@ -233,17 +308,21 @@ pub fn read_result(result: &RawValue, asked: &Uri) -> Result<ReadResult, Malform
 pub fn completion_result(result: &RawValue) -> Result<Completion, MalformedMessage> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct CompletionMembers {
-        values: Vec<String>,
+    struct CompletionMembers<'a> {
+        #[serde(borrow)]
+        values: Vec<&'a RawValue>,
         total: Option<f64>,
         has_more: Option<bool>,
     }
     let told = DecodedResult::parse_complete(result)?;
     let raw = told.completion.map_or("null", RawValue::get);
-    let CompletionMembers { mut values, total, has_more } = serde_json::from_str(raw)
-        .map_err(|_| MalformedMessage::new("the completion has no values"))?;
+    let flaw = || MalformedMessage::new("the completion has no values");
+    let CompletionMembers { values, total, has_more } =
+        serde_json::from_str(raw).map_err(|_| flaw())?;
     let given = values.len();
-    values.truncate(Completion::MAX_VALUES);
+    let values = values.into_iter().take(Completion::MAX_VALUES);
+    let values = values.map(|raw| parse_string(raw).map(Cow::into_owned).ok_or_else(flaw));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
     let least = given + usize::from(has_more == Some(true));
     let total = total.map_or(0, |total| total as usize).max(least);
     Ok(Completion { values, total })

@@ -300,3 +300,38 @@ fn a_page_of_tools_keeps_every_description_and_leaves_out_what_has_no_name() {
     let odd = raw(r#"{"prompts":[],"ttlMs":-1}"#);
     assert!(component_page(&odd, ComponentKind::Prompt, &Notes).unwrap().freshness.ttl.is_zero());
 }
+
+#[test]
+fn a_list_ends_at_a_huge_cursor_and_keeps_no_huge_entry() {
+    let page = |cursor: &str, words: usize| {
+        let entry = json!({ "uri": "a:b", "name": "n", "description": "d".repeat(words) });
+        let result = json!({ "resources": [entry, { "uri": "a:c" }], "nextCursor": cursor });
+        resource_page(&raw(&result)).unwrap()
+    };
+    let usual = page("c", 1);
+    assert_eq!((usual.next.as_deref(), usual.cut, usual.items.len()), (Some("c"), None, 2));
+    let cut = page(&"c".repeat(9 << 10), 300 << 10);
+    assert_eq!((cut.next, cut.items.len(), cut.skipped), (None, 1, 1));
+    assert!(cut.cut.unwrap().contains("8 KiB"));
+    let null = raw(&json!({ "resources": [], "nextCursor": null }));
+    assert!(resource_page(&null).unwrap().next.is_none());
+    assert!(resource_page(&raw(&json!({ "resources": [], "nextCursor": 5 }))).is_err());
+}
+
+#[test]
+fn a_page_has_a_bound_on_its_entries() {
+    let entries: Vec<String> = (0..=100_000).map(|at| format!(r#"{{"uri":"a:{at}"}}"#)).collect();
+    let result = format!(r#"{{"resources":[{}],"nextCursor":"c"}}"#, entries.join(","));
+    let page = resource_page(&RawValue::from_string(result).unwrap()).unwrap();
+    assert_eq!((page.items.len(), page.next), (100_000, None));
+    assert!(page.cut.is_some());
+}
+
+#[test]
+fn an_entry_with_many_unknown_members_is_decoded_in_a_moment() {
+    let members: Vec<String> = (0..20_000).map(|at| format!(r#""m{at}":1"#)).collect();
+    let result = format!(r#"{{"resources":[{{"uri":"a:b",{}}}]}}"#, members.join(","));
+    let page = resource_page(&RawValue::from_string(result).unwrap()).unwrap();
+    let kept = page.items[0].extra.members_in(resource::MemberPlace::TopLevel).len();
+    assert_eq!(kept, 256);
+}

@@ -84,11 +84,14 @@ fn a_reply_goes_from_one_request_into_another() {
 #[test]
 fn what_a_server_is_reminded_of_is_closed_and_opened() {
     let result = text(&json!({ "resultType": "input_required", "requestState": "a\"b", "x": 1 }));
-    let shut = seal_request_state(&result, |state| format!("<{state}>"));
-    assert_eq!(value(shut.as_str())["requestState"], "<a\"b>");
-    let open = |state: &str| Ok(state.trim_matches(['<', '>']).to_owned());
+    let shut = seal_request_state(&result, |state| Ok(format!("<{state}>").into())).unwrap();
+    assert_eq!(value(shut.as_str())["requestState"], "PGEiYj4");
+    let open =
+        |state: Vec<u8>| Ok(String::from_utf8(state).unwrap().trim_matches(['<', '>']).to_owned());
     assert_eq!(open_request_state(&shut, open).unwrap(), result);
     let none = text(&json!({ "name": "t" }));
     assert_eq!(open_request_state(&none, |_| Err(Error::invalid("never"))).unwrap(), none);
-    assert!(open_request_state(&text(&json!({ "requestState": 5 })), open).is_err());
+    for odd in [json!(5), json!("not base64")] {
+        assert!(open_request_state(&text(&json!({ "requestState": odd })), open).is_err());
+    }
 }

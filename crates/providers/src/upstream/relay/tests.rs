@@ -186,7 +186,8 @@ fn relays_of_each_era() -> [(UpstreamRelay, Arc<AtomicUsize>); 2] {
         let options = Options { backoff, exit_timeout: moment, ..Options::default() };
         let fate = Arc::new(AtomicUsize::new(0));
         let stranger = RmcpServer { versions, call_state: Arc::clone(&fate) };
-        (UpstreamRelay::new(Client::new(ServerTarget::Pipes(Arc::new(stranger)), options)), fate)
+        let client = Client::new(ServerTarget::Pipes(Arc::new(stranger)), options);
+        (UpstreamRelay::new(client, Arc::default()), fate)
     })
 }
 
@@ -250,7 +251,8 @@ async fn lists_are_cut_to_the_pages_that_are_asked_for() {
         }
         assert_eq!(names, ["echo", "fail", "hang"]);
         assert!(relayed.may_have(ComponentKind::Tool) && relayed.may_have(ComponentKind::Prompt));
-        ask.cursor = Some(RelayCursor { page: None, after: Some("gone".to_owned()) }.encode());
+        ask.cursor =
+            Some(RelayCursor { after: Some("gone".to_owned()), ..RelayCursor::default() }.encode());
         let error = within_timeout(relayed.list_components(
             &testkit::local_context(),
             ComponentKind::Tool,
@@ -333,7 +335,7 @@ async fn a_list_that_changed_is_told_of() {
 fn a_place_is_read_as_it_was_written() {
     for page in [None, Some(String::new()), Some("p\u{0}".to_owned())] {
         for after in [None, Some(String::new()), Some("é".to_owned())] {
-            let place = RelayCursor { page: page.clone(), after };
+            let place = RelayCursor { page: page.clone(), after, depth: 7 };
             assert_eq!(RelayCursor::decode(&place.encode()).unwrap(), place);
         }
     }

@@ -121,6 +121,7 @@ async fn how_the_server_is_can_be_told_without_secrets() {
     let target = client::ServerTarget::Child {
         command: "/no/such/s3cret".to_owned(),
         args: vec!["s3cret".to_owned()],
+        inherited_env: Vec::new(),
         env: Vec::new(),
         cwd: None,
     };

@@ -186,3 +186,45 @@ async fn a_cursor_that_the_server_no_longer_knows_is_no_cursor() {
     let error = page(&upstream, Some(resource::Cursor(forged.into())), 5).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
 }
+
+/// An endless list of entries that take 200 KB each, twenty on a page.
+fn heavy_list() -> Arc<ScriptedServer> {
+    let words = "x".repeat(200_000);
+    ScriptedServer::new(json!({ "resources": {} }), move |method, params| match method {
+        LIST => {
+            let start: usize = params["cursor"].as_str().map_or(0, |at| at.parse().unwrap());
+            let entry = |at| {
+                let mut entry = entry(at);
+                entry["description"] = words.as_str().into();
+                entry
+            };
+            let entries: Vec<Value> = (start..start + 20).map(entry).collect();
+            ScriptedReply::Result(
+                json!({ "resources": entries, "nextCursor": (start + 20).to_string() }),
+            )
+        }
+        _ => ScriptedReply::Error(-32601, "no"),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_and_a_walk_have_a_bound_on_their_weight() {
+    let upstream = heavy_list().upstream();
+    let (mut count, mut from) = (0, None);
+    let absent = loop {
+        let page = within_timeout(page(&upstream, from, 1_000)).await.unwrap();
+        let bytes: usize =
+            page.items.iter().filter_map(|item| item.description.as_ref()).map(String::len).sum();
+        assert!((1..=8 << 20).contains(&bytes), "{bytes}");
+        count += page.items.len();
+        from = page.next;
+        if from.is_none() {
+            break page.absent;
+        }
+    };
+    assert!((600..700).contains(&count), "{count}");
+    assert_eq!(absent[0].name, "list");
+    let known = resource::Uri::parse("a://x/7").unwrap();
+    let found = within_timeout(upstream.stat(&testkit::local_context(), &known)).await.unwrap();
+    assert_eq!(found.name, "7");
+}

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use protocol::inbound::tool::output::{GrepMatch, GrepOutput};
-use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
+use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult};
 use resource::{Absence, Body, ByteSource, LineRange, Part, Resource, Slice, Uri};
 
 use super::super::list::write_absences;
@@ -86,7 +86,7 @@ impl GrepMatches {
 
     /// Builds the tool result, with the cursor if there is more to search.
     pub(super) fn into_result(self, cursor: Option<String>, absent: Vec<Absence>) -> ToolResult {
-        let words = self.summary_text(cursor.as_deref(), &absent);
+        let lines = self.summary_text(cursor.as_deref(), &absent);
         let Self { matches, groups, searched, skipped, .. } = self;
         let matches = matches.into_iter().map(|(uri, hit)| {
             let LineMatch { line, text, context } = hit;
@@ -94,30 +94,30 @@ impl GrepMatches {
         });
         let matches = matches.collect();
         let output = GrepOutput { matches, searched, skipped, cursor, absent };
-        let mut given = ToolResult::with_text(words.trim_end(), ToolOutput::Grep(output));
+        let mut given = ToolResult::with_text(lines, ToolOutput::Grep(output));
         given.blocks.extend(groups.into_iter().map(ContextGroup::into_block));
         given
     }
 
-    fn summary_text(&self, cursor: Option<&str>, absent: &[Absence]) -> String {
-        let mut words = String::new();
+    fn summary_text(&self, cursor: Option<&str>, absent: &[Absence]) -> TextLines {
+        let mut lines = TextLines::default();
         let same = |one: &(Uri, LineMatch), other: &(Uri, LineMatch)| one.0 == other.0;
         let resources = self.matches.chunk_by(same).count();
         let (matches, searched) = (self.matches.len(), self.searched);
-        let _ = write!(words, "{matches} matches in {resources} resources; searched {searched}");
+        let mut total = format!("{matches} matches in {resources} resources; searched {searched}");
         if self.skipped > 0 {
             let skipped = self.skipped;
-            let _ = write!(words, ", skipped {skipped} (binary, too large, or not readable)");
+            let _ = write!(total, ", skipped {skipped} (binary, too large, or not readable)");
         }
-        words.push('\n');
+        lines.push(&total);
         for (uri, LineMatch { line, text, .. }) in &self.matches {
-            let _ = writeln!(words, "{uri}:{line}: {text}");
+            lines.push(&format!("{uri}:{line}: {text}"));
         }
-        write_absences(&mut words, absent);
+        write_absences(&mut lines, absent);
         if let Some(cursor) = cursor {
-            let _ = writeln!(words, "there is more to search: call again with cursor {cursor}");
+            lines.push(&format!("there is more to search: call again with cursor {cursor}"));
         }
-        words
+        lines
     }
 }
 

@@ -85,7 +85,8 @@ impl AskingServer {
 
     fn relayed(&self) -> UpstreamRelay {
         let options = Options { relays_requests: true, ..Options::default() };
-        UpstreamRelay::new(Client::new(ServerTarget::Pipes(Arc::new(self.clone())), options))
+        let client = Client::new(ServerTarget::Pipes(Arc::new(self.clone())), options);
+        UpstreamRelay::new(client, Arc::default())
     }
 }
 

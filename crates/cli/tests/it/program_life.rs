@@ -1,0 +1,119 @@
+//! Tests of programs behind mounts: their environment, and that none outlives refdesk.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::program::{StdioProgram, project, refdesk};
+
+/// Longer than any step takes on a slow machine.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+fn write_settings(folder: &Path, mount: &str) {
+    let settings = format!("[mounts.m]\nkind = \"upstream\"\n{mount}\n");
+    fs::write(folder.join("refdesk.toml"), settings).unwrap();
+}
+
+#[test]
+fn a_program_gets_the_variables_of_its_mount_and_no_others() {
+    let folder = project();
+    let mount = "command = [\"sh\", \"-c\", \"env > got; exit 1\"]\n\
+                 env = { OWN = \"${TOKEN_OF_M}\" }\ninherit_env = [\"NAMED_*\"]";
+    write_settings(folder.path(), mount);
+    let mut command = refdesk(folder.path(), &["serve", "--stdio"]);
+    command.env("TOKEN_OF_M", "mine").env("TOKEN_OF_N", "other").env("AWS_SECRET_ACCESS_KEY", "k");
+    command.env("NAMED_A", "a").env("LC_ALL", "C");
+    let mut desk = StdioProgram::start(command);
+    desk.request("resources/list", json!({}));
+    let got = fs::read_to_string(folder.path().join("got")).unwrap();
+    let has = |line: &str| got.lines().any(|one| one == line);
+    assert!(has("OWN=mine") && has("NAMED_A=a") && has("LC_ALL=C"), "{got}");
+    assert!(got.lines().any(|line| line.starts_with("PATH=")), "{got}");
+    for hidden in ["TOKEN_OF", "AWS_", "REFDESK_LOG", "CARGO"] {
+        assert!(!got.contains(hidden), "{got}");
+    }
+}
+
+/// Starts refdesk with a program whose children leave its process group. All of them hold the
+/// returned connection open.
+fn start_family(folder: &Path) -> (StdioProgram, BufReader<TcpStream>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/{port}; trap '' HUP TERM; setsid sleep 1000 & \
+         nohup sleep 1000 > /dev/null 2>&1 & (setsid nohup sleep 1000 > /dev/null 2>&1 &); \
+         echo ready >&3; while :; do sleep 1000; done"
+    );
+    write_settings(folder, &format!("command = [\"bash\", \"-c\", \"{script}\"]"));
+    let desk = StdioProgram::start(refdesk(folder, &["serve", "--stdio"]));
+    let (stream, _) = listener.accept().unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let (mut family, mut line) = (BufReader::new(stream), String::new());
+    family.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    (desk, family)
+}
+
+/// Waits until the last process that holds the connection has ended.
+fn wait_for_end(mut family: BufReader<TcpStream>) {
+    let ended = family.read_to_end(&mut Vec::new());
+    assert!(ended.is_ok(), "a process is left: {ended:?}");
+}
+
+#[test]
+fn nobody_is_left_when_refdesk_is_killed() {
+    let folder = project();
+    let (desk, family) = start_family(folder.path());
+    let id = Pid::from_raw(i32::try_from(desk.id()).unwrap()).unwrap();
+    kill_process(id, Signal::KILL).unwrap();
+    wait_for_end(family);
+    assert!(!desk.close().0);
+}
+
+#[test]
+fn nobody_is_left_when_refdesk_ends() {
+    let folder = project();
+    let (desk, family) = start_family(folder.path());
+    assert!(desk.close().0);
+    wait_for_end(family);
+}
+
+/// A server that repeats its token to stderr, in errors and in failed results.
+const TALKATIVE: &str = r#"
+echo "using $TOKEN" >&2
+say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+while IFS= read -r line; do
+  id=${line#*\"id\":}; id=${id%%,*}
+  case $line in
+    *server/discover*) say '"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}';;
+    *fails*) say '"result":{"resultType":"complete","isError":true,"content":[{"type":"text","text":"bad '"$TOKEN"'"}]}';;
+    *) say '"error":{"code":7,"message":"bad '"$TOKEN"'","data":{"sent":"'"$TOKEN"'"}}';;
+  esac
+done
+"#;
+
+#[test]
+fn a_token_that_a_server_repeats_is_masked() {
+    let folder = project();
+    fs::write(folder.path().join("server.sh"), TALKATIVE).unwrap();
+    let mount = "command = [\"sh\", \"server.sh\"]\nenv = { TOKEN = \"${TOKEN_OF_M}\" }";
+    write_settings(folder.path(), mount);
+    let log = fs::File::create(folder.path().join("log")).unwrap();
+    let mut command = refdesk(folder.path(), &["serve", "--stdio"]);
+    command.env("TOKEN_OF_M", "t0k3n-t0k3n").env("REFDESK_LOG", "debug").stderr(log);
+    let mut desk = StdioProgram::start(command);
+    for name in ["m_fails", "m_refuses"] {
+        let told = desk.request("tools/call", json!({ "name": name, "arguments": {} })).to_string();
+        assert!(told.contains("bad [masked]") && !told.contains("t0k3n"), "{told}");
+    }
+    let told = desk.request("resources/read", json!({ "uri": "m+a:b" })).to_string();
+    assert!(!told.contains("t0k3n"), "{told}");
+    assert!(desk.close().0);
+    let log = fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(log.contains("using [masked]") && !log.contains("t0k3n"), "{log}");
+}
