@@ -1,20 +1,25 @@
 //! The `refdesk` command-line program: arguments, settings, wiring, output.
 
+mod access;
 mod args;
 mod assemble;
+mod audit_log;
 mod commands;
 mod cursor_key;
 mod default_rules;
+mod listen;
 mod mount_status;
 mod output;
 mod reload;
 mod settings;
+mod tls_files;
+mod token;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, CliCommand};
+use args::{Args, CliCommand, TokenCommand};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -23,6 +28,7 @@ fn main() -> ExitCode {
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),
+        CliCommand::Token(TokenCommand::New(token)) => commands::token::run(&token),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

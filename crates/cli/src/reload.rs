@@ -1,4 +1,4 @@
-//! Live reload of the settings files, detected by polling.
+//! Live reload of the settings files and the TLS files, detected by polling.
 //!
 //! Unchanged mounts keep running, new ones are mounted, removed ones are unmounted, and the
 //! catalog notifies subscribers. Invalid settings change nothing and are logged.
@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use server::WatcherRegistry;
 
+use crate::access::Access;
 use crate::args::SourceArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
 use crate::settings::Settings;
@@ -22,16 +23,29 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
 
 /// Polls the settings files and applies each valid change. Never returns.
-pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, assembly: &Assembly) {
+pub(crate) async fn watch_settings(
+    source: &SourceArgs,
+    settings: &Settings,
+    assembly: &Assembly,
+    access: Option<&Access>,
+) {
     let files = settings_files(source, settings);
+    let tls = access.and_then(|access| access.tls.as_ref());
+    let tls_files = access.map(Access::files).unwrap_or_default();
+    let mut tls_seen = file_stamps(&tls_files);
     let mut made = assembly.mounts.clone();
-    let mut server = settings.server.clone();
+    let mut server = (settings.server.clone(), settings.tls.clone());
     let mut seen = file_stamps(&files);
-    if files.is_empty() {
+    if files.is_empty() && tls_files.is_empty() {
         return std::future::pending().await;
     }
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
+        let tls_now = file_stamps(&tls_files);
+        if let Some(tls) = tls.filter(|_| tls_now != tls_seen) {
+            tls_seen = tls_now;
+            tls.reload();
+        }
         let now = file_stamps(&files);
         if now == seen {
             continue;
@@ -39,9 +53,12 @@ pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, ass
         seen = now;
         match rebuild(source, &made, &assembly.watchers) {
             Ok((settings, fresh)) => {
-                if settings.server != server {
-                    tracing::warn!("changes to [server] take effect after a restart");
-                    server = settings.server;
+                if let Some(access) = access {
+                    access.apply(&settings);
+                }
+                if (&settings.server, &settings.tls) != (&server.0, &server.1) {
+                    tracing::warn!("changes to [server] and [tls] take effect after a restart");
+                    server = (settings.server, settings.tls);
                 }
                 tracing::info!(mounts = fresh.mounts.len(), "settings reloaded");
                 assembly.catalog.replace(fresh.catalog.mounts().to_vec());

@@ -4,3 +4,4 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod host_config;
 pub(crate) mod serve;
+pub(crate) mod token;

@@ -6,12 +6,14 @@ mod diagnostic;
 mod host_file;
 mod mount;
 mod server;
+mod tokens;
 mod units;
 mod upstream;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use ::server::transport::http::AccessToken;
 use anyhow::Context;
 use serde::Deserialize;
 use toml::Spanned;
@@ -25,7 +27,8 @@ pub(crate) use mount::{
     FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
     RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, WatchSetting,
 };
-pub(crate) use server::ServerSettings;
+pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
+pub(crate) use tokens::check_token_name;
 pub(crate) use upstream::{CommandSetting, Secret, UpstreamMount};
 
 /// The default settings file.
@@ -37,6 +40,8 @@ pub(crate) struct Settings {
     /// The source text, if the settings come from a file.
     pub(crate) text: Option<SettingsText>,
     pub(crate) server: ServerSettings,
+    pub(crate) tokens: Vec<AccessToken>,
+    pub(crate) tls: Option<TlsSettings>,
     pub(crate) mounts: BTreeMap<String, MountSettings>,
 }
 
@@ -66,8 +71,7 @@ impl Settings {
         let content = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read the settings file {}", file.display()))?;
         let text = SettingsText { file: file.to_owned(), content };
-        let (server, mounts) = parse(&text)?;
-        Ok(Self { text: Some(text), server, mounts })
+        Ok(parse(text)?)
     }
 
     /// Settings that serve the given folders, each named after its last path segment.
@@ -152,24 +156,27 @@ impl Settings {
     }
 }
 
-fn parse(
-    text: &SettingsText,
-) -> Result<(ServerSettings, BTreeMap<String, MountSettings>), Diagnostic> {
+/// The tables of a settings file.
+const TABLES: [&str; 4] = ["server", "mounts", "tokens", "tls"];
+
+fn parse(text: SettingsText) -> Result<Settings, Diagnostic> {
+    let mut settings = Settings::default();
     let table = DeTable::parse(&text.content).map_err(|error| text.toml_diagnostic(&error))?;
-    let mut server = ServerSettings::default();
-    let mut mounts = BTreeMap::new();
     for (key, value) in table.into_inner() {
         match &**key.get_ref() {
-            "server" => server = text.deserialize(value)?,
-            "mounts" => mounts = read_mounts(text, value)?,
+            "server" => settings.server = text.deserialize(value)?,
+            "mounts" => settings.mounts = read_mounts(&text, value)?,
+            "tls" => settings.tls = Some(text.deserialize(value)?),
+            "tokens" => settings.tokens = tokens::read_tokens(&text, value)?,
             other => {
                 let message = format!("unknown table `{other}`");
-                let hint = diagnostic::did_you_mean(other, ["server", "mounts"]);
+                let hint = diagnostic::did_you_mean(other, TABLES);
                 return Err(text.diagnostic(Some(key.span()), message, hint));
             }
         }
     }
-    Ok((server, mounts))
+    settings.text = Some(text);
+    Ok(settings)
 }
 
 fn read_mounts(

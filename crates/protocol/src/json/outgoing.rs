@@ -34,6 +34,8 @@ pub struct Outgoing {
     /// The requests that it answers, if a streamed body may still fail.
     request_ids: Vec<RequestId>,
     rejected: bool,
+    /// The code of the error, if the message is an error response.
+    error_code: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -73,6 +75,16 @@ impl Outgoing {
     /// Marks the request as rejected before the server acted on it.
     pub(crate) fn rejected(self) -> Self {
         Self { rejected: true, ..self }
+    }
+
+    /// Marks the message as an error response with this code.
+    pub(crate) fn with_error_code(self, code: i64) -> Self {
+        Self { error_code: Some(code), ..self }
+    }
+
+    /// The code of the error, if the message is an error response.
+    pub fn error_code(&self) -> Option<i64> {
+        self.error_code
     }
 
     /// True if the request was rejected, so the HTTP status must report it.
