@@ -98,6 +98,7 @@ fn format_line(time: SystemTime, record: &AuditRecord) -> String {
     let AuditRecord { principal, peer, is_encrypted, method, target, status, error, bytes } =
         record;
     let outcome = match (status, error) {
+        (0, _) => "cancelled",
         (200..300, None) => "ok",
         (401 | 403, _) => "refused",
         _ => "error",

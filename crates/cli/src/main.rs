@@ -7,6 +7,7 @@ mod audit_log;
 mod commands;
 mod cursor_key;
 mod default_rules;
+mod file_limit;
 mod listen;
 mod mount_status;
 mod output;

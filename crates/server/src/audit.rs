@@ -20,7 +20,7 @@ pub struct AuditRecord {
     pub method: Option<String>,
     /// The URI of the resource, or the name of the tool or prompt.
     pub target: Option<String>,
-    /// The HTTP status.
+    /// The HTTP status; 0 if the client left before there was an answer.
     pub status: u16,
     /// The code of the JSON-RPC error, if the answer is one. A streamed answer is not looked into.
     pub error: Option<i64>,

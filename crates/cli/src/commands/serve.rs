@@ -17,7 +17,7 @@ use crate::args::ServeArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
 use crate::listen::OpenListener;
 use crate::settings::Settings;
-use crate::{cursor_key, reload};
+use crate::{cursor_key, file_limit, reload};
 use banner::Banner;
 
 /// How long startup waits for upstream servers to connect.
@@ -27,9 +27,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let settings = Settings::load(&args.source)?;
     let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
+    let limits = settings.server.limits();
+    let limits = if args.stdio { limits } else { file_limit::fit_connections(limits) };
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
-        settings.server.limits(),
+        limits,
         cursor_key::load_cursor_key(settings.server.secret.as_deref())?,
         CollectionsMode::from(settings.server.sep2093),
     );

@@ -51,10 +51,10 @@ impl SettingsText {
             let inside = self.content.get(span).unwrap_or_default();
             let width = inside.lines().next().map_or(1, |line| line.chars().count().max(1));
             let line = before.matches('\n').count() + 1;
-            let excerpt = redact_tokens(excerpt);
+            let excerpt = redact_tokens(excerpt.to_owned());
             SourceLocation { file: self.file.clone(), line, column, excerpt, width }
         });
-        Diagnostic { location: place, message: redact_tokens(&message), hint }
+        Diagnostic { location: place, message: redact_tokens(message), hint }
     }
 
     /// A diagnostic for a TOML error; an unknown key or value gets a suggestion.

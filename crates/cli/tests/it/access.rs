@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
+use rustix::net::{self, AddressFamily, SocketType};
 use serde_json::{Value, json};
 
 use crate::program::{meta, output_text, project, refdesk, run};
@@ -31,7 +33,11 @@ impl Drop for JsonProgram {
 impl JsonProgram {
     fn start(folder: &Path, arguments: &[&str]) -> Self {
         let arguments: Vec<&str> = ["serve", "--json"].iter().chain(arguments).copied().collect();
-        let mut child = refdesk(folder, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::of(refdesk(folder, &arguments))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
@@ -45,10 +51,10 @@ impl JsonProgram {
     fn list(&self, headers: &str) -> String {
         let headers =
             format!("{headers}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/list\r\n");
-        self.post(&headers, "resources/list", json!({ "_meta": meta(&Value::Null) }))
+        self.post(&headers, "resources/list", &json!({ "_meta": meta(&Value::Null) }))
     }
 
-    fn post(&self, headers: &str, method: &str, params: Value) -> String {
+    fn post(&self, headers: &str, method: &str, params: &Value) -> String {
         let body =
             json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
@@ -173,15 +179,8 @@ fn a_token_appears_in_no_log() {
     fs::write(folder.path().join("refdesk.toml"), format!("{mount}{table}")).unwrap();
     let log = fs::File::create(folder.path().join("log")).unwrap();
     let mut command = refdesk(folder.path(), &["serve", "--json", "--listen", "127.0.0.1:0"]);
-    let mut child =
-        command.env("REFDESK_LOG", "trace").stderr(log).stdout(Stdio::piped()).spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    output.read_line(&mut line).unwrap();
-    let banner: Value = serde_json::from_str(&line).unwrap();
-    let port = banner["url"].as_str().unwrap().rsplit_once(':').unwrap().1;
-    let port = port.trim_end_matches("/mcp").parse().unwrap();
-    let desk = JsonProgram { child, banner, port, _output: output };
+    command.env("REFDESK_LOG", "trace").stderr(log);
+    let desk = JsonProgram::of(command);
     assert_eq!(desk.status(&bearer(&token)), 200);
     assert_eq!(desk.status(&bearer(&format!("{token}x"))), 401);
     drop(desk);
@@ -261,6 +260,28 @@ fn a_certificate_is_taken_up_when_its_files_change() {
     child.wait().unwrap();
 }
 
+/// Silent connections do not use up the files that the process may open.
+#[test]
+fn with_few_files_silent_connections_lock_nobody_out() {
+    let folder = project();
+    let mut command = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_refdesk");
+    let script = "ulimit -n 200 && exec \"$0\" serve --json --listen 127.0.0.1:0 project";
+    command.args(["-c", script, program]).current_dir(folder.path());
+    command.env("XDG_STATE_HOME", folder.path().join(".state")).env("REFDESK_LOG", "error");
+    let desk = JsonProgram::of(command);
+    let connect = |_| {
+        let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        net::bind(&socket, &SocketAddr::from(([127, 0, 0, 2], 0))).unwrap();
+        net::connect(&socket, &SocketAddr::from(([127, 0, 0, 1], desk.port))).unwrap();
+        socket
+    };
+    let silent: Vec<OwnedFd> = (0..300).map(connect).collect();
+    let list = desk.list("");
+    assert!(list.starts_with("HTTP/1.1 200 ") && list.contains("README.md"), "{list}");
+    drop(silent);
+}
+
 /// The audit log names who did what with which outcome, and holds no content, argument or token.
 #[test]
 fn each_request_is_a_line_of_the_audit_log() {
@@ -281,7 +302,7 @@ fn each_request_is_a_line_of_the_audit_log() {
             "{}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: {uri}\r\n",
             bearer(&token)
         );
-        desk.post(&headers, "resources/read", params)
+        desk.post(&headers, "resources/read", &params)
     };
     assert!(read("file:///project/README.md").contains("# Project"));
     assert!(read("file:///project/none.md").contains("not found"));

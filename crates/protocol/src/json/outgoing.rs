@@ -4,6 +4,7 @@
 //! polls for more. A streamed body is never in memory as a whole.
 
 use std::collections::VecDeque;
+use std::num::NonZeroI32;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -35,7 +36,7 @@ pub struct Outgoing {
     request_ids: Vec<RequestId>,
     rejected: bool,
     /// The code of the error, if the message is an error response.
-    error_code: Option<i64>,
+    error_code: Option<NonZeroI32>,
 }
 
 #[derive(Debug)]
@@ -79,12 +80,14 @@ impl Outgoing {
 
     /// Marks the message as an error response with this code.
     pub(crate) fn with_error_code(self, code: i64) -> Self {
-        Self { error_code: Some(code), ..self }
+        // Small, because every message has it.
+        let error_code = i32::try_from(code).ok().and_then(NonZeroI32::new);
+        Self { error_code, ..self }
     }
 
     /// The code of the error, if the message is an error response.
     pub fn error_code(&self) -> Option<i64> {
-        self.error_code
+        self.error_code.map(|code| i64::from(code.get()))
     }
 
     /// True if the request was rejected, so the HTTP status must report it.

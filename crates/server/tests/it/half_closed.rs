@@ -41,7 +41,7 @@ async fn a_half_closed_client_gets_its_answer() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     let status = answer.rsplit("HTTP/1.1 ").next().unwrap();
-    assert!(status.starts_with("200 "), "{:.200}", answer);
+    assert!(status.starts_with("200 "), "{answer:.200}");
     assert!(answer.len() > large.len() && answer.ends_with("0\r\n\r\n"), "{}", answer.len());
 }
 

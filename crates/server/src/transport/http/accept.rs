@@ -18,6 +18,7 @@ use tokio::time;
 use super::client_stream::{ByteStream, ClientStream, RequestPhase};
 use super::sessions::SessionTable;
 use super::{HttpOptions, HttpServer};
+use crate::limits::Limits;
 use crate::server::Server;
 use crate::transport::fair_share::{Activity, FairShare, Owner, Place};
 use crate::transport::wait_for_signal;
@@ -74,7 +75,7 @@ impl Listener {
 }
 
 /// The state of one connection that its requests share.
-pub(super) struct Connection {
+pub(super) struct HttpConnection {
     /// The address at the other end; `None` for a Unix socket.
     pub(super) peer: Option<IpAddr>,
     /// Whether the connection itself uses TLS.
@@ -83,7 +84,7 @@ pub(super) struct Connection {
     phase: Arc<RequestPhase>,
 }
 
-impl Connection {
+impl HttpConnection {
     /// A whole request has arrived: until the guard is dropped, the connection is not idle, and a
     /// client that sends no more still gets its answer.
     pub(super) fn begin_work(self: &Arc<Self>, may_probe: bool) -> ConnectionActivity {
@@ -97,7 +98,7 @@ impl Connection {
 
 /// Keeps a connection active until it is dropped.
 pub(super) struct ConnectionActivity {
-    connection: Arc<Connection>,
+    connection: Arc<HttpConnection>,
     _activity: Activity,
 }
 
@@ -131,7 +132,7 @@ pub async fn serve(
     let http = Arc::new(HttpServer {
         options: options.into(),
         sessions: SessionTable::new(&limits),
-        streams: FairShare::new(limits.total_streams, IDLE_STREAM),
+        streams: FairShare::new(max_streams(&limits), IDLE_STREAM),
         closing,
         server,
     });
@@ -180,6 +181,12 @@ pub async fn serve(
     Ok(())
 }
 
+/// The most streams: at least one connection in fifty is left for requests.
+fn max_streams(limits: &Limits) -> usize {
+    let reserved = limits.connections.div_ceil(50);
+    limits.total_streams.min(limits.connections - reserved).max(1)
+}
+
 /// Waits in the `seat` of the waiting room for a place; `None` if it takes too long.
 async fn wait_for_place(
     places: &Arc<FairShare>,
@@ -207,7 +214,7 @@ async fn serve_connection(
         match open_stream(&http, socket).await {
             Ok(stream) => {
                 let phase = Arc::default();
-                let connection = Arc::new(Connection { peer, has_tls, place, phase });
+                let connection = Arc::new(HttpConnection { peer, has_tls, place, phase });
                 serve_http1(http, stream, connection).await;
             }
             Err(error) => tracing::debug!(%error, "the TLS handshake failed"),
@@ -242,7 +249,7 @@ async fn open_stream(http: &HttpServer, socket: Socket) -> io::Result<Box<dyn By
 async fn serve_http1(
     http: Arc<HttpServer>,
     stream: Box<dyn ByteStream>,
-    connection: Arc<Connection>,
+    connection: Arc<HttpConnection>,
 ) {
     let limits = &http.server.limits;
     let mut builder = http1::Builder::new();

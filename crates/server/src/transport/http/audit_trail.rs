@@ -7,11 +7,11 @@ use hyper::{Request, StatusCode};
 use resource::Principal;
 
 use super::HttpOptions;
-use super::accept::Connection;
+use super::accept::HttpConnection;
 use super::forwarded;
 use crate::audit::{AuditRecord, AuditSink, AuditedCall};
 
-/// What is known of a request so far. Records it when dropped.
+/// What is known of a request so far. Records it when dropped, also if its client left before.
 pub(super) struct AuditTrail {
     sink: Option<Arc<dyn AuditSink>>,
     record: AuditRecord,
@@ -22,7 +22,7 @@ impl AuditTrail {
     pub(super) fn begin<B>(
         options: &HttpOptions,
         request: &Request<B>,
-        connection: &Connection,
+        connection: &HttpConnection,
     ) -> Self {
         let (headers, trusted) = (request.headers(), &options.trusted_proxies);
         let through_tls = |peer| forwarded::client_uses_tls(peer, headers, trusted);
@@ -44,9 +44,13 @@ impl AuditTrail {
         self.record.peer
     }
 
-    /// Adds who made which calls.
-    pub(super) fn add_calls(&mut self, principal: &Principal, calls: Vec<AuditedCall>) {
+    /// Adds on whose behalf the request is made.
+    pub(super) fn add_principal(&mut self, principal: &Principal) {
         self.record.principal = Some(Arc::clone(principal.key()));
+    }
+
+    /// Adds what the request calls.
+    pub(super) fn add_calls(&mut self, calls: Vec<AuditedCall>) {
         self.calls = calls;
     }
 

@@ -31,7 +31,7 @@ use tokio::sync::watch;
 use crate::audit::AuditSink;
 use crate::server::Server;
 use crate::transport::fair_share::FairShare;
-use accept::Connection;
+use accept::HttpConnection;
 pub use accept::{Listener, serve};
 use audit_trail::AuditTrail;
 use body::HttpBody;
@@ -83,29 +83,29 @@ impl HttpServer {
     async fn route(
         self: Arc<Self>,
         request: Request<Incoming>,
-        connection: Arc<Connection>,
+        connection: Arc<HttpConnection>,
     ) -> Response<TrackedBody> {
         let trail = AuditTrail::begin(&self.options, &request, &connection);
         let grant = match self.admit(&request, &connection) {
             Ok(grant) => grant,
-            Err(response) => return TrackedBody::refused(response, trail),
+            Err(response) => return TrackedBody::refused(*response, trail),
         };
-        let client = Requester::new(&grant.principal, trail.client_address(), &request, connection);
+        let client = Requester::new(&grant.principal, trail, &request, connection);
         let response = Arc::clone(&self).handle(request, &client).await;
-        TrackedBody::track(response, trail, grant, client)
+        TrackedBody::track(response, grant, client)
     }
 
     /// Checks where a request comes from and on whose behalf, before anything else is read of it.
     fn admit(
         &self,
         request: &Request<Incoming>,
-        connection: &Connection,
-    ) -> Result<Grant, Response<HttpBody>> {
+        connection: &HttpConnection,
+    ) -> Result<Grant, Box<Response<HttpBody>>> {
         let authority = request.uri().authority().map(|authority| authority.as_str());
         if let Err(rejection) = self.options.guard.check(authority, request.headers()) {
             let why = rejection.message();
             tracing::info!(why, "rejected a request by its Host or Origin header");
-            return Err(HttpBody::refusal(rejection.status(), why));
+            return Err(Box::new(HttpBody::refusal(rejection.status(), why)));
         }
         if connection.peer.is_none() {
             // The permissions of the socket file let in the process owner only.
@@ -116,7 +116,7 @@ impl HttpServer {
             let mut response = HttpBody::refusal(StatusCode::UNAUTHORIZED, why.message());
             let challenge = HeaderValue::from_static(why.challenge());
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-            response
+            Box::new(response)
         })
     }
 

@@ -7,7 +7,8 @@ use hyper::{Request, Version};
 use parking_lot::Mutex;
 use resource::Principal;
 
-use super::accept::{Connection, ConnectionActivity};
+use super::accept::{ConnectionActivity, HttpConnection};
+use super::audit_trail::AuditTrail;
 use super::principal::with_request_locale;
 use crate::audit::AuditedCall;
 use crate::transport::fair_share::Owner;
@@ -16,26 +17,27 @@ use crate::transport::fair_share::Owner;
 pub(crate) struct Requester {
     pub(crate) principal: Principal,
     /// The address of the client, also behind a trusted proxy; `None` for a Unix socket.
-    pub(super) address: Option<IpAddr>,
-    connection: Arc<Connection>,
+    address: Option<IpAddr>,
+    connection: Arc<HttpConnection>,
     may_probe: bool,
     activity: Mutex<Option<ConnectionActivity>>,
-    /// What the request calls, for the audit.
-    calls: Mutex<Vec<AuditedCall>>,
+    trail: Mutex<AuditTrail>,
 }
 
 impl Requester {
     pub(super) fn new<B>(
         principal: &Principal,
-        address: Option<IpAddr>,
+        mut trail: AuditTrail,
         request: &Request<B>,
-        connection: Arc<Connection>,
+        connection: Arc<HttpConnection>,
     ) -> Self {
+        trail.add_principal(principal);
+        let address = trail.client_address();
         let principal = with_request_locale(principal.clone(), request.headers());
         // A client of HTTP/1.0 does not know interim responses.
         let may_probe = request.version() == Version::HTTP_11;
-        let (activity, calls) = (Mutex::default(), Mutex::default());
-        Self { principal, address, connection, may_probe, activity, calls }
+        let (activity, trail) = (Mutex::default(), Mutex::new(trail));
+        Self { principal, address, connection, may_probe, activity, trail }
     }
 
     /// Who owns what this client opens.
@@ -48,18 +50,14 @@ impl Requester {
         *self.activity.lock() = Some(self.connection.begin_work(self.may_probe));
     }
 
-    /// Notes what the request calls.
+    /// Notes what the request calls, for the audit.
     pub(super) fn note_calls(&self, calls: Vec<AuditedCall>) {
-        *self.calls.lock() = calls;
+        self.trail.lock().add_calls(calls);
     }
 
-    /// Takes what the request calls.
-    pub(super) fn take_calls(&self) -> Vec<AuditedCall> {
-        std::mem::take(&mut *self.calls.lock())
-    }
-
-    /// The guard that keeps the connection active, if work has begun.
-    pub(super) fn into_activity(self) -> Option<ConnectionActivity> {
-        self.activity.into_inner()
+    /// What goes on until the answer is sent: the activity of the connection, if work has begun,
+    /// and the audit trail.
+    pub(super) fn into_parts(self) -> (Option<ConnectionActivity>, AuditTrail) {
+        (self.activity.into_inner(), self.trail.into_inner())
     }
 }

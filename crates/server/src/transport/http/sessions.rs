@@ -26,6 +26,7 @@ const EVICTABLE_AFTER: Duration = Duration::from_secs(60);
 pub(crate) struct SessionTable {
     open: Mutex<HashMap<Box<str>, Arc<HttpSession>>>,
     places: Arc<FairShare>,
+    max_sessions: usize,
     idle: Duration,
     streams: usize,
     in_flight: usize,
@@ -55,6 +56,7 @@ impl SessionTable {
         Self {
             open: Mutex::default(),
             places: FairShare::new(limits.sessions, EVICTABLE_AFTER),
+            max_sessions: limits.sessions,
             idle: limits.session_idle,
             streams: limits.streams,
             in_flight: limits.in_flight,
@@ -72,15 +74,14 @@ impl SessionTable {
         getrandom::fill(&mut bytes).ok()?;
         let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut open = self.open.lock();
-        open.retain(|_, session| !session.is_stale(self.idle));
+        if open.len() >= self.max_sessions {
+            open.retain(|_, session| !session.is_stale(self.idle));
+        }
         let place = self.places.take(owner)?;
-        open.retain(|_, session| {
-            let stays = !session.place.is_evicted();
-            if !stays {
-                session.end();
-            }
-            stays
-        });
+        if open.len() >= self.max_sessions {
+            let evicted = open.extract_if(|_, session| session.place.is_evicted());
+            evicted.for_each(|(_, session)| session.end());
+        }
         let session = HttpSession {
             handshake: agreed,
             sse_connection: pipe,

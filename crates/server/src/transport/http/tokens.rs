@@ -105,11 +105,14 @@ fn bearer_token(headers: &HeaderMap) -> Result<&[u8], Unauthorized> {
     }
 }
 
+/// Receives the accepted tokens whenever they are replaced.
+type TokenUpdates = watch::Receiver<Arc<[AccessToken]>>;
+
 /// What a request may do: on whose behalf it runs, and for how long.
 pub(super) struct Grant {
     pub(super) principal: Principal,
     /// The table and the hash of the token; `None` for the local principal.
-    token: Option<(watch::Receiver<Arc<[AccessToken]>>, [u8; 32])>,
+    token: Option<(TokenUpdates, [u8; 32])>,
 }
 
 impl Grant {

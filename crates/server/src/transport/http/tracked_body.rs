@@ -29,12 +29,10 @@ impl TrackedBody {
     /// The body of a response to a request that was let in by `grant`.
     pub(super) fn track(
         response: Response<HttpBody>,
-        mut trail: AuditTrail,
         grant: Grant,
         client: Requester,
     ) -> Response<Self> {
-        trail.add_calls(&client.principal, client.take_calls());
-        let activity = client.into_activity();
+        let (activity, mut trail) = client.into_parts();
         // Any other body is ready soon.
         let lasts = matches!(response.body(), HttpBody::Events(_));
         if let Some(activity) = activity.as_ref().filter(|_| lasts) {
