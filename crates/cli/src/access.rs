@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use server::AuditSink;
 use server::transport::http::{AccessToken, HttpOptions, OriginGuard, TokenTable};
@@ -23,7 +24,7 @@ pub(crate) struct Access {
     tokens: Arc<TokenTable>,
     /// The token that refdesk made because the settings have none.
     startup: Option<AccessToken>,
-    needs_token: bool,
+    had_tokens: AtomicBool,
     pub(crate) tls: Option<TlsFiles>,
     audit: Option<Arc<dyn AuditSink>>,
 }
@@ -52,7 +53,7 @@ impl Access {
         let tls = tls_paths(args, settings).map(TlsPaths::load).transpose()?;
         let tokens = Arc::new(TokenTable::new(Vec::new(), !needs_token));
         let audit = audit_log(args, settings)?;
-        let access = Self { tokens, startup, needs_token, tls, audit };
+        let access = Self { tokens, startup, had_tokens: AtomicBool::new(false), tls, audit };
         access.apply(settings);
         Ok((access, fresh))
     }
@@ -79,7 +80,8 @@ impl Access {
         if tokens.is_empty() {
             tokens.extend(self.startup.clone());
         }
-        if tokens.is_empty() && self.needs_token {
+        let had_tokens = self.had_tokens.fetch_or(!tokens.is_empty(), Ordering::Relaxed);
+        if tokens.is_empty() && had_tokens {
             tracing::warn!("the settings have no token any more, so no client is let in");
         }
         self.tokens.replace(tokens);

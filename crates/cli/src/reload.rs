@@ -6,14 +6,11 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
-
-use server::WatcherRegistry;
 
 use crate::access::Access;
 use crate::args::SourceArgs;
-use crate::assemble::{Assembly, BuiltMount, assemble};
+use crate::assemble::{Assembly, assemble};
 use crate::settings::Settings;
 
 /// Polling interval.
@@ -30,6 +27,9 @@ pub(crate) async fn watch_settings(
     access: Option<&Access>,
 ) {
     let files = settings_files(source, settings);
+    // The same file again, also if it is away for a moment: the defaults would have no tokens.
+    let file = settings.text.as_ref().map(|text| text.file.clone());
+    let source = SourceArgs { settings: file, ..source.clone() };
     let tls = access.and_then(|access| access.tls.as_ref());
     let tls_files = access.map(Access::files).unwrap_or_default();
     let mut tls_seen = file_stamps(&tls_files);
@@ -51,11 +51,16 @@ pub(crate) async fn watch_settings(
             continue;
         }
         seen = now;
-        match rebuild(source, &made, &assembly.watchers) {
+        let loaded = Settings::load(&source).and_then(|settings| {
+            // Before the mounts: a folder that is gone must not keep a revoked token alive.
+            if let Some(access) = access {
+                access.apply(&settings);
+            }
+            let fresh = assemble(&settings, &made, &assembly.watchers)?;
+            Ok((settings, fresh))
+        });
+        match loaded {
             Ok((settings, fresh)) => {
-                if let Some(access) = access {
-                    access.apply(&settings);
-                }
                 if (&settings.server, &settings.tls) != (&server.0, &server.1) {
                     tracing::warn!("changes to [server] and [tls] take effect after a restart");
                     server = (settings.server, settings.tls);
@@ -72,17 +77,6 @@ pub(crate) async fn watch_settings(
             }
         }
     }
-}
-
-/// Reads and assembles the settings again; reuses the mounts whose settings did not change.
-fn rebuild(
-    source: &SourceArgs,
-    built: &[BuiltMount],
-    watchers: &Arc<WatcherRegistry>,
-) -> anyhow::Result<(Settings, Assembly)> {
-    let settings = Settings::load(source)?;
-    let assembly = assemble(&settings, built, watchers)?;
-    Ok((settings, assembly))
 }
 
 fn settings_files(source: &SourceArgs, settings: &Settings) -> Vec<PathBuf> {

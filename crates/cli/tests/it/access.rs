@@ -165,9 +165,54 @@ fn tokens_of_the_settings_are_followed_without_a_restart() {
     fs::write(&file, format!("{mount}{alan_table}")).unwrap();
     desk.until_status(&bearer(&ada), 401);
     assert_eq!(desk.status(&bearer(&alan)), 200);
-    let (_, expired) = new_token(folder.path(), &["alan"]);
-    fs::write(&file, format!("{mount}{expired}expires = 2020-01-01\n")).unwrap();
+    let broken = "[mounts.gone]\nkind = \"fs\"\npath = \"gone\"\n";
+    fs::write(&file, format!("{broken}{ada_table}")).unwrap();
     desk.until_status(&bearer(&alan), 401);
+    assert_eq!(desk.status(&bearer(&ada)), 200, "a broken mount does not keep tokens as they were");
+    fs::write(&file, format!("{mount}{ada_table}expires = 2020-01-01\n")).unwrap();
+    desk.until_status(&bearer(&ada), 401);
+}
+
+/// A settings file that an editor empties or moves away for a moment does not open the server.
+#[test]
+fn a_server_that_needed_tokens_never_opens_again() {
+    let folder = project();
+    let file = folder.path().join("refdesk.toml");
+    let (ada, table) = new_token(folder.path(), &["ada"]);
+    let log = folder.path().join("log");
+    fs::write(&file, &table).unwrap();
+    let mut command = refdesk(folder.path(), &["serve", "--json", "--listen", "127.0.0.1:0"]);
+    command.env("REFDESK_LOG", "warn").stderr(fs::File::create(&log).unwrap());
+    let desk = JsonProgram::of(command);
+    let until_logged = |words: &str| {
+        while !fs::read_to_string(&log).unwrap().contains(words) {
+            std::thread::yield_now();
+        }
+    };
+    fs::remove_file(&file).unwrap();
+    until_logged("cannot read the settings file");
+    assert_eq!((desk.status(""), desk.status(&bearer(&ada))), (401, 200));
+    fs::write(&file, "").unwrap();
+    until_logged("no client is let in");
+    assert_eq!((desk.status(""), desk.status(&bearer(&ada))), (401, 401));
+}
+
+/// A full disk costs lines of the audit log, which are counted, and nothing else.
+#[test]
+fn requests_go_on_when_the_audit_log_cannot_be_written() {
+    let folder = project();
+    let log = folder.path().join("log");
+    let arguments =
+        ["serve", "--json", "--listen", "127.0.0.1:0", "--audit", "/dev/full", "project"];
+    let mut command = refdesk(folder.path(), &arguments);
+    command.env("REFDESK_LOG", "warn").stderr(fs::File::create(&log).unwrap());
+    let desk = JsonProgram::of(command);
+    for _ in 0..10 {
+        assert_eq!(desk.status(""), 200);
+    }
+    while !fs::read_to_string(&log).unwrap().contains("lines of the audit log were lost") {
+        std::thread::yield_now();
+    }
 }
 
 /// SEC-08: neither the most talkative log nor an error shows a token.

@@ -27,6 +27,9 @@ const PROBE_DELAYS: [Duration; 5] = [
     Duration::from_secs(30),
 ];
 
+/// How long an answer to a half-closed client may rest before the client counts as one who left.
+const MAX_REST: Duration = Duration::from_secs(30);
+
 /// A socket, or TLS over one.
 pub(super) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -66,6 +69,8 @@ pub(super) struct ClientStream {
     timer: Option<Pin<Box<Sleep>>>,
     phase: Arc<RequestPhase>,
     probe: Option<ClientProbe>,
+    /// Runs while a half-closed client waits for the rest of its answer.
+    rest: Option<Pin<Box<Sleep>>>,
 }
 
 struct ClientProbe {
@@ -81,7 +86,7 @@ impl ClientStream {
         timeout: Duration,
         phase: Arc<RequestPhase>,
     ) -> Self {
-        Self { stream, timeout, timer: None, phase, probe: None }
+        Self { stream, timeout, timer: None, phase, probe: None, rest: None }
     }
 
     /// Starts, clears or checks the timer after an attempt to write.
@@ -91,7 +96,7 @@ impl ClientStream {
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.timer = None;
+            (self.timer, self.rest) = (None, None);
             return written;
         }
         let patience = self.timeout;
@@ -149,7 +154,10 @@ impl AsyncRead for ClientStream {
         match self.phase.0.load(Ordering::Relaxed) {
             WORKING if has_ended => self.poll_left(cx).map(Ok),
             // Writes go on, and find out whether the client is still there.
-            ANSWERING if has_ended => Poll::Pending,
+            ANSWERING if has_ended => {
+                let rest = self.rest.get_or_insert_with(|| Box::pin(time::sleep(MAX_REST)));
+                rest.as_mut().poll(cx).map(Ok)
+            }
             _ => Poll::Ready(Ok(())),
         }
     }

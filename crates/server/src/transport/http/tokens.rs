@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
@@ -46,8 +47,9 @@ impl AccessToken {
 #[derive(Debug)]
 pub struct TokenTable {
     tokens: watch::Sender<Arc<[AccessToken]>>,
-    /// Whether clients need no token while the table is empty.
-    is_open_when_empty: bool,
+    /// Whether clients need no token. False for good once there was one: a settings file that is
+    /// being rewritten may be empty for a moment.
+    is_open: AtomicBool,
 }
 
 impl Default for TokenTable {
@@ -58,23 +60,28 @@ impl Default for TokenTable {
 }
 
 impl TokenTable {
-    /// A table of `tokens`. If it is empty, every client is the local principal where
-    /// `is_open_when_empty`, and no client is let in otherwise.
-    pub fn new(tokens: Vec<AccessToken>, is_open_when_empty: bool) -> Self {
-        Self { tokens: watch::Sender::new(tokens.into()), is_open_when_empty }
+    /// A table of `tokens`. Where `may_be_open`, every client is the local principal until the
+    /// table holds a token.
+    pub fn new(tokens: Vec<AccessToken>, may_be_open: bool) -> Self {
+        let is_open = AtomicBool::new(may_be_open && tokens.is_empty());
+        Self { tokens: watch::Sender::new(tokens.into()), is_open }
     }
 
-    /// Replaces all tokens. Streams of a token that is gone end.
+    /// Replaces all tokens. Streams of a token that is gone end. Without any token left, no client
+    /// is let in.
     pub fn replace(&self, tokens: Vec<AccessToken>) {
+        if !tokens.is_empty() {
+            self.is_open.store(false, Ordering::Release);
+        }
         self.tokens.send_replace(tokens.into());
     }
 
     /// The principal of a request with these headers.
     pub(super) fn authenticate(&self, headers: &HeaderMap) -> Result<Grant, Unauthorized> {
-        let tokens = self.tokens.borrow();
-        if tokens.is_empty() && self.is_open_when_empty {
-            return Ok(Grant { principal: Principal::local(), token: None });
+        if self.is_open.load(Ordering::Acquire) {
+            return Ok(Grant::local());
         }
+        let tokens = self.tokens.borrow();
         let hash = *blake3::hash(bearer_token(headers)?).as_bytes();
         let accepted = find_token(&tokens, &hash).ok_or(Unauthorized::Invalid)?;
         let token = Some((self.tokens.subscribe(), hash));
@@ -208,13 +215,16 @@ mod tests {
     }
 
     #[test]
-    fn a_token_ends_with_its_date_and_an_empty_table_is_open_only_where_it_may() {
+    fn a_token_ends_with_its_date_and_a_table_that_had_one_never_opens() {
         let past = SystemTime::now() - Duration::from_secs(1);
         let ended = AccessToken { expires: Some(past), ..token("ada", "rdk_a") };
         let table = TokenTable::new(vec![ended], true);
         assert_eq!(authenticate(&table, &["Bearer rdk_a"]), Err(Unauthorized::Invalid));
         table.replace(Vec::new());
-        assert_eq!(authenticate(&table, &[]).unwrap(), "local");
+        assert_eq!(authenticate(&table, &[]), Err(Unauthorized::Missing));
+        let open = TokenTable::new(Vec::new(), true);
+        open.replace(Vec::new());
+        assert_eq!(authenticate(&open, &[]).unwrap(), "local");
         let closed = TokenTable::new(Vec::new(), false);
         assert_eq!(authenticate(&closed, &[]), Err(Unauthorized::Missing));
         assert_eq!(authenticate(&closed, &["Bearer rdk_a"]), Err(Unauthorized::Invalid));
