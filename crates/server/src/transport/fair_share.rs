@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use resource::Principal;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::{self, Instant};
 
 /// Who takes a place: a principal, if it is known already, at an address.
@@ -59,10 +59,17 @@ struct TakenPlaces {
 struct PlaceState {
     activities: AtomicUsize,
     last_active: Mutex<Instant>,
-    evicted: watch::Sender<bool>,
+    is_evicted: AtomicBool,
+    /// Wakes whoever waits for the eviction.
+    evicted: Notify,
 }
 
 impl PlaceState {
+    fn evict(&self) {
+        self.is_evicted.store(true, Ordering::Release);
+        self.evicted.notify_waiters();
+    }
+
     /// Orders places by how little they would be missed: idle ones first, the longest idle of all.
     fn rank(&self) -> (bool, Instant) {
         (self.activities.load(Ordering::Relaxed) > 0, *self.last_active.lock())
@@ -87,13 +94,14 @@ impl FairShare {
         if taken.places.len() >= self.max {
             let victim = taken.find_victim(owner, self.patience)?;
             if let Some((_, state)) = taken.places.remove(&victim) {
-                state.evicted.send_replace(true);
+                state.evict();
             }
         }
         let state = Arc::new(PlaceState {
             activities: AtomicUsize::new(0),
             last_active: Mutex::new(Instant::now()),
-            evicted: watch::Sender::new(false),
+            is_evicted: AtomicBool::new(false),
+            evicted: Notify::new(),
         });
         let id = taken.next;
         taken.next += 1;
@@ -168,12 +176,28 @@ impl Place {
 
     /// Whether another owner has the place now.
     pub(crate) fn is_evicted(&self) -> bool {
-        *self.state.evicted.borrow()
+        self.state.is_evicted.load(Ordering::Acquire)
     }
 
-    /// Becomes true when another owner gets the place.
-    pub(crate) fn eviction(&self) -> watch::Receiver<bool> {
-        self.state.evicted.subscribe()
+    /// The signal that another owner gets the place. It may outlive the place.
+    pub(crate) fn eviction(&self) -> Eviction {
+        Eviction(Arc::clone(&self.state))
+    }
+}
+
+/// Tells when a place is given to another owner.
+pub(crate) struct Eviction(Arc<PlaceState>);
+
+impl Eviction {
+    /// Waits until another owner gets the place.
+    pub(crate) async fn wait(&self) {
+        let evicted = self.0.evicted.notified();
+        tokio::pin!(evicted);
+        // Registers before the look, so that no eviction is missed.
+        evicted.as_mut().enable();
+        if !self.0.is_evicted.load(Ordering::Acquire) {
+            evicted.await;
+        }
     }
 }
 

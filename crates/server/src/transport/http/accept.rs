@@ -20,7 +20,7 @@ use super::sessions::SessionTable;
 use super::{HttpOptions, HttpServer};
 use crate::limits::Limits;
 use crate::server::Server;
-use crate::transport::fair_share::{Activity, FairShare, Owner, Place};
+use crate::transport::fair_share::{Activity, Eviction, FairShare, Owner, Place};
 use crate::transport::wait_for_signal;
 
 /// Idle time after which a connection makes room for another of the same client.
@@ -159,7 +159,10 @@ pub async fn serve(
                 connections.spawn(async move {
                     let place = match (place, seat) {
                         (Some(place), _) => Some(place),
-                        (None, Some(seat)) => wait_for_place(&places, &owner, seat, patience).await,
+                        // Boxed, like the handshake: most connections are never in this state.
+                        (None, Some(seat)) => {
+                            Box::pin(wait_for_place(&places, &owner, seat, patience)).await
+                        }
                         (None, None) => None,
                     };
                     if let Some(place) = place {
@@ -194,10 +197,10 @@ async fn wait_for_place(
     seat: Place,
     patience: Duration,
 ) -> Option<Place> {
-    let mut evicted = seat.eviction();
+    let evicted = seat.eviction();
     tokio::select! {
         place = places.wait(owner) => Some(place),
-        () = wait_for_signal(&mut evicted) => None,
+        () = evicted.wait() => None,
         () = time::sleep(patience) => None,
     }
 }
@@ -208,23 +211,21 @@ async fn serve_connection(
     peer: Option<IpAddr>,
     place: Place,
 ) {
-    let mut evicted = place.eviction();
-    let serving = async {
-        let has_tls = http.options.tls.is_some() && matches!(socket, Socket::Tcp(_));
-        match open_stream(&http, socket).await {
-            Ok(stream) => {
-                let phase = Arc::default();
-                let connection = Arc::new(HttpConnection { peer, has_tls, place, phase });
-                serve_http1(http, stream, connection).await;
-            }
-            Err(error) => tracing::debug!(%error, "the TLS handshake failed"),
+    let evicted = place.eviction();
+    let has_tls = http.options.tls.is_some() && matches!(socket, Socket::Tcp(_));
+    let opening = async {
+        tokio::select! {
+            stream = open_stream(&http, socket) => stream,
+            () = evicted.wait() => Err(io::ErrorKind::ConnectionAborted.into()),
         }
     };
-    tokio::select! {
-        () = serving => {}
-        () = wait_for_signal(&mut evicted) => {
-            tracing::debug!(?peer, "closed a connection to make room for another client");
+    match Box::pin(opening).await {
+        Ok(stream) => {
+            let connection =
+                Arc::new(HttpConnection { peer, has_tls, place, phase: Arc::default() });
+            serve_http1(http, stream, connection, &evicted).await;
         }
+        Err(error) => tracing::debug!(%error, "the TLS handshake failed"),
     }
 }
 
@@ -250,6 +251,7 @@ async fn serve_http1(
     http: Arc<HttpServer>,
     stream: Box<dyn ByteStream>,
     connection: Arc<HttpConnection>,
+    evicted: &Eviction,
 ) {
     let limits = &http.server.limits;
     let mut builder = http1::Builder::new();
@@ -267,6 +269,10 @@ async fn serve_http1(
     tokio::pin!(served);
     let ended = tokio::select! {
         ended = served.as_mut() => ended,
+        () = evicted.wait() => {
+            tracing::debug!(peer = ?connection.peer, "closed a connection to make room for another");
+            return;
+        }
         () = wait_for_signal(&mut closing) => {
             served.as_mut().graceful_shutdown();
             served.await

@@ -16,7 +16,7 @@ use super::{HttpServer, too_many_streams};
 use crate::exchange::Exchange;
 use crate::methods::subscriptions::ListenSubscriptions;
 use crate::server::Server;
-use crate::transport::fair_share::Place;
+use crate::transport::fair_share::{Eviction, Place};
 use crate::transport::wait_for_signal;
 
 /// State of the SSE stream of one listening request.
@@ -27,7 +27,7 @@ struct ListenStream {
     keep_alive: Interval,
     closing: watch::Receiver<bool>,
     place: Place,
-    evicted: watch::Receiver<bool>,
+    evicted: Eviction,
 }
 
 /// Answers a listening request with an SSE stream. It ends with a final answer: when the server
@@ -47,23 +47,18 @@ pub(crate) async fn stream_notifications(
     sse::sse_response(stream::unfold(Some(feed), |feed| async move {
         let mut feed = feed?;
         let ListenStream { listening, keep_alive: beat, closing, evicted, .. } = &mut feed;
-        let ending = async {
-            tokio::select! {
-                () = wait_for_signal(closing) => {}
-                () = wait_for_signal(evicted) => {}
-            }
-        };
-        tokio::select! {
+        let message = tokio::select! {
             biased;
-            message = listening.next() => {
-                feed.place.touch();
-                Some((OutgoingEvent::Message(message), Some(feed)))
-            }
-            () = ending => {
-                let end = feed.server.finish_listening(&feed.exchange);
-                Some((OutgoingEvent::Message(end), None))
-            }
-            _ = beat.tick() => Some((OutgoingEvent::KeepAlive, Some(feed))),
-        }
+            message = listening.next() => Some(message),
+            () = wait_for_signal(closing) => None,
+            () = evicted.wait() => None,
+            _ = beat.tick() => return Some((OutgoingEvent::KeepAlive, Some(feed))),
+        };
+        let Some(message) = message else {
+            let end = feed.server.finish_listening(&feed.exchange);
+            return Some((OutgoingEvent::Message(end), None));
+        };
+        feed.place.touch();
+        Some((OutgoingEvent::Message(message), Some(feed)))
     }))
 }

@@ -91,7 +91,8 @@ impl HttpServer {
             Err(response) => return TrackedBody::refused(*response, trail),
         };
         let client = Requester::new(&grant.principal, trail, &request, connection);
-        let response = Arc::clone(&self).handle(request, &client).await;
+        // Boxed: hyper keeps the memory of this future for as long as the connection is open.
+        let response = Box::pin(Arc::clone(&self).handle(request, &client)).await;
         TrackedBody::track(response, grant, client)
     }
 

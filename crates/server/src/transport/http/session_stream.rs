@@ -17,7 +17,7 @@ use super::requester::Requester;
 use super::sessions::HttpSession;
 use super::sse::{self, OutgoingEvent};
 use super::{HttpServer, too_many_streams};
-use crate::transport::fair_share::{Activity, Place};
+use crate::transport::fair_share::{Activity, Eviction, Place};
 use crate::transport::wait_for_signal;
 
 /// Opens a stream, or resumes the one of the event id `last`.
@@ -106,7 +106,7 @@ struct NotificationStream {
     /// Keeps the session alive.
     _activity: Activity,
     place: Place,
-    evicted: watch::Receiver<bool>,
+    evicted: Eviction,
 }
 
 impl NotificationStream {
@@ -122,7 +122,7 @@ impl NotificationStream {
                 () = wait_for_signal(ended) => return None,
                 () = wait_for_signal(closing) => return None,
                 () = end.wait() => return None,
-                () = wait_for_signal(evicted) => return None,
+                () = evicted.wait() => return None,
                 _ = beat.tick() => return Some(OutgoingEvent::KeepAlive),
                 () = wait_for_notification(turn, session) => {}
             }

@@ -17,7 +17,7 @@ use super::replay::EventId;
 use super::requester::Requester;
 use super::{HttpServer, PATH, too_many_sessions, too_many_streams};
 use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
-use crate::transport::fair_share::Place;
+use crate::transport::fair_share::{Eviction, Place};
 use crate::transport::wait_for_signal;
 
 /// Keep-alive interval of an idle stream.
@@ -143,7 +143,7 @@ struct SseSessionStream {
     /// True once the session ends; `None` if it has ended already.
     ended: Option<watch::Receiver<bool>>,
     place: Place,
-    evicted: watch::Receiver<bool>,
+    evicted: Eviction,
     /// Ends the session on drop.
     _session_guard: SseSessionGuard,
 }
@@ -164,7 +164,7 @@ impl SseSessionStream {
                     return message.map(OutgoingEvent::Message);
                 }
                 () = wait_for_signal(self.ended.as_mut()?) => return None,
-                () = wait_for_signal(&mut self.evicted) => return None,
+                () = self.evicted.wait() => return None,
                 _ = self.keep_alive.tick() => return Some(OutgoingEvent::KeepAlive),
                 () = wait_for_signal(&mut self.closing) => {}
             }
