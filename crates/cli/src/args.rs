@@ -1,10 +1,12 @@
 //! Command-line arguments, declared with clap. The doc comments are the help texts.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::listen::ListenAddress;
 
 /// The reference desk for AI models: every source of context as MCP resources.
 #[derive(Debug, Parser)]
@@ -26,6 +28,9 @@ pub(crate) enum CliCommand {
     Check(CheckArgs),
     /// Print the JSON to paste into a host
     HostConfig(HostConfigArgs),
+    /// Make access tokens for the clients of a server
+    #[command(subcommand)]
+    Token(TokenCommand),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Run a program for refdesk, and end it with refdesk
@@ -39,6 +44,8 @@ pub(crate) enum CliCommand {
     refdesk serve ~/notes ~/src/app        two folders, as file:///notes and file:///app\n  \
     refdesk serve --stdio .                over stdio, the way a host starts it\n  \
     refdesk serve --settings team.toml --listen 127.0.0.1:9000\n  \
+    refdesk serve --listen unix:/run/user/1000/refdesk.sock\n  \
+    refdesk serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem\n  \
     refdesk serve --mcp-config .mcp.json   all servers of a host, combined\n  \
     refdesk serve --mount notes=\"npx -y @modelcontextprotocol/server-everything\"\n  \
     refdesk serve --mount team=https://mcp.example.com/mcp .\n\n\
@@ -49,9 +56,19 @@ pub(crate) struct ServeArgs {
     /// Use standard input and output instead of HTTP
     #[arg(long, conflicts_with = "listen")]
     pub(crate) stdio: bool,
-    /// Listen address; port 0 is any free port [default: 127.0.0.1:7878]
+    /// Address and port (port 0 is any free one), or unix:PATH for a socket of the owner only.
+    /// Beyond this machine every client needs a token [default: 127.0.0.1:7878]
     #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<ListenAddress>,
+    /// Certificate chain for TLS, in PEM; reloaded when the file changes
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "stdio")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// Log each request over HTTP to this file as a line of JSON: who, what, outcome; no content
+    #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
+    pub(crate) audit: Option<PathBuf>,
     /// Print what is served as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -137,4 +154,28 @@ pub(crate) struct SuperviseArgs {
     /// The program and its arguments
     #[arg(last = true, required = true)]
     pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token: print it once, with the settings that accept it
+    New(NewTokenArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    refdesk token new alice                        a token for alice\n  \
+    refdesk token new ci --expires 30d             it ends after 30 days\n  \
+    refdesk token new bot --scope docs             with the scope docs\n\n\
+    The settings keep only the hash of a token. To revoke it, delete its table; a running server\n\
+    follows the edit. A client sends the token as: Authorization: Bearer rdk_...")]
+pub(crate) struct NewTokenArgs {
+    /// Who uses the token; the name stands in the audit log and in access rules
+    pub(crate) name: String,
+    /// How long the token is valid, such as 12h or 30d [default: until it is revoked]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub(crate) expires: Option<Duration>,
+    /// A scope that the token grants; repeatable
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Vec<String>,
 }

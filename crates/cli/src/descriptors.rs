@@ -20,9 +20,13 @@ pub(crate) fn raise_limit() {
 
 /// Most connections, of the `wanted` ones.
 pub(crate) fn max_connections(wanted: usize) -> usize {
-    let most = wanted.min(limit() / 2).max(1);
+    // A quarter more may wait for a place.
+    let most = wanted.min(limit() / 5 * 2).max(1);
     if most < wanted {
-        tracing::info!(wanted, most, "fewer connections: the limit on open files is low");
+        tracing::warn!(
+            "the process may open too few files for {wanted} connections, so it serves {most}; \
+             raise the limit (ulimit -n) or lower max_connections"
+        );
     }
     most
 }

@@ -1,11 +1,14 @@
 //! The `refdesk` command-line program: arguments, settings, wiring, output.
 
+mod access;
 mod args;
 mod assemble;
+mod audit_log;
 mod commands;
 mod cursor_key;
 mod default_rules;
 mod descriptors;
+mod listen;
 mod log_limit;
 mod machine_memory;
 mod mount_status;
@@ -13,12 +16,14 @@ mod output;
 mod reload;
 mod settings;
 mod state_file;
+mod tls_files;
+mod token;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, CliCommand};
+use args::{Args, CliCommand, TokenCommand};
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -31,6 +36,7 @@ fn main() -> ExitCode {
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),
+        CliCommand::Token(TokenCommand::New(token)) => commands::token::run(&token),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

@@ -1,4 +1,4 @@
-//! Live reload of the settings files, detected by polling.
+//! Live reload of the settings files and the TLS files, detected by polling.
 //!
 //! Unchanged mounts keep running, new ones are mounted, removed ones are unmounted, and the
 //! catalog notifies subscribers. Invalid settings change nothing and are logged. Files are read and
@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use server::WatcherRegistry;
 use tokio::task::spawn_blocking;
 
+use crate::access::Access;
 use crate::args::SourceArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
 use crate::settings::Settings;
@@ -24,30 +24,43 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
 
 /// Polls the settings files and applies each valid change. Never returns.
-pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, assembly: &Assembly) {
+pub(crate) async fn watch_settings(
+    source: &SourceArgs,
+    settings: &Settings,
+    assembly: &Assembly,
+    access: Option<&Access>,
+) {
     let files: Arc<[PathBuf]> = settings_files(source, settings).into();
+    // The same file again, also if it is away for a moment: the defaults would have no tokens.
+    let file = settings.text.as_ref().map(|text| text.file.clone());
+    let source = SourceArgs { settings: file, ..source.clone() };
+    let tls = access.and_then(|access| access.tls.as_ref());
+    let tls_files: Arc<[PathBuf]> = access.map(Access::files).unwrap_or_default().into();
+    let mut tls_seen = file_stamps(&tls_files);
     let mut made = assembly.mounts.clone();
-    let mut server = settings.server.clone();
+    let mut server = (settings.server.clone(), settings.tls.clone());
     let mut seen = file_stamps(&files);
-    if files.is_empty() {
+    if files.is_empty() && tls_files.is_empty() {
         return std::future::pending().await;
     }
     loop {
         tokio::time::sleep(POLL_INTERVAL).await;
-        let stamped = Arc::clone(&files);
-        let Ok(now) = spawn_blocking(move || file_stamps(&stamped)).await else { continue };
+        let both = (Arc::clone(&files), Arc::clone(&tls_files));
+        let stamps = spawn_blocking(move || (file_stamps(&both.0), file_stamps(&both.1)));
+        let Ok((now, tls_now)) = stamps.await else { continue };
+        if let Some(tls) = tls.filter(|_| tls_now != tls_seen) {
+            tls_seen = tls_now;
+            tls.reload();
+        }
         if now == seen {
             continue;
         }
         seen = now;
-        let (source, built) = (source.clone(), made.clone());
-        let watchers = Arc::clone(&assembly.watchers);
-        let rebuilt = spawn_blocking(move || rebuild(&source, &built, &watchers)).await;
-        match rebuilt.unwrap_or_else(|panicked| Err(panicked.into())) {
+        match reload(&source, &made, assembly, access).await {
             Ok((settings, fresh)) => {
-                if settings.server != server {
-                    tracing::warn!("changes to [server] take effect after a restart");
-                    server = settings.server;
+                if (&settings.server, &settings.tls) != (&server.0, &server.1) {
+                    tracing::warn!("changes to [server] and [tls] take effect after a restart");
+                    server = (settings.server, settings.tls);
                 }
                 tracing::info!(mounts = fresh.mounts.len(), "settings reloaded");
                 assembly.catalog.replace(fresh.catalog.mounts().to_vec());
@@ -63,15 +76,25 @@ pub(crate) async fn watch_settings(source: &SourceArgs, settings: &Settings, ass
     }
 }
 
-/// Reads and assembles the settings again; reuses the mounts whose settings did not change.
-fn rebuild(
+/// Loads the settings and builds the mounts that changed.
+async fn reload(
     source: &SourceArgs,
     built: &[BuiltMount],
-    watchers: &Arc<WatcherRegistry>,
+    assembly: &Assembly,
+    access: Option<&Access>,
 ) -> anyhow::Result<(Settings, Assembly)> {
-    let settings = Settings::load(source)?;
-    let assembly = assemble(&settings, built, watchers)?;
-    Ok((settings, assembly))
+    let source = source.clone();
+    let settings = spawn_blocking(move || Settings::load(&source)).await??;
+    // Before the mounts: a folder that is gone must not keep a revoked token alive.
+    if let Some(access) = access {
+        access.apply(&settings);
+    }
+    let (built, watchers) = (built.to_vec(), Arc::clone(&assembly.watchers));
+    let building = spawn_blocking(move || {
+        let fresh = assemble(&settings, &built, &watchers)?;
+        Ok((settings, fresh))
+    });
+    building.await?
 }
 
 fn settings_files(source: &SourceArgs, settings: &Settings) -> Vec<PathBuf> {

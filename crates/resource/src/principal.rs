@@ -20,14 +20,15 @@ struct Identity {
 /// How a transport established a principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PrincipalSource {
-    /// The process owner: stdio, or an HTTP listener without authentication.
+    /// The process owner: stdio, a Unix socket, or an open loopback address.
     Local,
     /// A credential that the transport verified.
     Authenticated,
 }
 
 impl Principal {
-    /// The process owner, who reaches the server over stdio or an open loopback address.
+    /// The process owner, who reaches the server over stdio, a Unix socket or an open loopback
+    /// address.
     pub fn local() -> Self {
         static LOCAL: LazyLock<Principal> =
             LazyLock::new(|| Principal::new("local", PrincipalSource::Local));

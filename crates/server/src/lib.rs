@@ -3,6 +3,7 @@
 //! The provider may be one source or a catalog of twenty; this crate cannot tell. It reads no
 //! settings and no environment.
 
+mod audit;
 mod dispatch;
 mod exchange;
 mod in_flight;
@@ -18,6 +19,7 @@ pub mod transport;
 mod watchers;
 pub mod window;
 
+pub use audit::{AuditRecord, AuditSink};
 pub use limits::Limits;
 pub use server::{CollectionsMode, Server};
 pub use watchers::WatcherRegistry;

@@ -29,6 +29,8 @@ pub struct Limits {
     pub sessions: usize,
     /// Idle time after which a session ends.
     pub session_idle: Duration,
+    /// Open streams of all clients together: listening requests and streams of sessions.
+    pub total_streams: usize,
     /// Open streams per session.
     pub streams: usize,
     /// Subscribed resources per session, or per listening request.
@@ -66,6 +68,7 @@ impl Default for Limits {
             completions_per_second: 1000,
             sessions: 1000,
             session_idle: Duration::from_secs(30 * 60),
+            total_streams: 1000,
             streams: 4,
             subscriptions: 1024,
             total_subscriptions: 65_536,

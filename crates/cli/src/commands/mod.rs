@@ -5,3 +5,4 @@ pub(crate) mod completions;
 pub(crate) mod host_config;
 pub(crate) mod serve;
 pub(crate) mod supervise;
+pub(crate) mod token;

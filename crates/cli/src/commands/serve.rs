@@ -1,27 +1,24 @@
 //! `refdesk serve`: the MCP server over HTTP or stdio, until a shutdown signal.
 
+mod banner;
 mod stdio_pipes;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use resource::Provider;
 use server::transport::{http, stdio};
 use server::{CollectionsMode, Server, WatcherRegistry};
-use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::check;
+use crate::access::Access;
 use crate::args::ServeArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
+use crate::listen::OpenListener;
 use crate::settings::Settings;
-use crate::{cursor_key, descriptors, output, reload};
-
-/// How many files of a folder the banner counts: startup must not scan a whole tree.
-const COUNT_LIMIT: usize = 2_000;
+use crate::{cursor_key, descriptors, reload};
+use banner::Banner;
 
 /// How long startup waits for upstream servers to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -29,15 +26,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the exit waits for tasks that still run.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-const DEFAULT_ADDRESS: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 7878);
-
 /// Serves until the input ends or a shutdown signal arrives.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     descriptors::raise_limit();
     let settings = Settings::load(&args.source)?;
     let mut limits = settings.server.limits();
-    limits.connections = descriptors::max_connections(limits.connections);
+    if !args.stdio {
+        limits.connections = descriptors::max_connections(limits.connections);
+    }
     let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
@@ -57,7 +53,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
             let serving = stdio::serve(server, input, output, shutdown_signal()?);
             tokio::select! {
                 served = serving => anyhow::Ok(served?),
-                () = reload::watch_settings(&args.source, &settings, &assembly) => Ok(()),
+                () = reload::watch_settings(&args.source, &settings, &assembly, None) => Ok(()),
             }
         });
         // A blocking read of the terminal must not delay the exit.
@@ -77,27 +73,24 @@ async fn serve_http(
     assembly: &Assembly,
     server: Arc<Server>,
 ) -> anyhow::Result<()> {
-    let address = args.listen.or(settings.server.listen).unwrap_or(DEFAULT_ADDRESS);
+    let address = args.listen.clone().or_else(|| settings.server.listen.clone());
+    let address = address.unwrap_or_default();
+    let (access, startup) = Access::new(args, settings, &address)?;
     connect_upstreams(&assembly.mounts).await;
-    let listener = TcpListener::bind(address).await.with_context(|| {
-        format!("cannot listen on {address}; choose another with --listen 127.0.0.1:0")
-    })?;
-    let address = listener.local_addr()?;
-    let guard = http::OriginGuard {
-        loopback: address.ip().is_loopback(),
-        origins: settings.server.origins.clone(),
-        hosts: settings.server.hosts.clone(),
-    };
+    let OpenListener { listener, address, file } = address.open().await?;
+    let options = access.http_options(settings, &address);
     let stop = shutdown_signal()?;
-    let serving = http::serve(server, listener, guard, stop);
+    let serving = http::serve(server, listener, options, stop);
     let serving = async {
         tokio::select! {
             served = serving => served,
-            () = reload::watch_settings(&args.source, settings, assembly) => Ok(()),
+            () = reload::watch_settings(&args.source, settings, assembly, Some(&access)) => Ok(()),
         }
     };
+    let banner = Banner::new(settings, &address, (startup, access.tls.is_some()));
     // Serve clients while the banner is still counting.
-    let (served, told) = tokio::join!(serving, print_banner(args, assembly, address));
+    let (served, told) = tokio::join!(serving, banner.print(args, assembly));
+    drop(file);
     told.and(Ok(served?))
 }
 
@@ -110,24 +103,6 @@ async fn connect_upstreams(built: &[BuiltMount]) {
             "some servers did not connect within {CONNECT_TIMEOUT:?}; they are served once they do"
         );
     }
-}
-
-/// Prints the banner: what is served, and where.
-async fn print_banner(
-    args: &ServeArgs,
-    assembly: &Assembly,
-    address: SocketAddr,
-) -> anyhow::Result<()> {
-    let url = format!("http://{address}{}", http::PATH);
-    if args.json {
-        let mut told = check::mounts_json(assembly, COUNT_LIMIT).await;
-        told["url"] = url.into();
-        return output::print(&format!("{told}\n"));
-    }
-    let table = check::mounts_table(assembly, COUNT_LIMIT).await;
-    let version = env!("CARGO_PKG_VERSION");
-    let next = "(add it to a host: refdesk host-config)";
-    output::print(&format!("refdesk {version}\n{table}  listening on {url}   {next}\n"))
 }
 
 /// Completes on SIGTERM or SIGINT.

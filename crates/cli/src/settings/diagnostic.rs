@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::mount::SharedSettings;
+use crate::token::redact_tokens;
 
 /// A key that only one kind of mount has, of each kind.
 const MOUNT_KEYS: [&str; 3] = ["path", "resources", "command"];
@@ -34,7 +35,7 @@ struct SourceLocation {
 }
 
 impl SettingsText {
-    /// A diagnostic at `span`.
+    /// A diagnostic at `span`. It repeats no token that stands there by mistake.
     pub(crate) fn diagnostic(
         &self,
         span: Option<Range<usize>>,
@@ -45,14 +46,15 @@ impl SettingsText {
             let start = span.start.min(self.content.len());
             let before = &self.content[..start];
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-            let excerpt = self.content[line_start..].lines().next().unwrap_or_default().to_owned();
+            let excerpt = self.content[line_start..].lines().next().unwrap_or_default();
             let column = before[line_start..].chars().count() + 1;
             let inside = self.content.get(span).unwrap_or_default();
             let width = inside.lines().next().map_or(1, |line| line.chars().count().max(1));
             let line = before.matches('\n').count() + 1;
+            let excerpt = redact_tokens(excerpt.to_owned());
             SourceLocation { file: self.file.clone(), line, column, excerpt, width }
         });
-        Diagnostic { location: place, message, hint }
+        Diagnostic { location: place, message: redact_tokens(message), hint }
     }
 
     /// A diagnostic for a TOML error; an unknown key or value gets a suggestion.

@@ -7,12 +7,14 @@ mod diagnostic;
 mod host_file;
 mod mount;
 mod server;
+mod tokens;
 mod units;
 mod upstream;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use ::server::transport::http::AccessToken;
 use anyhow::Context;
 use serde::Deserialize;
 use toml::Spanned;
@@ -30,7 +32,8 @@ pub(crate) use mount::{
     RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, VariableKindSetting,
     WatchSetting,
 };
-pub(crate) use server::ServerSettings;
+pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
+pub(crate) use tokens::check_token_name;
 pub(crate) use upstream::{CommandSetting, Secret, UpstreamMount};
 
 /// The default settings file.
@@ -46,6 +49,8 @@ pub(crate) struct Settings {
     /// The source text, if the settings come from a file.
     pub(crate) text: Option<SettingsText>,
     pub(crate) server: ServerSettings,
+    pub(crate) tokens: Vec<AccessToken>,
+    pub(crate) tls: Option<TlsSettings>,
     pub(crate) mounts: BTreeMap<String, MountSettings>,
     /// Access rules for all mounts.
     pub(crate) access: AccessList,
@@ -77,8 +82,7 @@ impl Settings {
         let content = read_text_file(file)
             .with_context(|| format!("cannot read the settings file {}", file.display()))?;
         let text = SettingsText { file: file.to_owned(), content };
-        let parsed = parse(&text)?;
-        Ok(Self { text: Some(text), ..parsed })
+        Ok(parse(text)?)
     }
 
     /// Settings that serve the given folders, each named after its last path segment.
@@ -168,21 +172,27 @@ fn read_text_file(file: &Path) -> anyhow::Result<String> {
     Ok(String::from_utf8(read_regular_file(file, MAX_FILE_BYTES)?)?)
 }
 
-fn parse(text: &SettingsText) -> Result<Settings, Diagnostic> {
-    let table = DeTable::parse(&text.content).map_err(|error| text.toml_diagnostic(&error))?;
+/// The tables of a settings file.
+const TABLES: [&str; 5] = ["server", "mounts", "access", "tokens", "tls"];
+
+fn parse(text: SettingsText) -> Result<Settings, Diagnostic> {
     let mut settings = Settings::default();
+    let table = DeTable::parse(&text.content).map_err(|error| text.toml_diagnostic(&error))?;
     for (key, value) in table.into_inner() {
         match &**key.get_ref() {
             "server" => settings.server = text.deserialize(value)?,
-            "mounts" => settings.mounts = read_mounts(text, value)?,
+            "mounts" => settings.mounts = read_mounts(&text, value)?,
             "access" => settings.access = text.deserialize(value)?,
+            "tls" => settings.tls = Some(text.deserialize(value)?),
+            "tokens" => settings.tokens = tokens::read_tokens(&text, value)?,
             other => {
                 let message = format!("unknown table `{other}`");
-                let hint = diagnostic::did_you_mean(other, ["server", "mounts", "access"]);
+                let hint = diagnostic::did_you_mean(other, TABLES);
                 return Err(text.diagnostic(Some(key.span()), message, hint));
             }
         }
     }
+    settings.text = Some(text);
     Ok(settings)
 }
 

@@ -1,21 +1,29 @@
 //! Schema of the `[server]` table.
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
+use ipnet::IpNet;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 use server::{CollectionsMode, Limits};
 
 use crate::machine_memory;
 
 use super::units::{ByteSize, TimeSpan};
+use crate::listen::ListenAddress;
 
 /// The `[server]` table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ServerSettings {
-    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<ListenAddress>,
     pub(crate) origins: Vec<String>,
     pub(crate) hosts: Vec<String>,
+    pub(crate) trusted_proxies: Vec<AddressRange>,
+    audit: Option<PathBuf>,
+    audit_size: Option<ByteSize>,
+    audit_keep: Option<u16>,
     pub(crate) secret: Option<String>,
     pub(crate) sep2093: Sep2093,
     pub(crate) tools: Option<bool>,
@@ -30,6 +38,7 @@ pub(crate) struct ServerSettings {
     max_completions: Option<u32>,
     max_sessions: Option<u32>,
     session_idle: Option<TimeSpan>,
+    max_all_streams: Option<u32>,
     max_streams: Option<u16>,
     max_subscriptions: Option<u16>,
     max_all_subscriptions: Option<u32>,
@@ -40,6 +49,29 @@ pub(crate) struct ServerSettings {
     arrival: Option<TimeSpan>,
     answer: Option<TimeSpan>,
     farewell: Option<TimeSpan>,
+}
+
+/// The `[tls]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TlsSettings {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+/// A range of addresses, `10.0.0.0/8`, or a single one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AddressRange(pub(crate) IpNet);
+
+impl<'de> Deserialize<'de> for AddressRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let single = || text.parse::<IpAddr>().ok().map(IpNet::from);
+        let range = text.parse().ok().or_else(single);
+        range.map(Self).ok_or_else(|| {
+            D::Error::custom(format!("`{text}` is not a range of addresses such as 10.0.0.0/8"))
+        })
+    }
 }
 
 /// Which clients see the SEP-2093 extension.
@@ -62,7 +94,23 @@ impl From<Sep2093> for CollectionsMode {
     }
 }
 
+/// Where the audit log is, how long a file becomes, and how many full files are kept.
+pub(crate) struct AuditSettings {
+    pub(crate) audit: Option<PathBuf>,
+    pub(crate) audit_size: u64,
+    pub(crate) audit_keep: u16,
+}
+
 impl ServerSettings {
+    /// The audit log, with its defaults.
+    pub(crate) fn audit(&self) -> AuditSettings {
+        AuditSettings {
+            audit: self.audit.clone(),
+            audit_size: self.audit_size.map_or(10 << 20, |size| size.0.max(4096)),
+            audit_keep: self.audit_keep.unwrap_or(5),
+        }
+    }
+
     /// The limits: the defaults, overridden by the settings.
     pub(crate) fn limits(&self) -> Limits {
         let usual = Limits::default();
@@ -84,6 +132,7 @@ impl ServerSettings {
             completions_per_second: self.max_completions.unwrap_or(usual.completions_per_second),
             sessions: wide(self.max_sessions, usual.sessions),
             session_idle: self.session_idle.map_or(usual.session_idle, |span| span.0),
+            total_streams: wide(self.max_all_streams, usual.total_streams),
             streams: count(self.max_streams, usual.streams),
             subscriptions: count(self.max_subscriptions, usual.subscriptions),
             total_subscriptions: wide(self.max_all_subscriptions, usual.total_subscriptions),

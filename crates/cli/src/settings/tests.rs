@@ -5,15 +5,12 @@ use std::path::PathBuf;
 use super::SettingsText;
 use super::parse;
 use crate::assemble::assemble;
-use crate::settings::Settings;
 
 /// The error for a settings file with this content, or "in order".
 fn told(content: &str) -> String {
     let text = SettingsText { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
-    let assembled = parse(&text).and_then(|parsed| {
-        let settings = Settings { text: Some(text.clone()), ..parsed };
-        assemble(&settings, &[], &server::WatcherRegistry::new()).map(drop)
-    });
+    let assembled = parse(text)
+        .and_then(|settings| assemble(&settings, &[], &server::WatcherRegistry::new()).map(drop));
     assembled.err().map_or("in order".to_owned(), |flaw| flaw.to_string())
 }
 
@@ -67,11 +64,26 @@ fn each_mistake_is_told_where_it_stands() {
             "4:12:",
             "a size such as",
         ),
+        ("[server]\nlisten = \"/a.sock\"\n", "2:10:", "unix:/path/of/socket"),
+        ("[server]\ntrusted_proxies = [\"all\"]\n", "not a range of addresses", "10.0.0.0/8"),
+        ("[tls]\ncertificate = \"a.pem\"\n", "missing field `key`", ""),
+        ("[tokens.Ada]\nhash = \"\"\n", "1:9: `Ada` is not a valid token name", "lower-case"),
+        ("[tokens.local]\nhash = \"\"\n", "1:9: `local` is not", "take another name"),
+        ("[tokens.ada]\nhash = \"blake3:1\"\n", "2:8: this is not the hash", "token new ada"),
+        ("[tokens.ada]\nexpire = 1\n", "unknown key `expire`", "`expires`"),
         ("a = [\n", ":", ""),
     ];
     for (content, place, hint) in cases {
         let told = told(content);
         assert!(told.contains(place) && told.contains(hint), "{content}\n{told}");
+    }
+}
+
+#[test]
+fn a_token_in_place_of_its_hash_is_not_repeated_in_the_error() {
+    for line in ["hash = \"rdk_s3cret\"", "hsh = \"rdk_s3cret\"", "hash = [\"rdk_s3cret\"]"] {
+        let told = told(&format!("[tokens.ada]\n{line}\n"));
+        assert!(told.contains("rdk_…") && !told.contains("s3cret"), "{told}");
     }
 }
 

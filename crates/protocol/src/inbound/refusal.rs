@@ -202,7 +202,8 @@ impl Refusal {
             jsonrpc: "2.0",
             id: id.or(self.id.as_ref()),
             error,
-        });
+        })
+        .with_error_code(self.code());
         // MCP 2026-07-28, transports: over HTTP this error also sets the status code.
         if self.code == ErrorCode::MISSING_CAPABILITY { message.rejected() } else { message }
     }

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::num::NonZeroI32;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -36,6 +37,8 @@ pub struct Outgoing {
     /// The requests that it answers, if a streamed body may still fail.
     request_ids: Vec<RequestId>,
     rejected: bool,
+    /// The code of the error, if the message is an error response.
+    error_code: Option<NonZeroI32>,
 }
 
 #[derive(Debug)]
@@ -109,6 +112,18 @@ impl Outgoing {
     /// Marks the request as rejected before the server acted on it.
     pub(crate) fn rejected(self) -> Self {
         Self { rejected: true, ..self }
+    }
+
+    /// Marks the message as an error response with this code.
+    pub(crate) fn with_error_code(self, code: i64) -> Self {
+        // Small, because every message has it.
+        let error_code = i32::try_from(code).ok().and_then(NonZeroI32::new);
+        Self { error_code, ..self }
+    }
+
+    /// The code of the error, if the message is an error response.
+    pub fn error_code(&self) -> Option<i64> {
+        self.error_code.map(|code| i64::from(code.get()))
     }
 
     /// True if the request was rejected, so the HTTP status must report it.

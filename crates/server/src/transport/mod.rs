@@ -2,6 +2,7 @@
 
 pub(crate) mod client_session;
 mod duplex_connection;
+mod fair_share;
 pub mod http;
 pub(crate) mod request_caller;
 pub mod stdio;

@@ -214,13 +214,17 @@ impl HttpAnswer {
 
 impl HttpFixture {
     pub(crate) async fn open(server: Arc<Server>) -> Self {
+        let guard = http::OriginGuard { loopback: true, ..http::OriginGuard::default() };
+        Self::open_with(server, guard.into()).await
+    }
+
+    pub(crate) async fn open_with(server: Arc<Server>, options: http::HttpOptions) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let guard = http::OriginGuard { loopback: true, ..http::OriginGuard::default() };
         let stop = watch::Sender::new(false);
         let mut stopped = stop.subscribe();
         let shutdown = async move { drop(stopped.wait_for(|stopped| *stopped).await) };
-        let serving = tokio::spawn(http::serve(server, listener, guard, shutdown));
+        let serving = tokio::spawn(http::serve(server, listener, options, shutdown));
         Self { port, stop, serving }
     }
 

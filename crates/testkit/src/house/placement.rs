@@ -173,12 +173,13 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "9: only cli, the providers (age of their stamps) and the signed requestState \
-                   (expiry) read the date",
+        sentence: "9: only cli, the providers (age of their stamps), the signed requestState and \
+                   access tokens (expiry) read the date",
         words: &["SystemTime::now"],
         allowed_paths: &[
             "crates/providers/src/*/*",
             "crates/server/src/request_state",
+            "crates/server/src/transport/http/tokens",
             "crates/cli",
         ],
     },

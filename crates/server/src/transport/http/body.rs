@@ -21,6 +21,10 @@ pub(crate) enum HttpBody {
     Events(Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>),
 }
 
+/// The code of the error in a JSON response, if it is one; an extension of the response.
+#[derive(Clone, Copy)]
+pub(crate) struct ErrorResponseCode(pub(crate) Option<i64>);
+
 impl HttpBody {
     /// A response without a body.
     pub(crate) fn empty(status: StatusCode) -> Response<Self> {
@@ -29,11 +33,14 @@ impl HttpBody {
 
     /// A response with one JSON message.
     pub(crate) fn json(status: StatusCode, message: Outgoing) -> Response<Self> {
+        let code = message.error_code();
         let body = match message.into_bytes() {
             Ok(bytes) => Self::Whole(Some(bytes)),
             Err(message) => Self::Message(Box::new(message)),
         };
-        build_response(status, body, Some("application/json"))
+        let mut response = build_response(status, body, Some("application/json"));
+        response.extensions_mut().insert(ErrorResponseCode(code));
+        response
     }
 
     /// A refusal without a request id.

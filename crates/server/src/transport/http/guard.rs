@@ -3,8 +3,8 @@
 //! A web page can make a browser send requests to this machine: from its own origin, or, by
 //! rebinding its domain, from ours. The headers `Origin` and `Host` reveal it.
 
-use hyper::HeaderMap;
 use hyper::header::{HOST, ORIGIN};
+use hyper::{HeaderMap, StatusCode};
 
 /// The allowed values of `Origin` and `Host`.
 #[derive(Debug, Clone, Default)]
@@ -18,19 +18,28 @@ pub struct OriginGuard {
 }
 
 impl OriginGuard {
-    /// Accepts the headers of a request, or says why not.
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), &'static str> {
+    /// Accepts a request by its headers and by the `authority` of its target, or says why not.
+    ///
+    /// A target in absolute form replaces `Host` (RFC 9112, 3.2.2), which must be there all the
+    /// same, once (3.2).
+    pub(crate) fn check(
+        &self,
+        authority: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<(), OriginRejection> {
         let [host, origin] = [HOST, ORIGIN].map(|name| {
             let mut values = headers.get_all(name).iter();
             let first = values.next().map(|value| value.to_str().unwrap_or_default());
             // A proxy in front of us may have checked the other value, so a repeated header is bad.
             first.map(|first| if values.next().is_some() { "" } else { first })
         });
-        if host.is_none_or(|host| !self.allows_host(host)) {
-            return Err("the Host header does not name this server");
+        let host = host.filter(|host| !host.is_empty()).ok_or(OriginRejection::NoHost)?;
+        let host = authority.unwrap_or(host);
+        if !self.allows_host(host) {
+            return Err(OriginRejection::Host);
         }
         if origin.is_some_and(|origin| !self.allows_origin(origin, host)) {
-            return Err("requests from this Origin are not allowed");
+            return Err(OriginRejection::Origin);
         }
         Ok(())
     }
@@ -44,16 +53,41 @@ impl OriginGuard {
         self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    fn allows_origin(&self, origin: &str, host: Option<&str>) -> bool {
+    fn allows_origin(&self, origin: &str, host: &str) -> bool {
         if self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
             return true;
         }
         let Some((_, authority)) = origin.split_once("://") else { return false };
         let name = without_port(authority);
-        let same = host.is_some_and(|host| authority.eq_ignore_ascii_case(host));
+        let same = authority.eq_ignore_ascii_case(host);
         // An unlisted name may be the domain of an attacker, rebound to this machine.
         let is_ours = || self.is_listed(name) || is_address(name);
         if self.loopback { is_local(name) } else { same && is_ours() }
+    }
+}
+
+/// Why a request is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OriginRejection {
+    NoHost,
+    Host,
+    Origin,
+}
+
+impl OriginRejection {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::NoHost => StatusCode::BAD_REQUEST,
+            Self::Host | Self::Origin => StatusCode::FORBIDDEN,
+        }
+    }
+
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::NoHost => "a request needs exactly one Host header",
+            Self::Host => "the Host header does not name this server",
+            Self::Origin => "requests from this Origin are not allowed",
+        }
     }
 }
 
@@ -85,7 +119,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
-        guard.check(&headers).is_ok()
+        guard.check(None, &headers).is_ok()
     }
 
     /// SEC-01, SEC-02, SEC-05.
@@ -98,14 +132,31 @@ mod tests {
         }
         let mut twice = HeaderMap::new();
         twice.append(HOST, "localhost".parse().unwrap());
-        assert!(guard.check(&twice).is_ok());
+        assert!(guard.check(None, &twice).is_ok());
         twice.append(HOST, "evil.example".parse().unwrap());
-        assert!(guard.check(&twice).is_err() && guard.check(&HeaderMap::new()).is_err());
+        assert!(
+            guard.check(None, &twice).is_err() && guard.check(None, &HeaderMap::new()).is_err()
+        );
         assert!(!admits(&guard, "evil.example", None));
         assert!(!admits(&guard, "evil.example:7878", Some("http://evil.example:7878")));
         for origin in ["http://evil.example", "null", "", "http://localhost.evil.example"] {
             assert!(!admits(&guard, "127.0.0.1:7878", Some(origin)), "{origin}");
         }
+    }
+
+    /// RFC 9112, 3.2.2.
+    #[test]
+    fn a_target_with_an_authority_replaces_the_host() {
+        let guard = OriginGuard { loopback: true, ..OriginGuard::default() };
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, "localhost".parse().unwrap());
+        assert!(guard.check(Some("127.0.0.1:7878"), &headers).is_ok());
+        assert_eq!(guard.check(Some("evil.example"), &headers), Err(super::OriginRejection::Host));
+        headers.insert(HOST, "evil.example".parse().unwrap());
+        assert!(guard.check(Some("localhost"), &headers).is_ok());
+        headers.remove(HOST);
+        let missing = guard.check(Some("localhost"), &headers);
+        assert_eq!(missing, Err(super::OriginRejection::NoHost));
     }
 
     #[test]

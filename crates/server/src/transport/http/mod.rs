@@ -1,6 +1,10 @@
 //! Streamable HTTP server: every protocol revision at one path, and HTTP+SSE of 2024-11-05.
 
+mod accept;
+mod audit_trail;
 mod body;
+mod client_stream;
+mod forwarded;
 mod guard;
 mod listen;
 mod post;
@@ -8,152 +12,139 @@ mod principal;
 mod replay;
 mod request_body;
 mod request_task;
+mod requester;
 mod session_stream;
 mod sessions;
 mod sse;
-mod write_timeout;
+mod tls;
+mod tokens;
+mod tracked_body;
 
-use std::convert::Infallible;
-use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::header::{ACCEPT, ALLOW, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use ipnet::IpNet;
 use protocol::header::{self, RequestEra};
-use resource::Principal;
-use rustix::net::sockopt;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
-use tokio::time;
+use tokio::sync::watch;
 
+use crate::audit::AuditSink;
 use crate::server::Server;
-use crate::transport::wait_for_signal;
+use crate::transport::fair_share::FairShare;
+use accept::HttpConnection;
+pub use accept::{Listener, serve};
+use audit_trail::AuditTrail;
 use body::HttpBody;
 pub use guard::OriginGuard;
-use principal::principal_of;
 use replay::EventId;
+use requester::Requester;
 use sessions::SessionTable;
-use write_timeout::WriteTimeoutStream;
+pub use tls::TlsIdentity;
+use tokens::Grant;
+pub use tokens::{AccessToken, TokenTable};
+use tracked_body::TrackedBody;
 
 /// Path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
 
+/// Who may use an HTTP server.
+#[derive(Debug, Clone, Default)]
+pub struct HttpOptions {
+    /// The allowed values of `Origin` and `Host`.
+    pub guard: OriginGuard,
+    /// The accepted tokens.
+    pub tokens: Arc<TokenTable>,
+    /// The certificate; without one, TCP is not encrypted.
+    pub tls: Option<Arc<TlsIdentity>>,
+    /// Reverse proxies whose headers name the client.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Receives a record of each request.
+    pub audit: Option<Arc<dyn AuditSink>>,
+}
+
+impl From<OriginGuard> for HttpOptions {
+    fn from(guard: OriginGuard) -> Self {
+        Self { guard, ..Self::default() }
+    }
+}
+
 /// Shared state of all HTTP connections.
 pub(crate) struct HttpServer {
     server: Arc<Server>,
-    guard: OriginGuard,
+    options: HttpOptions,
     sessions: SessionTable,
+    /// The places of streams that last: listening requests and streams of sessions.
+    streams: Arc<FairShare>,
     /// True once the server shuts down.
     closing: watch::Receiver<bool>,
 }
 
-/// Serves on `listener` until `shutdown` completes, then answers the requests in flight,
-/// within a grace period.
-pub async fn serve(
-    server: Arc<Server>,
-    listener: TcpListener,
-    guard: OriginGuard,
-    shutdown: impl Future<Output = ()>,
-) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(server.limits.connections));
-    let farewell = server.limits.shutdown_grace;
-    let (close, closing) = watch::channel(false);
-    let sessions = SessionTable::new(&server.limits);
-    let site = Arc::new(HttpServer { server, guard, sessions, closing });
-    let mut connections = JoinSet::new();
-    tokio::pin!(shutdown);
-    loop {
-        let place = Arc::clone(&places).acquire_owned();
-        let accepted = tokio::select! {
-            () = &mut shutdown => break,
-            Some(_) = connections.join_next() => continue,
-            accepted = async { (place.await, listener.accept().await) } => accepted,
-        };
-        match accepted {
-            (place, Ok((stream, _))) => {
-                let connection = serve_connection(Arc::clone(&site), stream);
-                connections.spawn(async move {
-                    connection.await;
-                    drop(place);
-                });
-            }
-            // Out of file descriptors, or the client left meanwhile: try the next one.
-            (_, Err(error)) => {
-                tracing::warn!(%error, "could not accept a connection");
-                time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
-    drop(listener);
-    close.send_replace(true);
-    let finished = async { while connections.join_next().await.is_some() {} };
-    let _ = time::timeout(farewell, finished).await;
-    Ok(())
-}
-
-async fn serve_connection(http: Arc<HttpServer>, stream: TcpStream) {
-    // Nagle's algorithm would delay small answers by 40 ms each.
-    let _ = stream.set_nodelay(true);
-    let limits = &http.server.limits;
-    // The kernel would retransmit to a vanished client for a quarter of an hour.
-    let patience = u32::try_from(limits.io_timeout.as_millis()).unwrap_or(u32::MAX);
-    let _ = sockopt::set_tcp_user_timeout(&stream, patience);
-    let mut builder = http1::Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.io_timeout)
-        .max_buf_size(limits.headers.max(8 << 10));
-    let mut closing = http.closing.clone();
-    let service = service_fn(|request| {
-        let site = Arc::clone(&http);
-        async move { Ok::<_, Infallible>(site.route(request).await) }
-    });
-    let stream = WriteTimeoutStream::new(stream, limits.io_timeout);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = wait_for_signal(&mut closing) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "connection ended with an error");
-    }
-}
-
 impl HttpServer {
-    async fn route(self: Arc<Self>, request: Request<Incoming>) -> Response<HttpBody> {
-        if let Err(why) = self.guard.check(request.headers()) {
+    async fn route(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        connection: Arc<HttpConnection>,
+    ) -> Response<TrackedBody> {
+        let trail = AuditTrail::begin(&self.options, &request, &connection);
+        let grant = match self.admit(&request, &connection) {
+            Ok(grant) => grant,
+            Err(response) => return TrackedBody::refused(*response, trail),
+        };
+        let client = Requester::new(&grant.principal, trail, &request, connection);
+        // Boxed: hyper keeps the memory of this future for as long as the connection is open.
+        let response = Box::pin(Arc::clone(&self).handle(request, &client)).await;
+        TrackedBody::track(response, grant, client)
+    }
+
+    /// Checks where a request comes from and on whose behalf, before anything else is read of it.
+    fn admit(
+        &self,
+        request: &Request<Incoming>,
+        connection: &HttpConnection,
+    ) -> Result<Grant, Box<Response<HttpBody>>> {
+        let authority = request.uri().authority().map(|authority| authority.as_str());
+        if let Err(rejection) = self.options.guard.check(authority, request.headers()) {
+            let why = rejection.message();
             tracing::info!(why, "rejected a request by its Host or Origin header");
-            return HttpBody::refusal(StatusCode::FORBIDDEN, why);
+            return Err(Box::new(HttpBody::refusal(rejection.status(), why)));
         }
+        if connection.peer.is_none() {
+            // The permissions of the socket file let in the process owner only.
+            return Ok(Grant::local());
+        }
+        self.options.tokens.authenticate(request.headers()).map_err(|why| {
+            tracing::info!(peer = ?connection.peer, ?why, "rejected a request without a valid token");
+            let mut response = HttpBody::refusal(StatusCode::UNAUTHORIZED, why.message());
+            let challenge = HeaderValue::from_static(why.challenge());
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            Box::new(response)
+        })
+    }
+
+    async fn handle(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        client: &Requester,
+    ) -> Response<HttpBody> {
         if request.uri().path() != PATH {
             return HttpBody::refusal(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
         }
         let session = header_text(request.headers(), header::SESSION_ID).map(str::to_owned);
-        let principal = principal_of(request.headers());
         let alone = || {
             let version = header_text(request.headers(), header::PROTOCOL_VERSION);
             RequestEra::from_header(version) == RequestEra::Stateless
         };
         match (request.method(), session) {
-            (&Method::POST, session) => post::handle_post(&self, request, session, principal).await,
+            (&Method::POST, session) => post::handle_post(&self, request, session, client).await,
             (&Method::GET, Some(session)) if !alone() => {
-                Box::pin(self.open_session_stream(&request, &session, &principal)).await
+                Box::pin(self.open_session_stream(&request, &session, client)).await
             }
             (&Method::GET, None) if !alone() && requests_sse(&request) => {
-                sse::open_sse_session(&self, principal)
+                sse::open_sse_session(&self, client)
             }
             (&Method::DELETE, Some(session)) if !alone() => {
-                if self.sessions.end_session(&session, &principal) {
+                if self.sessions.end_session(&session, &client.principal) {
                     HttpBody::empty(StatusCode::NO_CONTENT)
                 } else {
                     post::unknown_session()
@@ -168,17 +159,28 @@ impl HttpServer {
         &self,
         request: &Request<Incoming>,
         session: &str,
-        principal: &Principal,
+        client: &Requester,
     ) -> Response<HttpBody> {
-        let Some(session) = self.sessions.find(session, principal) else {
+        let Some(session) = self.sessions.find(session, &client.principal) else {
             return post::unknown_session();
         };
         if !accepts_sse(request.headers()) {
             return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, "send Accept: text/event-stream");
         }
         let last = header_text(request.headers(), header::LAST_EVENT_ID).and_then(EventId::parse);
-        session_stream::open_or_resume(self, session, last).await
+        session_stream::open_or_resume(self, session, client, last).await
     }
+}
+
+/// 503 for a client when all sessions are in use and fairly shared.
+fn too_many_sessions() -> Response<HttpBody> {
+    HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open")
+}
+
+/// 503 for a client when all streams are in use and fairly shared.
+fn too_many_streams() -> Response<HttpBody> {
+    let why = "too many streams are open; close one, or try again later";
+    HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
 fn method_not_allowed() -> Response<HttpBody> {

@@ -17,8 +17,10 @@ use resource::{ComponentKind, Principal};
 use super::body::HttpBody;
 use super::request_body::read_body;
 use super::request_task::{SessionBinding, run_batched, run_posted};
+use super::requester::Requester;
 use super::sessions::HttpSession;
-use super::{HttpServer, accepts_sse, header_text, listen};
+use super::{HttpServer, accepts_sse, header_text, listen, too_many_sessions};
+use crate::audit::audited_calls;
 use crate::lifecycle::stateless::{self, StatelessTerms};
 use crate::lifecycle::{DecodedRequest, HandshakeResult, IncomingRequest, handshake};
 
@@ -59,6 +61,7 @@ type NamedSession = Result<Option<Arc<HttpSession>>, ()>;
 struct PostedRequest<'a> {
     headers: PostHeaders<'a>,
     request: IncomingRequest<'a>,
+    client: &'a Requester,
 }
 
 /// Handles a POST request.
@@ -66,19 +69,25 @@ pub(crate) async fn handle_post(
     http: &Arc<HttpServer>,
     request: Request<Incoming>,
     session: Option<String>,
-    principal: Principal,
+    client: &Requester,
 ) -> Response<HttpBody> {
+    let principal = &client.principal;
     let (head, body) = request.into_parts();
-    let (bytes, memory) = match read_body(http, body, &principal).await {
+    let (bytes, memory) = match read_body(http, body, principal).await {
         Ok(read) => read,
         Err(response) => return response,
     };
+    client.begin_work();
+    if http.options.audit.is_some() {
+        let limits = (http.server.bounds(), http.server.limits.uri);
+        client.note_calls(audited_calls(&bytes, limits.0, limits.1));
+    }
     let mut query = head.uri.query().unwrap_or_default().split('&');
     let piped = query.find_map(|pair| pair.strip_prefix("sessionId="));
     if let Some(id) = piped {
-        return forward_to_sse_session(http, (id, &principal), &bytes).await;
+        return forward_to_sse_session(http, (id, principal), &bytes).await;
     }
-    let session = session.map(|id| http.sessions.find(&id, &principal).ok_or(())).transpose();
+    let session = session.map(|id| http.sessions.find(&id, principal).ok_or(())).transpose();
     let message = match frame::parse(&bytes, http.server.bounds()) {
         Ok(frame::Incoming::Single(message)) => message,
         Ok(frame::Incoming::Batch(batch)) => {
@@ -89,8 +98,10 @@ pub(crate) async fn handle_post(
     let headers = PostHeaders::read(&head.headers);
     match message {
         Message::Request { id, method, params } => {
-            match IncomingRequest::read(id.clone(), (&method, params), (&principal, &memory)) {
-                Ok(request) => PostedRequest { headers, request }.execute(http, session).await,
+            match IncomingRequest::read(id.clone(), (&method, params), (principal, &memory)) {
+                Ok(request) => {
+                    PostedRequest { headers, request, client }.execute(http, session).await
+                }
                 Err(refusal) => {
                     let settled = matches!(session, Ok(Some(_))) && !headers.is_stateless();
                     let status = if settled { StatusCode::OK } else { StatusCode::BAD_REQUEST };
@@ -152,12 +163,12 @@ impl PostedRequest<'_> {
                     return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, why);
                 }
                 // Unboxed, its state would enlarge the future of every request.
-                Box::pin(listen::stream_notifications(http, exchange, wishes)).await
+                Box::pin(listen::stream_notifications(http, exchange, wishes, self.client)).await
             }
             Ok(PostedCall::Stateless(opened)) => {
                 run_posted(http, self.without_unreadable_interim(opened), None).await
             }
-            Ok(PostedCall::Initialize(opened)) => open_session(http, opened).await,
+            Ok(PostedCall::Initialize(opened)) => open_session(http, opened, self.client).await,
             Ok(PostedCall::InSession(opened, tied)) => {
                 run_posted(http, self.without_unreadable_interim(opened), Some(tied)).await
             }
@@ -238,11 +249,15 @@ fn enter_session(
 }
 
 /// Answers `initialize` and opens a session.
-async fn open_session(http: &Arc<HttpServer>, request: DecodedRequest) -> Response<HttpBody> {
+async fn open_session(
+    http: &Arc<HttpServer>,
+    request: DecodedRequest,
+    client: &Requester,
+) -> Response<HttpBody> {
     let opened = (request.handshake_result(), None);
-    let principal = request.exchange.ctx.principal().clone();
-    let Some(id) = http.sessions.open_session(&http.server, principal, opened) else {
-        return HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
+    let (principal, owner) = (client.principal.clone(), client.owner());
+    let Some(id) = http.sessions.open_session(&http.server, (principal, &owner), opened) else {
+        return too_many_sessions();
     };
     let mut response = run_posted(http, request, None).await;
     if let Ok(value) = HeaderValue::from_str(&id) {

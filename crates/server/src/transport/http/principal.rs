@@ -1,19 +1,15 @@
-//! The principal of an HTTP request. The only place of this transport that makes one.
+//! The locale of an HTTP request's principal.
 
 use hyper::HeaderMap;
 use hyper::header::ACCEPT_LANGUAGE;
 use resource::Principal;
 
-/// The principal of a request with these headers.
-///
-/// The listener has no authentication, so every client that reaches it is the local principal;
-/// only its language comes from the request.
-pub(super) fn principal_of(headers: &HeaderMap) -> Principal {
-    let local = Principal::local();
+/// `principal` with the language that the request prefers.
+pub(super) fn with_request_locale(principal: Principal, headers: &HeaderMap) -> Principal {
     let languages = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     match languages.and_then(preferred_language) {
-        Some(language) => local.with_locale(language),
-        None => local,
+        Some(language) => principal.with_locale(language),
+        None => principal,
     }
 }
 
@@ -31,12 +27,12 @@ mod tests {
     use hyper::header::{ACCEPT_LANGUAGE, HeaderValue};
     use resource::Principal;
 
-    use super::principal_of;
+    use super::with_request_locale;
 
     fn locale(value: &str) -> Option<String> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_str(value).unwrap());
-        let principal = principal_of(&headers);
+        let principal = with_request_locale(Principal::local(), &headers);
         assert_eq!(principal.key(), Principal::local().key());
         principal.locale().map(str::to_owned)
     }

@@ -11,22 +11,26 @@ use protocol::Outgoing;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Interval;
 
-use super::HttpServer;
 use super::body::HttpBody;
 use super::replay::{EventId, EvictionSignal, LiveStream, MissedMessages, StreamId};
+use super::requester::Requester;
 use super::sessions::HttpSession;
 use super::sse::{self, OutgoingEvent};
+use super::{HttpServer, too_many_streams};
+use crate::transport::fair_share::{Activity, Eviction, Place};
 use crate::transport::wait_for_signal;
 
 /// Opens a stream, or resumes the one of the event id `last`.
 pub(crate) async fn open_or_resume(
     http: &HttpServer,
     session: Arc<HttpSession>,
+    client: &Requester,
     last: Option<EventId>,
 ) -> Response<HttpBody> {
+    let Some(place) = http.streams.take(&client.owner()) else { return too_many_streams() };
     if let Some(mark @ EventId { stream: StreamId::Answer(_), .. }) = last {
         return match session.try_stream_permit() {
-            Some(place) => sse::sse_response(resume_answer(session, mark, place)),
+            Some(permit) => sse::sse_response(resume_answer(session, mark, (permit, place))),
             None => HttpBody::refusal(
                 StatusCode::TOO_MANY_REQUESTS,
                 "this session has too many open streams; close one",
@@ -52,6 +56,9 @@ pub(crate) async fn open_or_resume(
     });
     let feed = NotificationStream {
         ended: session.end_signal(),
+        _activity: session.begin_activity(),
+        evicted: place.eviction(),
+        place,
         closing: http.closing.clone(),
         keep_alive: sse::keep_alive_timer(),
         eviction: turn.eviction(),
@@ -70,7 +77,7 @@ pub(crate) async fn open_or_resume(
 fn resume_answer(
     session: Arc<HttpSession>,
     event: EventId,
-    place: OwnedSemaphorePermit,
+    place: (OwnedSemaphorePermit, Place),
 ) -> impl Stream<Item = OutgoingEvent> + Send {
     let state = (session, event, VecDeque::new(), place);
     stream::unfold(state, |(session, mut mark, mut again, place)| async move {
@@ -96,6 +103,10 @@ struct NotificationStream {
     keep_alive: Interval,
     ended: watch::Receiver<bool>,
     closing: watch::Receiver<bool>,
+    /// Keeps the session alive.
+    _activity: Activity,
+    place: Place,
+    evicted: Eviction,
 }
 
 impl NotificationStream {
@@ -103,19 +114,21 @@ impl NotificationStream {
         if let Some((mark, message)) = self.replayed.pop_front() {
             return Some(OutgoingEvent::MessageWithId(mark, Outgoing::from_bytes(message)));
         }
-        let Self { session, live: turn, eviction: end, keep_alive: beat, ended, closing, .. } =
-            self;
+        let Self { session, live: turn, eviction: end, keep_alive: beat, .. } = self;
+        let Self { ended, closing, place, evicted, .. } = self;
         loop {
             tokio::select! {
                 biased;
                 () = wait_for_signal(ended) => return None,
                 () = wait_for_signal(closing) => return None,
                 () = end.wait() => return None,
+                () = evicted.wait() => return None,
                 _ = beat.tick() => return Some(OutgoingEvent::KeepAlive),
                 () = wait_for_notification(turn, session) => {}
             }
             let take = || session.subscriber.try_next().map(|notice| notice.encode());
             if let Some((mark, message)) = session.replay_buffer.send_next(turn, take) {
+                place.touch();
                 return Some(OutgoingEvent::MessageWithId(mark, message));
             }
         }

@@ -1,4 +1,4 @@
-//! Session table of the HTTP transport (through 2025-11-25): bounded, with idle timeout.
+//! Session table of the HTTP transport (through 2025-11-25): fairly shared, with idle timeout.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use protocol::{Dialect, Refusal, RequestId};
 use resource::Principal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::Instant;
 
 use super::replay::ReplayBuffer;
 use crate::lifecycle::HandshakeResult;
@@ -18,13 +17,15 @@ use crate::limits::Limits;
 use crate::methods::subscriptions::SessionSubscriptions;
 use crate::server::Server;
 use crate::transport::duplex_connection::DuplexConnection;
+use crate::transport::fair_share::{Activity, FairShare, Owner, Place};
 
-/// Idle time after which a session may be evicted for a new one, if the table is full.
+/// Idle time after which a session makes room for a new one of the same client.
 const EVICTABLE_AFTER: Duration = Duration::from_secs(60);
 
 /// All open sessions, by id.
 pub(crate) struct SessionTable {
     open: Mutex<HashMap<Box<str>, Arc<HttpSession>>>,
+    places: Arc<FairShare>,
     max_sessions: usize,
     idle: Duration,
     streams: usize,
@@ -43,7 +44,7 @@ pub(crate) struct HttpSession {
     pub(crate) subscriber: Arc<SessionSubscriptions>,
     /// Messages sent on its streams, for clients that resume.
     pub(crate) replay_buffer: ReplayBuffer,
-    last_seen: Mutex<Instant>,
+    place: Place,
     streams: Arc<Semaphore>,
     in_flight: usize,
     requests: Mutex<HashMap<RequestId, AbortHandle>>,
@@ -54,6 +55,7 @@ impl SessionTable {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             open: Mutex::default(),
+            places: FairShare::new(limits.sessions, EVICTABLE_AFTER),
             max_sessions: limits.sessions,
             idle: limits.session_idle,
             streams: limits.streams,
@@ -61,39 +63,37 @@ impl SessionTable {
         }
     }
 
-    /// Opens a session and returns its id; `None` if the table is full of active sessions.
+    /// Opens a session and returns its id; `None` if all places are in use and fairly shared.
     pub(crate) fn open_session(
         &self,
         server: &Server,
-        principal: Principal,
+        (principal, owner): (Principal, &Owner),
         (agreed, pipe): (Option<HandshakeResult>, Option<Arc<DuplexConnection>>),
     ) -> Option<String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
         let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut open = self.open.lock();
+        if open.len() >= self.max_sessions {
+            open.retain(|_, session| !session.is_stale(self.idle));
+        }
+        let place = self.places.take(owner)?;
+        if open.len() >= self.max_sessions {
+            let evicted = open.extract_if(|_, session| session.place.is_evicted());
+            evicted.for_each(|(_, session)| session.end());
+        }
         let session = HttpSession {
             handshake: agreed,
             sse_connection: pipe,
             subscriber: Arc::new(SessionSubscriptions::new(server, principal.clone())),
             principal,
             replay_buffer: ReplayBuffer::new(self.streams),
-            last_seen: Mutex::new(Instant::now()),
+            place,
             streams: Arc::new(Semaphore::new(self.streams)),
             in_flight: self.in_flight,
             requests: Mutex::default(),
             ended: watch::Sender::new(false),
         };
-        let mut open = self.open.lock();
-        if open.len() >= self.max_sessions {
-            open.retain(|_, session| !session.is_stale(self.idle));
-        }
-        if open.len() >= self.max_sessions {
-            // Clients that never end their sessions must not lock out all others.
-            let silent = open.iter().filter(|(_, session)| session.is_stale(EVICTABLE_AFTER));
-            let oldest = silent.min_by_key(|(_, session)| *session.last_seen.lock());
-            let oldest = oldest.map(|(id, _)| id.clone())?;
-            open.remove(&oldest);
-        }
         open.insert(id.clone().into(), Arc::new(session));
         Some(id)
     }
@@ -106,7 +106,7 @@ impl SessionTable {
             open.remove(id);
             return None;
         }
-        *session.last_seen.lock() = Instant::now();
+        session.place.touch();
         Some(Arc::clone(session))
     }
 
@@ -117,8 +117,7 @@ impl SessionTable {
         let session = if is_theirs { open.remove(id) } else { None };
         drop(open);
         if let Some(session) = &session {
-            session.ended.send_replace(true);
-            session.requests.lock().drain().for_each(|(_, handle)| handle.abort());
+            session.end();
         }
         session.is_some()
     }
@@ -133,7 +132,8 @@ impl HttpSession {
         let provider = Arc::new(testkit::MemoryProvider::new());
         let server = Server::new(provider, limits, [0; 32], crate::CollectionsMode::Always);
         let local = Principal::local();
-        let id = sessions.open_session(&server, local.clone(), (None, None)).unwrap();
+        let owner = Owner::new(Some(&local), None);
+        let id = sessions.open_session(&server, (local.clone(), &owner), (None, None)).unwrap();
         sessions.find(&id, &local).unwrap()
     }
 
@@ -172,7 +172,8 @@ impl HttpSession {
             Entry::Occupied(_) => Err(Refusal::invalid_request("the id is already in use")),
             Entry::Vacant(entry) => {
                 entry.insert(handle);
-                Ok(InFlightGuard { session: Arc::clone(self), id: id.clone() })
+                let _activity = self.begin_activity();
+                Ok(InFlightGuard { session: Arc::clone(self), id: id.clone(), _activity })
             }
         }
     }
@@ -184,10 +185,19 @@ impl HttpSession {
         }
     }
 
+    /// Keeps the session alive until the guard is dropped, as an open stream does.
+    pub(crate) fn begin_activity(&self) -> Activity {
+        self.place.begin_activity()
+    }
+
+    /// Ends the session and aborts its requests.
+    fn end(&self) {
+        self.ended.send_replace(true);
+        self.requests.lock().drain().for_each(|(_, handle)| handle.abort());
+    }
+
     fn is_stale(&self, idle: Duration) -> bool {
-        // An open stream keeps its session alive.
-        let listening = self.ended.receiver_count() > 0 || self.sse_connection.is_some();
-        !listening && self.last_seen.lock().elapsed() > idle
+        self.sse_connection.is_none() && self.place.is_idle_for(idle)
     }
 }
 
@@ -195,6 +205,7 @@ impl HttpSession {
 pub(crate) struct InFlightGuard {
     session: Arc<HttpSession>,
     id: RequestId,
+    _activity: Activity,
 }
 
 impl Drop for InFlightGuard {

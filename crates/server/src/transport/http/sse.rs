@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
-use hyper::{Response, StatusCode};
+use hyper::Response;
 use protocol::Outgoing;
 use resource::{Error, Principal};
 use tokio::sync::{mpsc, watch};
@@ -14,8 +14,10 @@ use tokio::time::{self, Interval, MissedTickBehavior};
 
 use super::body::HttpBody;
 use super::replay::EventId;
-use super::{HttpServer, PATH};
+use super::requester::Requester;
+use super::{HttpServer, PATH, too_many_sessions, too_many_streams};
 use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
+use crate::transport::fair_share::{Eviction, Place};
 use crate::transport::wait_for_signal;
 
 /// Keep-alive interval of an idle stream.
@@ -89,13 +91,17 @@ pub(crate) fn with_priming_event(
 
 /// Opens a session of HTTP+SSE (2024-11-05): one SSE stream for all answers; the client posts its
 /// messages to the address in the first event.
-pub(crate) fn open_sse_session(http: &Arc<HttpServer>, principal: Principal) -> Response<HttpBody> {
+pub(crate) fn open_sse_session(http: &Arc<HttpServer>, client: &Requester) -> Response<HttpBody> {
+    let (principal, owner) = (client.principal.clone(), client.owner());
+    let Some(place) = http.streams.take(&owner) else { return too_many_streams() };
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
     let pipe = DuplexConnection::new(Arc::clone(&http.server), out, principal.clone());
     let opened = (None, Some(Arc::clone(&pipe)));
-    let Some(id) = http.sessions.open_session(&http.server, principal.clone(), opened) else {
-        return HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open");
+    let opener = (principal.clone(), &owner);
+    let Some(id) = http.sessions.open_session(&http.server, opener, opened) else {
+        return too_many_sessions();
     };
+    let ended = http.sessions.find(&id, &principal).map(|session| session.end_signal());
     let endpoint = format!("{PATH}?sessionId={id}");
     let open = SseSessionGuard { http: Arc::clone(http), id, principal };
     let closing = http.closing.clone();
@@ -105,6 +111,9 @@ pub(crate) fn open_sse_session(http: &Arc<HttpServer>, principal: Principal) -> 
         draining: None,
         keep_alive: keep_alive_timer(),
         closing,
+        ended,
+        evicted: place.eviction(),
+        place,
         _session_guard: open,
     };
     sse_response(stream::iter([OutgoingEvent::Endpoint(endpoint)]).chain(feed.into_events()))
@@ -131,6 +140,10 @@ struct SseSessionStream {
     draining: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     keep_alive: Interval,
     closing: watch::Receiver<bool>,
+    /// True once the session ends; `None` if it has ended already.
+    ended: Option<watch::Receiver<bool>>,
+    place: Place,
+    evicted: Eviction,
     /// Ends the session on drop.
     _session_guard: SseSessionGuard,
 }
@@ -146,7 +159,12 @@ impl SseSessionStream {
         if self.draining.is_none() {
             tokio::select! {
                 biased;
-                message = self.messages.recv() => return message.map(OutgoingEvent::Message),
+                message = self.messages.recv() => {
+                    self.place.touch();
+                    return message.map(OutgoingEvent::Message);
+                }
+                () = wait_for_signal(self.ended.as_mut()?) => return None,
+                () = self.evicted.wait() => return None,
                 _ = self.keep_alive.tick() => return Some(OutgoingEvent::KeepAlive),
                 () = wait_for_signal(&mut self.closing) => {}
             }

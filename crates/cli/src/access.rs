@@ -1,0 +1,118 @@
+//! Access to the HTTP server: tokens, TLS, trusted proxies and the audit log, from the settings and
+//! the arguments.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use server::AuditSink;
+use server::transport::http::{AccessToken, HttpOptions, OriginGuard, TokenTable};
+
+use crate::args::ServeArgs;
+use crate::audit_log::AuditLog;
+use crate::listen::ListenAddress;
+use crate::settings::{AuditSettings, Settings};
+use crate::tls_files::{TlsFiles, TlsPaths};
+use crate::token::NewToken;
+
+/// The name of the token that refdesk makes at start.
+const STARTUP: &str = "startup";
+
+/// Who may use the HTTP server.
+pub(crate) struct Access {
+    tokens: Arc<TokenTable>,
+    /// The token that refdesk made because the settings have none.
+    startup: Option<AccessToken>,
+    had_tokens: AtomicBool,
+    pub(crate) tls: Option<TlsFiles>,
+    audit: Option<Arc<dyn AuditSink>>,
+}
+
+impl Access {
+    /// The access rules of a server that listens on `address`, and the token that was made for
+    /// this run, if one was. Every client needs a token where others than this machine's can come:
+    /// beyond loopback, and behind a proxy.
+    pub(crate) fn new(
+        args: &ServeArgs,
+        settings: &Settings,
+        address: &ListenAddress,
+    ) -> anyhow::Result<(Self, Option<NewToken>)> {
+        let is_proxied = !settings.server.trusted_proxies.is_empty();
+        let needs_token = address.ip().is_some_and(|ip| !is_loopback(ip) || is_proxied);
+        let fresh = match needs_token && settings.tokens.is_empty() {
+            true => Some(NewToken::generate()?),
+            false => None,
+        };
+        let startup = fresh.as_ref().map(|token| AccessToken {
+            name: STARTUP.to_owned(),
+            hash: token.hash(),
+            expires: None,
+            scopes: Vec::new(),
+        });
+        let tls = tls_paths(args, settings).map(TlsPaths::load).transpose()?;
+        let tokens = Arc::new(TokenTable::new(Vec::new(), !needs_token));
+        let audit = audit_log(args, settings)?;
+        let access = Self { tokens, startup, had_tokens: AtomicBool::new(false), tls, audit };
+        access.apply(settings);
+        Ok((access, fresh))
+    }
+
+    /// The options of the HTTP server.
+    pub(crate) fn http_options(&self, settings: &Settings, address: &ListenAddress) -> HttpOptions {
+        let guard = OriginGuard {
+            loopback: address.ip().is_none_or(is_loopback),
+            origins: settings.server.origins.clone(),
+            hosts: settings.server.hosts.clone(),
+        };
+        HttpOptions {
+            guard,
+            tokens: Arc::clone(&self.tokens),
+            tls: self.tls.as_ref().map(|tls| Arc::clone(&tls.identity)),
+            audit: self.audit.clone(),
+            trusted_proxies: settings.server.trusted_proxies.iter().map(|range| range.0).collect(),
+        }
+    }
+
+    /// Accepts the tokens of `settings` from now on, and no others.
+    pub(crate) fn apply(&self, settings: &Settings) {
+        let mut tokens = settings.tokens.clone();
+        if tokens.is_empty() {
+            tokens.extend(self.startup.clone());
+        }
+        let had_tokens = self.had_tokens.fetch_or(!tokens.is_empty(), Ordering::Relaxed);
+        if tokens.is_empty() && had_tokens {
+            tracing::warn!("the settings have no token any more, so no client is let in");
+        }
+        self.tokens.replace(tokens);
+    }
+
+    /// The files that can change while the server runs.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let files = |tls: &TlsFiles| [tls.paths.certificate.clone(), tls.paths.key.clone()];
+        self.tls.iter().flat_map(files).collect()
+    }
+}
+
+/// The audit log of the arguments, or else of the settings.
+fn audit_log(args: &ServeArgs, settings: &Settings) -> anyhow::Result<Option<Arc<dyn AuditSink>>> {
+    let AuditSettings { audit, audit_size, audit_keep } = settings.server.audit();
+    let file = args.audit.clone().or_else(|| Some(settings.resolve_path(&audit?)));
+    let Some(file) = file else { return Ok(None) };
+    Ok(Some(Arc::new(AuditLog::open(file, audit_size, audit_keep)?)))
+}
+
+/// The certificate and key of the arguments, or else of the settings.
+fn tls_paths(args: &ServeArgs, settings: &Settings) -> Option<TlsPaths> {
+    if let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) {
+        return Some(TlsPaths { certificate: certificate.clone(), key: key.clone() });
+    }
+    let tls = settings.tls.as_ref()?;
+    let [certificate, key] = [&tls.certificate, &tls.key].map(|path| settings.resolve_path(path));
+    Some(TlsPaths { certificate, key })
+}
+
+/// Whether only this machine reaches `address`.
+pub(crate) fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}

@@ -1,0 +1,107 @@
+//! The banner of `refdesk serve`: what is served, where, and with which token.
+
+use serde_json::{Value, json};
+use server::transport::http;
+
+use crate::access::is_loopback;
+use crate::args::ServeArgs;
+use crate::assemble::Assembly;
+use crate::commands::{check, token};
+use crate::listen::ListenAddress;
+use crate::output;
+use crate::settings::Settings;
+use crate::token::NewToken;
+
+/// How many files of a folder the banner counts: startup must not scan a whole tree.
+const COUNT_LIMIT: usize = 2_000;
+
+const PLAIN_HTTP: &str = "without TLS, everyone on the network between here and a client can read \
+    the tokens and all content; set [tls], or put a reverse proxy with TLS in front";
+
+/// Where the server listens, and what a person must know about it.
+pub(super) struct Banner {
+    url: String,
+    /// The URL for other machines, which cannot reach an address such as `0.0.0.0`.
+    public_url: String,
+    startup: Option<NewToken>,
+    warning: Option<&'static str>,
+}
+
+impl Banner {
+    /// The banner for a server at `address`, with the token that was made for this run.
+    pub(super) fn new(
+        settings: &Settings,
+        address: &ListenAddress,
+        (startup, has_tls): (Option<NewToken>, bool),
+    ) -> Self {
+        let ListenAddress::Tcp(address) = address else {
+            let url = address.to_string();
+            return Self { public_url: url.clone(), url, startup, warning: None };
+        };
+        let scheme = if has_tls { "https" } else { "http" };
+        let url = format!("{scheme}://{address}{}", http::PATH);
+        let host = match settings.server.hosts.first() {
+            Some(host) => format!("{host}:{}", address.port()),
+            None if address.ip().is_unspecified() => {
+                format!("{}:{}", machine_name(), address.port())
+            }
+            None => address.to_string(),
+        };
+        let public_url = format!("{scheme}://{host}{}", http::PATH);
+        let is_plain = !has_tls && settings.server.trusted_proxies.is_empty();
+        let warning = (is_plain && !is_loopback(address.ip())).then_some(PLAIN_HTTP);
+        Self { url, public_url, startup, warning }
+    }
+
+    /// Prints the banner, as text or as one line of JSON.
+    pub(super) async fn print(&self, args: &ServeArgs, assembly: &Assembly) -> anyhow::Result<()> {
+        if args.json {
+            let mut told = check::mounts_json(assembly, COUNT_LIMIT).await;
+            told["url"] = self.url.clone().into();
+            if let Some(startup) = &self.startup {
+                told["token"] = startup.reveal().into();
+            }
+            if let Some(warning) = self.warning {
+                told["warning"] = warning.into();
+            }
+            return output::print(&format!("{told}\n"));
+        }
+        let table = check::mounts_table(assembly, COUNT_LIMIT).await;
+        let version = env!("CARGO_PKG_VERSION");
+        let mut text = format!("refdesk {version}\n{table}");
+        if let Some(startup) = &self.startup {
+            text.push_str(&self.token_lines(startup));
+        }
+        if let Some(warning) = self.warning {
+            text.push_str(&format!("  warning: {warning}\n"));
+        }
+        let hint = match self.url.starts_with("http") {
+            true => "   (add it to a host: refdesk host-config)",
+            false => "",
+        };
+        text.push_str(&format!("  listening on {}{hint}\n", self.url));
+        output::print(&text)
+    }
+
+    fn token_lines(&self, startup: &NewToken) -> String {
+        let token = startup.reveal();
+        let entry = host_entry(&self.public_url, token);
+        let line = token::host_line(&self.public_url, token);
+        format!(
+            "  every client needs a token; this one is valid until refdesk stops and is shown only \
+             now\n  (a token that lasts: refdesk token new NAME)\n    {token}\n  paste into a host:\n    \
+             {entry}\n    {line}\n"
+        )
+    }
+}
+
+/// The JSON entry of a server with a token, as hosts read it.
+fn host_entry(url: &str, token: &str) -> Value {
+    let headers = json!({ "Authorization": format!("Bearer {token}") });
+    json!({ "mcpServers": { "refdesk": { "type": "http", "url": url, "headers": headers } } })
+}
+
+/// The name of this machine in its network.
+fn machine_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

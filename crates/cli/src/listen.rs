@@ -1,0 +1,155 @@
+//! Listen address: an IP address with a port, or a Unix socket, and how each is opened.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context;
+use rustix::fs::Mode;
+use rustix::process::umask;
+use serde::de::{Deserialize, Deserializer, Error};
+use server::transport::http::Listener;
+use tokio::net::{TcpListener, UnixListener};
+
+const UNIX_PREFIX: &str = "unix:";
+
+/// Where a server listens: `127.0.0.1:7878` or `unix:/run/refdesk.sock`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ListenAddress {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl Default for ListenAddress {
+    fn default() -> Self {
+        Self::Tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7878))
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "{UNIX_PREFIX}{}", path.display()),
+        }
+    }
+}
+
+impl FromStr for ListenAddress {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix(UNIX_PREFIX) {
+            Some(path) if !path.is_empty() => Ok(Self::Unix(path.into())),
+            _ => text.parse().map(Self::Tcp).map_err(
+                |_| "write an IP address and a port, as 127.0.0.1:7878, or unix:/path/of/socket",
+            ),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ListenAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// An open listener, the address that it got, and its socket file, if it has one.
+pub(crate) struct OpenListener {
+    pub(crate) listener: Listener,
+    pub(crate) address: ListenAddress,
+    /// Removes the socket file at the end.
+    pub(crate) file: Option<SocketFile>,
+}
+
+impl ListenAddress {
+    /// The IP address; `None` for a Unix socket.
+    pub(crate) fn ip(&self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp(address) => Some(address.ip()),
+            Self::Unix(_) => None,
+        }
+    }
+
+    /// Opens the listener.
+    pub(crate) async fn open(&self) -> anyhow::Result<OpenListener> {
+        match self {
+            Self::Tcp(address) => {
+                let listener = TcpListener::bind(address).await.with_context(|| {
+                    format!("cannot listen on {address}; choose another with --listen 127.0.0.1:0")
+                })?;
+                let address = Self::Tcp(listener.local_addr()?);
+                Ok(OpenListener { listener: listener.into(), address, file: None })
+            }
+            Self::Unix(path) => {
+                let (listener, file) = bind_socket(path)
+                    .with_context(|| format!("cannot listen on the socket {}", path.display()))?;
+                let file = Some(file);
+                Ok(OpenListener { listener: listener.into(), address: self.clone(), file })
+            }
+        }
+    }
+}
+
+/// Binds a socket that only its owner can open.
+fn bind_socket(path: &Path) -> anyhow::Result<(UnixListener, SocketFile)> {
+    remove_stale_socket(path)?;
+    // From the first moment on, nobody else may connect.
+    let usual = umask(Mode::from_raw_mode(0o177));
+    let bound = UnixListener::bind(path);
+    umask(usual);
+    let listener = bound?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    let inode = fs::symlink_metadata(path)?.ino();
+    Ok((listener, SocketFile { path: path.to_owned(), inode }))
+}
+
+/// Removes a socket file on which no process listens any more.
+fn remove_stale_socket(path: &Path) -> anyhow::Result<()> {
+    let Ok(data) = fs::symlink_metadata(path) else { return Ok(()) };
+    if !data.file_type().is_socket() {
+        anyhow::bail!("the path exists and is not a socket; choose another path");
+    }
+    match UnixStream::connect(path) {
+        Ok(_) => anyhow::bail!("another process listens on it; choose another path"),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).context("a process left the socket behind")
+        }
+        Err(error) => Err(error).context("another process may listen on it"),
+    }
+}
+
+/// The file of a Unix socket, removed on drop.
+pub(crate) struct SocketFile {
+    path: PathBuf,
+    inode: u64,
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        // Another process may have replaced it meanwhile.
+        if fs::symlink_metadata(&self.path).is_ok_and(|data| data.ino() == self.inode) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ListenAddress;
+
+    #[test]
+    fn an_address_is_read_as_it_is_shown() {
+        for text in ["127.0.0.1:7878", "[::1]:0", "unix:/run/refdesk.sock", "unix:relative.sock"] {
+            assert_eq!(text.parse::<ListenAddress>().unwrap().to_string(), text);
+        }
+        for text in ["", "unix:", "localhost:1", "127.0.0.1", "/run/refdesk.sock"] {
+            assert!(text.parse::<ListenAddress>().is_err(), "{text}");
+        }
+    }
+}
