@@ -26,7 +26,7 @@ use server::WatcherRegistry;
 use toml::Spanned;
 
 use crate::mount_status::{MountStatus, MountsProvider};
-use crate::settings::{self, Diagnostic, MountKind, RuleSettings, Secret, Settings};
+use crate::settings::{self, Diagnostic, Fingerprint, MountKind, RuleSettings, Settings};
 use crate::{default_rules, descriptors};
 
 const DEFAULT_MAX_READ: u64 = 10 << 20;
@@ -54,7 +54,7 @@ pub(crate) struct BuiltMount {
     pub(crate) summary: MountSummary,
     /// The upstream server, if the mount is one.
     upstream: Option<Arc<Upstream>>,
-    fingerprint: Option<Secret>,
+    fingerprint: Option<Fingerprint>,
     /// The access rules for all mounts that it was built with, as text.
     access: String,
 }
@@ -153,13 +153,12 @@ fn build_mount(
     let mounted = Arc::new(mounted);
     let known = MountStatus::new(&mounted, part.kind, part.root.clone(), provider)
         .map_err(|error| to_diagnostic(settings, mount.span.clone(), &error))?;
-    let said = mount.fingerprint.clone();
     Ok(BuiltMount {
         mount: mounted,
         status: Arc::new(known),
         summary: part,
         upstream,
-        fingerprint: said,
+        fingerprint: mount.fingerprint,
         access: String::new(),
     })
 }

@@ -15,4 +15,4 @@ pub use glob::{GlobError, PathGlob, PathGlobSet};
 pub use memory_budget::{MemoryBudget, MemoryHold, MemoryShares};
 pub use pack::{Packer, Unpacker};
 pub use single_flight::{Flight, FlightRole, SingleFlight};
-pub use work_pool::{FairShare, SharePermit, WorkPool, WorkRefusal, WorkSignal};
+pub use work_pool::{FairSemaphore, SharePermit, WorkPool, WorkRefusal, WorkSignal};

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 const SLICE: Duration = Duration::from_millis(100);
 
 /// Permits with a bound in all, a smaller bound for each key, and a bounded queue for each key.
-pub struct FairShare {
+pub struct FairSemaphore {
     total: Arc<Semaphore>,
     per_key: usize,
     max_queued: usize,
@@ -29,7 +29,7 @@ struct KeyShare {
     users: usize,
 }
 
-/// A permit of a [`FairShare`], until it is dropped.
+/// A permit of a [`FairSemaphore`], until it is dropped.
 pub struct SharePermit {
     _total: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
@@ -53,7 +53,7 @@ pub enum WorkRefusal {
     Failed,
 }
 
-impl FairShare {
+impl FairSemaphore {
     /// `total` permits, of which each key gets at most `per_key`, with `max_queued` waiting.
     pub fn new(total: usize, per_key: usize, max_queued: usize) -> Self {
         let total = Arc::new(Semaphore::new(total.max(1)));
@@ -106,11 +106,11 @@ impl Drop for KeyUser {
 }
 
 /// Runs work on blocking threads, as many at a time as its share permits.
-pub struct WorkPool(FairShare);
+pub struct WorkPool(FairSemaphore);
 
 impl WorkPool {
     /// A pool with these permits.
-    pub fn new(share: FairShare) -> Self {
+    pub fn new(share: FairSemaphore) -> Self {
         Self(share)
     }
 
@@ -167,7 +167,7 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use super::{FairShare, WorkPool, WorkRefusal};
+    use super::{FairSemaphore, WorkPool, WorkRefusal};
 
     fn soon() -> Instant {
         Instant::now() + Duration::from_secs(5)
@@ -175,7 +175,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_key_gets_no_more_than_its_share_and_leaves_the_rest_to_others() {
-        let share = FairShare::new(3, 2, 1);
+        let share = FairSemaphore::new(3, 2, 1);
         let (ada, ben): (Arc<str>, Arc<str>) = ("ada".into(), "ben".into());
         let held = [share.acquire(&ada, soon()).await, share.acquire(&ada, soon()).await];
         assert!(held.iter().all(Result::is_ok));
@@ -191,7 +191,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_is_told_when_its_caller_is_gone() {
-        let pool = WorkPool::new(FairShare::new(1, 1, 8));
+        let pool = WorkPool::new(FairSemaphore::new(1, 1, 8));
         let key: Arc<str> = "ada".into();
         let (started, ended) = (tokio::sync::Notify::new(), mpsc::channel());
         let started = Arc::new(started);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use machinery::{FairShare, MemoryBudget, MemoryShares, WorkPool};
+use machinery::{FairSemaphore, MemoryBudget, MemoryShares, WorkPool};
 use protocol::inbound::shape::capabilities::ServerFeatures;
 use protocol::json::frame::FrameLimits;
 use protocol::{
@@ -62,7 +62,7 @@ pub struct Server {
     pub(crate) line_index: LineIndex,
     /// Threads for work on text, shared by all principals.
     pub(crate) work_pool: WorkPool,
-    pub(crate) sorted_lists: FairShare,
+    pub(crate) sorted_lists: FairSemaphore,
     error_count: AtomicU64,
     has_tools: bool,
     pub(crate) param_headers: ParamHeaderTable,
@@ -110,7 +110,7 @@ impl Server {
             watchers: WatcherRegistry::new(),
             line_index,
             work_pool: work_pool(),
-            sorted_lists: FairShare::new(SORTED_LISTS.0, SORTED_LISTS.1, SORTED_LISTS.2),
+            sorted_lists: FairSemaphore::new(SORTED_LISTS.0, SORTED_LISTS.1, SORTED_LISTS.2),
             error_count,
             has_tools: true,
             param_headers: ParamHeaderTable::default(),
@@ -280,5 +280,5 @@ fn hold_answer(exchange: &Exchange, answer: Outgoing) -> Outgoing {
 /// A pool with a thread per core, at least two, of which one principal gets half.
 fn work_pool() -> WorkPool {
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
-    WorkPool::new(FairShare::new(threads, threads / 2, MAX_QUEUED_WORK))
+    WorkPool::new(FairSemaphore::new(threads, threads / 2, MAX_QUEUED_WORK))
 }

@@ -7,6 +7,7 @@ pub mod files;
 pub mod names;
 pub mod placement;
 pub mod sources;
+pub mod threats;
 
 use std::fmt;
 use std::fs;
@@ -44,6 +45,8 @@ pub fn check(root: &Path) -> io::Result<Vec<Violation>> {
     violations.extend(files::check_named(&sources));
     let clauses = fs::read_to_string(root.join("docs/clauses.md"))?;
     violations.extend(names::check(&sources, &clauses));
+    let security = fs::read_to_string(root.join("docs/security.md"))?;
+    violations.extend(threats::check(&sources, &security));
     violations.sort_by(|a, b| (&a.path, a.line, &a.rule).cmp(&(&b.path, b.line, &b.rule)));
     Ok(violations)
 }

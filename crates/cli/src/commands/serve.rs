@@ -29,12 +29,13 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Serves until the input ends or a shutdown signal arrives.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     descriptors::raise_limit();
-    let settings = Settings::load(&args.source)?;
+    let mut settings = Settings::load(&args.source)?;
     let mut limits = settings.server.limits();
     if !args.stdio {
         limits.connections = descriptors::max_connections(limits.connections);
     }
     let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
+    settings.forget_mounts();
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
         limits,

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::MountSettings;
+use super::fingerprint::Fingerprint;
 use super::mount::{self, MountKind, SharedSettings};
 use super::upstream::{CommandSetting, Secret, UpstreamMount};
 
@@ -57,14 +58,14 @@ pub(super) fn read_host_file(file: &Path) -> anyhow::Result<Vec<(String, MountSe
                 file.display()
             );
         }
-        let said = Secret(said.to_string());
-        mounts.push((mount::to_mount_name(&name), server.into_mount(folder, said)));
+        let fingerprint = Fingerprint::of_text(&said.to_string());
+        mounts.push((mount::to_mount_name(&name), server.into_mount(folder, fingerprint)));
     }
     Ok(mounts)
 }
 
 impl HostServer {
-    fn into_mount(self, folder: &Path, said: Secret) -> MountSettings {
+    fn into_mount(self, folder: &Path, fingerprint: Fingerprint) -> MountSettings {
         let spanned = |secret| Spanned::new(0..0, secret);
         let named = |pairs: BTreeMap<String, Secret>| {
             pairs.into_iter().map(|(name, value)| (name, spanned(value))).collect()
@@ -82,7 +83,7 @@ impl HostServer {
             span: 0..0,
             kind: MountKind::UpstreamServer(Box::new(upstream)),
             shared: SharedSettings::default(),
-            fingerprint: Some(said),
+            fingerprint: Some(fingerprint),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod access;
 mod diagnostic;
+mod fingerprint;
 mod host_file;
 mod mount;
 mod server;
@@ -26,6 +27,7 @@ use access::AccessList;
 pub(crate) use access::{AccessSettings, MethodClassSetting};
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
+pub(crate) use fingerprint::Fingerprint;
 use mount::SharedSettings;
 pub(crate) use mount::{
     FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
@@ -122,7 +124,7 @@ impl Settings {
         }
         let upstream = UpstreamMount::from_argument(rest)
             .map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
-        let said = Some(Secret(text.to_owned()));
+        let said = Some(Fingerprint::of_text(text));
         let mount = MountSettings {
             span: 0..0,
             kind: MountKind::UpstreamServer(Box::new(upstream)),
@@ -145,6 +147,14 @@ impl Settings {
             name = format!("{stem}-{number}");
         }
         name
+    }
+
+    /// Drops what only building the mounts needs: the text of the file and the mounts.
+    pub(crate) fn forget_mounts(&mut self) {
+        self.mounts.clear();
+        if let Some(text) = &mut self.text {
+            text.content = String::new();
+        }
     }
 
     /// An error at `span` of the settings file.
@@ -209,8 +219,6 @@ fn read_mounts(
         ));
     };
     let mut mounts = BTreeMap::new();
-    let raw: RawMounts = toml::from_str(&text.content).unwrap_or_default();
-    let said = raw.mounts;
     for (key, value) in table {
         let name = key.get_ref().to_string();
         if !mount::is_mount_name(&name) {
@@ -223,18 +231,11 @@ fn read_mounts(
                 Some(format!("{hint}: `{better}`")),
             ));
         }
-        let mut mount = read_mount(text, key.span(), value)?;
-        mount.fingerprint = said.get(&name).map(|said| Secret(format!("{said:?}")));
-        mounts.insert(name, mount);
+        let fingerprint = Some(Fingerprint::of_toml(value.get_ref()));
+        let mount = read_mount(text, key.span(), value)?;
+        mounts.insert(name, MountSettings { fingerprint, ..mount });
     }
     Ok(mounts)
-}
-
-/// The mounts as plain TOML values, to detect which ones an edit changed.
-#[derive(Default, Deserialize)]
-struct RawMounts {
-    #[serde(default)]
-    mounts: BTreeMap<String, toml::Value>,
 }
 
 /// Reads one mount: first its kind, which decides the allowed keys.

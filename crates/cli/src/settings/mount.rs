@@ -8,8 +8,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::access::AccessList;
+use super::fingerprint::Fingerprint;
 use super::units::{ByteSize, TimeSpan};
-use super::upstream::{Secret, UpstreamMount};
+use super::upstream::UpstreamMount;
 
 /// The settings of one mount, with its location in the file.
 #[derive(Debug)]
@@ -17,8 +18,8 @@ pub(crate) struct MountSettings {
     pub(crate) span: Range<usize>,
     pub(crate) kind: MountKind,
     pub(crate) shared: SharedSettings,
-    /// The source text of the mount, to detect changes on reload. A secret: it may hold tokens.
-    pub(crate) fingerprint: Option<Secret>,
+    /// Tells on reload whether an edit changed the mount.
+    pub(crate) fingerprint: Option<Fingerprint>,
 }
 
 #[derive(Debug)]
@@ -219,7 +220,7 @@ impl MountSettings {
             poll: None,
             watches: None,
         };
-        let fingerprint = Some(Secret(format!("{files:?}")));
+        let fingerprint = Some(Fingerprint::of_text(&format!("{files:?}")));
         Self {
             span: 0..0,
             kind: MountKind::Folder(files),
