@@ -14,11 +14,14 @@ use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::stream;
 use parking_lot::Mutex;
-use resource::{Body, ByteSource, Error, Result, Slice, Window};
+use resource::{Body, ByteSource, Error, ErrorKind, Result, Slice, Window};
 use simdutf8::compat::from_utf8;
 
 /// Files up to this size are read into memory at once.
 pub(super) const MAX_BUFFERED_SIZE: u64 = 1024 * 1024;
+
+/// How often a small file is read that changes meanwhile.
+const MAX_ATTEMPTS: usize = 3;
 
 /// Chunk size for larger files. A multiple of three, so that base64 needs no padding between
 /// chunks.
@@ -50,7 +53,35 @@ pub(super) struct OpenDeclaredFile {
 
 enum DeclaredFileContent {
     InMemory { bytes: Bytes, is_text: bool },
-    Large { file: Arc<File>, is_text: bool, size: u64 },
+    Large { file: LargeFile, is_text: bool, size: u64 },
+}
+
+/// A large open file, and the version that its content is expected to be.
+#[derive(Clone)]
+struct LargeFile {
+    file: Arc<File>,
+    version: FileVersion,
+}
+
+/// Size and modification time. Not the change time: that of a file that is replaced by a rename
+/// changes too, and its content does not.
+type FileVersion = (u64, i64, i64);
+
+fn version_of(metadata: &Metadata) -> FileVersion {
+    (metadata.size(), metadata.mtime(), metadata.mtime_nsec())
+}
+
+impl LargeFile {
+    /// Fails if the content changed since the file was opened.
+    fn check_version(&self) -> Result<()> {
+        let now = self.file.metadata().map_err(|error| changed_during_read(&error))?;
+        if version_of(&now) == self.version {
+            return Ok(());
+        }
+        let error = Error::new(ErrorKind::Changed, "the file changed during the read; try again");
+        Err(error
+            .with_fact("etag", facts_from_metadata(&now).map_or(String::new(), |f| f.fingerprint)))
+    }
 }
 
 impl DeclaredFile {
@@ -74,21 +105,36 @@ impl DeclaredFile {
     pub(super) fn open(&self) -> Result<OpenDeclaredFile> {
         // Opening a named pipe would block until a writer comes, so check the file type first.
         self.current_facts()?;
-        self.try_open().map_err(|error| unavailable(&self.path, &error))
+        for _ in 0..MAX_ATTEMPTS {
+            let opened = self.try_open().map_err(|error| unavailable(&self.path, &error))?;
+            if let Some(opened) = opened {
+                return Ok(opened);
+            }
+        }
+        Err(Error::new(ErrorKind::Changed, "the file changes faster than it can be read"))
     }
 
-    fn try_open(&self) -> io::Result<OpenDeclaredFile> {
+    /// Opens the file; `None` if a small one changed while it was read.
+    fn try_open(&self) -> io::Result<Option<OpenDeclaredFile>> {
         let file = File::open(&self.path)?;
-        let facts = facts_from_metadata(&file.metadata()?)?;
+        let metadata = file.metadata()?;
+        let (facts, version) = (facts_from_metadata(&metadata)?, version_of(&metadata));
         let content = if facts.size <= MAX_BUFFERED_SIZE {
-            let bytes = read_at(&file, 0, facts.size)?;
+            let bytes = match read_at(&file, 0, facts.size) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+                bytes => bytes?,
+            };
+            if version_of(&file.metadata()?) != version {
+                return Ok(None);
+            }
             let is_text = self.may_be_text && from_utf8(&bytes).is_ok();
             DeclaredFileContent::InMemory { bytes, is_text }
         } else {
             let is_text = self.may_be_text && self.check_utf8(&file, &facts)?;
-            DeclaredFileContent::Large { file: Arc::new(file), is_text, size: facts.size }
+            let file = LargeFile { file: Arc::new(file), version };
+            DeclaredFileContent::Large { file, is_text, size: facts.size }
         };
-        Ok(OpenDeclaredFile { facts, content })
+        Ok(Some(OpenDeclaredFile { facts, content }))
     }
 
     /// True if a large file is UTF-8 throughout. Scans each version once and remembers the result.
@@ -114,7 +160,7 @@ impl OpenDeclaredFile {
                 (ByteSource::Bytes(bytes), is_text, slice)
             }
             DeclaredFileContent::Large { file, is_text, size } => {
-                let slice = large_slice(&file, is_text, size, window)
+                let slice = large_slice(&file.file, is_text, size, window)
                     .map_err(|e| changed_during_read(&e))?;
                 let span = slice.as_ref().map_or((0, size), |s| (s.offset, s.offset + s.length));
                 let source = if span.1 - span.0 <= CHUNK_SIZE {
@@ -147,12 +193,12 @@ fn large_slice(
 
 /// Streams the span of a file between two offsets, one chunk at a time.
 fn stream_chunks(
-    file: Arc<File>,
+    file: LargeFile,
     span: (u64, u64),
     is_text: bool,
 ) -> Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>> {
     Box::pin(stream::try_unfold(span, move |(at, end)| {
-        let file = Arc::clone(&file);
+        let file = file.clone();
         async move {
             if at >= end {
                 return Ok(None);
@@ -171,16 +217,21 @@ fn zeroed_buffer(length: u64) -> Result<Vec<u8>> {
     Ok(vec![0; usize::try_from(length).map_err(|error| changed_during_read(&error))?])
 }
 
-/// Reads the first bytes of a span into `room`. Text is cut at a character boundary.
+/// Reads the first bytes of a span into `room`. Text is cut at a character boundary. Fails after
+/// the last byte if the file has changed, so that no client takes two versions for one.
 fn read_chunk(
-    file: &File,
+    large: &LargeFile,
     mut room: Vec<u8>,
     (at, end): (u64, u64),
     is_text: bool,
 ) -> Result<Bytes> {
-    file.read_exact_at(&mut room, at).map_err(|error| changed_during_read(&error))?;
+    let read = large.file.read_exact_at(&mut room, at);
     let bytes = Bytes::from(room);
     let is_last = at + bytes.len() as u64 == end;
+    if is_last || read.is_err() {
+        large.check_version()?;
+    }
+    read.map_err(|error| changed_during_read(&error))?;
     if !is_text {
         return Ok(bytes);
     }
@@ -189,7 +240,10 @@ fn read_chunk(
         Err(error) if !is_last && error.error_len().is_none() && error.valid_up_to() > 0 => {
             Ok(bytes.slice(..error.valid_up_to()))
         }
-        Err(error) => Err(changed_during_read(&error)),
+        Err(error) => {
+            large.check_version()?;
+            Err(changed_during_read(&error))
+        }
     }
 }
 

@@ -113,23 +113,6 @@ async fn a_large_file_with_one_wrong_byte_at_its_end_is_a_blob_in_every_window()
 }
 
 #[tokio::test]
-async fn a_file_cut_short_while_it_is_streamed_ends_in_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("large.bin");
-    fs::write(&path, vec![0xff; 2_000_000]).unwrap();
-    let statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
-    let part = try_read(&statics, "note://a", &WHOLE).await.unwrap().remove(0);
-    let Body::Blob(ByteSource::Stream(mut stream)) = part.body else {
-        panic!("not a stream of bytes")
-    };
-    assert!(stream.next().await.unwrap().is_ok());
-    fs::File::options().write(true).open(&path).unwrap().set_len(300_000).unwrap();
-    let error = stream.next().await.unwrap().unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Unavailable);
-    assert!(stream.next().await.is_none());
-}
-
-#[tokio::test]
 async fn a_declared_date_is_kept_and_a_files_date_is_taken_where_none_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.txt");
@@ -143,4 +126,35 @@ async fn a_declared_date_is_kept_and_a_files_date_is_taken_where_none_is() {
     assert_eq!(told.annotations.modified, Some(declared));
     let told = statics.stat(&ctx, &uri("note://a")).await.unwrap();
     assert_eq!(told.annotations.modified, fs::metadata(&path).unwrap().modified().ok());
+}
+
+#[tokio::test]
+async fn a_large_file_that_changes_while_it_is_read_ends_with_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.txt");
+    let old = std::time::SystemTime::now() - Duration::from_secs(3600);
+    for change in ["overwritten", "truncated", "replaced"] {
+        fs::write(&path, "a".repeat(3 << 20)).unwrap();
+        fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
+        let statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
+        let parts = try_read(&statics, "note://a", &WHOLE).await.unwrap();
+        match change {
+            "overwritten" => fs::write(&path, "b".repeat(3 << 20)).unwrap(),
+            "truncated" => fs::File::options().write(true).open(&path).unwrap().set_len(9).unwrap(),
+            _ => {
+                let beside = folder.path().join("beside");
+                fs::write(&beside, "new").unwrap();
+                fs::rename(&beside, &path).unwrap();
+            }
+        }
+        let Body::Text(ByteSource::Stream(stream)) = parts.into_iter().next().unwrap().body else {
+            panic!("a large file is a stream");
+        };
+        let chunks: Vec<_> = stream.collect().await;
+        let ended = chunks.into_iter().collect::<Result<Vec<_>, _>>();
+        match change {
+            "replaced" => assert_eq!(ended.unwrap().concat(), "a".repeat(3 << 20).as_bytes()),
+            _ => assert_eq!(ended.unwrap_err().kind, ErrorKind::Changed, "{change}"),
+        }
+    }
 }
