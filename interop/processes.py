@@ -27,7 +27,8 @@ class ServerProcess:
         self._urls: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
             command,
-            env=os.environ | (environment or {}),
+            # A loaded machine starts servers slowly; lists must not go without them.
+            env=os.environ | {"REFDESK_START_WAIT": "60s"} | (environment or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -89,6 +89,9 @@ pub(crate) struct SourceArgs {
     /// Also serve this server: NAME=URL or NAME="PROGRAM ARGS"; repeatable
     #[arg(long, value_name = "NAME=SERVER")]
     pub(crate) mount: Vec<String>,
+    /// How long a list waits for servers that are still starting [default: 1s]
+    #[arg(long, value_name = "TIME", env = "REFDESK_START_WAIT", hide_env_values = true, value_parser = humantime::parse_duration)]
+    pub(crate) start_wait: Option<Duration>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -145,6 +145,12 @@ impl Client {
         Ok(Arc::clone(&self.connection.session().await?.peer))
     }
 
+    /// Reports all lists as changed once the first connection is open: for whoever goes on without
+    /// waiting for it.
+    pub fn announce_first_connection(&self) {
+        self.connection.announce_first_connection();
+    }
+
     /// The connection status, now and after each change.
     pub fn status(&self) -> watch::Receiver<ConnectionStatus> {
         self.connection.status()

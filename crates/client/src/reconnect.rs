@@ -1,6 +1,7 @@
 //! Connection with reconnect and backoff, shared by all clones of a client.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
@@ -38,6 +39,8 @@ pub(crate) struct ReconnectingConnection {
     pub(crate) connector: Arc<Connector>,
     slot: Arc<Mutex<ConnectionSlot>>,
     status: watch::Sender<ConnectionStatus>,
+    /// Whether someone went on without the first connection, and wants to know of it.
+    is_awaited: AtomicBool,
 }
 
 #[derive(Default)]
@@ -65,7 +68,13 @@ impl ReconnectingConnection {
     pub(crate) fn new(connector: Connector) -> Arc<Self> {
         let (state, since) = (State::Starting, Instant::now());
         let standing = watch::Sender::new(ConnectionStatus { state, since, last_failure: None });
-        Arc::new(Self { connector: Arc::new(connector), slot: Arc::default(), status: standing })
+        let (connector, slot) = (Arc::new(connector), Arc::default());
+        Arc::new(Self { connector, slot, status: standing, is_awaited: AtomicBool::new(false) })
+    }
+
+    /// Reports all lists as changed once the first connection is open.
+    pub(crate) fn announce_first_connection(&self) {
+        self.is_awaited.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn status(&self) -> watch::Receiver<ConnectionStatus> {
@@ -132,6 +141,9 @@ impl ReconnectingConnection {
                 (slot.opened_at, slot.retry_at) = (Some(Instant::now()), None);
                 slot.session = Some(Arc::clone(&session));
                 self.set_state(State::Ready(Arc::clone(&session.peer)));
+                if !again && self.is_awaited.load(Ordering::SeqCst) {
+                    self.connector.notifications.report_gap();
+                }
                 self.supervise(&session, again);
                 Ok(session)
             }

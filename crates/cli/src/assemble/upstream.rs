@@ -46,7 +46,8 @@ pub(super) fn build_upstream(
     let usual = Options::new(client);
     let listing = declared.listing.map_or(usual.listing_ttl, |span| span.0);
     let poll = declared.poll.map(|span| span.0);
-    Ok(Upstream::new(Options { listing_ttl: listing, poll_interval: poll, ..usual }))
+    let start_wait = settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
+    Ok(Upstream::new(Options { listing_ttl: listing, poll_interval: poll, start_wait, ..usual }))
 }
 
 fn program_target(

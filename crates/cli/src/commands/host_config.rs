@@ -46,7 +46,7 @@ fn stdio_entry(args: &HostConfigArgs) -> anyhow::Result<Value> {
     let program = std::env::current_exe().context("cannot find the path of the refdesk program")?;
     let mut words = vec!["serve".to_owned(), "--stdio".to_owned()];
     // The same defaults as `serve` here, written out because a host starts in another folder.
-    let SourceArgs { paths, settings, mcp_config, mount } = &args.source;
+    let SourceArgs { paths, settings, mcp_config, mount, start_wait: _ } = &args.source;
     let usual = Path::new(settings::DEFAULT_FILE);
     let nothing = paths.is_empty() && mcp_config.is_empty() && mount.is_empty();
     match settings.as_deref().or(Some(usual).filter(|file| nothing && file.exists())) {

@@ -20,9 +20,6 @@ use crate::settings::Settings;
 use crate::{cursor_key, descriptors, reload};
 use banner::Banner;
 
-/// How long startup waits for upstream servers to connect.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// How long the exit waits for tasks that still run.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -49,7 +46,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         // One pipe needs one thread; more would only add hand-offs between threads.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
-            connect_upstreams(&assembly.mounts).await;
+            connect_upstreams(&assembly.mounts);
             let (input, output) = stdio_pipes::open_stdio()?;
             let serving = stdio::serve(server, input, output, shutdown_signal()?);
             tokio::select! {
@@ -77,7 +74,7 @@ async fn serve_http(
     let address = args.listen.clone().or_else(|| settings.server.listen.clone());
     let address = address.unwrap_or_default();
     let (access, startup) = Access::new(args, settings, &address)?;
-    connect_upstreams(&assembly.mounts).await;
+    connect_upstreams(&assembly.mounts);
     let OpenListener { listener, address, file } = address.open().await?;
     let options = access.http_options(settings, &address);
     let stop = shutdown_signal()?;
@@ -95,14 +92,10 @@ async fn serve_http(
     told.and(Ok(served?))
 }
 
-/// Connects to the upstream servers, so that the first client sees their capabilities. Waits
-/// five seconds at most.
-async fn connect_upstreams(built: &[BuiltMount]) {
-    let all = futures_util::future::join_all(built.iter().map(BuiltMount::connect));
-    if tokio::time::timeout(CONNECT_TIMEOUT, all).await.is_err() {
-        tracing::warn!(
-            "some servers did not connect within {CONNECT_TIMEOUT:?}; they are served once they do"
-        );
+/// Connects to the upstream servers in the background: a slow one must not delay the first client.
+fn connect_upstreams(built: &[BuiltMount]) {
+    for mount in built.iter().cloned() {
+        tokio::spawn(async move { mount.connect().await });
     }
 }
 

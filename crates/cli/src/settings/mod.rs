@@ -36,6 +36,7 @@ pub(crate) use mount::{
 };
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;
+use units::TimeSpan;
 pub(crate) use upstream::{CommandSetting, Secret, UpstreamMount};
 
 /// The default settings file.
@@ -70,6 +71,9 @@ impl Settings {
             None if usual.exists() => Self::read_file(usual)?,
             None => Self::for_folders(&[PathBuf::from(".")])?,
         };
+        if let Some(wait) = source.start_wait {
+            settings.server.start_wait = Some(TimeSpan(wait));
+        }
         for file in &source.mcp_config {
             settings.add_host_file(file)?;
         }

@@ -28,6 +28,7 @@ pub(crate) struct ServerSettings {
     pub(crate) sep2093: Sep2093,
     pub(crate) tools: Option<bool>,
     page_size: Option<u16>,
+    pub(crate) start_wait: Option<TimeSpan>,
     max_memory: Option<ByteSize>,
     max_message: Option<ByteSize>,
     max_headers: Option<ByteSize>,

@@ -21,6 +21,7 @@ mod program_life;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod slow_start;
 mod spoilers;
 mod state_files;
 mod states;

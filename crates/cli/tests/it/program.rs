@@ -13,6 +13,8 @@ use tempfile::TempDir;
 pub(crate) fn refdesk(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_refdesk"));
     command.args(arguments).current_dir(folder).env("REFDESK_LOG", "error");
+    // A loaded machine starts the servers of a test slowly; their lists must not go without them.
+    command.env("REFDESK_START_WAIT", "60s");
     command.env("XDG_STATE_HOME", folder.join(".state")).env("COLUMNS", "100");
     command
 }

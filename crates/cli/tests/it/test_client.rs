@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -39,7 +40,10 @@ impl TestClient {
             }
         };
         let (answers, news) = Default::default();
-        let mut front = Self { era, transport: desk, last_id: 0, answers, notifications: news };
+        let mut front =
+            Self { era: Era::Modern, transport: desk, last_id: 0, answers, notifications: news };
+        front.wait_for_mounts(settings);
+        front.era = era;
         if era == Era::Legacy {
             let info = json!({ "name": "test", "version": "1" });
             let params =
@@ -49,6 +53,17 @@ impl TestClient {
             front.open_stream();
         }
         front
+    }
+
+    /// Waits until no server behind refdesk is starting, at most five seconds: their connections
+    /// would race with what the test does.
+    fn wait_for_mounts(&mut self, settings: &str) {
+        let end = Instant::now() + Duration::from_secs(5);
+        for line in settings.lines() {
+            let name = line.strip_prefix("[mounts.").and_then(|rest| rest.strip_suffix(']'));
+            let Some(name) = name.filter(|name| !name.contains('.')) else { continue };
+            while self.state_of(name)["state"] == "starting" && Instant::now() < end {}
+        }
     }
 
     /// A stateless client over stdio.

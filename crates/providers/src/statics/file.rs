@@ -60,14 +60,14 @@ enum DeclaredFileContent {
 #[derive(Clone)]
 struct LargeFile {
     file: Arc<File>,
-    version: FileVersion,
+    version: ContentVersion,
 }
 
 /// Size and modification time. Not the change time: that of a file that is replaced by a rename
 /// changes too, and its content does not.
-type FileVersion = (u64, i64, i64);
+type ContentVersion = (u64, i64, i64);
 
-fn version_of(metadata: &Metadata) -> FileVersion {
+fn version_of(metadata: &Metadata) -> ContentVersion {
     (metadata.size(), metadata.mtime(), metadata.mtime_nsec())
 }
 

@@ -15,6 +15,7 @@ mod poll;
 mod read;
 mod relay;
 mod shared_subscription;
+mod starting;
 mod stat;
 mod watch;
 
@@ -45,6 +46,7 @@ use page_cache::{ListFailure, UpstreamPage, UpstreamPageKey, UpstreamPages};
 use read::{UpstreamContent, UpstreamReadOutcome};
 use relay::UpstreamRelay;
 use shared_subscription::SharedSubscriptions;
+use starting::StartingServer;
 use watch::ChangeSubscribers;
 
 /// Bounds of the read cache; the weight is in bytes.
@@ -72,6 +74,7 @@ pub struct Upstream {
 /// What all principals share: the connection, its credential, and the subscriptions.
 struct UpstreamShared {
     client: Client,
+    starting: StartingServer,
     relay: UpstreamRelay,
     listing_ttl: Duration,
     poll_interval: Option<Duration>,
@@ -114,13 +117,20 @@ impl Deref for Inner {
 impl Upstream {
     /// A provider that is not connected yet.
     pub fn new(options: Options) -> Self {
-        let Options { client, listing_ttl: listing, poll_interval: poll, reads_to_describe } =
-            options;
+        let Options {
+            client,
+            listing_ttl: listing,
+            poll_interval: poll,
+            start_wait,
+            reads_to_describe,
+        } = options;
         let standing = client.status();
         let flaw_log = Arc::new(FlawLog::default());
-        let relayed = UpstreamRelay::new(client.clone(), Arc::clone(&flaw_log));
+        let starting = StartingServer { client: client.clone(), wait: start_wait };
+        let relayed = UpstreamRelay::new(starting.clone(), Arc::clone(&flaw_log));
         let shared = UpstreamShared {
             client,
+            starting,
             relay: relayed,
             listing_ttl: listing,
             poll_interval: poll,
@@ -317,6 +327,7 @@ impl Provider for Upstream {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         self.inner.start_listener();
+        self.inner.starting.wait_until_up().await?;
         let listed = match parent {
             None => self.view(ctx).list_resources(paging).await,
             Some(parent) => self.view(ctx).list_children(parent, paging).await,
@@ -328,6 +339,7 @@ impl Provider for Upstream {
 
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         self.inner.start_listener();
+        self.inner.starting.wait_until_up().await?;
         let listed = self.view(ctx).list_templates(paging).await;
         listed.inspect_err(|error| self.record_error(error))
     }
@@ -345,9 +357,12 @@ impl Provider for Upstream {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let abilities = self.inner.capabilities_or_none();
+        let known = self.inner.known_capabilities();
+        let abilities = known.unwrap_or_default();
         let is_polled = self.inner.poll_interval.is_some();
-        let watches = abilities.has_subscribe || abilities.has_list_changed || is_polled;
+        // A server that never connected reports at least that its lists appear.
+        let watches =
+            known.is_none() || abilities.has_subscribe || abilities.has_list_changed || is_polled;
         Facets {
             watch: watches.then_some(self as _),
             complete: abilities.has_completions.then_some(self as _),

@@ -15,6 +15,9 @@ pub struct Options {
     /// Polling interval for watched resources that the server sends no notifications for. `None`
     /// disables polling.
     pub poll_interval: Option<Duration>,
+    /// How long a list waits for a server that is still starting. Then the list goes without it, and
+    /// a change follows once it is there.
+    pub start_wait: Duration,
     /// Allows reading a resource only to describe it.
     pub reads_to_describe: bool,
 }
@@ -26,6 +29,7 @@ impl Options {
             client,
             listing_ttl: Duration::from_secs(10),
             poll_interval: None,
+            start_wait: Duration::from_secs(1),
             reads_to_describe: true,
         }
     }

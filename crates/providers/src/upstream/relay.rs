@@ -19,19 +19,26 @@ use super::cursor::PAGES;
 use super::error_mapping::{call_error, completion, public_error};
 use super::flaw_log::FlawLog;
 use super::page_cache::MAX_PAGE_BYTES;
+use super::starting::StartingServer;
 use super::watch::notice_extra;
 
 /// The tools and prompts of one server.
 pub(super) struct UpstreamRelay {
     client: Client,
+    starting: StartingServer,
     flaw_log: Arc<FlawLog>,
     first_pages: FirstPages,
 }
 
 impl UpstreamRelay {
-    /// Relays the tools and prompts of the server behind `client`.
-    pub(super) fn new(client: Client, flaw_log: Arc<FlawLog>) -> Self {
-        Self { client, flaw_log, first_pages: FirstPages::default() }
+    /// Relays the tools and prompts of a server.
+    pub(super) fn new(starting: StartingServer, flaw_log: Arc<FlawLog>) -> Self {
+        Self {
+            client: starting.client.clone(),
+            starting,
+            flaw_log,
+            first_pages: FirstPages::default(),
+        }
     }
 
     /// A stream of changes of the tool list or the prompt list.
@@ -89,6 +96,7 @@ impl Relay for UpstreamRelay {
     ) -> Result<Page<Component>> {
         let place =
             paging.cursor.as_ref().map_or(Ok(RelayCursor::default()), RelayCursor::decode)?;
+        self.starting.wait_until_up().await?;
         let listed = self.client.component_page(kind, rewrite, place.page.as_deref()).await;
         let mut page = match listed {
             Ok(page) => page,

@@ -218,6 +218,9 @@ impl Watch for Upstream {
     async fn watch(&self, ctx: &Context, interest: Interest) -> Result<UpstreamChangeStream> {
         self.inner.start_listener();
         let inner = self.view(ctx);
+        if inner.known_capabilities().is_none() {
+            inner.client.announce_first_connection();
+        }
         match interest {
             Interest::Components(kind) => return Ok(inner.relay.changes(kind)),
             Interest::Everything => {

@@ -135,7 +135,7 @@ pub const RULES: &[PlacementRule] = &[
     PlacementRule {
         sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
                    machinery/{cache,work_pool}, \
-                   providers/{file_watch,fs/budget,upstream/{poll,watch}}, search/keeper, \
+                   providers/{file_watch,fs/budget,upstream/{poll,starting,watch}}, search/keeper, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
                    server/tools/{grep,list}, catalog/changes, \
                    layers and cli",
@@ -157,6 +157,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/file_watch",
             "crates/providers/src/fs/budget",
             "crates/providers/src/upstream/poll",
+            "crates/providers/src/upstream/starting",
             "crates/providers/src/upstream/watch",
             "crates/search/src/keeper",
             "crates/*/src/transport",

@@ -129,6 +129,23 @@ async fn a_declared_date_is_kept_and_a_files_date_is_taken_where_none_is() {
 }
 
 #[tokio::test]
+async fn a_file_cut_short_while_it_is_streamed_ends_in_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.bin");
+    fs::write(&path, vec![0xff; 2_000_000]).unwrap();
+    let statics = statics(vec![file("note://a", "text/plain", &path)], vec![]);
+    let part = try_read(&statics, "note://a", &WHOLE).await.unwrap().remove(0);
+    let Body::Blob(ByteSource::Stream(mut stream)) = part.body else {
+        panic!("not a stream of bytes")
+    };
+    assert!(stream.next().await.unwrap().is_ok());
+    fs::File::options().write(true).open(&path).unwrap().set_len(300_000).unwrap();
+    let error = stream.next().await.unwrap().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Changed);
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test]
 async fn a_large_file_that_changes_while_it_is_read_ends_with_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.txt");

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use tokio::io::{duplex, split};
 use tokio::time::timeout;
 
-use super::{RelayCursor, UpstreamRelay};
+use super::{RelayCursor, StartingServer, UpstreamRelay};
 
 #[derive(Clone)]
 struct RmcpServer {
@@ -187,7 +187,13 @@ fn relays_of_each_era() -> [(UpstreamRelay, Arc<AtomicUsize>); 2] {
         let fate = Arc::new(AtomicUsize::new(0));
         let stranger = RmcpServer { versions, call_state: Arc::clone(&fate) };
         let client = Client::new(ServerTarget::Pipes(Arc::new(stranger)), options);
-        (UpstreamRelay::new(client, Arc::default()), fate)
+        (
+            UpstreamRelay::new(
+                StartingServer { client, wait: Duration::from_secs(60) },
+                Arc::default(),
+            ),
+            fate,
+        )
     })
 }
 

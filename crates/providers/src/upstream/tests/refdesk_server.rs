@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use client::{PipeOpener, PipeReader, PipeWriter, ServerTarget};
 use resource::Uri;
@@ -33,7 +34,10 @@ impl RefdeskServer {
 
     pub(super) fn upstream(self: &Arc<Self>) -> Upstream {
         let target = ServerTarget::Pipes(Arc::clone(self) as _);
-        Upstream::new(Options::new(client(target)))
+        Upstream::new(Options {
+            start_wait: Duration::from_secs(60),
+            ..Options::new(client(target))
+        })
     }
 
     /// Kills the server. The next connection starts a new one.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use client::{PipeOpener, PipeReader, PipeWriter, ServerTarget};
 use serde_json::{Value, json};
@@ -62,7 +63,10 @@ impl ScriptedServer {
     }
 
     pub(super) fn options(self: &Arc<Self>) -> Options {
-        Options::new(client(ServerTarget::Pipes(Arc::clone(self) as _)))
+        Options {
+            start_wait: Duration::from_secs(60),
+            ..Options::new(client(ServerTarget::Pipes(Arc::clone(self) as _)))
+        }
     }
 
     pub(super) fn upstream(self: &Arc<Self>) -> Upstream {

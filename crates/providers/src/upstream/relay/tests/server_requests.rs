@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use client::{Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
@@ -9,7 +10,7 @@ use resource::{Caller, ComponentCall, ComponentKind, Error, ErrorKind, Json, Rel
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 
-use super::super::UpstreamRelay;
+use super::super::{StartingServer, UpstreamRelay};
 use super::Notes;
 
 /// A server whose tools all request a name before they return.
@@ -86,7 +87,7 @@ impl AskingServer {
     fn relayed(&self) -> UpstreamRelay {
         let options = Options { relays_requests: true, ..Options::default() };
         let client = Client::new(ServerTarget::Pipes(Arc::new(self.clone())), options);
-        UpstreamRelay::new(client, Arc::default())
+        UpstreamRelay::new(StartingServer { client, wait: Duration::from_secs(60) }, Arc::default())
     }
 }
 
