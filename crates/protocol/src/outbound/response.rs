@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 use crate::json::frame::RequestId;
+use crate::json::raw_object::parse_object;
 use crate::outbound::request::methods;
 use crate::revision::Revision;
 
@@ -52,7 +53,7 @@ impl RpcError {
             #[serde(borrow)]
             data: Option<&'a RawValue>,
         }
-        match serde_json::from_str::<RawErrorObject<'_>>(raw.get()) {
+        match parse_object::<RawErrorObject<'_>>(raw.get()) {
             Ok(told) => Self {
                 code: told.code.unwrap_or_default(),
                 message: told.message.map(Cow::into_owned).unwrap_or_default(),
@@ -227,7 +228,7 @@ impl UpstreamNotification {
 }
 
 fn deserialize_params<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(params?.get()).ok()
+    parse_object(params?.get()).ok()
 }
 
 fn decode_updated(params: Option<&RawValue>) -> Option<UpstreamNotification> {

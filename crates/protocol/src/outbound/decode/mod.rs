@@ -18,7 +18,7 @@ use resource::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::raw_object::{RawObject, parse_members, parse_string};
+use crate::json::raw_object::{RawObject, parse_members, parse_object, parse_string};
 use crate::outbound::response::MalformedMessage;
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use description::{DescriptionDraft, Kind};
@@ -89,7 +89,7 @@ struct DecodedResult<'a> {
 
 impl<'a> DecodedResult<'a> {
     fn parse(result: &'a RawValue) -> Result<Self, MalformedMessage> {
-        serde_json::from_str(result.get())
+        parse_object(result.get())
             .map_err(|flaw| MalformedMessage::new(&format!("the result cannot be parsed: {flaw}")))
     }
 
