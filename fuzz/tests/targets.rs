@@ -6,7 +6,8 @@ use std::process::Command;
 use fuzz::TARGETS;
 
 fn run(target: &str) {
-    let output = Command::new(env!("CARGO_BIN_EXE_fuzz")).arg(target).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fuzz")).arg(target).output();
+    let output = output.expect("the program starts");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "target {target}: {}\n{told}", output.status);
 }

@@ -284,4 +284,6 @@ impl SettingsText {
 }
 
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
 mod tests;
