@@ -9,6 +9,7 @@ use testkit::FuzzTarget;
 
 /// All targets.
 pub const TARGETS: &[FuzzTarget] = &[
+    targets::conversation::TARGET,
     targets::cursor::TARGET,
     targets::frame::TARGET,
     targets::glob::TARGET,

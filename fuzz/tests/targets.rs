@@ -27,4 +27,4 @@ macro_rules! targets {
     };
 }
 
-targets! { cursor frame glob template upstream uri window }
+targets! { conversation cursor frame glob template upstream uri window }

@@ -17,10 +17,9 @@ pub const TEST_COUNT: u64 = 20_000;
 /// The seed of the tests.
 pub const TEST_SEED: u64 = 1;
 
-/// How much the resident memory may grow from the first quarter of the inputs to the last. All
-/// that a target allocates is freed after each input, so that only fragmentation is left; other
-/// tests of the same process have their part in it too.
-const MAX_GROWTH_BYTES: u64 = 64 << 20;
+/// How much the resident memory of a test's process may grow. Other tests of the process have
+/// their part in it.
+const MAX_TEST_GROWTH_BYTES: u64 = 64 << 20;
 
 /// A function under test, and valid examples of its input.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +42,9 @@ pub struct FuzzFailure {
 }
 
 impl FuzzTarget {
-    /// Runs the inputs with the numbers in `numbers`.
-    pub fn run(&self, seed: u64, numbers: Range<u64>) -> Result<(), FuzzFailure> {
+    /// Runs the inputs with the numbers in `numbers`. Fails if the resident memory grows by more
+    /// than `max_growth` bytes from the end of their first quarter on.
+    pub fn run(&self, seed: u64, numbers: Range<u64>, max_growth: u64) -> Result<(), FuzzFailure> {
         let warm = numbers.start + (numbers.end - numbers.start) / 4;
         let mut resident = 0;
         for number in numbers.clone() {
@@ -59,7 +59,7 @@ impl FuzzTarget {
             }
         }
         let growth = resident_bytes().saturating_sub(resident);
-        if growth > MAX_GROWTH_BYTES {
+        if growth > max_growth {
             let why = format!("the inputs up to here left {growth} bytes of memory behind");
             return Err(self.failure(seed, numbers.end.saturating_sub(1), why));
         }
@@ -69,7 +69,8 @@ impl FuzzTarget {
     /// Runs the target as a test. Panics with the failure.
     pub fn test(&self) {
         let count = std::env::var("FUZZ_COUNT").ok().and_then(|count| count.parse().ok());
-        if let Err(failure) = self.run(TEST_SEED, 0..count.unwrap_or(TEST_COUNT)) {
+        let numbers = 0..count.unwrap_or(TEST_COUNT);
+        if let Err(failure) = self.run(TEST_SEED, numbers, MAX_TEST_GROWTH_BYTES) {
             panic!("{failure}");
         }
     }
@@ -105,7 +106,7 @@ fn status_bytes(member: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{FuzzTarget, generate};
+    use super::{FuzzTarget, MAX_TEST_GROWTH_BYTES, generate};
 
     const EXAMPLES: &[&[u8]] = &[b"one example", b"another"];
 
@@ -113,13 +114,13 @@ mod tests {
     fn a_failure_names_the_input_so_that_it_can_be_made_again() {
         let target =
             FuzzTarget { name: "odd", examples: EXAMPLES, check: |input| assert!(input.len() < 9) };
-        let failure = target.run(7, 0..1000).unwrap_err();
+        let failure = target.run(7, 0..1000, u64::MAX).unwrap_err();
         let input = generate(EXAMPLES, 7, failure.number);
         assert!(input.len() >= 9);
         let told = failure.to_string();
         assert!(told.starts_with("target odd, seed 7, input "), "{told}");
         assert!(told.contains(&input.escape_ascii().to_string()), "{told}");
-        assert!(target.run(7, failure.number..failure.number + 1).is_err());
+        assert!(target.run(7, failure.number..failure.number + 1, u64::MAX).is_err());
     }
 
     #[test]
@@ -128,7 +129,7 @@ mod tests {
             std::mem::forget(vec![1_u8; (1 << 20) + input.len()]);
         };
         let target = FuzzTarget { name: "leak", examples: EXAMPLES, check: leaks };
-        let failure = target.run(7, 0..100).unwrap_err();
+        let failure = target.run(7, 0..100, MAX_TEST_GROWTH_BYTES).unwrap_err();
         assert!(failure.to_string().contains("left"), "{failure}");
     }
 }

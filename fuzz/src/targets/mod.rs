@@ -1,5 +1,6 @@
 //! The targets, one file each.
 
+pub(crate) mod conversation;
 pub(crate) mod cursor;
 pub(crate) mod frame;
 pub(crate) mod glob;

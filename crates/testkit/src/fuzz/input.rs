@@ -160,7 +160,8 @@ pub fn generate(examples: &[&[u8]], seed: u64, number: u64) -> Vec<u8> {
         }
         _ => input.extend(random.pick(examples).unwrap_or(&[])),
     }
-    for _ in 0..random.below(6) {
+    let mutations = if random.below(16) == 0 { 0 } else { 1 + random.below(7) };
+    for _ in 0..mutations {
         mutate(&mut input, examples, most, &mut random);
     }
     input.truncate(most);
