@@ -1,6 +1,5 @@
 //! Target `cursor`: sealed cursors, packed values, and cursors of merged lists.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,21 +61,17 @@ fn check_packing(input: &[u8]) {
 
 /// A catalog gives a page for any cursor, or says that the cursor is invalid.
 fn check_merged(input: &[u8]) {
-    thread_local! {
-        static CATALOG: OnceCell<Catalog> = const { OnceCell::new() };
+    // A new one each time: its caches fill slowly, which looks like a leak.
+    let catalog = new_catalog();
+    let cursor = Some(Cursor(Bytes::copy_from_slice(input)));
+    let (ctx, paging) = (local_context(), PageRequest::new(cursor, 2));
+    match run(catalog.list(&ctx, None, &paging)) {
+        Ok(page) => assert!(page.items.len() <= 2),
+        Err(error) => assert_eq!(error.kind, ErrorKind::Invalid, "{error}"),
     }
-    CATALOG.with(|catalog| {
-        let catalog = catalog.get_or_init(new_catalog);
-        let cursor = Some(Cursor(Bytes::copy_from_slice(input)));
-        let (ctx, paging) = (local_context(), PageRequest::new(cursor, 2));
-        match run(catalog.list(&ctx, None, &paging)) {
-            Ok(page) => assert!(page.items.len() <= 2),
-            Err(error) => assert_eq!(error.kind, ErrorKind::Invalid, "{error}"),
-        }
-        if let Err(error) = run(catalog.templates(&ctx, &paging)) {
-            assert_eq!(error.kind, ErrorKind::Invalid, "{error}");
-        }
-    });
+    if let Err(error) = run(catalog.templates(&ctx, &paging)) {
+        assert_eq!(error.kind, ErrorKind::Invalid, "{error}");
+    }
 }
 
 fn options() -> MountOptions {

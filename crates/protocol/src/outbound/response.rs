@@ -157,16 +157,24 @@ pub fn classify_start(bytes: &[u8]) -> MessageStart {
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            let mut id = None;
             while let Some(name) = map.next_key::<String>()? {
+                // A member follows, so that the id is not cut off between two digits.
+                if let Some(id) = id.take() {
+                    *self.0 = MessageStart::Response(id);
+                }
                 match (&*name, &*self.0) {
                     ("method", _) => *self.0 = MessageStart::Unsolicited,
                     ("id", MessageStart::Unknown) => {
-                        *self.0 = MessageStart::Response(map.next_value()?);
+                        id = Some(map.next_value()?);
                         continue;
                     }
                     _ => {}
                 }
                 map.next_value::<IgnoredAny>()?;
+            }
+            if let Some(id) = id {
+                *self.0 = MessageStart::Response(id);
             }
             Ok(())
         }
