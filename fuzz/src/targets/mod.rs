@@ -9,8 +9,6 @@ pub(crate) mod upstream;
 pub(crate) mod uri;
 pub(crate) mod window;
 
-use std::cell::OnceCell;
-
 /// The input as text: what is not UTF-8 becomes replacement characters.
 fn text_of(input: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(input)
@@ -21,16 +19,9 @@ fn halves(text: &str) -> (&str, &str) {
     text.split_once('\n').unwrap_or((text, text))
 }
 
-/// Runs a future on a runtime that all inputs of a thread share.
+/// Runs a future on a runtime of its own, so that no task of one input outlives it.
 fn run<T>(work: impl Future<Output = T>) -> T {
-    thread_local! {
-        static RUNTIME: OnceCell<tokio::runtime::Runtime> = const { OnceCell::new() };
-    }
-    RUNTIME.with(|runtime| {
-        let start = || {
-            let mut builder = tokio::runtime::Builder::new_current_thread();
-            builder.enable_time().build().expect("a runtime without I/O starts")
-        };
-        runtime.get_or_init(start).block_on(work)
-    })
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().build().expect("a runtime without I/O starts");
+    runtime.block_on(work)
 }
