@@ -32,6 +32,11 @@ conform:
 bench *ARGS:
     cargo build --release --package refdesk --package bench && cargo run --release --package bench --bin bench -- {{ARGS}}
 
+# a million inputs for every fuzz target
+fuzz COUNT="1000000":
+    for target in $(cargo run --release --package fuzz); do cargo run --release --package fuzz -- "$target" --count {{COUNT}} || exit 1; done
+    FUZZ_COUNT={{COUNT}} cargo test --release --package client --package providers --package refdesk --lib --bins any_
+
 # licences, bans, sources (cargo install --locked cargo-deny)
 deny:
     cargo deny check bans licenses sources

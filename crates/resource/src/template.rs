@@ -7,6 +7,12 @@ use crate::error::{Error, Result};
 use crate::uri::{Uri, is_reserved, is_unreserved, percent_decode};
 use crate::variable::{VariableValue, VariableValues};
 
+/// The longest template, in bytes.
+pub const MAX_TEMPLATE_BYTES: usize = 8 << 10;
+
+/// The most expressions in a template. Matching takes memory for each of them.
+pub const MAX_EXPRESSIONS: usize = 64;
+
 /// A parsed URI template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UriTemplate {
@@ -39,6 +45,12 @@ impl UriTemplate {
     /// Parses a template. Each variable may occur only once, or matching would be ambiguous.
     pub fn parse(text: &str) -> Result<Self> {
         let bad = |why: &str| Error::invalid(format!("not a valid URI template: {why}"));
+        if text.len() > MAX_TEMPLATE_BYTES {
+            return Err(bad(&format!("it may have at most {MAX_TEMPLATE_BYTES} bytes")));
+        }
+        if text.matches('{').count() > MAX_EXPRESSIONS {
+            return Err(bad(&format!("it may have at most {MAX_EXPRESSIONS} expressions")));
+        }
         let mut pieces = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {

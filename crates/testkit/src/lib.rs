@@ -1,12 +1,15 @@
-//! Test support shared by all crates: provider contract, in-memory provider, repository lints.
+//! Test support shared by all crates: provider contract, in-memory provider, repository lints,
+//! fuzzing.
 //!
 //! Never part of the program.
 
 pub mod contract;
+pub mod fuzz;
 pub mod house;
 pub mod memory;
 
 pub use contract::{Expectations, contract};
+pub use fuzz::FuzzTarget;
 pub use memory::MemoryProvider;
 
 /// The context of a request that the local principal makes.

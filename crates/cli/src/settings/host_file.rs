@@ -40,7 +40,15 @@ struct HostServer {
 pub(super) fn read_host_file(file: &Path) -> anyhow::Result<Vec<(String, MountSettings)>> {
     let content =
         super::read_text_file(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let read: HostFile = serde_json::from_str(&content).with_context(|| {
+    parse_host_file(file, &content)
+}
+
+/// Parses the text of `file`.
+pub(super) fn parse_host_file(
+    file: &Path,
+    content: &str,
+) -> anyhow::Result<Vec<(String, MountSettings)>> {
+    let read: HostFile = serde_json::from_str(content).with_context(|| {
         format!("{}: expected JSON with servers under \"mcpServers\"", file.display())
     })?;
     let folder = file.parent().unwrap_or(Path::new("."));

@@ -299,4 +299,6 @@ impl SettingsText {
 }
 
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
 mod tests;

@@ -54,3 +54,6 @@ impl OutboundMessage {
         Self { body, ..Self::default() }
     }
 }
+
+#[cfg(test)]
+mod tests;

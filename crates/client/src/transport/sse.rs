@@ -61,10 +61,10 @@ impl SseParser {
             events.extend(self.end_line(&line)?);
             let returned = chunk[end] == b'\r';
             chunk = &chunk[end + 1..];
+            self.after_carriage_return = returned && chunk.is_empty();
             if returned && chunk.first() == Some(&b'\n') {
                 chunk = &chunk[1..];
             }
-            self.after_carriage_return = returned && chunk.is_empty();
         }
         self.append(chunk)?;
         Ok(events)
@@ -108,7 +108,10 @@ impl SseParser {
             }
             b"event" => self.event.name = Some(text()),
             b"id" if !value.contains(&0) => self.event.id = Some(text()),
-            b"retry" => self.event.retry = text().parse().ok(),
+            // The standard: a value that is not only digits is ignored.
+            b"retry" if value.iter().all(u8::is_ascii_digit) => {
+                self.event.retry = text().parse().ok().or(self.event.retry);
+            }
             _ => {}
         }
         Ok(None)
@@ -154,6 +157,19 @@ mod tests {
         let found = events(&[b"id: 7\nretry: 50\ndata:\n\nid: a\0b\n\n"]);
         let told = SseEvent { id: Some("7".to_owned()), retry: Some(50), ..SseEvent::default() };
         assert_eq!(found, [told]);
+    }
+
+    #[test]
+    fn a_line_feed_behind_a_line_end_at_the_end_of_a_chunk_is_a_line() {
+        assert_eq!(events(&[b"data: a\r\n", b"\n"]), [event(None, "a")]);
+        assert_eq!(events(&[b"data: a\r", b"\n", b"\n"]), [event(None, "a")]);
+        assert_eq!(events(&[b"data: a\r", b"\r"]), [event(None, "a")]);
+    }
+
+    #[test]
+    fn a_retry_that_is_not_a_number_is_ignored() {
+        let found = events(&[b"retry: 50\nretry: +6\nretry: x\nretry:\n\nretry: +7\n\n"]);
+        assert_eq!(found, [SseEvent { retry: Some(50), ..SseEvent::default() }]);
     }
 
     #[test]

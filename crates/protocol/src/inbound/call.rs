@@ -16,6 +16,7 @@ use crate::inbound::listen_filter::ListenFilter;
 use crate::inbound::refusal::Refusal;
 use crate::inbound::request_meta::{self, RequestMeta};
 use crate::json::frame::RequestId;
+use crate::json::raw_object::parse_object;
 use crate::log_level::LogLevel;
 use crate::outbound::input_request;
 use crate::revision::Revision;
@@ -270,7 +271,7 @@ impl ClientNotification {
         }
         match method {
             "notifications/cancelled" => params
-                .and_then(|raw| serde_json::from_str::<RawCancelledRequest<'_>>(raw.get()).ok())
+                .and_then(|raw| parse_object::<RawCancelledRequest<'_>>(raw.get()).ok())
                 .and_then(|cancelled| RequestId::parse(cancelled.request_id))
                 .map_or(Self::Other, Self::Cancelled),
             "notifications/initialized" => Self::Initialized,
@@ -336,7 +337,7 @@ impl Call {
 
 /// Deserializes parameters. Absent parameters count as an empty object.
 fn decode_params<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Result<T, Refusal> {
-    serde_json::from_str(params.map_or("{}", RawValue::get))
+    parse_object(params.map_or("{}", RawValue::get))
         .map_err(|flaw| Refusal::invalid_params(format!("params: {flaw}")))
 }
 

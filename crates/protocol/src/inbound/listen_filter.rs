@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::inbound::refusal::Refusal;
+use crate::json::raw_object::parse_object;
 
 /// Kinds of notifications: those that a client asks for, or those that the server grants.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,12 +51,12 @@ impl ListenFilter {
         }
         let bad = |flaw| Refusal::invalid_params(format!("params: {flaw}"));
         let params = params.map_or("{}", RawValue::get);
-        let ListenParams { notifications } = serde_json::from_str(params)
-            .map_err(|flaw: serde_json::Error| bad(flaw.to_string()))?;
+        let ListenParams { notifications } =
+            parse_object(params).map_err(|flaw: serde_json::Error| bad(flaw.to_string()))?;
         if !notifications.get().starts_with('{') {
             return Err(bad("notifications is not an object".to_owned()));
         }
-        let notifications: RequestedKinds<'_> = serde_json::from_str(notifications.get())
+        let notifications: RequestedKinds<'_> = parse_object(notifications.get())
             .map_err(|flaw| bad(format!("notifications: {flaw}")))?;
         let resources = match notifications.resource_subscriptions {
             None => Vec::new(),

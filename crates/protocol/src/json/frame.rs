@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::inbound::refusal::Refusal;
-use crate::json::raw_object::parse_string;
+use crate::json::raw_object::{parse_object, parse_string};
 use crate::outbound::response::MalformedMessage;
 
 /// JSON text that is not parsed yet.
@@ -147,7 +147,7 @@ pub fn parse_lenient(bytes: &[u8]) -> Result<Vec<Message<'_>>, MalformedMessage>
         |flaw: serde_json::Error| MalformedMessage::new(&format!("not a JSON-RPC message: {flaw}"));
     let text = simdutf8::basic::from_utf8(bytes).map_err(|_| MalformedMessage::new("not UTF-8"))?;
     let message = |text| {
-        let envelope: Envelope<'_> = serde_json::from_str(text).map_err(invalid)?;
+        let envelope: Envelope<'_> = parse_object(text).map_err(invalid)?;
         let id = envelope.id.and_then(RequestId::parse);
         let empty = |_| MalformedMessage::new("the message has no method, result or error");
         envelope.into_message(id).map_err(empty)
@@ -208,9 +208,9 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(
 }
 
 fn parse_message(text: &str) -> Result<Message<'_>, Refusal> {
-    let mut envelope: Envelope<'_> = serde_json::from_str(text).map_err(|flaw| {
+    let mut envelope: Envelope<'_> = parse_object(text).map_err(|flaw| {
         // If the id can be parsed, the refusal carries it, so the client does not wait in vain.
-        let envelope: Option<IdOnlyEnvelope<'_>> = serde_json::from_str(text).ok();
+        let envelope: Option<IdOnlyEnvelope<'_>> = parse_object(text).ok();
         refuse_json(&flaw).with_id(envelope.and_then(|told| parse_client_id(told.id?).ok()))
     })?;
     let id = envelope.id.map(parse_client_id).transpose()?;
@@ -270,7 +270,7 @@ fn nesting_depth(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{FrameLimits, Incoming, Message, RequestId, nesting_depth, parse};
+    use super::{FrameLimits, Incoming, Message, RequestId, nesting_depth, parse, parse_lenient};
 
     const BOUNDS: FrameLimits = FrameLimits { max_depth: 4, max_batch: 2 };
 
@@ -307,6 +307,16 @@ mod tests {
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":5}"#), -32600);
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":5}"#), -32600);
         assert_eq!(code("[]"), -32600);
+    }
+
+    #[test]
+    fn an_array_is_no_message() {
+        let array = r#"["2.0",1,"x",{},null,null]"#;
+        let text = format!(r#"[{array},{{"jsonrpc":"2.0","id":1,"method":"x"}}]"#);
+        let Ok(Incoming::Batch(messages)) = parse(text.as_bytes(), BOUNDS) else { panic!() };
+        assert_eq!(messages[0].as_ref().unwrap_err().code(), -32600);
+        assert!(messages[1].is_ok());
+        assert!(parse_lenient(format!("[{array}]").as_bytes()).is_err());
     }
 
     #[test]

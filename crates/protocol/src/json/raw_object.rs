@@ -81,6 +81,14 @@ pub(crate) fn parse_members<'a>(
         .map_err(|_| MalformedMessage::new(&format!("{what}: not an object")))
 }
 
+/// Deserializes an object. A derived `Deserialize` would take an array too, as its members in order.
+pub(crate) fn parse_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<T> {
+    if json.trim_start().starts_with('[') {
+        return Err(serde::de::Error::custom("an array in the place of an object"));
+    }
+    serde_json::from_str(json)
+}
+
 /// The members of the object in `json`; none if it is no object.
 pub(crate) fn members_of(json: &str) -> RawMembers<'_> {
     serde_json::from_str(json).map(|RawObject(members)| members).unwrap_or_default()

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
-use crate::json::raw_object::{JsonEdits, ObjectWriter, members_of, parse_members, parse_string};
+use crate::json::raw_object::{
+    JsonEdits, ObjectWriter, members_of, parse_members, parse_object, parse_string,
+};
 use crate::json::sanitize::sanitize_json;
 use crate::outbound::components::one_line;
 use crate::outbound::request::methods;
@@ -162,7 +164,7 @@ pub fn decode_input_response(outcome: Result<&RawValue, &RawValue>) -> Result<Js
             message: "the client sent an invalid error object".into(),
             data: None,
         };
-        let refused: RawClientError<'_> = serde_json::from_str(raw.get()).unwrap_or(odd);
+        let refused: RawClientError<'_> = parse_object(raw.get()).unwrap_or(odd);
         let data = refused.data.map(|raw| raw.get().into());
         UpstreamError { code: refused.code, message: refused.message.into_owned(), data }
     })

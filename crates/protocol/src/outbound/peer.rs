@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::inbound::request_meta::SEP2093_EXTENSION;
+use crate::json::raw_object::parse_object;
 use crate::outbound::request::empty_object;
 use crate::outbound::response::{MalformedMessage, common_revision};
 use crate::revision::Revision;
@@ -68,7 +69,7 @@ impl Peer {
 
     /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
     pub fn from_initialize(result: &RawValue) -> Result<Self, MalformedMessage> {
-        let result: InitializeResult<'_> = serde_json::from_str(result.get())
+        let result: InitializeResult<'_> = parse_object(result.get())
             .map_err(|flaw| MalformedMessage::new(&format!("invalid initialize result: {flaw}")))?;
         let date = &result.protocol_version;
         let revision = Revision::from_date(date).filter(|revision| revision.has_handshake());
@@ -86,7 +87,7 @@ impl Peer {
     /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless
     /// revision that we support.
     pub fn from_discover(result: &RawValue) -> Option<Self> {
-        let found: DiscoverResult<'_> = serde_json::from_str(result.get()).ok()?;
+        let found: DiscoverResult<'_> = parse_object(result.get()).ok()?;
         let revision = common_revision(found.supported_versions.iter().map(|date| &**date))?;
         let info = found.meta.info.or(found.server_info).unwrap_or_default();
         let ServerImplementation { name, version } = info;

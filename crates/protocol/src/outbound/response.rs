@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 use crate::json::frame::RequestId;
+use crate::json::raw_object::parse_object;
 use crate::outbound::request::methods;
 use crate::revision::Revision;
 
@@ -52,7 +53,7 @@ impl RpcError {
             #[serde(borrow)]
             data: Option<&'a RawValue>,
         }
-        match serde_json::from_str::<RawErrorObject<'_>>(raw.get()) {
+        match parse_object::<RawErrorObject<'_>>(raw.get()) {
             Ok(told) => Self {
                 code: told.code.unwrap_or_default(),
                 message: told.message.map(Cow::into_owned).unwrap_or_default(),
@@ -156,16 +157,24 @@ pub fn classify_start(bytes: &[u8]) -> MessageStart {
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            let mut id = None;
             while let Some(name) = map.next_key::<String>()? {
+                // A member follows, so that the id is not cut off between two digits.
+                if let Some(id) = id.take() {
+                    *self.0 = MessageStart::Response(id);
+                }
                 match (&*name, &*self.0) {
                     ("method", _) => *self.0 = MessageStart::Unsolicited,
                     ("id", MessageStart::Unknown) => {
-                        *self.0 = MessageStart::Response(map.next_value()?);
+                        id = Some(map.next_value()?);
                         continue;
                     }
                     _ => {}
                 }
                 map.next_value::<IgnoredAny>()?;
+            }
+            if let Some(id) = id {
+                *self.0 = MessageStart::Response(id);
             }
             Ok(())
         }
@@ -227,7 +236,7 @@ impl UpstreamNotification {
 }
 
 fn deserialize_params<'a, T: Deserialize<'a>>(params: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(params?.get()).ok()
+    parse_object(params?.get()).ok()
 }
 
 fn decode_updated(params: Option<&RawValue>) -> Option<UpstreamNotification> {

@@ -47,15 +47,21 @@ struct UriRewriter<'a, 'f> {
 /// If a name occurs twice in an object, both values are rewritten.
 impl<'a> UriRewriter<'a, '_> {
     fn rewrite_result(&mut self, json: &'a str) {
-        for (name, raw) in members_of(json) {
-            match &*name {
-                "inputRequests" => {
-                    for (_, request) in members_of(raw.get()) {
-                        let request = members_of(request.get());
-                        let params = values_named(&request, "params");
-                        params.for_each(|params| self.rewrite_result(params.get()));
-                    }
+        let members = members_of(json);
+        self.rewrite_content(&members);
+        for requests in values_named(&members, "inputRequests") {
+            for (_, request) in members_of(requests.get()) {
+                // Parameters hold no input requests of their own: there is no nesting to follow.
+                for params in values_named(&members_of(request.get()), "params") {
+                    self.rewrite_content(&members_of(params.get()));
                 }
+            }
+        }
+    }
+
+    fn rewrite_content(&mut self, members: &RawMembers<'a>) {
+        for (name, raw) in members {
+            match &**name {
                 "content" => self.rewrite_blocks(raw),
                 "messages" => {
                     for message in parse_elements(raw) {

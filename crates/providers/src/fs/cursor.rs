@@ -72,6 +72,18 @@ mod tests {
     use crate::fs::path::LocalPath;
 
     #[test]
+    fn any_cursor_that_is_taken_is_written_as_it_was() {
+        let examples: &[&[u8]] = &[b"tsrc", b"fsrc/", b"fsrc/a b/c.rs", b"t\xc3\xa9"];
+        let check = |input: &[u8]| {
+            let cursor = Cursor(Bytes::copy_from_slice(input));
+            if let Ok(decoded) = FsCursor::decode(&cursor) {
+                assert_eq!(decoded.encode(), cursor);
+            }
+        };
+        testkit::FuzzTarget { name: "fs cursor", examples, check }.test();
+    }
+
+    #[test]
     fn a_malformed_cursor_is_refused() {
         let bad: [&[u8]; 12] = [
             b"", b"t", b"f", b"x/a", b"ta/", b"f/", b"fa//", b"f/a", b"fa//b", b"f..", b"fa/../b",

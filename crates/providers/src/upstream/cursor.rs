@@ -96,9 +96,25 @@ fn cursor_hash(cursor: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
     use proptest::prelude::{any, prop_assert_eq, proptest};
+    use resource::Cursor;
 
     use super::{PAGES, UpstreamCursor};
+
+    #[test]
+    fn any_cursor_that_is_taken_is_written_as_it_was() {
+        let examples: &[&[u8]] = &[b"\0\0\0\0", b"\x01\x05\x02a\x03bc", b"\x07\xff\x01\x01\0"];
+        let check = |input: &[u8]| {
+            let cursor = Cursor(Bytes::copy_from_slice(input));
+            let Ok(decoded) = UpstreamCursor::decode(Some(&cursor)) else { return };
+            assert_eq!(decoded.encode(), cursor);
+            if let Ok(next) = decoded.next_page("next".to_owned()) {
+                assert_eq!(UpstreamCursor::decode(Some(&next.encode())).ok(), Some(next));
+            }
+        };
+        testkit::FuzzTarget { name: "upstream cursor", examples, check }.test();
+    }
 
     #[test]
     fn a_circle_of_any_length_is_noticed_without_being_remembered() {

@@ -5,7 +5,7 @@ use iri_string::template::UriTemplateStr;
 use iri_string::template::simple_context::{SimpleContext, Value};
 use proptest::prelude::{prop, proptest};
 
-use super::UriTemplate;
+use super::{MAX_EXPRESSIONS, MAX_TEMPLATE_BYTES, UriTemplate};
 use crate::uri::Uri;
 use crate::variable::{VariableValue, VariableValues};
 
@@ -148,4 +148,16 @@ proptest! {
         let items: Vec<&str> = items.iter().map(String::as_str).collect();
         assert_eq!(values(template, &uri), list("a", &items), "{uri}");
     }
+}
+
+#[test]
+fn a_template_over_a_bound_is_refused() {
+    let holes = |count: usize| -> String { (0..count).map(|at| format!("{{v{at}}}-")).collect() };
+    assert!(UriTemplate::parse(&format!("x:{}", holes(MAX_EXPRESSIONS))).is_ok());
+    let refused = UriTemplate::parse(&format!("x:{}", holes(MAX_EXPRESSIONS + 1))).unwrap_err();
+    assert!(refused.message.contains("at most 64 expressions"), "{refused}");
+    let long = |length: usize| format!("x:{}", "a".repeat(length - 2));
+    assert!(UriTemplate::parse(&long(MAX_TEMPLATE_BYTES)).is_ok());
+    let refused = UriTemplate::parse(&long(MAX_TEMPLATE_BYTES + 1)).unwrap_err();
+    assert!(refused.message.contains("at most 8192 bytes"), "{refused}");
 }

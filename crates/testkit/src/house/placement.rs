@@ -68,8 +68,8 @@ pub const RULES: &[PlacementRule] = &[
         allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
     },
     PlacementRule {
-        sentence: "4: only providers, transports, the index and cli open files, sockets and \
-                   processes",
+        sentence: "4: only providers, transports, the index, testkit/fuzz (its own memory) and cli \
+                   open files, sockets and processes",
         words: &[
             "std::fs",
             "tokio::fs",
@@ -88,6 +88,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/*/*",
             "crates/*/src/transport",
             "crates/search/src/index",
+            "crates/testkit/src/fuzz",
             "crates/cli",
         ],
     },
@@ -185,7 +186,7 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "10: only cli reads the environment, prints and exits",
+        sentence: "10: only cli and testkit/fuzz read the environment, only cli prints and exits",
         words: &[
             "std::env",
             "env::var*",
@@ -196,7 +197,7 @@ pub const RULES: &[PlacementRule] = &[
             "eprintln!",
             "process::exit",
         ],
-        allowed_paths: &["crates/cli"],
+        allowed_paths: &["crates/cli", "crates/testkit/src/fuzz"],
     },
     PlacementRule {
         sentence: "11: only client, server and cli name protocol",

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::inbound::tool::text::has_control;
-use crate::json::raw_object::{RawObject, members_of, parse_string};
+use crate::json::raw_object::{RawObject, members_of, parse_object, parse_string};
 use crate::json::sanitize::mend_json;
 use crate::outbound::response::MalformedMessage;
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
@@ -109,7 +109,7 @@ struct DecodedResult<'a> {
 
 impl<'a> DecodedResult<'a> {
     fn parse(result: &'a RawValue) -> Result<Self, MalformedMessage> {
-        serde_json::from_str(result.get())
+        parse_object(result.get())
             .map_err(|flaw| MalformedMessage::new(&format!("the result cannot be parsed: {flaw}")))
     }
 

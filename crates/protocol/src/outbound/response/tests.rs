@@ -120,4 +120,6 @@ fn a_message_is_told_by_its_beginning_if_its_id_comes_first() {
     assert_eq!(classify_start(br#"{"method":"m","id":7,"params":{"a"#), MessageStart::Unsolicited);
     assert_eq!(classify_start(br#"{"result":{"id":7,"text":"aaaa"#), MessageStart::Unknown);
     assert_eq!(classify_start(b"garbage"), MessageStart::Unknown);
+    assert_eq!(classify_start(br#"{"id":12"#), MessageStart::Unknown, "more digits may follow");
+    assert_eq!(classify_start(br#"{"id":12}"#), MessageStart::Response(12));
 }

@@ -20,6 +20,19 @@ fn up(text: &str, location: UriLocation) -> String {
 }
 
 #[test]
+fn input_requests_inside_input_requests_are_not_followed() {
+    let link = r#"{"content":[{"type":"resource_link","uri":"a:1"}]}"#;
+    let nested = |levels: usize, inner: &str| {
+        let (open, close) = (r#"{"inputRequests":{"a":{"params":"#, "}}}");
+        format!("{}{inner}{}", open.repeat(levels), close.repeat(levels))
+    };
+    let once = nested(1, link);
+    assert_eq!(up(&once, UriLocation::CallResult), once.replace("a:1", "notes+a:1"));
+    let deep = nested(20_000, link);
+    assert_eq!(up(&deep, UriLocation::CallResult), deep);
+}
+
+#[test]
 fn only_the_uris_of_links_and_embedded_resources_change() {
     let text = r#" {"content" : [ {"uri":"a:1","type":"resource_link","x":{"uri":"a:2"}},
         {"type":"resource","uri":"a:3","resource":{"blob":"a:4","uri":"a\u003a5"}},

@@ -195,6 +195,30 @@ mod tests {
     }
 
     #[test]
+    fn any_ignore_file_is_read_and_its_last_line_decides() {
+        let examples: &[&[u8]] = &[
+            b"src/a/b.log\n# comment\n*.log\n!keep.log\n/build/\ndocs/**/*.md\n",
+            b"a\n\xef\xbb\xbf**/node_modules/**\r\n\\#a \\ \n[!a-z]?[[:digit:]]*\n",
+            b"x/y\nfoo*bar*baz\n[]-]\n[a\\]b]\n**\n/**/\n\\",
+        ];
+        let check = |input: &[u8]| {
+            let (path, text) = input.split_at(input.len().min(80));
+            let path = path.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            let mut patterns = IgnorePatterns::default();
+            if patterns.add_file(text).is_err() {
+                return;
+            }
+            let _ = (patterns.verdict(path, false), patterns.verdict(path, true));
+            for (last, verdict) in [("*", Verdict::Ignored), ("!*", Verdict::Included)] {
+                if patterns.add_file(last.as_bytes()).is_ok() {
+                    assert_eq!(patterns.verdict(path, false), Some(verdict));
+                }
+            }
+        };
+        testkit::FuzzTarget { name: "ignore file", examples, check }.test();
+    }
+
+    #[test]
     fn braces_classes_and_escapes_are_those_of_git() {
         for (pattern, matching, other) in [
             ("secret{1}.txt", "secret{1}.txt", "secret1.txt"),
