@@ -94,7 +94,8 @@ async fn serve_http(
 
 /// Connects to the upstream servers in the background: a slow one must not delay the first client.
 fn connect_upstreams(built: &[BuiltMount]) {
-    for mount in built.iter().cloned() {
+    for mount in built {
+        let mount = mount.clone();
         tokio::spawn(async move { mount.connect().await });
     }
 }

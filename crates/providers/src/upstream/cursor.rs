@@ -109,7 +109,7 @@ mod tests {
             let cursor = Cursor(Bytes::copy_from_slice(input));
             let Ok(decoded) = UpstreamCursor::decode(Some(&cursor)) else { return };
             assert_eq!(decoded.encode(), cursor);
-            if let Ok(next) = decoded.next_page("next".to_owned()) {
+            if let Ok(next) = decoded.next_page("next".to_owned(), 1) {
                 assert_eq!(UpstreamCursor::decode(Some(&next.encode())).ok(), Some(next));
             }
         };
