@@ -12,10 +12,10 @@ fn check_settings(input: &[u8]) {
     let content = String::from_utf8_lossy(input).into_owned();
     let lines = content.matches('\n').count() + 1;
     let text = SettingsText { file: PathBuf::from("f"), content };
-    match parse(&text) {
+    match parse(text.clone()) {
         Ok(settings) => {
             assert!(settings.mounts.keys().all(|name| is_mount_name(name)));
-            let again = parse(&text).expect("it is parsed as before");
+            let again = parse(text).expect("it is parsed as before");
             assert_eq!(format!("{again:?}"), format!("{settings:?}"));
         }
         Err(diagnostic) => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::program::{StdioProgram, project, refdesk};
 
-fn request(id: &str, method: &str, params: Value) -> Value {
+fn request(id: &str, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
@@ -15,7 +15,7 @@ fn request(id: &str, method: &str, params: Value) -> Value {
 fn open_session(desk: &mut StdioProgram) -> Value {
     let info = json!({ "name": "test", "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
-    desk.send_message(&request("open", "initialize", params));
+    desk.send_message(&request("open", "initialize", &params));
     let opened = desk.receive();
     desk.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     opened
@@ -40,12 +40,12 @@ fn a_server_that_starts_slowly_is_absent_and_then_its_lists_change() {
     let capabilities = &opened["result"]["capabilities"];
     assert_eq!(capabilities["resources"]["listChanged"], true, "{opened}");
     assert_eq!(capabilities["tools"]["listChanged"], true, "{opened}");
-    desk.send_message(&request("list", "resources/list", json!({})));
+    desk.send_message(&request("list", "resources/list", &json!({})));
     let listed = desk.receive();
     assert_eq!(listed["result"]["resources"].as_array().unwrap().len(), 1, "{listed}");
     let absent = &listed["result"]["_meta"]["dev.refdesk/absent"];
     assert!(absent.to_string().contains("slow"), "{listed}");
-    desk.send_message(&request("tools", "tools/list", json!({})));
+    desk.send_message(&request("tools", "tools/list", &json!({})));
     let tools = desk.receive();
     assert!(!tools.to_string().contains("slow_resources_read"), "{tools}");
     fs::write(folder.path().join("go"), "").unwrap();
@@ -59,7 +59,7 @@ fn a_server_that_starts_slowly_is_absent_and_then_its_lists_change() {
     }
     let expected = ["notifications/resources/list_changed", "notifications/tools/list_changed"];
     assert_eq!(changed, expected.map(str::to_owned).into());
-    desk.send_message(&request("again", "resources/list", json!({})));
+    desk.send_message(&request("again", "resources/list", &json!({})));
     let listed = loop {
         let message = desk.receive();
         if message["id"] == "again" {
