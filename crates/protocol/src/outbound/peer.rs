@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::inbound::request_meta::SEP2093_EXTENSION;
@@ -25,6 +26,8 @@ pub struct Peer {
     pub name: Option<String>,
     /// Its version, if it sent one.
     pub version: Option<String>,
+    /// How to use it, if it says so.
+    pub instructions: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -35,6 +38,7 @@ struct InitializeResult<'a> {
     #[serde(borrow)]
     capabilities: Option<&'a RawValue>,
     server_info: Option<ServerImplementation>,
+    instructions: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -44,6 +48,7 @@ struct DiscoverResult<'a> {
     #[serde(borrow)]
     capabilities: Option<&'a RawValue>,
     server_info: Option<ServerImplementation>,
+    instructions: Option<Value>,
     #[serde(rename = "_meta", default)]
     meta: DiscoverMeta,
 }
@@ -60,10 +65,16 @@ struct ServerImplementation {
     version: Option<String>,
 }
 
+/// The text of a member that is not worth refusing a server for.
+fn text_of(member: Option<Value>) -> Option<String> {
+    member?.as_str().map(str::to_owned)
+}
+
 impl Peer {
     /// A server of which only the revision is known.
     pub fn with_revision(revision: Revision) -> Self {
-        Self { revision, capabilities: empty_object(), name: None, version: None }
+        let capabilities = empty_object();
+        Self { revision, capabilities, name: None, version: None, instructions: None }
     }
 
     /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
@@ -80,7 +91,8 @@ impl Peer {
         })?;
         let ServerImplementation { name, version } = result.server_info.unwrap_or_default();
         let capabilities = result.capabilities.map_or_else(empty_object, ToOwned::to_owned);
-        Ok(Self { revision, capabilities, name, version })
+        let instructions = text_of(result.instructions);
+        Ok(Self { revision, capabilities, name, version, instructions })
     }
 
     /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless
@@ -91,7 +103,8 @@ impl Peer {
         let info = found.meta.info.or(found.server_info).unwrap_or_default();
         let ServerImplementation { name, version } = info;
         let capabilities = found.capabilities.map_or_else(empty_object, ToOwned::to_owned);
-        Some(Self { revision, capabilities, name, version })
+        let instructions = text_of(found.instructions);
+        Some(Self { revision, capabilities, name, version, instructions })
     }
 
     /// True if it has resources.

@@ -10,6 +10,8 @@ mod metadata;
 mod read;
 mod read_embedded;
 mod recursive_list;
+mod resolve;
+mod rows;
 mod suggest;
 mod templates;
 mod watch_tools;
@@ -48,7 +50,7 @@ pub(crate) async fn run_tool(
         }
         ToolArguments::Watch(watch) => watch_tools::watch_resources(server, exchange, watch).await,
         ToolArguments::Unwatch(unwatch) => {
-            watch_tools::unwatch_resources(server, exchange, &unwatch)
+            watch_tools::unwatch_resources(server, exchange, &unwatch).await
         }
         ToolArguments::Changes(changes) => {
             watch_tools::list_changes(server, exchange, changes).await
@@ -78,12 +80,15 @@ async fn error_result(server: &Server, exchange: &Exchange, error: Error) -> Too
 async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Option<String> {
     match error.kind {
         ErrorKind::NotFound | ErrorKind::Denied => {
-            let near = suggest::similar_uris(server, &exchange.ctx, error.uri.as_ref()?).await;
+            let uri = error.uri.as_ref()?;
+            if let Some(words) = missing_mount(server, exchange, uri) {
+                return Some(words);
+            }
+            let near = suggest::similar_uris(server, &exchange.ctx, uri).await;
             Some(if near.is_empty() {
                 "call resources_list to see what exists".to_owned()
             } else {
-                let near: Vec<&str> = near.iter().map(Uri::as_str).collect();
-                format!("did you mean {}?", near.join(", "))
+                suggest::question(&near)
             })
         }
         ErrorKind::Changed => {
@@ -93,6 +98,16 @@ async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Optio
         ErrorKind::Unavailable => Some("try again later".to_owned()),
         _ => None,
     }
+}
+
+/// The names of the mounts, if the URI belongs to none.
+fn missing_mount(server: &Server, exchange: &Exchange, uri: &Uri) -> Option<String> {
+    let mounts = server.provider.facets().mounts?;
+    let owner = mounts.mount_of(uri);
+    let mounts = mounts.mounts(&exchange.ctx);
+    // A mount that does not exist for the principal looks like none.
+    let exists = mounts.iter().any(|mount| Some(&mount.name) == owner.as_ref());
+    (!exists).then(|| format!("it is in no mount; {}", resolve::name_mounts(&mounts)))
 }
 
 /// The error of a call for whose work there is no place.
@@ -116,8 +131,9 @@ impl UriFailures {
         Self(Vec::new())
     }
 
-    fn add(&mut self, server: &Server, uri: Uri, error: &Error) {
-        self.0.push(UriFailure { uri, message: server.public_message(error) });
+    fn add(&mut self, server: &Server, uri: &str, error: &Error) {
+        let message = server.public_message(error);
+        self.0.push(UriFailure { uri: uri.to_owned(), message });
     }
 
     fn text_blocks(&self) -> Vec<ContentBlock> {
