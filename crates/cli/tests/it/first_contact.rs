@@ -13,7 +13,9 @@ use crate::test_client::TestClient;
 const OWN: &str = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\n";
 
 fn call(front: &mut TestClient, tool: &str, arguments: Value) -> Value {
-    front.request("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].take()
+    let mut params = json!({ "name": tool });
+    params["arguments"] = arguments;
+    front.request("tools/call", params)["result"].take()
 }
 
 fn structured(front: &mut TestClient, tool: &str, arguments: Value) -> Value {

@@ -26,7 +26,9 @@ fn grep(desk: &mut StdioProgram, root: &str, mut arguments: Value) -> (Vec<(Stri
     let mut ask = |method: &str, params| desk.request(method, params);
     loop {
         let told = call(&mut ask, "resources_grep", &arguments);
-        for (uri, lines) in told["matches"].as_object().unwrap() {
+        let base = told["base"].as_str().unwrap_or_default();
+        for (path, lines) in told["matches"].as_object().unwrap() {
+            let uri = format!("{base}{path}");
             let path = uri.strip_prefix(root).unwrap();
             for line in lines.as_array().unwrap() {
                 let (number, _) = line.as_str().unwrap().split_once(':').unwrap();

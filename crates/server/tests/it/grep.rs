@@ -33,7 +33,9 @@ async fn grep(pipe: &mut StdioClient, arguments: Value) -> Value {
 pub(crate) fn matches(result: &Value) -> Vec<(String, u64)> {
     let mut found = Vec::new();
     let matches = result["structuredContent"]["matches"].as_object();
-    for (uri, lines) in matches.unwrap_or_else(|| panic!("{result}")) {
+    let base = result["structuredContent"]["base"].as_str().unwrap_or_default();
+    for (path, lines) in matches.unwrap_or_else(|| panic!("{result}")) {
+        let uri = format!("{base}{path}");
         let lines = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap());
         let matching = lines.filter_map(|line| {
             let digits = line.find(|letter: char| !letter.is_ascii_digit())?;

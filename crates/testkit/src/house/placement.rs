@@ -137,7 +137,7 @@ pub const RULES: &[PlacementRule] = &[
                    machinery/{cache,work_pool}, \
                    providers/{file_watch,fs/budget,upstream/{poll,watch}}, search/keeper, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
-                   server/tools/{grep,list}, catalog/changes, \
+                   server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers and cli",
         words: &[
             "tokio::spawn",
@@ -167,6 +167,8 @@ pub const RULES: &[PlacementRule] = &[
             "crates/server/src/watchers",
             "crates/server/src/tools/grep",
             "crates/server/src/tools/list",
+            "crates/server/src/tools/resolve",
+            "crates/server/src/tools/suggest",
             "crates/client/src/reconnect",
             "crates/client/src/listen",
             "crates/cli",

@@ -174,7 +174,9 @@ fn read_embedded_tool() -> ToolDefinition {
 
 fn grep_tool() -> ToolDefinition {
     let lines = "Lines by URI: 12:text is a match, 13-text is context";
+    let base = "Put it before each key to get the URI";
     let output = json!({
+        "base": { "type": "string", "description": base },
         "matches": uri_map_schema(array_schema(string_schema()), lines),
         "files": uri_map_schema(integer_schema(), "Number of matching lines by URI"),
         "searched": integer_schema(), "skipped": integer_schema(),

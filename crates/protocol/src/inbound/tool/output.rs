@@ -219,6 +219,9 @@ pub enum NextWindow {
 /// Output of `resources_grep`.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct GrepOutput {
+    /// What all URIs below begin with, if there are several; the keys are the rest of them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub base: String,
     /// The lines, by resource: `12:text` for a match, `13-text` for context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<UriMap<Vec<String>>>,

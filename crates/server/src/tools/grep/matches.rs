@@ -112,13 +112,14 @@ impl GrepMatches {
         let note = (self.resources.is_empty() && is_over).then(|| self.empty_note(&absent));
         let text = self.text(note.as_deref(), cursor.as_deref(), &absent);
         let Self { mode, resources, searched, skipped, .. } = self;
-        let uri = |one: &ResourceMatches| one.resource.uri.to_string();
+        let base = common_base(&resources).to_owned();
+        let uri = |one: &ResourceMatches| one.resource.uri.as_str()[base.len()..].to_owned();
         let lines = |one: &ResourceMatches| (uri(one), one.line_texts());
         let count = |one: &ResourceMatches| (uri(one), one.count);
         let is_listed = mode == GrepMode::Lines;
         let matches = is_listed.then(|| UriMap(resources.iter().map(lines).collect()));
         let files = (!is_listed).then(|| UriMap(resources.iter().map(count).collect()));
-        let output = GrepOutput { matches, files, searched, skipped, cursor, absent, note };
+        let output = GrepOutput { base, matches, files, searched, skipped, cursor, absent, note };
         let mut given = ToolResult::with_text(text, ToolOutput::Grep(output));
         given.blocks.extend(resources.into_iter().flat_map(ResourceMatches::into_blocks));
         given
@@ -143,10 +144,14 @@ impl GrepMatches {
     /// The resources, each followed by its lines.
     fn text(&self, note: Option<&str>, cursor: Option<&str>, absent: &[AbsentSource]) -> TextLines {
         let mut lines = TextLines::default();
+        let base = common_base(&self.resources);
+        if !base.is_empty() {
+            lines.push(&format!("below {base}"));
+        }
         for one in &self.resources {
-            let uri = &one.resource.uri;
+            let uri = &one.resource.uri.as_str()[base.len()..];
             if self.mode == GrepMode::Lines {
-                lines.push(uri.as_str());
+                lines.push(uri);
                 for line in one.line_texts() {
                     lines.push(&line);
                 }
@@ -166,6 +171,22 @@ impl GrepMatches {
         }
         lines
     }
+}
+
+/// What the URIs of several resources begin with, up to a slash behind the authority.
+fn common_base(resources: &[ResourceMatches]) -> &str {
+    let mut uris = resources.iter().map(|one| one.resource.uri.as_str());
+    let (Some(first), true) = (uris.next(), resources.len() > 1) else { return "" };
+    let base = uris.fold(first, |base, uri| {
+        let common = base.bytes().zip(uri.bytes()).take_while(|(a, b)| a == b).count();
+        &base[..base.as_bytes()[..common]
+            .iter()
+            .rposition(|byte| *byte == b'/')
+            .map_or(0, |at| at + 1)]
+    });
+    let is_below_root =
+        base.split_once("://").is_some_and(|(_, path)| path.trim_start_matches('/').contains('/'));
+    if is_below_root { base } else { "" }
 }
 
 impl ResourceMatches {
