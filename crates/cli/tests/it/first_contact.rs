@@ -154,6 +154,10 @@ fn names_are_shown_and_matched_as_people_read_them() {
         listed["resources"].as_array().unwrap().iter().map(|row| row["title"].clone()).collect();
     titles.sort_by_key(ToString::to_string);
     assert_eq!(titles, ["src/mod.rs", "資料/mod.rs"]);
+    let found = json!({ "pattern": "x", "uri": "**/資料/*" });
+    let found = structured(&mut front, "resources_grep", found);
+    assert_eq!(found["base"], "file:///project/%E8%B3%87%E6%96%99/");
+    assert_eq!(found["names"], json!({ "%E8%A6%9A%E6%9B%B8.md": "覚書.md" }));
     let templates = structured(&mut front, "resources_templates", json!({}));
     assert_eq!(templates["templates"][0]["name"], "project files");
 }
@@ -213,4 +217,32 @@ fn flat_list(home: &Path) {
     let refused = front.request("resources/list", forged);
     let words = refused["error"]["message"].as_str().unwrap();
     assert!(words.contains("list again from the start"), "{words}");
+}
+
+/// What is denied does not exist: no list, error, path or suggestion tells of it.
+#[test]
+fn a_mount_that_is_denied_looks_like_none() {
+    let folder = project();
+    fs::create_dir(folder.path().join("vault")).unwrap();
+    fs::write(folder.path().join("vault/secret.txt"), "s3cret\n").unwrap();
+    let vault = "[mounts.vault]\nkind = \"fs\"\npath = \"vault\"\naccess = [{ deny = [\"**\"] }]\n";
+    let mut front = TestClient::piped(folder.path(), &format!("{OWN}{vault}"));
+    let told = front.request("server/discover", json!({}))["result"].to_string();
+    let mounts = call(&mut front, "resources_list", json!({})).to_string();
+    assert!(!told.contains("vault") && !mounts.contains("vault"), "{told} {mounts}");
+    let inside = folder.path().join("vault/secret.txt");
+    for (denied, unknown) in [
+        (json!({ "uri": "file:///vault/secret.txt" }), "file:///absent/secret.txt".to_owned()),
+        (json!({ "uri": "file:///vault/secret.tx" }), "file:///absent/secret.tx".to_owned()),
+        (json!({ "uri": "secret.txt" }), "absent.txt".to_owned()),
+        (json!({ "uri": "vault/secret.txt" }), "absent/secret.txt".to_owned()),
+        (json!({ "uri": inside }), "/absent/secret.txt".to_owned()),
+    ] {
+        let name = denied["uri"].as_str().unwrap().to_owned();
+        let words = error_text(&mut front, "resources_read", denied).replace(&name, "?");
+        let other = error_text(&mut front, "resources_read", json!({ "uri": unknown }));
+        assert_eq!(words, other.replace(&unknown, "?"), "{name}");
+    }
+    let words = error_text(&mut front, "resources_list", json!({ "mount": "vault" }));
+    assert!(words.contains("there is no mount \"vault\"; the mounts are project"), "{words}");
 }

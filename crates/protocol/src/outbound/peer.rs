@@ -214,6 +214,18 @@ mod tests {
         assert!(Peer::from_initialize(&raw("[]")).is_err());
     }
 
+    #[test]
+    fn instructions_are_taken_if_they_are_text() {
+        for (json, expected) in [("\"ask\"", Some("ask")), ("5", None), ("null", None)] {
+            let opened = format!(r#"{{"protocolVersion":"2025-11-25","instructions":{json}}}"#);
+            let found = format!(r#"{{"supportedVersions":["2026-07-28"],"instructions":{json}}}"#);
+            let opened = Peer::from_initialize(&raw(&opened)).unwrap();
+            let found = Peer::from_discover(&raw(&found)).unwrap();
+            assert_eq!(opened.instructions.as_deref(), expected);
+            assert_eq!(found.instructions.as_deref(), expected);
+        }
+    }
+
     /// 2.1: `serverInfo` is in `_meta`; an older draft had it in the body.
     #[test]
     fn a_discovery_tells_what_a_server_can_do() {

@@ -11,7 +11,7 @@ use resource::{
 };
 
 use super::UriFailures;
-use super::resolve::resolve_uri;
+use super::resolve::resolve_all;
 use crate::exchange::Exchange;
 use crate::methods::collection_content;
 use crate::server::Server;
@@ -37,8 +37,9 @@ pub(super) async fn read_embedded(
     let _memory = exchange.reserve(budget)?;
     let (mut blocks, mut failed) = (Vec::new(), UriFailures::new());
     let mut is_complete = true;
-    for text in read.uris {
-        let outcome = match resolve_uri(server, &exchange.ctx, &text).await {
+    let resolved = resolve_all(server, &exchange.ctx, &read.uris).await;
+    for (text, uri) in read.uris.iter().zip(resolved) {
+        let outcome = match uri {
             Ok(uri) => read_whole(server, exchange, &uri, budget).await,
             Err(error) => Err(error),
         };
@@ -56,7 +57,7 @@ pub(super) async fn read_embedded(
                 is_complete = false;
                 blocks.push(ContentBlock::WindowLink(resource));
             }
-            Err(error) => failed.add(server, &text, &error),
+            Err(error) => failed.add(server, text, &error),
         }
     }
     if blocks.is_empty() {

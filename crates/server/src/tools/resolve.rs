@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use resource::uri::{encode_segment, expand_reserved};
 use resource::{Context, Error, MountInfo, Result, Uri};
 use tokio::time::timeout;
@@ -15,7 +16,9 @@ use super::suggest;
 use crate::server::Server;
 
 /// How long mounts are asked for a path.
-const LOOKUP_TIME: Duration = Duration::from_secs(2);
+const LOOKUP_TIME: Duration = Duration::from_secs(1);
+/// How many paths of one call are looked up at a time.
+const CONCURRENCY: usize = 16;
 /// How many mount names or URIs an error lists.
 const MAX_NAMED: usize = 20;
 
@@ -35,6 +38,16 @@ pub(super) async fn resolve_uri(server: &Server, ctx: &Context, text: &str) -> R
         Some(mounts) => find_path(server, ctx, &mounts.mounts(ctx), text).await,
         None => Err(Error::invalid(format!("{text:?} is not a URI: {flaw}"))),
     }
+}
+
+/// Resolves each of `texts`, several at a time; keeps their order.
+pub(super) async fn resolve_all(
+    server: &Server,
+    ctx: &Context,
+    texts: &[String],
+) -> Vec<Result<Uri>> {
+    let all: Vec<_> = texts.iter().map(|text| resolve_uri(server, ctx, text)).collect();
+    stream::iter(all).buffered(CONCURRENCY).collect().await
 }
 
 /// Finds the one resource with this path.
@@ -74,7 +87,8 @@ async fn find_path(
 
 /// The URIs that `path` may mean in a mount: below its root, after its name, or inside its folder.
 fn mount_candidates(mount: &MountInfo, path: &str) -> Vec<Uri> {
-    let Some(root) = &mount.root else { return Vec::new() };
+    let is_serving = mount.health.state.is_serving();
+    let Some(root) = mount.root.as_ref().filter(|_| is_serving) else { return Vec::new() };
     let folder = mount.folder.as_ref().filter(|folder| folder.is_absolute());
     let in_folder = folder.and_then(|folder| {
         Path::new(path).strip_prefix(folder).ok().and_then(|rest| rest.to_str())

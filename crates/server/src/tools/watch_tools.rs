@@ -10,7 +10,7 @@ use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Error, Result, Uri};
 
 use super::UriFailures;
-use super::resolve::resolve_uri;
+use super::resolve::{resolve_all, resolve_uri};
 use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::watchers::{Watcher, WatcherOwner};
@@ -80,14 +80,14 @@ pub(super) async fn unwatch_resources(
     exchange: &Exchange,
     unwatch: &UnwatchArguments,
 ) -> Result<ToolResult> {
-    let mut uris = Vec::new();
-    for text in unwatch.uris.iter().flatten() {
-        uris.push(resolve_uri(server, &exchange.ctx, text).await?);
-    }
-    let uris = unwatch.uris.is_some().then_some(&uris[..]);
+    let resolved = match &unwatch.uris {
+        Some(uris) => Some(resolve_all(server, &exchange.ctx, uris).await),
+        None => None,
+    };
+    let uris = resolved.map(|uris| uris.into_iter().collect::<Result<Vec<Uri>>>()).transpose()?;
     let watching = match find_watcher(server, exchange, unwatch.handle.as_deref())? {
         Some(watcher) => {
-            watcher.unsubscribe(uris);
+            watcher.unsubscribe(uris.as_deref());
             watcher.watched_uris()
         }
         None => missing_handle(exchange).map_or(Ok(Vec::new()), Err)?,

@@ -179,6 +179,7 @@ fn grep_tool() -> ToolDefinition {
         "base": { "type": "string", "description": base },
         "matches": uri_map_schema(array_schema(string_schema()), lines),
         "files": uri_map_schema(integer_schema(), "Number of matching lines by URI"),
+        "names": uri_map_schema(string_schema(), "Decoded names of encoded keys"),
         "searched": integer_schema(), "skipped": integer_schema(),
         "cursor": string_schema(), "absent": absent_schema(), "note": string_schema(),
     });

@@ -228,6 +228,9 @@ pub struct GrepOutput {
     /// The number of matching lines, by resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<UriMap<u64>>,
+    /// What people call the resources whose keys have percent-encoding.
+    #[serde(skip_serializing_if = "UriMap::is_empty")]
+    pub names: UriMap<String>,
     /// Number of resources searched.
     pub searched: u64,
     /// Number of resources skipped.
@@ -247,6 +250,12 @@ pub struct GrepOutput {
 /// Values by URI, in order.
 #[derive(Debug, Default)]
 pub struct UriMap<T>(pub Vec<(String, T)>);
+
+impl<T> UriMap<T> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 impl<T: Serialize> Serialize for UriMap<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -8,7 +8,7 @@ use protocol::inbound::tool::output::{AbsentSource, GrepOutput, UriMap};
 use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult};
 use resource::{Absence, Body, ByteSource, LineRange, Part, Resource, Slice};
 
-use super::super::rows::{absent_sources, write_absences};
+use super::super::rows::{absent_sources, decoded, write_absences};
 use super::line_scanner::{ContextLines, LineMatch};
 
 /// Maximum size of a result in bytes, and the overhead that each match adds to its lines.
@@ -119,7 +119,13 @@ impl GrepMatches {
         let is_listed = mode == GrepMode::Lines;
         let matches = is_listed.then(|| UriMap(resources.iter().map(lines).collect()));
         let files = (!is_listed).then(|| UriMap(resources.iter().map(count).collect()));
-        let output = GrepOutput { base, matches, files, searched, skipped, cursor, absent, note };
+        let name = |one: &ResourceMatches| {
+            let key = uri(one);
+            key.contains('%').then(|| (key.clone(), decoded(&key)))
+        };
+        let names = UriMap(resources.iter().filter_map(name).collect());
+        let output =
+            GrepOutput { base, matches, files, names, searched, skipped, cursor, absent, note };
         let mut given = ToolResult::with_text(text, ToolOutput::Grep(output));
         given.blocks.extend(resources.into_iter().flat_map(ResourceMatches::into_blocks));
         given
@@ -150,8 +156,12 @@ impl GrepMatches {
         }
         for one in &self.resources {
             let uri = &one.resource.uri.as_str()[base.len()..];
+            let uri = match uri.contains('%') {
+                true => format!("{uri} ({})", decoded(uri)),
+                false => uri.to_owned(),
+            };
             if self.mode == GrepMode::Lines {
-                lines.push(uri);
+                lines.push(&uri);
                 for line in one.line_texts() {
                     lines.push(&line);
                 }
