@@ -126,6 +126,10 @@ fn slips_are_answered_with_the_names_that_are_near() {
         let words = error_text(&mut front, "resources_read", json!({ "uri": slip }));
         assert!(words.contains(&format!("did you mean {main}?")), "{slip}: {words}");
     }
+    for tool in ["resources_metadata", "resources_read_embedded"] {
+        let words = error_text(&mut front, tool, json!({ "uris": "file:///project/src/mian.rs" }));
+        assert!(words.contains(&format!("did you mean {main}?")), "{tool}: {words}");
+    }
     let words = error_text(&mut front, "resources_read", json!({ "uri": "file:///none/main.rs" }));
     assert!(words.contains("it is in no mount; the mounts are project"), "{words}");
     let note = structured(&mut front, "resources_list", json!({ "uri": "**/*.xyz" }));

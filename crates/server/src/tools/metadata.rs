@@ -53,7 +53,7 @@ pub(super) async fn describe_resources(
                     resources.push(row);
                 }
             }
-            Err(error) => failed.add(server, &uri, &error),
+            Err(error) => failed.add_with_step((server, exchange), &uri, &error).await,
         }
     }
     if resources.is_empty() {

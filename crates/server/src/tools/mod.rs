@@ -25,6 +25,9 @@ use resource::{Error, ErrorKind, Json, Result, Uri};
 use crate::exchange::Exchange;
 use crate::server::Server;
 
+/// How many failed URIs of one call get a next step.
+const MAX_NEXT_STEPS: usize = 3;
+
 /// Runs `tool` with the parameters of a `tools/call` request.
 pub(crate) async fn run_tool(
     server: &Server,
@@ -134,6 +137,23 @@ impl UriFailures {
     fn add(&mut self, server: &Server, uri: &str, error: &Error) {
         let message = server.public_message(error);
         self.0.push(UriFailure { uri: uri.to_owned(), message });
+    }
+
+    /// Adds a failure with its next step; only a few have one, since each takes a while to find.
+    async fn add_with_step(
+        &mut self,
+        (server, exchange): (&Server, &Exchange),
+        uri: &str,
+        error: &Error,
+    ) {
+        let next = match self.0.len() < MAX_NEXT_STEPS {
+            true => next_step(server, exchange, error).await,
+            false => None,
+        };
+        self.add(server, uri, error);
+        if let (Some(failure), Some(next)) = (self.0.last_mut(), next) {
+            failure.message = format!("{}; {next}", failure.message);
+        }
     }
 
     fn text_blocks(&self) -> Vec<ContentBlock> {

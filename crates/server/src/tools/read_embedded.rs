@@ -57,7 +57,7 @@ pub(super) async fn read_embedded(
                 is_complete = false;
                 blocks.push(ContentBlock::WindowLink(resource));
             }
-            Err(error) => failed.add(server, text, &error),
+            Err(error) => failed.add_with_step((server, exchange), text, &error).await,
         }
     }
     if blocks.is_empty() {
