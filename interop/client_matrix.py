@@ -141,7 +141,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
 
 
 README = fixtures.file_uri("README.md")
-# The structured content of each tool, as far as it is the same for every client.
+# The result of each tool, as far as it is the same for every client.
 EXPECTED_CONTENT: dict[str, Any] = {
     "resources_list": [README],
     "resources_templates": fixtures.URI_TEMPLATES,
@@ -153,16 +153,18 @@ EXPECTED_CONTENT: dict[str, Any] = {
     "resources_changes": [],
     "resources_unwatch": [],
 }
-# The part of the structured content that is compared with EXPECTED_CONTENT.
+# The part of the result that is compared with EXPECTED_CONTENT: of its structured content, if it has one.
 CONTENT_VIEWS: dict[str, Any] = {
     "resources_list": lambda content: [resource["uri"] for resource in content["resources"]],
     "resources_templates": lambda content: sorted(template["uriTemplate"] for template in content["templates"]),
     "resources_metadata": lambda content: [
         resource["uri"] for resource in content["resources"] if resource["tokens"] > 0
     ],
-    "resources_read": lambda content: [part["text"] for part in content["parts"]],
-    "resources_read_embedded": lambda content: [resource["uri"] for resource in content["embedded"]],
-    "resources_grep": lambda content: [match["text"] for match in content["matches"]],
+    "resources_read": lambda content: [content["text"]],
+    "resources_read_embedded": lambda content: [block["resource"]["uri"] for block in content],
+    "resources_grep": lambda content: [
+        line.split(":", 1)[1] for lines in content["matches"].values() for line in lines
+    ],
     "resources_watch": lambda content: content["watching"],
     "resources_changes": lambda content: content["changed"],
     "resources_unwatch": lambda content: content["watching"],
@@ -170,13 +172,14 @@ CONTENT_VIEWS: dict[str, Any] = {
 
 
 def structured_content(name: str, revision: str, result: dict[str, Any]) -> Any:
-    """The structured content of a tool result; in revisions without it, only checks that there is text content."""
+    """What a tool result says; in revisions without it, only checks that there is text content."""
     if result.get("isError"):
         return result["content"]
     if revision < "2025-06-18":
         # Only the structured content carries a handle, but a session needs none.
         return EXPECTED_CONTENT[name] if result["content"] else "nothing"
-    return CONTENT_VIEWS[name](result["structuredContent"])
+    # A tool that returns content blocks has no structured content: it would repeat them.
+    return CONTENT_VIEWS[name](result.get("structuredContent") or result["content"])
 
 
 def differs(outcome: Outcome, expected: Any, view: Any = lambda result: result) -> str | None:

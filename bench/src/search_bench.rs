@@ -84,7 +84,8 @@ async fn search(inquirer: &mut VerifyingClient) -> anyhow::Result<usize> {
         let answer = inquirer.request(&BenchRequest::call("resources_grep", &arguments)).await?;
         let mut answer: Value = serde_json::from_slice(&answer).context("decode a response")?;
         let mut told = answer["result"]["structuredContent"].take();
-        found += told["matches"].as_array().context("response without matches")?.len();
+        let matches = told["matches"].as_object().context("response without matches")?;
+        found += matches.values().filter_map(Value::as_array).map(Vec::len).sum::<usize>();
         match told["cursor"].take() {
             Value::Null => return Ok(found),
             cursor => arguments["cursor"] = cursor,

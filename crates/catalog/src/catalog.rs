@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use resource::{
     Complete, Completion, CompletionRequest, Content, Context, Error, ErrorKind, Facets, Health,
-    HealthStatus, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template,
-    Uri, UriTemplate, Watch,
+    HealthStatus, MountInfo, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result,
+    Template, Uri, UriTemplate, Watch,
 };
 
 use tokio::sync::watch;
@@ -128,7 +128,14 @@ impl Mount {
         for template in &mut page.items {
             let public = self.address.join_template(&template.uri)?;
             if template.uri != public {
-                Arc::make_mut(template).uri = public;
+                let template = Arc::make_mut(template);
+                template.uri = public;
+                // Folders give their template one name.
+                if matches!(*self.address, Address::Path { .. }) {
+                    template.name = format!("{} {}", self.name, template.name);
+                    let title = template.title.as_ref();
+                    template.title = title.map(|title| format!("{title} in {}", self.name));
+                }
             }
         }
         Ok(page)
@@ -259,6 +266,11 @@ impl Provider for Catalog {
 impl resource::MountLookup for Catalog {
     fn mount_of(&self, uri: &Uri) -> Option<String> {
         find_owner(&self.mounts(), uri).ok().map(|(mount, _)| mount.name.clone())
+    }
+
+    fn mounts(&self, ctx: &Context) -> Vec<MountInfo> {
+        let mounts = self.mounts_for(ctx);
+        mounts.iter().filter(|mount| mount.listed).map(|mount| mount.info(ctx)).collect()
     }
 }
 

@@ -1,9 +1,12 @@
 //! A mount: a provider under a name and an address, wrapped in its layers.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use resource::{PageRequest, Principal, Provider, UriRewrite};
+use resource::{
+    Context, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri, UriRewrite,
+};
 
 use crate::access::AccessRules;
 use crate::address::Address;
@@ -24,6 +27,8 @@ pub struct Mount {
     pub required: bool,
     /// Whether lists include it.
     pub(crate) listed: bool,
+    /// The folder of this machine that it serves.
+    folder: Option<PathBuf>,
     access: Arc<AccessRules>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) publish_memo: Memo,
@@ -72,7 +77,31 @@ impl Mount {
         let (address, publish_memo) = (Arc::new(address), Memo::default());
         let provider = layers::wrap(Arc::new(provider), &options.layers(&address));
         let name = name.to_owned();
-        Self { name, address, required, listed: true, access, provider, publish_memo }
+        let (listed, folder) = (true, None);
+        Self { name, address, required, listed, folder, access, provider, publish_memo }
+    }
+
+    /// The mount serves this folder, whose paths also name its resources.
+    #[must_use]
+    pub fn at_folder(self, folder: PathBuf) -> Self {
+        Self { folder: Some(folder), ..self }
+    }
+
+    /// The mount, as people and models are told of it.
+    pub(crate) fn info(&self, ctx: &Context) -> MountInfo {
+        let kind = match &*self.address {
+            Address::Path { .. } => "folder",
+            Address::Scheme { .. } | Address::Fallback => "server",
+            Address::Declared { .. } => "documents",
+        };
+        let root = match &*self.address {
+            Address::Path { .. } => self.address.root().and_then(|root| Uri::parse(&root).ok()),
+            _ => None,
+        };
+        let health = self.provider.facets().health;
+        let health = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
+        let (name, folder) = (self.name.clone(), self.folder.clone());
+        MountInfo { name, kind, root, folder, health }
     }
 
     /// Whether the mount exists for `principal`: the access rules let it reach something.

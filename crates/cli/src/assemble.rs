@@ -226,6 +226,7 @@ fn folder_mount(
         max_uri: settings.server.limits().uri.saturating_sub(name.len() + 1),
         open_folders: descriptors::open_folders_per_mount(settings.mounts.len()),
     };
+    let root = std::path::absolute(&options.root).unwrap_or_else(|_| options.root.clone());
     let fs = Fs::open(options).map_err(|error| {
         let shown = files.path.get_ref().display().to_string();
         let message = format!("the folder `{shown}` of mount `{name}` cannot be opened: {error}");
@@ -240,7 +241,7 @@ fn folder_mount(
         root: address.root(),
         size: MountSize::Folder(Arc::clone(&fs)),
     };
-    Ok((Mount::new(name, address, Arc::clone(&fs), terms), part, fs))
+    Ok((Mount::new(name, address, Arc::clone(&fs), terms).at_folder(root), part, fs))
 }
 
 fn static_mount(

@@ -12,6 +12,8 @@ pub struct RemoteServer {
     pub name: Option<String>,
     /// Its version, if it sent one.
     pub version: Option<String>,
+    /// How to use it, if it says so.
+    pub instructions: Option<String>,
     /// Its capabilities.
     pub capabilities: RemoteCapabilities,
     pub(crate) revision: Revision,
@@ -32,7 +34,8 @@ impl RemoteServer {
 impl From<Peer> for RemoteServer {
     fn from(peer: Peer) -> Self {
         let capabilities = RemoteCapabilities::from(&peer);
-        Self { name: peer.name, version: peer.version, capabilities, revision: peer.revision }
+        let Peer { name, version, instructions, revision, .. } = peer;
+        Self { name, version, instructions, capabilities, revision }
     }
 }
 

@@ -14,7 +14,7 @@ pub mod outbound;
 pub mod param_headers;
 pub mod revision;
 
-pub use cursor::CursorSeal;
+pub use cursor::{CursorMac, CursorSeal, SealedCursor};
 pub use inbound::call::{Call, Method};
 pub use inbound::listen_filter::ListenFilter;
 pub use inbound::notice::Notice;

@@ -30,7 +30,9 @@ pub use filter::{Filter, PathFilter};
 pub use health::{Health, HealthFact, HealthState, HealthStatus};
 pub use page::{Absence, CacheScope, Cursor, Freshness, Page, PageRequest};
 pub use principal::{Principal, PrincipalSource};
-pub use provider::{Complete, Completion, CompletionRequest, Facets, MountLookup, Provider, Watch};
+pub use provider::{
+    Complete, Completion, CompletionRequest, Facets, MountInfo, MountLookup, Provider, Watch,
+};
 pub use reading::{
     Body, ByteSource, Content, Continuation, LineRange, Part, ReadRequest, Reading, Slice, Window,
 };

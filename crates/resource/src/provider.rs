@@ -1,6 +1,7 @@
 //! The provider interface: what a source of resources implements, and its optional facets.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::change::{Change, Interest};
 use crate::context::Context;
 use crate::description::{Resource, Template};
 use crate::error::Result;
-use crate::health::Health;
+use crate::health::{Health, HealthStatus};
 use crate::page::{Page, PageRequest};
 use crate::reading::{ReadRequest, Reading};
 use crate::relay::Relay;
@@ -104,16 +105,35 @@ pub struct Facets<'a> {
     pub health: Option<&'a dyn Health>,
     /// Relays tools and prompts.
     pub relay: Option<&'a dyn Relay>,
-    /// Finds the mount that a URI belongs to.
+    /// Lists mounts, and finds the one that a URI belongs to.
     pub mounts: Option<&'a dyn MountLookup>,
     /// Searches content.
     pub search: Option<&'a dyn Search>,
 }
 
-/// Finds the mount that a URI belongs to.
+/// Lists the mounts, and finds the one that a URI belongs to.
 pub trait MountLookup: Send + Sync {
     /// Returns the name of the mount that `uri` belongs to, whether or not the resource exists.
     fn mount_of(&self, uri: &Uri) -> Option<String>;
+
+    /// The mounts that lists show to the principal, in their order. Fast: it does not block or
+    /// contact a source.
+    fn mounts(&self, ctx: &Context) -> Vec<MountInfo>;
+}
+
+/// A mount, as people and models are told of it.
+#[derive(Debug, Clone)]
+pub struct MountInfo {
+    /// Its name.
+    pub name: String,
+    /// What it is: `folder`, `server` or `documents`.
+    pub kind: &'static str,
+    /// The URI of its root, if its resources have a common one.
+    pub root: Option<Uri>,
+    /// The folder on this machine whose paths also name its resources. Never sent to a client.
+    pub folder: Option<PathBuf>,
+    /// Its health.
+    pub health: HealthStatus,
 }
 
 /// Reports changes as a stream.

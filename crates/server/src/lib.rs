@@ -4,9 +4,11 @@
 //! settings and no environment.
 
 mod audit;
+mod cursor_table;
 mod dispatch;
 mod exchange;
 mod in_flight;
+mod instructions;
 mod lifecycle;
 mod limits;
 mod methods;

@@ -13,16 +13,18 @@ use machinery::{FairSemaphore, MemoryBudget, MemoryShares, WorkPool};
 use protocol::inbound::shape::capabilities::ServerFeatures;
 use protocol::json::frame::FrameLimits;
 use protocol::{
-    BuiltinTool, Call, CursorSeal, Dialect, Method, Outgoing, Refusal, Reply, Revision, RowCache,
-    ServerInfo, ServerProfile,
+    BuiltinTool, Call, Dialect, Method, Outgoing, Refusal, Reply, Revision, RowCache, ServerInfo,
+    ServerProfile,
 };
 use resource::{
     CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Principal, Provider, Relay,
 };
 use subscriptions::{DebounceConfig, Hub};
 
+use crate::cursor_table::CursorTable;
 use crate::dispatch;
 use crate::exchange::Exchange;
+use crate::instructions;
 use crate::lifecycle::IncomingRequest;
 use crate::limits::Limits;
 use crate::param_headers::ParamHeaderTable;
@@ -32,10 +34,6 @@ use crate::watchers::WatcherRegistry;
 use crate::window::LineIndex;
 
 const SERVER_INFO: ServerInfo = ServerInfo { name: "refdesk", version: env!("CARGO_PKG_VERSION") };
-
-const INSTRUCTIONS: &str = "refdesk serves documents, files and data as resources. List them \
-    and read what you need. Read a large resource in windows: set _meta[\"dev.refdesk/window\"] \
-    of the read to {\"offset\": 0, \"length\": 65536}, then continue at `next`.";
 
 /// TTL of our capabilities while all sources are up: then they change only with the settings.
 const DISCOVERY_TTL: Duration = Duration::from_secs(300);
@@ -50,7 +48,7 @@ const SORTED_LISTS: (usize, usize, usize) = (4, 2, 16);
 pub struct Server {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) limits: Limits,
-    pub(crate) seal: CursorSeal,
+    pub(crate) cursors: CursorTable,
     pub(crate) state_seal: StateSeal,
     collections_mode: CollectionsMode,
     pub(crate) completion_rate: RateLimit,
@@ -88,7 +86,7 @@ impl Server {
         key: [u8; 32],
         collections_mode: CollectionsMode,
     ) -> Self {
-        let (seal, state_seal) = (CursorSeal::new(key), StateSeal::new(&key));
+        let (cursors, state_seal) = (CursorTable::new(key), StateSeal::new(&key));
         let completion_rate = RateLimit::new(limits.completions_per_second);
         let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
         // One principal leaves room for others.
@@ -100,7 +98,7 @@ impl Server {
         Self {
             provider,
             limits,
-            seal,
+            cursors,
             state_seal,
             collections_mode,
             completion_rate,
@@ -178,10 +176,12 @@ impl Server {
         self.provider.facets().complete.is_some() || self.has_component(ComponentKind::Prompt)
     }
 
-    /// Our capabilities. They depend on every mount.
-    pub(crate) fn profile(&self) -> ServerProfile {
+    /// Our instructions and capabilities. They depend on every mount.
+    pub(crate) fn profile(&self, ctx: &Context) -> ServerProfile {
+        let mounts = self.provider.facets().mounts;
+        let mounts = mounts.map(|mounts| mounts.mounts(ctx)).unwrap_or_default();
         ServerProfile {
-            instructions: INSTRUCTIONS,
+            instructions: instructions::write_instructions(&mounts, self.has_tools),
             features: ServerFeatures {
                 completion: self.has_completion(),
                 subscriptions: self.hub.has_changes(),
@@ -199,7 +199,10 @@ impl Server {
         let health = self.provider.facets().health;
         let is_there = health.is_none_or(|health| health.is_available(ctx));
         let ttl = if is_there { DISCOVERY_TTL } else { Duration::ZERO };
-        Freshness { ttl, scope: CacheScope::Public }
+        // The instructions name the mounts, and not every principal has the same.
+        let has_mounts = self.provider.facets().mounts.is_some();
+        let scope = if has_mounts { CacheScope::Private } else { CacheScope::Public };
+        Freshness { ttl, scope }
     }
 
     /// The method of `request`, if it is served in `revision`.

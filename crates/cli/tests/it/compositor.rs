@@ -201,5 +201,5 @@ fn a_server_without_prompts_offers_none_and_its_tools_stand_alone_if_ours_are_of
     let read = json!({ "name": "near_resources_read", "arguments": {
         "uri": "near+file:///project/README.md" } });
     let given = desk.request("tools/call", read);
-    assert_eq!(given["result"]["structuredContent"]["parts"][0]["text"], "# Project\n");
+    assert_eq!(given["result"]["structuredContent"]["text"], "# Project\n");
 }

@@ -26,9 +26,14 @@ fn grep(desk: &mut StdioProgram, root: &str, mut arguments: Value) -> (Vec<(Stri
     let mut ask = |method: &str, params| desk.request(method, params);
     loop {
         let told = call(&mut ask, "resources_grep", &arguments);
-        for one in told["matches"].as_array().unwrap() {
-            let path = one["uri"].as_str().unwrap().strip_prefix(root).unwrap();
-            found.push((path.to_owned(), one["line"].as_u64().unwrap()));
+        let base = told["base"].as_str().unwrap_or_default();
+        for (path, lines) in told["matches"].as_object().unwrap() {
+            let uri = format!("{base}{path}");
+            let path = uri.strip_prefix(root).unwrap();
+            for line in lines.as_array().unwrap() {
+                let (number, _) = line.as_str().unwrap().split_once(':').unwrap();
+                found.push((path.to_owned(), number.parse().unwrap()));
+            }
         }
         skipped += told["skipped"].as_u64().unwrap_or(0);
         let Some(cursor) = told.get("cursor") else { return (found, skipped) };
@@ -214,13 +219,9 @@ fn filters_hold_over_folders_declared_resources_and_servers_behind() {
         assert_eq!(found, expected, "{arguments}");
     }
     let told = call(&mut ask, "resources_grep", &json!({ "pattern": "^# |^hello" }));
-    let found: Vec<&str> = told["matches"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["uri"].as_str().unwrap())
-        .collect();
-    let expected = ["far+a://one.md", "far+a://two", "note://hello", "file:///project/README.md"];
+    let found: Vec<&str> =
+        told["matches"].as_object().unwrap().keys().map(String::as_str).collect();
+    let expected = ["far+a://one.md", "far+a://two", "file:///project/README.md", "note://hello"];
     assert_eq!(found, expected);
     assert_eq!(told["skipped"], 1, "the picture");
 }

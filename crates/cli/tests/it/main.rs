@@ -10,6 +10,7 @@ mod eras;
 mod fake_server;
 mod fake_server_http;
 mod faults;
+mod first_contact;
 mod grep;
 mod hostile;
 mod live;

@@ -57,7 +57,7 @@ fn a_broken_string_number_or_nesting_in_one_entry_leaves_all_mounts_listed() {
         .collect();
     let actor = lists(&format!(r#""resources":[{}]"#, entries.join(",")));
     let mut front = TestClient::piped(folder.path(), &(actor.mount("bad", "") + OWN));
-    let listed = call(&mut front, "resources_list", &json!({}));
+    let listed = call(&mut front, "resources_list", &json!({ "uri": "**" }));
     let listed = uris(&listed["structuredContent"]).len();
     assert_eq!(listed, broken.len() + 6, "all entries of both mounts");
     let raw = front.request("resources/list", json!({}))["result"].take();

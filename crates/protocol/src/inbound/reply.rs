@@ -60,7 +60,7 @@ pub struct ReplyPage<T> {
 #[derive(Debug)]
 pub struct ServerProfile {
     /// How to use the server; hosts show this to the model.
-    pub instructions: &'static str,
+    pub instructions: String,
     /// What the server can do.
     pub features: ServerFeatures,
 }
@@ -349,13 +349,13 @@ fn initialize_reply(
         protocol_version: &'static str,
         capabilities: ServerCapabilities,
         server_info: ServerInfo,
-        instructions: &'static str,
+        instructions: String,
     }
     InitializeReply {
         protocol_version: dialect.revision.as_str(),
         capabilities: ServerCapabilities::new(profile.features, dialect.revision),
         server_info: info,
-        instructions: profile.instructions,
+        instructions: profile.instructions.clone(),
     }
 }
 
@@ -370,14 +370,14 @@ fn discover_reply(
     struct DiscoverReply {
         supported_versions: [&'static str; 5],
         capabilities: ServerCapabilities,
-        instructions: &'static str,
+        instructions: String,
         #[serde(flatten)]
         common: CommonMembers<'static>,
     }
     DiscoverReply {
         supported_versions: Revision::ALL.map(Revision::as_str),
         capabilities: ServerCapabilities::new(profile.features, dialect.revision),
-        instructions: profile.instructions,
+        instructions: profile.instructions.clone(),
         common: CommonMembers::new(Some(stands), &[], dialect, info),
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::inbound::request_meta::SEP2093_EXTENSION;
@@ -26,6 +27,8 @@ pub struct Peer {
     pub name: Option<String>,
     /// Its version, if it sent one.
     pub version: Option<String>,
+    /// How to use it, if it says so.
+    pub instructions: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -36,6 +39,7 @@ struct InitializeResult<'a> {
     #[serde(borrow)]
     capabilities: Option<&'a RawValue>,
     server_info: Option<ServerImplementation>,
+    instructions: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -45,6 +49,7 @@ struct DiscoverResult<'a> {
     #[serde(borrow)]
     capabilities: Option<&'a RawValue>,
     server_info: Option<ServerImplementation>,
+    instructions: Option<Value>,
     #[serde(rename = "_meta", default)]
     meta: DiscoverMeta,
 }
@@ -61,10 +66,16 @@ struct ServerImplementation {
     version: Option<String>,
 }
 
+/// The text of a member that is not worth refusing a server for.
+fn text_of(member: Option<Value>) -> Option<String> {
+    member?.as_str().map(str::to_owned)
+}
+
 impl Peer {
     /// A server of which only the revision is known.
     pub fn with_revision(revision: Revision) -> Self {
-        Self { revision, capabilities: empty_object(), name: None, version: None }
+        let capabilities = empty_object();
+        Self { revision, capabilities, name: None, version: None, instructions: None }
     }
 
     /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
@@ -81,7 +92,8 @@ impl Peer {
         })?;
         let ServerImplementation { name, version } = result.server_info.unwrap_or_default();
         let capabilities = result.capabilities.map_or_else(empty_object, ToOwned::to_owned);
-        Ok(Self { revision, capabilities, name, version })
+        let instructions = text_of(result.instructions);
+        Ok(Self { revision, capabilities, name, version, instructions })
     }
 
     /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless
@@ -92,7 +104,8 @@ impl Peer {
         let info = found.meta.info.or(found.server_info).unwrap_or_default();
         let ServerImplementation { name, version } = info;
         let capabilities = found.capabilities.map_or_else(empty_object, ToOwned::to_owned);
-        Some(Self { revision, capabilities, name, version })
+        let instructions = text_of(found.instructions);
+        Some(Self { revision, capabilities, name, version, instructions })
     }
 
     /// True if it has resources.
@@ -200,6 +213,18 @@ mod tests {
             assert!(Peer::from_initialize(&result(date)).is_err(), "{date}");
         }
         assert!(Peer::from_initialize(&raw("[]")).is_err());
+    }
+
+    #[test]
+    fn instructions_are_taken_if_they_are_text() {
+        for (json, expected) in [("\"ask\"", Some("ask")), ("5", None), ("null", None)] {
+            let opened = format!(r#"{{"protocolVersion":"2025-11-25","instructions":{json}}}"#);
+            let found = format!(r#"{{"supportedVersions":["2026-07-28"],"instructions":{json}}}"#);
+            let opened = Peer::from_initialize(&raw(&opened)).unwrap();
+            let found = Peer::from_discover(&raw(&found)).unwrap();
+            assert_eq!(opened.instructions.as_deref(), expected);
+            assert_eq!(found.instructions.as_deref(), expected);
+        }
     }
 
     /// 2.1: `serverInfo` is in `_meta`; an older draft had it in the body.

@@ -14,6 +14,8 @@ use super::Upstream;
 
 /// How many characters of a server's name and version are reported.
 const MAX_NAME_CHARS: usize = 100;
+/// How much of a server's instructions is passed on.
+const MAX_INSTRUCTIONS_CHARS: usize = 1_000;
 
 /// Failed requests while the server was connected.
 #[derive(Default)]
@@ -157,6 +159,10 @@ fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
     ];
     if !server.is_empty() {
         told.push(("server", HealthFact::Group(server)));
+    }
+    if let Some(words) = &info.instructions {
+        let bounded = words.chars().take(MAX_INSTRUCTIONS_CHARS).collect();
+        told.push(("instructions", HealthFact::Text(bounded)));
     }
     told
 }

@@ -42,7 +42,7 @@ pub(crate) async fn list_components(
         ComponentKind::Tool => "tools",
         ComponentKind::Prompt => "prompts",
     };
-    let ask = page_request(server, list, cursor)?;
+    let ask = page_request(server, ctx, list, cursor)?;
     let page = match kind {
         ComponentKind::Tool => {
             let page = list_tools(server, ctx, &ask).await?;
@@ -53,7 +53,7 @@ pub(crate) async fn list_components(
             require_relay(server)?.list_components(ctx, kind, &IdentityRewrite, &ask).await?
         }
     };
-    Ok(Reply::Components(kind, seal_page(server, list, page)))
+    Ok(Reply::Components(kind, seal_page(server, ctx, list, page)))
 }
 
 /// How long a client may cache the list of our own tools.

@@ -29,9 +29,9 @@ pub(crate) async fn list_resources(
         return Err(Error::invalid("uri: this server does not list collections"));
     }
     let list = parent.as_ref().map_or("resources".to_owned(), |uri| format!("in {uri}"));
-    let ask = page_request(server, &list, cursor)?;
+    let ask = page_request(server, ctx, &list, cursor)?;
     let page = server.provider.list(ctx, parent.as_ref(), &ask).await?;
-    Ok(Reply::Resources(seal_page(server, &list, page)))
+    Ok(Reply::Resources(seal_page(server, ctx, &list, page)))
 }
 
 /// Lists one page of a directory; fails if `parent` is not one.
@@ -54,8 +54,9 @@ pub(crate) async fn list_templates(
     ctx: &Context,
     cursor: Option<String>,
 ) -> Result<Reply> {
-    let page = server.provider.templates(ctx, &page_request(server, TEMPLATES, cursor)?).await?;
-    Ok(Reply::Templates(seal_page(server, TEMPLATES, page)))
+    let ask = page_request(server, ctx, TEMPLATES, cursor)?;
+    let page = server.provider.templates(ctx, &ask).await?;
+    Ok(Reply::Templates(seal_page(server, ctx, TEMPLATES, page)))
 }
 
 /// Reads a resource, or a window of it.
@@ -136,14 +137,21 @@ pub(crate) async fn describe_resource(server: &Server, ctx: &Context, uri: &Uri)
 
 pub(super) fn page_request(
     server: &Server,
+    ctx: &Context,
     list: &str,
     cursor: Option<String>,
 ) -> Result<PageRequest> {
-    let from: Option<Cursor> = cursor.map(|text| server.seal.unseal(list, &text)).transpose()?;
+    let unseal = |text: String| server.cursors.unseal(ctx, list, &text);
+    let from: Option<Cursor> = cursor.map(unseal).transpose()?;
     Ok(PageRequest::new(from, server.limits.page))
 }
 
-pub(super) fn seal_page<T>(server: &Server, list: &str, page: Page<T>) -> ReplyPage<T> {
-    let next = page.next.as_ref().map(|cursor| server.seal.seal(list, cursor));
+pub(super) fn seal_page<T>(
+    server: &Server,
+    ctx: &Context,
+    list: &str,
+    page: Page<T>,
+) -> ReplyPage<T> {
+    let next = page.next.as_ref().map(|cursor| server.cursors.seal(ctx, list, cursor));
     ReplyPage { page, next }
 }

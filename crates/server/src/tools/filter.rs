@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use machinery::PathGlob;
 use protocol::inbound::tool::arguments::FilterArguments;
-use resource::{Error, Filter, PathFilter, Provider, Resource, Result};
+use resource::{Context, Error, Filter, PathFilter, Provider, Resource, Result, Uri};
+
+use super::resolve::{resolve_uri, unknown_mount};
+use crate::server::Server;
 
 /// What begins a pattern in a glob.
 const GLOB_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
@@ -43,4 +46,28 @@ pub(super) fn is_match(filter: &Filter, provider: &dyn Provider, resource: &Reso
         mounts.and_then(|mounts| mounts.mount_of(&resource.uri)).as_ref() == Some(mount)
     };
     filter.admits(resource) && filter.mount.as_ref().is_none_or(is_in)
+}
+
+/// Fails if the filter names a mount that does not exist, and says which do.
+pub(super) fn check_mount(server: &Server, ctx: &Context, filter: &FilterArguments) -> Result<()> {
+    let (Some(name), Some(mounts)) = (&filter.mount, server.provider.facets().mounts) else {
+        return Ok(());
+    };
+    let mounts = mounts.mounts(ctx);
+    match mounts.iter().any(|mount| mount.name == *name) {
+        true => Ok(()),
+        false => Err(Error::invalid(format!("mount: {}", unknown_mount(name, &mounts)))),
+    }
+}
+
+/// The collection that the filter names.
+pub(super) async fn resolve_collection(
+    server: &Server,
+    ctx: &Context,
+    filter: &FilterArguments,
+) -> Result<Option<Uri>> {
+    match &filter.collection {
+        Some(text) => resolve_uri(server, ctx, text).await.map(Some),
+        None => Ok(None),
+    }
 }

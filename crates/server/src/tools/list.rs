@@ -1,21 +1,22 @@
 //! The tool `resources_list`: lists resources with filters, sorting and pagination.
 
 use std::cmp::Ordering;
-use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use machinery::{Packer, Unpacker};
 use protocol::inbound::tool::arguments::{ListArguments, SortOrder};
-use protocol::inbound::tool::output::ListOutput;
+use protocol::inbound::tool::output::{ListOutput, MountRow};
 use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult};
-use resource::{Absence, Cursor, Error, Filter, Resource, Result};
+use resource::{Absence, Cursor, Error, Filter, MountInfo, Resource, Result, Uri};
 use tokio::time::{Instant, timeout_at};
 
 use super::busy_error;
-use super::filter::{build_filter, is_match};
+use super::filter::{build_filter, check_mount, is_match, resolve_collection};
 use super::recursive_list::RecursiveList;
+use super::rows::{RowDetails, absent_sources, resource_rows, row_line, write_absences};
 use crate::exchange::Exchange;
+use crate::instructions::{mount_line, state_phrase};
 use crate::server::Server;
 
 /// How many resources one call scans before it returns a page and a cursor.
@@ -31,16 +32,32 @@ pub(super) async fn list_resources(
     exchange: &Exchange,
     list: &ListArguments,
 ) -> Result<ToolResult> {
+    let ctx = &exchange.ctx;
+    let mounts = server.provider.facets().mounts.filter(|_| list.is_empty());
+    if let Some(mounts) = mounts {
+        return Ok(list_mounts(&mounts.mounts(ctx)));
+    }
+    check_mount(server, ctx, &list.filter)?;
+    let parent = resolve_collection(server, ctx, &list.filter).await?;
     let seal = format!("tool list {:?} {} {:?}", list.filter, list.recursive, list.sort);
-    let opened = list.cursor.as_deref().map(|text| server.seal.unseal(&seal, text)).transpose()?;
+    let unseal = |text: &str| server.cursors.unseal(ctx, &seal, text);
+    let opened = list.cursor.as_deref().map(unseal).transpose()?;
     let place = opened.as_ref().map(|cursor| &cursor.0[..]);
     let found = match list.sort {
-        None => list_in_order(server, exchange, list, place).await?,
-        Some(sort) => list_sorted(server, exchange, list, sort, place).await?,
+        None => list_in_order(server, exchange, (list, parent), place).await?,
+        Some(sort) => list_sorted(server, exchange, (list, parent), sort, place).await?,
     };
-    let cursor = found.next_position.map(|place| server.seal.seal(&seal, &Cursor(place.into())));
+    let seal_position = |place: Vec<u8>| server.cursors.seal(ctx, &seal, &Cursor(place.into()));
+    let cursor = found.next_position.map(seal_position);
     let FilteredPage { resources, absent, .. } = found;
-    Ok(list_result(exchange, ListOutput { resources, cursor, absent }))
+    Ok(list_result(server, list, Listed { resources, cursor, absent }))
+}
+
+/// One page for a client.
+struct Listed {
+    resources: Vec<Arc<Resource>>,
+    cursor: Option<String>,
+    absent: Vec<Absence>,
 }
 
 struct FilteredPage {
@@ -53,10 +70,10 @@ struct FilteredPage {
 fn start_listing<'a>(
     server: &'a Server,
     exchange: &'a Exchange,
-    (list, filter): (&ListArguments, &Arc<Filter>),
+    (list, parent, filter): (&ListArguments, Option<Uri>, &Arc<Filter>),
     place: Option<&[u8]>,
 ) -> Result<RecursiveList<'a>> {
-    let scope = (list.filter.collection.clone(), list.recursive, filter);
+    let scope = (parent, list.recursive, filter);
     RecursiveList::new(server, &exchange.ctx, scope, place)
 }
 
@@ -64,11 +81,11 @@ fn start_listing<'a>(
 async fn list_in_order(
     server: &Server,
     exchange: &Exchange,
-    list: &ListArguments,
+    (list, parent): (&ListArguments, Option<Uri>),
     place: Option<&[u8]>,
 ) -> Result<FilteredPage> {
     let filter = build_filter(&list.filter, list.recursive)?;
-    let mut walk = start_listing(server, exchange, (list, &filter), place)?;
+    let mut walk = start_listing(server, exchange, (list, parent, &filter), place)?;
     let mut resources = Vec::new();
     let deadline = Instant::now() + MAX_TIME;
     for seen in 0.. {
@@ -94,7 +111,7 @@ async fn list_in_order(
 async fn list_sorted(
     server: &Server,
     exchange: &Exchange,
-    list: &ListArguments,
+    (list, parent): (&ListArguments, Option<Uri>),
     sort: SortOrder,
     place: Option<&[u8]>,
 ) -> Result<FilteredPage> {
@@ -102,7 +119,7 @@ async fn list_sorted(
     let deadline = Instant::now() + MAX_TIME;
     let key = exchange.ctx.principal().key();
     let _permit = server.sorted_lists.acquire(key, deadline).await.map_err(busy_error)?;
-    let mut walk = start_listing(server, exchange, (list, &filter), None)?;
+    let mut walk = start_listing(server, exchange, (list, parent, &filter), None)?;
     let mut all = Vec::new();
     loop {
         let next = timeout_at(deadline, walk.next_resource()).await.map_err(|_| {
@@ -206,46 +223,61 @@ fn join_time(seconds: i64, nanos: u64) -> Option<SystemTime> {
     time?.checked_add(Duration::from_nanos(nanos))
 }
 
-fn list_result(exchange: &Exchange, list: ListOutput) -> ToolResult {
+/// The mounts, one line each.
+fn list_mounts(mounts: &[MountInfo]) -> ToolResult {
     let mut lines = TextLines::default();
-    for resource in &list.resources {
-        lines.push(&summary_line(resource));
+    for mount in mounts {
+        lines.push(&mount_line(mount));
     }
-    if list.resources.is_empty() {
-        lines.push("no resources match");
+    lines.push("call again with {\"mount\": name} to list a mount");
+    let row = |mount: &MountInfo| MountRow {
+        name: mount.name.clone(),
+        kind: mount.kind,
+        uri: mount.root.as_ref().map(ToString::to_string),
+        state: state_phrase(&mount.health).map(str::to_owned),
+    };
+    ToolResult::with_text(lines, ToolOutput::Mounts { mounts: mounts.iter().map(row).collect() })
+}
+
+fn list_result(server: &Server, list: &ListArguments, found: Listed) -> ToolResult {
+    let Listed { resources, cursor, absent } = found;
+    let details = RowDetails {
+        modified: list.sort == Some(SortOrder::Modified) || list.filter.modified_since.is_some(),
+        priority: list.sort == Some(SortOrder::Priority) || list.filter.min_priority.is_some(),
+        whole: false,
+    };
+    let rows = resource_rows(&*server.provider, resources.iter().map(|one| &**one), details);
+    let note = (rows.is_empty() && cursor.is_none()).then(|| empty_note(list, &absent));
+    let absent = absent_sources(absent);
+    let mut lines = TextLines::default();
+    for row in &rows {
+        lines.push(&row_line(row));
     }
-    write_absences(&mut lines, &list.absent);
-    if let Some(cursor) = &list.cursor {
+    if let Some(note) = &note {
+        lines.push(note);
+    }
+    write_absences(&mut lines, &absent);
+    if let Some(cursor) = &cursor {
         lines.push(&format!("there is more: call again with cursor {cursor}"));
     }
-    let has_links = exchange.dialect.revision.knows_links();
-    let linked = if has_links { list.resources.clone() } else { Vec::new() };
-    let mut given = ToolResult::with_text(lines, ToolOutput::List(list));
-    given.blocks.extend(linked.into_iter().map(ContentBlock::Link));
+    let output = ListOutput { resources: rows, cursor, absent, note };
+    let mut given = ToolResult::with_text(lines, ToolOutput::List(output));
+    if list.links {
+        given.blocks.extend(resources.into_iter().map(ContentBlock::Link));
+    }
     given
 }
 
-/// One resource as a line of text.
-pub(super) fn summary_line(resource: &Resource) -> String {
-    let mut line = resource.uri.to_string();
-    let mime = resource.mime.clone();
-    let size = resource.size.map(|size| format!("{size} bytes"));
-    let kind = (resource.listable == Some(true)).then(|| "a collection".to_owned());
-    let facts: Vec<String> = [kind, mime, size].into_iter().flatten().collect();
-    if !facts.is_empty() {
-        let _ = write!(line, " ({})", facts.join(", "));
+/// Says that nothing matches, and where the list did not look.
+fn empty_note(list: &ListArguments, absent: &[Absence]) -> String {
+    let mut note = "no resources match".to_owned();
+    if !list.recursive {
+        note.push_str("; nested folders were not looked at: pass recursive: true");
     }
-    if let Some(title) = &resource.title {
-        let _ = write!(line, " {title}");
+    if !absent.is_empty() {
+        note.push_str("; some sources could not be looked at");
     }
-    line
-}
-
-/// Appends a line for each source that could not be listed.
-pub(super) fn write_absences(lines: &mut TextLines, absent: &[Absence]) {
-    for Absence { name: what, reason: why } in absent {
-        lines.push(&format!("not reached: {what} ({why})"));
-    }
+    note
 }
 
 #[cfg(test)]

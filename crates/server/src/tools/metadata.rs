@@ -1,15 +1,14 @@
 //! The tool `resources_metadata`: describes resources, with an estimate of their tokens.
 
-use std::fmt::Write;
-
 use futures_util::{StreamExt, stream};
 use protocol::inbound::tool::arguments::MetadataArguments;
-use protocol::inbound::tool::output::MetadataOutput;
+use protocol::inbound::tool::output::{MetadataOutput, ResourceRow};
 use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Resource, Result, tokens};
 
 use super::UriFailures;
-use super::list::summary_line;
+use super::resolve::resolve_uri;
+use super::rows::{RowDetails, resource_rows, row_line};
 use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::window::{self, WindowRange, WindowSpan};
@@ -18,6 +17,8 @@ use crate::window::{self, WindowRange, WindowSpan};
 const CONCURRENCY: usize = 8;
 /// How many bytes of a text the token estimate reads.
 const SAMPLE_BYTES: u64 = 16 << 10;
+
+const DETAILS: RowDetails = RowDetails { modified: true, priority: true, whole: true };
 
 /// Describes each resource; those that fail are listed separately.
 pub(super) async fn describe_resources(
@@ -28,7 +29,10 @@ pub(super) async fn describe_resources(
     let ctx = &exchange.ctx;
     let described_all: Vec<_> = stream::iter(metadata.uris)
         .map(|uri| async move {
-            let found = server.provider.stat(ctx, &uri).await;
+            let found = match resolve_uri(server, ctx, &uri).await {
+                Ok(uri) => server.provider.stat(ctx, &uri).await,
+                Err(error) => Err(error),
+            };
             let tokens = match &found {
                 Ok(resource) => estimate_tokens(server, exchange, resource).await,
                 Err(_) => None,
@@ -43,14 +47,13 @@ pub(super) async fn describe_resources(
     for (uri, found, tokens) in described_all {
         match found {
             Ok(resource) => {
-                let mut line = summary_line(&resource);
-                if let Some(tokens) = tokens {
-                    let _ = write!(line, ", about {tokens} tokens");
+                let rows = resource_rows(&*server.provider, [&*resource], DETAILS);
+                for row in rows.into_iter().map(|row| ResourceRow { tokens, ..row }) {
+                    lines.push(&row_line(&row));
+                    resources.push(row);
                 }
-                lines.push(&line);
-                resources.push((resource, tokens));
             }
-            Err(error) => failed.add(server, uri, &error),
+            Err(error) => failed.add_with_step((server, exchange), &uri, &error).await,
         }
     }
     if resources.is_empty() {

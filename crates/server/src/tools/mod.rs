@@ -10,6 +10,8 @@ mod metadata;
 mod read;
 mod read_embedded;
 mod recursive_list;
+mod resolve;
+mod rows;
 mod suggest;
 mod templates;
 mod watch_tools;
@@ -22,6 +24,9 @@ use resource::{Error, ErrorKind, Json, Result, Uri};
 
 use crate::exchange::Exchange;
 use crate::server::Server;
+
+/// How many failed URIs of one call get a next step.
+const MAX_NEXT_STEPS: usize = 3;
 
 /// Runs `tool` with the parameters of a `tools/call` request.
 pub(crate) async fn run_tool(
@@ -48,7 +53,7 @@ pub(crate) async fn run_tool(
         }
         ToolArguments::Watch(watch) => watch_tools::watch_resources(server, exchange, watch).await,
         ToolArguments::Unwatch(unwatch) => {
-            watch_tools::unwatch_resources(server, exchange, &unwatch)
+            watch_tools::unwatch_resources(server, exchange, &unwatch).await
         }
         ToolArguments::Changes(changes) => {
             watch_tools::list_changes(server, exchange, changes).await
@@ -78,12 +83,15 @@ async fn error_result(server: &Server, exchange: &Exchange, error: Error) -> Too
 async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Option<String> {
     match error.kind {
         ErrorKind::NotFound | ErrorKind::Denied => {
-            let near = suggest::similar_uris(server, &exchange.ctx, error.uri.as_ref()?).await;
+            let uri = error.uri.as_ref()?;
+            if let Some(words) = missing_mount(server, exchange, uri) {
+                return Some(words);
+            }
+            let near = suggest::similar_uris(server, &exchange.ctx, uri).await;
             Some(if near.is_empty() {
                 "call resources_list to see what exists".to_owned()
             } else {
-                let near: Vec<&str> = near.iter().map(Uri::as_str).collect();
-                format!("did you mean {}?", near.join(", "))
+                suggest::question(&near)
             })
         }
         ErrorKind::Changed => {
@@ -93,6 +101,16 @@ async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Optio
         ErrorKind::Unavailable => Some("try again later".to_owned()),
         _ => None,
     }
+}
+
+/// The names of the mounts, if the URI belongs to none.
+fn missing_mount(server: &Server, exchange: &Exchange, uri: &Uri) -> Option<String> {
+    let mounts = server.provider.facets().mounts?;
+    let owner = mounts.mount_of(uri);
+    let mounts = mounts.mounts(&exchange.ctx);
+    // A mount that does not exist for the principal looks like none.
+    let exists = mounts.iter().any(|mount| Some(&mount.name) == owner.as_ref());
+    (!exists).then(|| format!("it is in no mount; {}", resolve::name_mounts(&mounts)))
 }
 
 /// The error of a call for whose work there is no place.
@@ -116,8 +134,26 @@ impl UriFailures {
         Self(Vec::new())
     }
 
-    fn add(&mut self, server: &Server, uri: Uri, error: &Error) {
-        self.0.push(UriFailure { uri, message: server.public_message(error) });
+    fn add(&mut self, server: &Server, uri: &str, error: &Error) {
+        let message = server.public_message(error);
+        self.0.push(UriFailure { uri: uri.to_owned(), message });
+    }
+
+    /// Adds a failure with its next step; only a few have one, since each takes a while to find.
+    async fn add_with_step(
+        &mut self,
+        (server, exchange): (&Server, &Exchange),
+        uri: &str,
+        error: &Error,
+    ) {
+        let next = match self.0.len() < MAX_NEXT_STEPS {
+            true => next_step(server, exchange, error).await,
+            false => None,
+        };
+        self.add(server, uri, error);
+        if let (Some(failure), Some(next)) = (self.0.last_mut(), next) {
+            failure.message = format!("{}; {next}", failure.message);
+        }
     }
 
     fn text_blocks(&self) -> Vec<ContentBlock> {

@@ -1,15 +1,20 @@
 //! The tool `resources_read`: reads a window of a resource by bytes, lines or tokens.
 
 use protocol::inbound::tool::arguments::ReadArguments;
-use protocol::inbound::tool::output::{ReadOutput, ReadPart};
-use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
-use resource::{Continuation, Error, Result};
+use protocol::inbound::tool::output::{NextWindow, ReadOutput};
+use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult, single_line};
+use resource::{Continuation, Error, ErrorKind, PageRequest, Result, Uri};
 
+use super::resolve::resolve_uri;
+use super::rows::{RowDetails, resource_rows, row_line};
 use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::window::{self, FormatWindow, WindowRange, WindowSpan};
 
-/// Reads the requested window.
+/// How many members of a folder its listing shows.
+const MAX_LISTED: usize = 100;
+
+/// Reads the requested window; of a folder, its listing.
 pub(super) async fn read_resource_window(
     server: &Server,
     exchange: &Exchange,
@@ -18,40 +23,132 @@ pub(super) async fn read_resource_window(
     let part = usize::try_from(read.part.unwrap_or(0)).unwrap_or(usize::MAX);
     let (range, etag, format) = (window_measure(read)?, read.etag.clone(), read.format.clone());
     let span = WindowSpan { range, etag, format, part };
-    let uri = &read.uri;
-    let windowed = window::read_window(server, &exchange.ctx, uri, &span).await;
-    let pieces = windowed.map_err(|error| error.about(uri))?.windows;
-    let Some(first) = pieces.first() else { return Err(Error::internal("empty window")) };
-    let note = range_note(first);
-    let parts = pieces.iter().map(read_part).collect();
-    let structured = ToolOutput::Read(ReadOutput { uri: uri.clone(), parts });
-    let mut blocks = Vec::new();
-    for piece in pieces {
-        blocks.push(match piece.text() {
-            _ if read.use_content_blocks => ContentBlock::Embedded(piece.into_part()),
-            Some(text) => ContentBlock::Text(text.to_owned()),
-            None => {
-                let mime = piece.resource.mime.as_deref().unwrap_or("application/octet-stream");
-                let length = piece.slice.length;
-                ContentBlock::line(&format!(
-                    "[{length} bytes of {mime}, base64 in structuredContent]"
-                ))
-            }
-        });
+    let uri = &resolve_uri(server, &exchange.ctx, &read.uri).await?;
+    let public = (uri.as_str() != read.uri).then(|| uri.to_string());
+    let window = match window::read_window(server, &exchange.ctx, uri, &span).await {
+        Ok(windowed) => windowed.windows.into_iter().next(),
+        Err(error) if is_folder(server, exchange, uri, &error).await => {
+            return list_folder(server, exchange, uri, public).await;
+        }
+        Err(error) => return Err(error.about(uri)),
+    };
+    let window = window.ok_or_else(|| Error::internal("empty window"))?;
+    Ok(window_result(read, window, public))
+}
+
+/// Whether a read failed because the resource is a folder without content of its own.
+async fn is_folder(server: &Server, exchange: &Exchange, uri: &Uri, error: &Error) -> bool {
+    error.kind == ErrorKind::Invalid
+        && server
+            .provider
+            .stat(&exchange.ctx, uri)
+            .await
+            .is_ok_and(|resource| resource.listable == Some(true))
+}
+
+/// The members of a folder, one per line.
+async fn list_folder(
+    server: &Server,
+    exchange: &Exchange,
+    uri: &Uri,
+    public: Option<String>,
+) -> Result<ToolResult> {
+    let ask = PageRequest::first(MAX_LISTED);
+    let page = server.provider.list(&exchange.ctx, Some(uri), &ask).await?;
+    let members = page.items.iter().map(|item| &**item);
+    let rows = resource_rows(&*server.provider, members, RowDetails::default());
+    let mut lines = TextLines::default();
+    for row in &rows {
+        lines.push(&row_line(row));
     }
-    blocks.push(ContentBlock::line(&note));
-    Ok(ToolResult { blocks, structured: Some(structured), ..ToolResult::default() })
+    let note = match (rows.is_empty(), page.next.is_some()) {
+        (_, true) => "this folder has more: call resources_list with it as collection",
+        (true, false) => "this folder is empty",
+        (false, false) => "this is a folder: these are its members",
+    };
+    let text = String::from(lines);
+    let blocks = vec![ContentBlock::Text(text.clone()), ContentBlock::line(&format!("[{note}]"))];
+    let (text, note) = (Some(text), Some(note.to_owned()));
+    let output = ReadOutput { uri: public, text, note, ..ReadOutput::default() };
+    let structured = Some(ToolOutput::Read(output));
+    Ok(ToolResult { blocks, structured, ..ToolResult::default() })
+}
+
+fn window_result(read: &ReadArguments, window: FormatWindow, public: Option<String>) -> ToolResult {
+    let mut output = bookkeeping(&window);
+    output.uri = public;
+    let note = range_note(&window);
+    let numbered = |text: &str| match &window.slice.lines {
+        Some(lines) if read.line_numbers => number_lines(text, lines.start),
+        _ => text.to_owned(),
+    };
+    let mut blocks = Vec::new();
+    match window.text().map(numbered) {
+        _ if read.use_content_blocks => blocks.push(ContentBlock::Embedded(window.into_part())),
+        Some(text) => {
+            output.text = Some(text.clone());
+            blocks.push(ContentBlock::Text(text));
+        }
+        None => return binary_result(&window, output.uri),
+    }
+    blocks.extend(note.map(|note| ContentBlock::line(&note)));
+    ToolResult { blocks, structured: Some(ToolOutput::Read(output)), ..ToolResult::default() }
+}
+
+/// The result for content that is not text: a model cannot use it in base64.
+fn binary_result(window: &FormatWindow, uri: Option<String>) -> ToolResult {
+    let mime = window.resource.mime.as_deref().unwrap_or("application/octet-stream");
+    let total = window.slice.total;
+    let note = "not text; pass use_content_blocks, or use resources_read_embedded with media";
+    let words = format!("[{total} bytes of {mime}: {note}]");
+    let output = ReadOutput {
+        uri,
+        mime: Some(mime.to_owned()),
+        total_bytes: Some(total),
+        note: Some(note.to_owned()),
+        ..ReadOutput::default()
+    };
+    ToolResult::with_text(single_line(&words), ToolOutput::Read(output))
+}
+
+/// Where the window lies, and how to go on.
+fn bookkeeping(window: &FormatWindow) -> ReadOutput {
+    let slice = &window.slice;
+    let next = window.next();
+    let is_part = next.is_some() || slice.offset > 0;
+    let several = slice.total_parts > 1;
+    ReadOutput {
+        total_bytes: is_part.then_some(slice.total),
+        part: several.then_some(slice.part),
+        total_parts: several.then_some(slice.total_parts),
+        next: next.map(|next| match next {
+            Continuation::Offset(offset) => NextWindow::Offset(offset),
+            Continuation::Line(line) => NextWindow::StartLine(line),
+            Continuation::Part(part) => NextWindow::Part(part),
+        }),
+        etag: next.and_then(|_| window.etag().map(str::to_owned)),
+        ..ReadOutput::default()
+    }
+}
+
+/// The text with a number and a tab before each line.
+fn number_lines(text: &str, start: u64) -> String {
+    let mut numbered = String::with_capacity(text.len() + text.len() / 8);
+    for (number, line) in (start..).zip(text.split_inclusive('\n')) {
+        numbered.push_str(&format!("{number}\t{line}"));
+    }
+    numbered
 }
 
 fn window_measure(read: &ReadArguments) -> Result<WindowRange> {
     let bytes = read.byte_limit();
-    let by_lines = read.start_line.is_some() || read.max_lines.is_some();
+    let by_lines = read.start_line.is_some() || read.max_lines.is_some() || read.line_numbers;
     match (by_lines, read.offset, read.max_tokens) {
         (true, Some(_), _) => {
-            Err(Error::invalid("offset and start_line exclude each other; pass only one"))
+            Err(Error::invalid("offset excludes start_line and line_numbers; pass only one"))
         }
         (true, None, Some(_)) => {
-            Err(Error::invalid("max_tokens and max_lines exclude each other; pass only one"))
+            Err(Error::invalid("max_tokens excludes max_lines and line_numbers; pass only one"))
         }
         (true, None, None) => Ok(WindowRange::Lines {
             start: read.start_line.unwrap_or(1),
@@ -70,14 +167,13 @@ fn window_measure(read: &ReadArguments) -> Result<WindowRange> {
     }
 }
 
-fn read_part(window: &FormatWindow) -> ReadPart {
-    let FormatWindow { resource, is_text, bytes, slice } = window.clone();
-    ReadPart { resource, is_text, bytes, slice }
-}
-
-/// A text note for the model: the range of this window and how to read the next one.
-fn range_note(window: &FormatWindow) -> String {
+/// A text note for the model: the range of this window and how to read the next one. The whole
+/// resource needs none.
+fn range_note(window: &FormatWindow) -> Option<String> {
     let slice = &window.slice;
+    if slice.offset == 0 && window.is_last() && slice.total_parts <= 1 {
+        return None;
+    }
     let end = slice.offset + slice.length;
     let stretch = match &slice.lines {
         Some(lines) => {
@@ -87,7 +183,7 @@ fn range_note(window: &FormatWindow) -> String {
         None => format!("bytes {} to {end}", slice.offset),
     };
     let etag = window.etag().map_or_else(String::new, |etag| format!(" and etag {etag}"));
-    match window.next() {
+    Some(match window.next() {
         Some(Continuation::Offset(offset)) => {
             format!("[{stretch} of {}; continue with offset {offset}{etag}]", slice.total)
         }
@@ -98,5 +194,5 @@ fn range_note(window: &FormatWindow) -> String {
             format!("[{stretch} of {}; continue with part {part}{etag}]", slice.total)
         }
         None => format!("[{stretch} of {}; end of resource]", slice.total),
-    }
+    })
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use futures_util::StreamExt;
 use protocol::inbound::tool::arguments::ReadEmbeddedArguments;
-use protocol::inbound::tool::output::ReadEmbeddedOutput;
-use protocol::inbound::tool::{ContentBlock, ToolOutput, ToolResult};
+use protocol::inbound::tool::{ContentBlock, ToolResult};
 use resource::{
     Body, ByteSource, Content, Error, ErrorKind, Part, ReadRequest, Resource, Result, Uri,
 };
 
 use super::UriFailures;
+use super::resolve::resolve_all;
 use crate::exchange::Exchange;
 use crate::methods::collection_content;
 use crate::server::Server;
@@ -35,14 +35,18 @@ pub(super) async fn read_embedded(
 ) -> Result<ToolResult> {
     let mut budget = read.max_bytes.min(MAX_BYTES);
     let _memory = exchange.reserve(budget)?;
-    let (mut blocks, mut output) = (Vec::new(), ReadEmbeddedOutput::default());
-    let mut failed = UriFailures::new();
-    for uri in read.uris {
-        match read_whole(server, exchange, &uri, budget).await {
+    let (mut blocks, mut failed) = (Vec::new(), UriFailures::new());
+    let mut is_complete = true;
+    let resolved = resolve_all(server, &exchange.ctx, &read.uris).await;
+    for (text, uri) in read.uris.iter().zip(resolved) {
+        let outcome = match uri {
+            Ok(uri) => read_whole(server, exchange, &uri, budget).await,
+            Err(error) => Err(error),
+        };
+        match outcome {
             Ok(EmbedOutcome::Embedded(parts)) => {
                 for (part, length) in parts {
                     budget -= length;
-                    output.embedded.push((Arc::clone(&part.resource), length));
                     blocks.push(match read.media {
                         true => ContentBlock::Media(part),
                         false => ContentBlock::Embedded(part),
@@ -50,23 +54,21 @@ pub(super) async fn read_embedded(
                 }
             }
             Ok(EmbedOutcome::TooLarge(resource)) => {
-                output.left.push(Arc::clone(&resource));
+                is_complete = false;
                 blocks.push(ContentBlock::WindowLink(resource));
             }
-            Err(error) => failed.add(server, uri, &error),
+            Err(error) => failed.add_with_step((server, exchange), text, &error).await,
         }
     }
-    if output.embedded.is_empty() && output.left.is_empty() {
+    if blocks.is_empty() {
         return Ok(failed.into_result());
     }
-    if !output.left.is_empty() {
+    if !is_complete {
         let words = "linked resources did not fit; read them in windows with resources_read";
         blocks.push(ContentBlock::Text(words.to_owned()));
     }
     blocks.extend(failed.text_blocks());
-    output.failed = failed.0;
-    let structured = Some(ToolOutput::ReadEmbedded(output));
-    Ok(ToolResult { blocks, structured, ..ToolResult::default() })
+    Ok(ToolResult { blocks, ..ToolResult::default() })
 }
 
 async fn read_whole(

@@ -22,6 +22,7 @@ const MAX_PAGES: usize = 256;
 
 const TOO_MANY_COLLECTIONS: &str =
     "over 10,000 collections in one call; list this one by `collection`";
+const TOO_DEEP: &str = "over 64 levels deep; list this one by `collection`";
 
 /// A depth-first traversal in progress.
 pub(super) struct RecursiveList<'a> {
@@ -34,8 +35,9 @@ pub(super) struct RecursiveList<'a> {
     /// The unfinished lists, the outermost first.
     stack: Vec<ListFrame>,
     entered: HashSet<Uri>,
-    /// Whether a collection was left out because too many were entered.
+    /// Whether a collection was left out because too many were entered, or it is too deep.
     is_full: bool,
+    is_too_deep: bool,
     /// The collections and sources that could not be listed.
     pub(super) absent: Vec<Absence>,
 }
@@ -76,6 +78,7 @@ impl<'a> RecursiveList<'a> {
             stack,
             entered,
             is_full: false,
+            is_too_deep: false,
             absent,
         })
     }
@@ -137,14 +140,17 @@ impl<'a> RecursiveList<'a> {
         let enters = self.recursive
             && resource.listable == Some(true)
             && !is_around
-            && self.stack.len() < MAX_DEPTH
             && !self.entered.contains(&resource.uri);
-        if enters && self.entered.len() >= MAX_COLLECTIONS {
-            if !self.is_full {
-                let (name, reason) = (resource.uri.to_string(), TOO_MANY_COLLECTIONS.to_owned());
+        let mut leave_out = |is_told: &mut bool, reason: &str| {
+            if !std::mem::replace(is_told, true) {
+                let (name, reason) = (resource.uri.to_string(), reason.to_owned());
                 self.absent.push(Absence { name, reason });
             }
-            self.is_full = true;
+        };
+        if enters && self.stack.len() >= MAX_DEPTH {
+            leave_out(&mut self.is_too_deep, TOO_DEEP);
+        } else if enters && self.entered.len() >= MAX_COLLECTIONS {
+            leave_out(&mut self.is_full, TOO_MANY_COLLECTIONS);
         } else if enters {
             self.entered.insert(resource.uri.clone());
             self.stack
@@ -152,14 +158,17 @@ impl<'a> RecursiveList<'a> {
         }
     }
 
-    /// Encodes the position after the last returned resource.
+    /// Encodes the position after the last returned resource. Each URI is packed as what it adds to
+    /// the one before it, since a member of a folder begins like the folder.
     pub(super) fn encode_position(&self) -> Vec<u8> {
-        let pack = |packer: Packer, frame: &ListFrame| {
-            let parent = frame.parent.as_ref().map(Uri::as_str);
-            let packer = packer.bytes(parent).bytes(frame.page_cursor.as_ref().map(|from| &from.0));
-            packer.bytes(frame.last_uri.as_ref().map(Uri::as_str)).integer(frame.returned.into())
-        };
-        self.stack.iter().fold(Packer::default(), pack).finish()
+        let (mut packer, mut before) = (Packer::default(), "");
+        for frame in &self.stack {
+            packer = pack_uri(packer, &mut before, frame.parent.as_ref());
+            packer = packer.bytes(frame.page_cursor.as_ref().map(|from| &from.0));
+            packer = pack_uri(packer, &mut before, frame.last_uri.as_ref());
+            packer = packer.integer(frame.returned.into());
+        }
+        packer.finish()
     }
 }
 
@@ -189,17 +198,62 @@ impl ListFrame {
 }
 
 fn decode_position(place: &[u8]) -> Option<Vec<ListFrame>> {
-    let uri = |text| Uri::parse(text).ok();
     let mut parts = Unpacker::new(place);
-    let mut stack = Vec::new();
+    let (mut stack, mut before) = (Vec::new(), String::new());
     while !parts.is_empty() && stack.len() < MAX_DEPTH {
         stack.push(ListFrame {
-            parent: parts.text()?.and_then(uri),
+            parent: unpack_uri(&mut parts, &mut before)?,
             page_cursor: parts.bytes()?.map(|from| Cursor(Bytes::copy_from_slice(from))),
-            last_uri: parts.text()?.and_then(uri),
+            last_uri: unpack_uri(&mut parts, &mut before)?,
             returned: u32::try_from(parts.integer()?).ok()?,
             page: None,
         });
     }
     Some(stack)
+}
+
+/// Appends the end of a URI that differs from the URI `before`, and how much they have in common.
+fn pack_uri<'a>(packer: Packer, before: &mut &'a str, uri: Option<&'a Uri>) -> Packer {
+    let Some(uri) = uri else { return packer.bytes(None::<&str>) };
+    let mut common = uri.as_str().bytes().zip(before.bytes()).take_while(|(a, b)| a == b).count();
+    while !uri.as_str().is_char_boundary(common) {
+        common -= 1;
+    }
+    *before = uri.as_str();
+    packer.bytes(Some(&before[common..])).integer(common as u64)
+}
+
+fn unpack_uri(parts: &mut Unpacker<'_>, before: &mut String) -> Option<Option<Uri>> {
+    let Some(end) = parts.text()? else { return Some(None) };
+    let common = usize::try_from(parts.integer()?).ok()?;
+    *before = format!("{}{end}", before.get(..common)?);
+    Uri::parse(before).ok().map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use machinery::{Packer, Unpacker};
+    use proptest::prelude::{prop, proptest};
+    use resource::Uri;
+
+    use super::{pack_uri, unpack_uri};
+
+    proptest! {
+        #[test]
+        fn unpacking_undoes_packing(paths in prop::collection::vec("[ab日/]{0,9}", 0..8)) {
+            let uris: Vec<Option<Uri>> = paths
+                .iter()
+                .map(|path| Uri::parse(&format!("file:///{path}")).ok().filter(|_| path.len() != 1))
+                .collect();
+            let (mut packer, mut before) = (Packer::default(), "");
+            for uri in &uris {
+                packer = pack_uri(packer, &mut before, uri.as_ref());
+            }
+            let packed = packer.finish();
+            let (mut parts, mut before) = (Unpacker::new(&packed), String::new());
+            for uri in uris {
+                assert_eq!(unpack_uri(&mut parts, &mut before), Some(uri));
+            }
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! The tool `resources_templates`: lists the URI templates, a page at a time.
 
 use protocol::inbound::tool::arguments::TemplatesArguments;
-use protocol::inbound::tool::output::TemplatesOutput;
+use protocol::inbound::tool::output::{TemplateRow, TemplatesOutput, VariableRow};
 use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Cursor, PageRequest, Result, Template, Variable, VariableKind};
 
-use super::list::write_absences;
+use super::rows::{absent_sources, write_absences};
 use crate::exchange::Exchange;
 use crate::server::Server;
 
@@ -17,16 +17,17 @@ pub(super) async fn list_templates(
     exchange: &Exchange,
     templates: TemplatesArguments,
 ) -> Result<ToolResult> {
-    let cursor = templates.cursor.as_deref();
-    let from: Option<Cursor> =
-        cursor.map(|text| server.seal.unseal(CURSOR_SCOPE, text)).transpose()?;
+    let ctx = &exchange.ctx;
+    let unseal = |text: &str| server.cursors.unseal(ctx, CURSOR_SCOPE, text);
+    let from: Option<Cursor> = templates.cursor.as_deref().map(unseal).transpose()?;
     let ask = PageRequest::new(from, server.limits.page);
-    let page = server.provider.templates(&exchange.ctx, &ask).await?;
+    let page = server.provider.templates(ctx, &ask).await?;
     let mut lines = TextLines::default();
     for template in &page.items {
         let Template { uri, name, .. } = &**template;
-        let about = template.description.as_ref().or(template.title.as_ref()).unwrap_or(name);
-        lines.push(&format!("{} {about}", uri.as_str()));
+        let about = template.description.as_ref().or(template.title.as_ref());
+        let about = about.map_or_else(String::new, |about| format!(": {about}"));
+        lines.push(&format!("{} {name}{about}", uri.as_str()));
         for variable in &template.variables {
             lines.push(&variable_line(variable, uri.is_list(&variable.name)));
         }
@@ -34,18 +35,32 @@ pub(super) async fn list_templates(
     if page.items.is_empty() {
         lines.push("there are no templates");
     }
-    write_absences(&mut lines, &page.absent);
-    let next = page.next.as_ref().map(|next| server.seal.seal(CURSOR_SCOPE, next));
-    if let Some(next) = &next {
-        lines.push(&format!("there is more: call again with cursor {next}"));
+    let absent = absent_sources(page.absent);
+    write_absences(&mut lines, &absent);
+    let cursor = page.next.as_ref().map(|next| server.cursors.seal(ctx, CURSOR_SCOPE, next));
+    if let Some(cursor) = &cursor {
+        lines.push(&format!("there is more: call again with cursor {cursor}"));
     }
-    let output = ToolOutput::Templates(TemplatesOutput {
-        templates: page.items,
-        is_completable: server.provider.facets().complete.is_some(),
-        cursor: next,
-        absent: page.absent,
-    });
+    let templates = page.items.iter().map(|one| template_row(one)).collect();
+    let output = ToolOutput::Templates(TemplatesOutput { templates, cursor, absent });
     Ok(ToolResult::with_text(lines, output))
+}
+
+fn template_row(template: &Template) -> TemplateRow {
+    let variable = |variable: &Variable| VariableRow {
+        name: variable.name.clone(),
+        description: variable.description.clone(),
+        kind: (variable.kind != VariableKind::Text).then(|| variable.kind.name()),
+        default: variable.default.clone(),
+        allowed: variable.allowed.clone(),
+        list: template.uri.is_list(&variable.name),
+    };
+    TemplateRow {
+        uri_template: template.uri.as_str().to_owned(),
+        name: template.name.clone(),
+        description: template.description.as_ref().or(template.title.as_ref()).cloned(),
+        variables: template.variables.iter().map(variable).collect(),
+    }
 }
 
 /// One line: `  level (default info; one of info, warn): how severe`.

@@ -10,6 +10,7 @@ use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Error, Result, Uri};
 
 use super::UriFailures;
+use super::resolve::{resolve_all, resolve_uri};
 use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::watchers::{Watcher, WatcherOwner};
@@ -36,17 +37,20 @@ pub(super) async fn watch_resources(
     };
     let (most, begun) = (server.limits.subscriptions, &watcher);
     let asked = stream::iter(watch.uris)
-        .map(|uri| async move {
-            let added = begun.subscribe((&server.hub, principal), &uri, most).await;
-            (uri, added)
+        .map(|text| async move {
+            let added = match resolve_uri(server, &exchange.ctx, &text).await {
+                Ok(uri) => begun.subscribe((&server.hub, principal), &uri, most).await,
+                Err(error) => Err(error),
+            };
+            (text, added)
         })
         .buffered(CONCURRENCY);
-    let answers: Vec<(Uri, Result<()>)> = asked.collect().await;
+    let answers: Vec<(String, Result<()>)> = asked.collect().await;
     let (mut added, mut failed) = (false, UriFailures::new());
     for (uri, answer) in answers {
         match answer {
             Ok(()) => added = true,
-            Err(error) => failed.add(server, uri, &error),
+            Err(error) => failed.add(server, &uri, &error),
         }
     }
     if let Some(last) = failed.0.last() {
@@ -58,7 +62,7 @@ pub(super) async fn watch_resources(
     if known.is_none() && exchange.client_session.is_none() {
         server.watchers.register(&watcher)?;
     }
-    let (handle, watching) = (watcher.handle.clone(), watcher.watched_uris());
+    let (handle, watching) = (watcher.handle.clone(), uri_texts(&watcher.watched_uris()));
     let words = format!(
         "{} watched; call resources_changes with handle {handle} to get the changes",
         count_phrase(watching.len())
@@ -71,20 +75,26 @@ pub(super) async fn watch_resources(
 }
 
 /// Stops watching the given URIs, or all of them.
-pub(super) fn unwatch_resources(
+pub(super) async fn unwatch_resources(
     server: &Server,
     exchange: &Exchange,
     unwatch: &UnwatchArguments,
 ) -> Result<ToolResult> {
+    let resolved = match &unwatch.uris {
+        Some(uris) => Some(resolve_all(server, &exchange.ctx, uris).await),
+        None => None,
+    };
+    let uris = resolved.map(|uris| uris.into_iter().collect::<Result<Vec<Uri>>>()).transpose()?;
     let watching = match find_watcher(server, exchange, unwatch.handle.as_deref())? {
         Some(watcher) => {
-            watcher.unsubscribe(unwatch.uris.as_deref());
+            watcher.unsubscribe(uris.as_deref());
             watcher.watched_uris()
         }
         None => missing_handle(exchange).map_or(Ok(Vec::new()), Err)?,
     };
     let words = format!("{} still watched", count_phrase(watching.len()));
-    Ok(ToolResult::with_text(words, ToolOutput::Unwatch(watching)))
+    let watching = uri_texts(&watching);
+    Ok(ToolResult::with_text(words, ToolOutput::Unwatch { watching }))
 }
 
 /// Returns the URIs that changed since the last call.
@@ -117,7 +127,7 @@ pub(super) async fn list_changes(
         lines.push("there is more: call again");
     }
     let output = ToolOutput::Changes(ChangesOutput {
-        changed: changed.uris,
+        changed: uri_texts(&changed.uris),
         watching: watcher.watched_uris().len(),
         more: changed.more,
     });
@@ -147,6 +157,10 @@ fn find_watcher(
 fn missing_handle(exchange: &Exchange) -> Option<Error> {
     let words = "pass the handle that resources_watch returned";
     exchange.client_session.is_none().then(|| Error::invalid(words))
+}
+
+fn uri_texts(uris: &[Uri]) -> Vec<String> {
+    uris.iter().map(ToString::to_string).collect()
 }
 
 fn count_phrase(count: usize) -> String {

@@ -56,7 +56,9 @@ async fn listed(pipe: &mut StdioClient, arguments: &Value, page: usize) -> Vec<S
         let told = &result["structuredContent"];
         let resources = told["resources"].as_array().unwrap_or_else(|| panic!("{result}"));
         assert!(resources.len() <= page);
-        names.extend(resources.iter().map(|one| one["name"].as_str().unwrap().to_owned()));
+        let name =
+            |one: &Value| one["uri"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        names.extend(resources.iter().map(name));
         let Some(cursor) = told.get("cursor") else { return names };
         arguments["cursor"] = cursor.clone();
     }

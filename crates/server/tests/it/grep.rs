@@ -30,13 +30,20 @@ async fn grep(pipe: &mut StdioClient, arguments: Value) -> Value {
     call(pipe, "resources_grep", &arguments).await
 }
 
-fn matches(result: &Value) -> Vec<(String, u64)> {
-    let matches = result["structuredContent"]["matches"].as_array();
-    let matches = matches.unwrap_or_else(|| panic!("{result}"));
-    let one = |found: &Value| {
-        (found["uri"].as_str().unwrap().to_owned(), found["line"].as_u64().unwrap())
-    };
-    matches.iter().map(one).collect()
+pub(crate) fn matches(result: &Value) -> Vec<(String, u64)> {
+    let mut found = Vec::new();
+    let matches = result["structuredContent"]["matches"].as_object();
+    let base = result["structuredContent"]["base"].as_str().unwrap_or_default();
+    for (path, lines) in matches.unwrap_or_else(|| panic!("{result}")) {
+        let uri = format!("{base}{path}");
+        let lines = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        let matching = lines.filter_map(|line| {
+            let digits = line.find(|letter: char| !letter.is_ascii_digit())?;
+            line[digits..].starts_with(':').then(|| line[..digits].parse().unwrap())
+        });
+        found.extend(matching.map(|line| (uri.clone(), line)));
+    }
+    found
 }
 
 /// The matches of all pages, and the number of calls.
@@ -61,18 +68,29 @@ fn some(found: &[(&str, u64)]) -> Vec<(String, u64)> {
 }
 
 #[tokio::test]
-async fn a_match_is_told_in_words_as_a_resource_and_for_programs() {
+async fn matches_are_told_as_lines_files_or_blocks() {
     let text = "one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n";
     let memory = MemoryProvider::new().text("test://a", text).with_description(|resource| {
         resource.annotations.priority = Some(0.5);
         resource.annotations.audience = vec![Role::User];
     });
     let (_, mut pipe) = pipe(memory.text("test://b", "nothing"));
-    let result = grep(&mut pipe, json!({ "pattern": "^t|^eight$", "context": 1 })).await;
-    let words = result["content"][0]["text"].as_str().unwrap();
-    let expected = "3 matches in 1 resources; searched 2\n\
-        test://a:2: two\ntest://a:3: three\ntest://a:8: eight";
-    assert_eq!(words, expected);
+    let mut arguments = json!({ "pattern": "^t|^eight$", "context": 1 });
+    // Lines around two matches come once.
+    let lines = ["1-one", "2:two", "3:three", "4-four", "7-seven", "8:eight"];
+    let result = grep(&mut pipe, arguments.clone()).await;
+    let structured = json!({ "matches": { "test://a": lines }, "searched": 2 });
+    assert_eq!(result["structuredContent"], structured);
+    let words = format!("test://a\n{}", lines.join("\n"));
+    assert_eq!(result["content"], json!([{ "type": "text", "text": words }]));
+    arguments["output"] = "files".into();
+    let result = grep(&mut pipe, arguments.clone()).await;
+    let structured = json!({ "files": { "test://a": 3 }, "searched": 2 });
+    assert_eq!(result["structuredContent"], structured);
+    assert_eq!(result["content"], json!([{ "type": "text", "text": "test://a: 3" }]));
+    arguments["output"] = "blocks".into();
+    let result = grep(&mut pipe, arguments).await;
+    assert_eq!(result["structuredContent"], structured, "no line comes twice");
     // Adjacent matches share a block.
     let blocks = result["content"].as_array().unwrap();
     assert_eq!(blocks.len(), 3);
@@ -87,15 +105,38 @@ async fn a_match_is_told_in_words_as_a_resource_and_for_programs() {
     assert_eq!(block["text"], "seven\r\neight\r\n");
     assert_eq!(block["_meta"]["dev.refdesk/match"], json!({ "line": 8 }));
     assert_eq!(block["_meta"]["dev.refdesk/window"]["start_line"], 7);
-    let structured = json!({ "searched": 2, "matches": [
-        { "uri": "test://a", "line": 2, "text": "two", "start_line": 1,
-          "context": "one\r\ntwo\r\nthree\r\n" },
-        { "uri": "test://a", "line": 3, "text": "three", "start_line": 2,
-          "context": "two\r\nthree\r\nfour\r\n" },
-        { "uri": "test://a", "line": 8, "text": "eight", "start_line": 7,
-          "context": "seven\r\neight\r\n" },
-    ]});
-    assert_eq!(result["structuredContent"], structured);
+}
+
+#[tokio::test]
+async fn a_search_says_what_it_did_not_look_at() {
+    let (_, mut pipe) = pipe(fixture::memory());
+    let flat = json!({ "pattern": "ccc", "recursive": false });
+    let told = grep(&mut pipe, flat).await["structuredContent"].take();
+    assert_eq!(told["matches"], json!({}));
+    let note = told["note"].as_str().unwrap();
+    assert!(note.contains("no matches") && note.contains("nested folders were not searched"));
+    let deep = grep(&mut pipe, json!({ "pattern": "ccc" })).await;
+    assert_eq!(matches(&deep), some(&[("test://folder/in/c", 1)]));
+}
+
+/// `max_matches` counts resources here, and each is named once.
+#[tokio::test]
+async fn a_list_of_files_goes_on_at_the_next_file() {
+    let mut memory = MemoryProvider::new();
+    for at in 0..7 {
+        memory = memory.text(&format!("test://{at}"), "x\nx\n");
+    }
+    let (_, mut pipe) = pipe(memory);
+    let mut arguments = json!({ "pattern": "x", "output": "files", "max_matches": 3 });
+    let mut found = Vec::new();
+    loop {
+        let told = grep(&mut pipe, arguments.clone()).await["structuredContent"].take();
+        found.extend(told["files"].as_object().unwrap().clone());
+        let Some(cursor) = told.get("cursor") else { break };
+        arguments["cursor"] = cursor.clone();
+    }
+    let expected: Vec<_> = (0..7).map(|at| (format!("test://{at}"), json!(2))).collect();
+    assert_eq!(found, expected);
 }
 
 #[tokio::test]
@@ -114,7 +155,7 @@ async fn whoever_knows_no_structure_is_told_everything_in_words() {
             arguments["cursor"] = cursor.into();
         }
     }
-    assert!(said.contains("test://a:1: x1\n") && said.ends_with("test://a:2: x2"), "{said}");
+    assert!(said.contains("test://a\n1:x1\n") && said.ends_with("test://a\n2:x2"), "{said}");
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod half_closed;
 mod http_handshake;
 mod http_stateless;
 mod isolation;
+mod lean;
 mod limits;
 mod listen;
 mod memory_limits;

@@ -1,5 +1,6 @@
 //! Schema check: parses answers with third-party types generated from the published schemas.
 
+use protocol::BuiltinTool;
 use schema_2024_11_05::mcp_2024_11_05;
 use schema_2025_03_26::mcp_2025_03_26;
 use schema_2025_06_18::mcp_2025_06_18;
@@ -80,6 +81,40 @@ fn round_trip(revision: &str, method: &str, answer: &Value) -> Result<(Value, Va
             "server/discover" => round_trip_as::<mcp_2026_07_28::DiscoverResult>(result),
             other => types!(mcp_2026_07_28, other),
         },
+    }
+}
+
+/// Checks that the structured content of one of our tools is what its output schema says.
+pub(crate) fn check_output(tool: &str, output: &Value) {
+    let Some(tool) = BuiltinTool::ALL.iter().find(|known| known.name() == tool) else { return };
+    let definition: Value = serde_json::from_str(tool.definition().json.as_str()).unwrap();
+    let schema = &definition["outputSchema"];
+    assert!(schema.is_object(), "{} has no output schema", tool.name());
+    check_value(schema, output, tool.name());
+}
+
+/// Checks the part of JSON Schema that our schemas use, and that no member is undeclared.
+fn check_value(schema: &Value, value: &Value, at: &str) {
+    let is_right = match schema["type"].as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        other => panic!("{at}: unknown type {other}"),
+    };
+    assert!(is_right, "{at}: {value} is not {}", schema["type"]);
+    for name in schema["required"].as_array().into_iter().flatten() {
+        assert!(value.get(name.as_str().unwrap()).is_some(), "{at}: {name} is missing in {value}");
+    }
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let declared = schema["properties"].get(name).or(schema.get("additionalProperties"));
+        let declared = declared.unwrap_or_else(|| panic!("{at}: {name} is not declared"));
+        check_value(declared, member, &format!("{at}.{name}"));
+    }
+    for item in value.as_array().into_iter().flatten() {
+        check_value(&schema["items"], item, &format!("{at}[]"));
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use server::{CollectionsMode, Limits, Server};
 use testkit::MemoryProvider;
+use testkit::memory::{Fault, FaultPoint};
 
 use crate::fixture::{self, StdioClient, initialize, memory, request, stateless};
 use crate::schema;
@@ -41,8 +42,12 @@ impl ToolHost {
             MODERN => stateless(1, method, params),
             _ => request(1, method, params),
         };
+        let tool = params_name(&message);
         let answer = self.pipe.call(&message).await;
         schema::check(self.revision, &[(method.to_owned(), answer.clone())]);
+        if let Some(output) = answer["result"].get("structuredContent") {
+            schema::check_output(&tool, output);
+        }
         answer["result"].clone()
     }
 
@@ -71,6 +76,10 @@ impl ToolHost {
     }
 }
 
+fn params_name(message: &Value) -> String {
+    message["params"]["name"].as_str().unwrap_or_default().to_owned()
+}
+
 fn names(page: &Value) -> Vec<&str> {
     page["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
@@ -95,7 +104,9 @@ async fn the_tools_are_listed_in_one_order_as_each_revision_knows_them() {
         assert_eq!(names(&page), ALL, "{revision}");
         for tool in page["tools"].as_array().unwrap() {
             assert_eq!(tool["inputSchema"]["type"], "object");
-            assert_eq!(tool.get("outputSchema").is_some(), revision >= "2025-06-18");
+            let is_blocks = tool["name"] == "resources_read_embedded";
+            let has_schema = revision >= "2025-06-18" && !is_blocks;
+            assert_eq!(tool.get("outputSchema").is_some(), has_schema);
             assert_eq!(tool["annotations"]["readOnlyHint"] == true, revision >= "2025-03-26");
         }
     }
@@ -148,7 +159,7 @@ async fn a_server_may_go_without_tools() {
 async fn everything_is_listed_once_and_can_be_read() {
     for page in [1, 3, 100] {
         let mut host = ToolHost::modern(serve_with_page_size(memory(), page)).await;
-        let (mut seen, mut arguments) = (Vec::new(), json!({ "recursive": true }));
+        let (mut seen, mut arguments) = (Vec::new(), json!({ "recursive": true, "links": true }));
         loop {
             let result = host.call("resources_list", arguments.clone()).await;
             let structured = &result["structuredContent"];
@@ -254,20 +265,23 @@ async fn a_window_says_where_it_lies_and_how_to_go_on() {
             .await;
     let arguments = json!({ "uri": "test://ja", "offset": 0, "max_bytes": 12 });
     let given = host.structured("resources_read", arguments).await;
-    let part = json!({ "uri": "test://ja", "mimeType": "text/plain", "text": "一行目\n",
-        "offset": 0, "returned": 10, "total_bytes": 30 });
-    assert_eq!(given["parts"], json!([part]));
-    assert_eq!((&given["total_bytes"], &given["eof"]), (&json!(30), &json!(false)));
-    assert_eq!(given["next"], json!({ "offset": 10 }));
+    let etag = &given["etag"];
+    let window = json!({ "text": "一行目\n", "total_bytes": 30, "next": { "offset": 10 },
+        "etag": etag });
+    assert_eq!(given, window);
     let lines = json!({ "uri": "test://ja", "start_line": 2, "max_lines": 1 });
     let given = host.structured("resources_read", lines).await;
-    assert_eq!(given["parts"][0]["text"], "二行目\n");
+    assert_eq!(given["text"], "二行目\n");
     assert_eq!(given["next"], json!({ "start_line": 3 }));
-    let whole = host.structured("resources_read", json!({ "uri": "test://ja" })).await;
-    assert_eq!((&whole["eof"], whole.get("next")), (&json!(true), None));
+    let whole = host.call("resources_read", json!({ "uri": "test://ja" })).await;
+    assert_eq!(whole["structuredContent"], json!({ "text": text }));
+    assert_eq!(whole["content"], json!([{ "type": "text", "text": text }]));
+    let numbered = json!({ "uri": "test://ja", "start_line": 2, "line_numbers": true });
+    let given = host.structured("resources_read", numbered).await;
+    assert_eq!(given["text"], "2\t二行目\n3\t三行目\n");
     let tokens = json!({ "uri": "test://ja", "max_tokens": 3 });
     let given = host.structured("resources_read", tokens).await;
-    assert!(given["returned"].as_u64().unwrap() < 30, "{given}");
+    assert!(given["text"].as_str().unwrap().len() < 30, "{given}");
     // The same window as an embedded resource, with the window in `_meta`.
     let blocks = json!({ "uri": "test://ja", "max_bytes": 12, "use_content_blocks": true });
     let result = host.call("resources_read", blocks).await;
@@ -277,6 +291,8 @@ async fn a_window_says_where_it_lies_and_how_to_go_on() {
         (&json!("resource"), &json!("一行目\n"))
     );
     assert_eq!(block["resource"]["_meta"]["dev.refdesk/window"]["next"], 10);
+    let told = json!({ "total_bytes": 30, "next": { "offset": 10 }, "etag": etag });
+    assert_eq!(result["structuredContent"], told, "nothing comes twice");
 }
 
 #[tokio::test]
@@ -287,16 +303,20 @@ async fn blobs_are_cut_on_their_own_bytes() {
             .await;
     let (mut all, mut offset) = (Vec::new(), json!(0));
     loop {
-        let arguments = json!({ "uri": "test://b", "offset": offset, "max_bytes": 100 });
-        let given = host.structured("resources_read", arguments).await;
-        let blob = given["parts"][0]["blob"].as_str().unwrap();
+        let arguments = json!({ "uri": "test://b", "offset": offset, "max_bytes": 100,
+            "use_content_blocks": true });
+        let given = host.call("resources_read", arguments).await;
+        let blob = given["content"][0]["resource"]["blob"].as_str().unwrap();
         all.extend(base64_simd::STANDARD.decode_to_vec(blob).unwrap());
-        match given["next"].get("offset") {
+        match given["structuredContent"]["next"].get("offset") {
             Some(next) => offset = next.clone(),
             None => break,
         }
     }
     assert_eq!(all, bytes);
+    let given = host.structured("resources_read", json!({ "uri": "test://b" })).await;
+    assert_eq!((&given["total_bytes"], given.get("text")), (&json!(256), None));
+    assert!(given["note"].as_str().unwrap().contains("use_content_blocks"), "{given}");
 }
 
 #[tokio::test]
@@ -310,7 +330,7 @@ async fn measures_that_exclude_each_other_are_refused() {
         let mut arguments = json!({ "uri": "test://static-text" });
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let words = host.error_text("resources_read", arguments).await;
-        assert!(words.contains("exclude each other"), "{words}");
+        assert!(words.contains("exclude"), "{words}");
     }
     let words =
         host.error_text("resources_read", json!({ "uri": "test://static-text", "max": 1 })).await;
@@ -342,7 +362,7 @@ async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
         assert!(blocks[0]["resource"]["text"].as_str().unwrap().contains("日本語"));
         assert_eq!(blocks[1]["resource"]["blob"], "iVBORwD/");
         assert_eq!(blocks[0]["annotations"]["priority"], 0.8, "{revision}");
-        assert_eq!(result.get("structuredContent").is_some(), revision >= "2025-06-18");
+        assert_eq!(result.get("structuredContent"), None, "nothing comes twice");
         let media = json!({ "uris": uris, "media": true });
         let result = host.call("resources_read_embedded", media).await;
         let image = &result["content"][1];
@@ -354,8 +374,7 @@ async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
         let links = revision >= "2025-06-18";
         assert_eq!(first["type"], if links { "resource_link" } else { "text" });
         if links {
-            let left = &result["structuredContent"]["left"][0];
-            assert_eq!((&left["uri"], &left["next"]), (&uris[0], &json!({ "offset": 0 })));
+            assert_eq!(first["uri"], uris[0]);
             assert_eq!(first["_meta"]["dev.refdesk/window"], json!({ "offset": 0 }));
         }
         assert_eq!(result["content"][1]["resource"]["uri"], uris[1]);
@@ -366,10 +385,13 @@ async fn embedded_resources_are_shaped_as_each_revision_knows_them() {
 async fn one_that_fails_does_not_fail_the_others() {
     let mut host = ToolHost::modern(serve_with_page_size(memory(), 100)).await;
     let uris = json!(["test://folder/a", "test://none", "test://folder"]);
+    let given = host.structured("resources_metadata", json!({ "uris": uris })).await;
+    assert_eq!(given["failed"][0]["uri"], "test://none");
+    assert_eq!(given["failed"].as_array().unwrap().len(), 1, "{given}");
+    let given = host.call("resources_read_embedded", json!({ "uris": uris })).await;
+    let last = given["content"].as_array().unwrap().last().unwrap();
+    assert!(last["text"].as_str().unwrap().starts_with("test://none: "), "{given}");
     for tool in ["resources_read_embedded", "resources_metadata"] {
-        let given = host.structured(tool, json!({ "uris": uris })).await;
-        assert_eq!(given["failed"][0]["uri"], "test://none");
-        assert_eq!(given["failed"].as_array().unwrap().len(), 1, "{given}");
         let words = host.error_text(tool, json!({ "uris": ["test://none"] })).await;
         assert!(words.contains("not found"), "{words}");
     }
@@ -395,10 +417,7 @@ async fn templates_tell_their_variables() {
     let given = host.structured("resources_templates", json!({})).await;
     let template = &given["templates"][0];
     assert_eq!(template["uriTemplate"], "test://template/{id}/data");
-    assert_eq!(
-        (&template["variables"], &template["completable"]),
-        (&json!(["id"]), &json!(["id"]))
-    );
+    assert_eq!(template.get("variables"), None, "the template names them");
 }
 
 /// A read of a pinned version fails if the resource has changed.
@@ -421,4 +440,26 @@ async fn a_change_between_two_windows_is_told() {
     assert_eq!((&facts["kind"], &facts["etag"]), (&json!("changed"), &json!("v1")));
     let words = result["content"][0]["text"].as_str().unwrap();
     assert!(words.contains("the current etag is v1"), "{words}");
+}
+
+/// The error does not wait until a source that hangs is given up.
+#[tokio::test(start_paused = true)]
+async fn a_suggestion_waits_for_no_source_that_hangs() {
+    let memory = Arc::new(memory());
+    let server = fixture::server(Arc::clone(&memory), Limits::default(), CollectionsMode::Always);
+    let mut host = ToolHost::modern(server).await;
+    memory.inject_fault(FaultPoint::List, Fault::Hangs);
+    let begun = tokio::time::Instant::now();
+    let words = host.error_text("resources_read", json!({ "uri": "test://static-tex" })).await;
+    assert!(words.contains("call resources_list to see what exists"), "{words}");
+    assert!(begun.elapsed() <= std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn what_is_no_uri_is_refused_where_there_are_no_mounts() {
+    let mut host = ToolHost::modern(serve_with_page_size(memory(), 100)).await;
+    let words = host.error_text("resources_read", json!({ "uri": "static-text" })).await;
+    assert!(words.contains("is not a URI"), "{words}");
+    let note = host.structured("resources_list", json!({ "name": "ccc" })).await;
+    assert!(note["note"].as_str().unwrap().contains("pass recursive: true"), "{note}");
 }

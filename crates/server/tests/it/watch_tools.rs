@@ -341,7 +341,7 @@ async fn who_watches_what_is_told_and_no_handle_is() {
     session.error_text("resources_watch", json!({ "uris": ["refdesk://other"] })).await;
     assert_eq!(alone.changed(&first).await, json!([own]));
     let read = alone.structured("resources_read", json!({ "uri": own })).await;
-    let text = read["parts"][0]["text"].as_str().unwrap();
+    let text = read["text"].as_str().unwrap();
     let told: Value = serde_json::from_str(text).unwrap();
     let watching = json!([{ "uri": own, "active": true }]);
     let last = "refdesk://other: Resource not found";

@@ -14,7 +14,7 @@ use testkit::MemoryProvider;
 use testkit::memory::{Fault, FaultPoint};
 
 use crate::fixture::{StdioClient, stateless};
-use crate::grep::{call, open};
+use crate::grep::{call, matches, open};
 
 /// A pattern whose automaton has more states than a search can remember, so that each byte costs a
 /// look at 8,000 positions. It matches nowhere in text that repeats after 8,001 letters.
@@ -120,12 +120,7 @@ async fn a_long_line_is_searched_as_a_short_one_is() {
     ] {
         let result = call(&mut pipe, "resources_grep", &json!({ "pattern": pattern })).await;
         let told = &result["structuredContent"];
-        let found: Vec<u64> = told["matches"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|found| found["line"].as_u64().unwrap())
-            .collect();
+        let found: Vec<u64> = matches(&result).into_iter().map(|(_, line)| line).collect();
         assert_eq!((found, &told["searched"]), (lines, &json!(1)), "{pattern}: {told}");
     }
 }

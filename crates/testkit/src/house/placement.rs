@@ -138,7 +138,7 @@ pub const RULES: &[PlacementRule] = &[
                    machinery/{cache,work_pool}, \
                    providers/{file_watch,fs/budget,upstream/{poll,starting,watch}}, search/keeper, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
-                   server/tools/{grep,list}, catalog/changes, \
+                   server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers and cli",
         words: &[
             "tokio::spawn",
@@ -169,6 +169,8 @@ pub const RULES: &[PlacementRule] = &[
             "crates/server/src/watchers",
             "crates/server/src/tools/grep",
             "crates/server/src/tools/list",
+            "crates/server/src/tools/resolve",
+            "crates/server/src/tools/suggest",
             "crates/client/src/reconnect",
             "crates/client/src/listen",
             "crates/cli",

@@ -1,5 +1,6 @@
 //! JSON encoding of a resource, in a list and as an element of `contents`.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -377,9 +378,15 @@ impl IsoDate {
     }
 }
 
+impl fmt::Display for IsoDate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&humantime::format_rfc3339_seconds(self.0), f)
+    }
+}
+
 impl Serialize for IsoDate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&humantime::format_rfc3339_seconds(self.0))
+        serializer.collect_str(self)
     }
 }
 

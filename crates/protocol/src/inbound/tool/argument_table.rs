@@ -4,13 +4,12 @@
 
 use std::time::SystemTime;
 
-use resource::{Role, Uri};
+use resource::Role;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::arguments::SortOrder;
-use super::definitions::object_schema;
-use crate::json::raw_object::{RawMembers, RawObject};
+use super::arguments::{GrepMode, SortOrder};
+use crate::json::raw_object::{ObjectWriter, RawMembers, RawObject};
 
 /// How many URIs one call may have.
 const MAX_URIS: usize = 100;
@@ -25,7 +24,7 @@ macro_rules! tool_arguments {
         }
     ) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, Default)]
         pub struct $name {
             $(
                 #[doc = concat!("The ", stringify!($group), " arguments.")]
@@ -78,12 +77,11 @@ pub(super) struct ArgumentSpec {
     default: Option<u64>,
     least: Option<u64>,
     most: Option<u64>,
-    is_hidden: bool,
 }
 
 impl ArgumentSpec {
     pub(super) fn new(text: &'static str) -> Self {
-        Self { text, default: None, least: None, most: None, is_hidden: false }
+        Self { text, default: None, least: None, most: None }
     }
 
     pub(super) fn default(self, default: u64) -> Self {
@@ -96,11 +94,6 @@ impl ArgumentSpec {
 
     pub(super) fn most(self, most: u64) -> Self {
         Self { most: Some(most), ..self }
-    }
-
-    /// Accepts the argument, but does not offer it.
-    pub(super) fn hidden(self) -> Self {
-        Self { is_hidden: true, ..self }
     }
 }
 
@@ -119,7 +112,7 @@ impl DeclaredArgument {
     }
 
     fn schema(&self) -> Value {
-        let ArgumentSpec { text, default, least, most, .. } = self.spec;
+        let ArgumentSpec { text, default, least, most } = self.spec;
         let mut schema = (self.type_schema)();
         schema["description"] = match default {
             Some(default) => format!("{text}; default {default}").into(),
@@ -140,13 +133,23 @@ fn declared<T: ArgumentTable>() -> Vec<DeclaredArgument> {
     all
 }
 
-/// The input schema of a tool with these arguments.
-pub(super) fn input_schema<T: ArgumentTable>() -> Value {
-    let offered: Vec<_> = declared::<T>().into_iter().filter(|one| !one.spec.is_hidden).collect();
-    let properties: Map<String, Value> =
-        offered.iter().map(|one| (one.name.to_owned(), one.schema())).collect();
+/// The input schema of a tool with these arguments, the required ones first.
+pub(super) fn input_schema<T: ArgumentTable>() -> String {
+    let mut offered = declared::<T>();
+    offered.sort_by_key(|one| !one.is_required);
+    let mut properties = ObjectWriter::new();
+    for one in &offered {
+        properties.put_raw(one.name, &one.schema().to_string());
+    }
     let required = offered.iter().filter(|one| one.is_required).map(|one| one.name);
-    object_schema(properties.into(), &required.collect::<Vec<_>>())
+    let required: Vec<&str> = required.collect();
+    let mut schema = ObjectWriter::new();
+    schema.put_string("type", "object");
+    schema.put_raw("properties", &properties.finish());
+    if !required.is_empty() {
+        schema.put_raw("required", &Value::from(required).to_string());
+    }
+    schema.finish()
 }
 
 /// Decodes the arguments of a call, an object. The error is a message for the model.
@@ -156,8 +159,7 @@ pub(super) fn decode_arguments<T: ArgumentTable>(given: &str) -> Result<T, Strin
     let declared = declared::<T>();
     for (at, (name, _)) in given.iter().enumerate() {
         if !declared.iter().any(|one| one.name == name) {
-            let offered = declared.iter().filter(|one| !one.spec.is_hidden);
-            let names: Vec<&str> = offered.map(|one| one.name).collect();
+            let names: Vec<&str> = declared.iter().map(|one| one.name).collect();
             return Err(if T::HAS_GROUP {
                 format!("unknown argument `{name}`; valid arguments are {}", names.join(", "))
             } else {
@@ -262,30 +264,21 @@ impl ArgumentValue for f64 {
     }
 }
 
-impl ArgumentValue for Uri {
+/// An array of URIs or paths; a call may also pass a single string.
+impl ArgumentValue for Vec<String> {
     fn type_schema() -> Value {
-        String::type_schema()
-    }
-
-    fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
-        parse_uri(&parse::<String>(json)?)
-    }
-}
-
-/// An array of URIs; a call may also pass a single string.
-impl ArgumentValue for Vec<Uri> {
-    fn type_schema() -> Value {
-        json!({ "type": "array", "items": Uri::type_schema(), "minItems": 1, "maxItems": MAX_URIS })
+        let items = String::type_schema();
+        json!({ "type": "array", "items": items, "minItems": 1, "maxItems": MAX_URIS })
     }
 
     fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
         let one = || parse(json).map(|one| vec![one]);
-        let texts: Vec<String> =
+        let texts: Self =
             parse(json).or_else(|_| one()).map_err(|_| "an array of URIs".to_owned())?;
         if texts.is_empty() || texts.len() > MAX_URIS {
             return Err(format!("pass between 1 and {MAX_URIS} URIs per call"));
         }
-        texts.iter().map(|text| parse_uri(text)).collect()
+        Ok(texts)
     }
 }
 
@@ -325,6 +318,16 @@ impl ArgumentValue for SortOrder {
     }
 }
 
+impl ArgumentValue for GrepMode {
+    fn type_schema() -> Value {
+        choice_schema(Self::NAMES)
+    }
+
+    fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
+        parse_choice(json, Self::NAMES)
+    }
+}
+
 fn choice_schema<T>(choices: &[(&str, T)]) -> Value {
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     json!({ "type": "string", "enum": names })
@@ -345,10 +348,6 @@ fn one_of(names: &[&str]) -> String {
         [one, other] => format!("`{one}` or `{other}`"),
         _ => format!("one of `{}`", names.join("`, `")),
     }
-}
-
-fn parse_uri(text: &str) -> Result<Uri, String> {
-    Uri::parse(text).map_err(|error| format!("{text:?} is not a URI: {error}"))
 }
 
 fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {

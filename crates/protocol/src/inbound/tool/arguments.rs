@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use resource::{Role, Uri};
+use resource::Role;
 
 use super::argument_table::{
     ArgumentSpec, ArgumentTable, DeclaredArgument, take_argument, tool_arguments,
@@ -12,7 +12,7 @@ use crate::json::raw_object::RawMembers;
 tool_arguments! {
     /// Filters of a list or a search. A resource must match all that are given.
     FilterArguments {
-        collection: Option<Uri>, "Only resources in the collection with this URI";
+        collection: Option<String>, "Only resources in this collection, a URI or path";
         name: Option<String>, "Part of the name or title, ignoring case";
         uri: Option<String>,
             "Glob on the whole URI: * within a segment, ** across; e.g. **/*.{md,txt}";
@@ -31,7 +31,23 @@ tool_arguments! {
     ListArguments(filter: FilterArguments) {
         recursive: bool, "Include nested collections";
         sort: Option<SortOrder>, "Sort order. priority, modified and size: highest first";
+        links: bool, "Also return a resource_link block for each resource";
         cursor: Option<String>, "Cursor of the previous page. Keep the other arguments the same";
+    }
+}
+
+impl ListArguments {
+    /// Whether the call passes nothing that selects or orders resources.
+    pub fn is_empty(&self) -> bool {
+        let Self { filter, recursive, sort, links: _, cursor } = self;
+        filter.is_empty() && !recursive && sort.is_none() && cursor.is_none()
+    }
+}
+
+impl FilterArguments {
+    /// Whether there are no filters.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -68,19 +84,20 @@ tool_arguments! {
 tool_arguments! {
     /// Arguments of `resources_metadata`.
     MetadataArguments {
-        uris: Vec<Uri>, "URIs of the resources";
+        uris: Vec<String>, "URIs or paths of the resources";
     }
 }
 
 tool_arguments! {
     /// Arguments of `resources_read`.
     ReadArguments {
-        uri: Uri, "URI of the resource";
+        uri: String, "URI of the resource, or its path: code/src/main.rs";
         offset: Option<u64>, "First byte", default(0), least(0);
         max_bytes: Option<u64>, "Maximum number of bytes", default(DEFAULT_READ_BYTES), least(1);
         start_line: Option<u64>, "First line, counted from 1", least(1);
         max_lines: Option<u64>, "Maximum number of lines", least(1);
         max_tokens: Option<u64>, "Maximum number of tokens, estimated", least(1);
+        line_numbers: bool, "Put its number and a tab before each line";
         etag: Option<String>, "etag of the previous window. The call fails if the resource changed";
         format: Option<String>, "MIME type of the format to read, if there are several";
         part: Option<u64>, "Part to read, counted from 0, if there are several", least(0);
@@ -100,8 +117,8 @@ impl ReadArguments {
 tool_arguments! {
     /// Arguments of `resources_read_embedded`.
     ReadEmbeddedArguments {
-        uris: Vec<Uri>, "URIs of the resources";
-        max_bytes: u64, "Maximum bytes of content in total", default(256 << 10), least(1);
+        uris: Vec<String>, "URIs or paths of the resources";
+        max_bytes: u64, "Maximum bytes of content in total", default(64 << 10), least(1);
         media: bool, "Return images and audio as image and audio blocks";
     }
 }
@@ -111,17 +128,37 @@ tool_arguments! {
     GrepArguments(filter: FilterArguments) {
         pattern: String, "Regular expression for a line. No look-around, no back-references";
         ignore_case: bool, "Ignore case";
-        context: u64, "Lines of context around each match", default(2), least(0), most(20);
+        output: Option<GrepMode>,
+            "lines (default), files (URIs with counts), or blocks (embedded resources)";
+        context: u64, "Lines of context around each match", default(0), least(0), most(20);
         max_matches: u64, "Maximum number of matches", default(100), least(1), most(1000);
-        recursive: bool, "Ignored: a search always includes nested collections", hidden();
+        recursive: Option<bool>, "Include nested collections; default true";
         cursor: Option<String>, "Cursor of the previous call. Keep pattern and filters the same";
     }
+}
+
+/// What a search returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GrepMode {
+    /// The matching lines.
+    #[default]
+    Lines,
+    /// The resources that have matching lines.
+    Files,
+    /// The matching lines as embedded resources.
+    Blocks,
+}
+
+impl GrepMode {
+    /// The modes, by the names that a call passes.
+    pub(super) const NAMES: &[(&str, Self)] =
+        &[("lines", Self::Lines), ("files", Self::Files), ("blocks", Self::Blocks)];
 }
 
 tool_arguments! {
     /// Arguments of `resources_watch`.
     WatchArguments {
-        uris: Vec<Uri>, "URIs to watch. For a collection, its direct contents";
+        uris: Vec<String>, "URIs to watch. For a collection, its direct contents";
         handle: Option<String>, "Add to the watch with this handle";
     }
 }
@@ -129,7 +166,7 @@ tool_arguments! {
 tool_arguments! {
     /// Arguments of `resources_unwatch`.
     UnwatchArguments {
-        uris: Option<Vec<Uri>>, "URIs to stop watching; default all";
+        uris: Option<Vec<String>>, "URIs to stop watching; default all";
         handle: Option<String>, "Handle from resources_watch";
     }
 }
@@ -177,7 +214,7 @@ mod tests {
             "mount": "notes", "sort": "size", "recursive": true });
         let Ok(ToolArguments::List(list)) = read(BuiltinTool::List, &given) else { panic!() };
         assert_eq!(list.sort, Some(SortOrder::Size));
-        assert_eq!(list.filter.collection.unwrap().as_str(), "a:b");
+        assert_eq!(list.filter.collection.unwrap(), "a:b");
         assert!(list.filter.modified_since.is_some() && list.recursive);
     }
 
@@ -187,7 +224,6 @@ mod tests {
             (BuiltinTool::List, json!({ "order": 1 }), "`order`; valid arguments are collection"),
             (BuiltinTool::List, json!({ "sort": "age" }), "expected one of"),
             (BuiltinTool::List, json!({ "modified_since": "soon" }), "is not a time such as"),
-            (BuiltinTool::Read, json!({ "uri": "no uri" }), "is not a URI"),
             (BuiltinTool::Read, json!({ "uri": "a:b", "limit": 1 }), "unknown field `limit`"),
             (BuiltinTool::Read, json!({ "uri": "a:b", "offset": -1 }), "-1"),
             (BuiltinTool::Metadata, json!({ "uris": [] }), "between 1 and 100"),
@@ -218,7 +254,7 @@ mod tests {
             Ok(ToolArguments::Grep(grep)) => (grep.context, grep.max_matches),
             other => panic!("{other:?}"),
         };
-        assert_eq!(grep(json!({ "pattern": "a" })), (2, 100));
+        assert_eq!(grep(json!({ "pattern": "a" })), (0, 100));
         let [most, least] = [9999, 0].map(|n| {
             json!({ "pattern": "a", "context": n,
             "max_matches": n })
@@ -235,14 +271,18 @@ mod tests {
         );
     }
 
+    /// Models read the beginning of a schema best.
     #[test]
-    fn a_search_accepts_recursive_but_does_not_offer_it() {
-        let given = json!({ "pattern": "a", "recursive": true });
-        assert!(read(BuiltinTool::Grep, &given).is_ok());
-        let definition = BuiltinTool::Grep.definition();
-        assert!(!definition.json.as_str().contains("\"recursive\""));
-        let flaw = read(BuiltinTool::Grep, &json!({ "x": 1 })).unwrap_err();
-        assert!(!flaw.contains("recursive"), "{flaw}");
+    fn required_arguments_come_first() {
+        for tool in BuiltinTool::ALL {
+            let schema = tool.input_schema();
+            let parsed: Value = serde_json::from_str(&schema).unwrap();
+            for (at, name) in parsed["required"].as_array().into_iter().flatten().enumerate() {
+                assert_eq!(at, 0, "one required argument a tool");
+                let first = format!("{{\"type\":\"object\",\"properties\":{{{name}:");
+                assert!(schema.starts_with(&first), "{schema}");
+            }
+        }
     }
 
     #[test]

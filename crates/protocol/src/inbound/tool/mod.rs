@@ -14,7 +14,6 @@ pub mod watcher_status;
 use std::sync::{Arc, LazyLock};
 
 use resource::{Component, Json};
-use serde_json::Value;
 
 use crate::json::raw_object::RawObject;
 pub use output::ToolOutput;
@@ -58,7 +57,7 @@ macro_rules! builtin_tools {
                 }
             }
 
-            fn input_schema(self) -> Value {
+            fn input_schema(self) -> String {
                 match self {
                     $(Self::$tool => {
                         argument_table::input_schema::<arguments::$arguments>()
@@ -107,7 +106,7 @@ impl BuiltinTool {
     }
 
     fn define(self) -> Arc<Component> {
-        let json = definitions::definition_json(self).to_string().into();
+        let json = definitions::definition_json(self).into();
         Arc::new(Component { name: self.name().to_owned(), json })
     }
 }

@@ -1,340 +1,318 @@
 //! The structured content of the built-in tools' results, and its JSON encoding.
 //!
-//! `definitions` has the schema of each.
+//! Some hosts give a model this instead of the text. So it holds all that a model needs to go on,
+//! nothing twice, and nothing that only a program could use. `definitions` has the schema of each.
 
-use std::sync::Arc;
+use std::time::SystemTime;
 
-use bytes::Bytes;
-use resource::{Absence, Continuation, Resource, Slice, Template, Uri};
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::inbound::shape::resource::ResourceShape;
-use crate::inbound::shape::template::VariableShape;
-use crate::revision::Dialect;
+use crate::inbound::shape::resource::IsoDate;
 
 /// The structured content of a result, by tool.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
+#[serde(untagged)]
 pub enum ToolOutput {
     /// Output of `resources_list`.
     List(ListOutput),
+    /// Output of `resources_list` without arguments: the mounts.
+    Mounts {
+        /// The mounts.
+        mounts: Vec<MountRow>,
+    },
     /// Output of `resources_templates`.
     Templates(TemplatesOutput),
     /// Output of `resources_metadata`.
     Metadata(MetadataOutput),
     /// Output of `resources_read`.
     Read(ReadOutput),
-    /// Output of `resources_read_embedded`.
-    ReadEmbedded(ReadEmbeddedOutput),
     /// Output of `resources_grep`.
     Grep(GrepOutput),
     /// Output of `resources_watch`.
     Watch(WatchOutput),
-    /// Output of `resources_unwatch`: the URIs that are still watched.
-    Unwatch(Vec<Uri>),
+    /// Output of `resources_unwatch`.
+    Unwatch {
+        /// The URIs that are still watched.
+        watching: Vec<String>,
+    },
     /// Output of `resources_changes`.
     Changes(ChangesOutput),
 }
 
 /// Output of `resources_list`.
-#[derive(Debug)]
+#[derive(Debug, Default, serde::Serialize)]
 pub struct ListOutput {
     /// The resources of the page.
-    pub resources: Vec<Arc<Resource>>,
+    pub resources: Vec<ResourceRow>,
     /// The cursor of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// The sources that could not be listed.
-    pub absent: Vec<Absence>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<AbsentSource>,
+    /// What the list leaves out, if it is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A resource in a list. A member that says no more than the URI is missing.
+#[derive(Debug, Default, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceRow {
+    /// The URI.
+    pub uri: String,
+    /// The title, or a name for people if the URI does not show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The MIME type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// The estimated number of tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Whether it is a collection, such as a folder.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_collection: bool,
+    /// The time of the last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_modified: Option<String>,
+    /// The priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<f64>,
+}
+
+/// A mount in a list.
+#[derive(Debug, serde::Serialize)]
+pub struct MountRow {
+    /// The name.
+    pub name: String,
+    /// What it is, such as `folder`.
+    pub kind: &'static str,
+    /// The URI of its root, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// Its state, if it is not ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+}
+
+/// A source that could not be listed.
+#[derive(Debug, serde::Serialize)]
+pub struct AbsentSource {
+    /// The mount or collection.
+    pub what: String,
+    /// The reason.
+    pub why: String,
 }
 
 /// Output of `resources_templates`.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
 pub struct TemplatesOutput {
     /// The templates of the page.
-    pub templates: Vec<Arc<Template>>,
-    /// Whether `completion/complete` completes their variables.
-    pub is_completable: bool,
+    pub templates: Vec<TemplateRow>,
     /// The cursor of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// The sources that could not be listed.
-    pub absent: Vec<Absence>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<AbsentSource>,
+}
+
+/// A template in a list.
+#[derive(Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TemplateRow {
+    /// The template.
+    pub uri_template: String,
+    /// The name, with the mount if there is one.
+    pub name: String,
+    /// The description, or the title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The variables of which more than the name is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<VariableRow>,
+}
+
+/// A variable of a template.
+#[derive(Debug, serde::Serialize)]
+pub struct VariableRow {
+    /// The name.
+    pub name: String,
+    /// The description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The type, if it is not text.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
+    /// The value if none is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// The allowed values, if not all are.
+    #[serde(rename = "enum", skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
+    /// Whether it takes a list of values.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub list: bool,
 }
 
 /// Output of `resources_metadata`.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
 pub struct MetadataOutput {
-    /// The resources, each with the estimated number of its tokens.
-    pub resources: Vec<(Arc<Resource>, Option<u64>)>,
+    /// The resources.
+    pub resources: Vec<ResourceRow>,
     /// The URIs that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<UriFailure>,
 }
 
-/// Output of `resources_read`.
-#[derive(Debug)]
+/// Output of `resources_read`: one window. The text is missing if a content block holds it.
+#[derive(Debug, Default, serde::Serialize)]
 pub struct ReadOutput {
-    /// The URI that the call passed.
-    pub uri: Uri,
-    /// The window of each format, the primary format first.
-    pub parts: Vec<ReadPart>,
+    /// The URI, if the call named the resource in another way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// The content, if it is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The MIME type, if the content is not text.
+    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
+    pub mime: Option<String>,
+    /// The size of the whole in bytes, unless the window is the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_bytes: Option<u64>,
+    /// The part, if there are several, and how many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
+    /// The number of parts, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_parts: Option<usize>,
+    /// The arguments of the next window; missing at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextWindow>,
+    /// The version, if there is a next window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// What the text is, or why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
-/// The window of one format.
-#[derive(Debug)]
-pub struct ReadPart {
-    /// The resource, described for this format.
-    pub resource: Arc<Resource>,
-    /// Whether the content is text; then the bytes are UTF-8.
-    pub is_text: bool,
-    /// The content.
-    pub bytes: Bytes,
-    /// The range of the content.
-    pub slice: Slice,
-}
-
-/// Output of `resources_read_embedded`.
-#[derive(Debug, Default)]
-pub struct ReadEmbeddedOutput {
-    /// The embedded resources, each with the number of its bytes.
-    pub embedded: Vec<(Arc<Resource>, u64)>,
-    /// The resources that did not fit.
-    pub left: Vec<Arc<Resource>>,
-    /// The URIs that failed.
-    pub failed: Vec<UriFailure>,
+/// Where the next window starts.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NextWindow {
+    /// At a byte.
+    Offset(u64),
+    /// At a line.
+    StartLine(u64),
+    /// At the beginning of a part.
+    Part(usize),
 }
 
 /// Output of `resources_grep`.
-#[derive(Debug)]
+#[derive(Debug, Default, serde::Serialize)]
 pub struct GrepOutput {
-    /// The matching lines.
-    pub matches: Vec<GrepMatch>,
+    /// What all URIs below begin with, if there are several; the keys are the rest of them.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub base: String,
+    /// The lines, by resource: `12:text` for a match, `13-text` for context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<UriMap<Vec<String>>>,
+    /// The number of matching lines, by resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<UriMap<u64>>,
+    /// What people call the resources whose keys have percent-encoding.
+    #[serde(skip_serializing_if = "UriMap::is_empty")]
+    pub names: UriMap<String>,
     /// Number of resources searched.
     pub searched: u64,
     /// Number of resources skipped.
+    #[serde(skip_serializing_if = "is_zero")]
     pub skipped: u64,
     /// The cursor of the rest of the search.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// The sources that could not be listed.
-    pub absent: Vec<Absence>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<AbsentSource>,
+    /// What was not searched, if nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
-/// A matching line.
-#[derive(Debug)]
-pub struct GrepMatch {
-    /// The resource.
-    pub uri: Uri,
-    /// The number of the line, counted from 1.
-    pub line: u64,
-    /// The line.
-    pub text: String,
-    /// The number of the first line of `context`.
-    pub start_line: u64,
-    /// The line with the lines around it.
-    pub context: String,
+/// Values by URI, in order.
+#[derive(Debug, Default)]
+pub struct UriMap<T>(pub Vec<(String, T)>);
+
+impl<T> UriMap<T> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: Serialize> Serialize for UriMap<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (uri, value) in &self.0 {
+            map.serialize_entry(uri, value)?;
+        }
+        map.end()
+    }
 }
 
 /// Output of `resources_watch`.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
 pub struct WatchOutput {
     /// The handle of the watch.
     pub handle: String,
     /// The watched URIs.
-    pub watching: Vec<Uri>,
+    pub watching: Vec<String>,
     /// The URIs that failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<UriFailure>,
 }
 
 /// Output of `resources_changes`.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
 pub struct ChangesOutput {
     /// The changed URIs.
-    pub changed: Vec<Uri>,
+    pub changed: Vec<String>,
     /// Number of watched URIs.
     pub watching: usize,
     /// Whether more changes are waiting.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
 /// A URI of a call that failed.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
 pub struct UriFailure {
-    /// The URI.
-    pub uri: Uri,
+    /// The URI, as the call passed it.
+    pub uri: String,
     /// The error message.
     pub message: String,
 }
 
+/// A time as a row shows it; `None` if it is not of four digits of a year.
+pub fn time_text(time: SystemTime) -> Option<String> {
+    IsoDate::from_time(time).map(|date| date.to_string())
+}
+
 impl ToolOutput {
-    pub(super) fn to_json(&self, dialect: Dialect) -> Value {
-        match self {
-            Self::List(ListOutput { resources, cursor, absent }) => object([
-                ("resources", each(resources, |one| resource_json(one, dialect))),
-                ("cursor", cursor.as_deref().map(Value::from)),
-                ("absent", absent_json(absent)),
-            ]),
-            Self::Templates(TemplatesOutput { templates, is_completable, cursor, absent }) => {
-                object([
-                    ("templates", each(templates, |one| template_json(one, *is_completable))),
-                    ("cursor", cursor.as_deref().map(Value::from)),
-                    ("absent", absent_json(absent)),
-                ])
-            }
-            Self::Metadata(MetadataOutput { resources, failed }) => object([
-                (
-                    "resources",
-                    each(resources, |(one, tokens)| described_json(one, *tokens, dialect)),
-                ),
-                ("failed", failed_json(failed)),
-            ]),
-            Self::Read(read) => read.to_json(),
-            Self::ReadEmbedded(ReadEmbeddedOutput { embedded, left, failed }) => object([
-                ("embedded", each(embedded, |(one, returned)| embedded_json(one, *returned))),
-                ("left", each(left, |one| left_json(one)).filter(|_| !left.is_empty())),
-                ("failed", failed_json(failed)),
-            ]),
-            Self::Grep(GrepOutput { matches, searched, skipped, cursor, absent }) => object([
-                ("matches", each(matches, match_json)),
-                ("searched", Some((*searched).into())),
-                ("skipped", Some(*skipped).filter(|skipped| *skipped > 0).map(Value::from)),
-                ("cursor", cursor.as_deref().map(Value::from)),
-                ("absent", absent_json(absent)),
-            ]),
-            Self::Watch(WatchOutput { handle, watching, failed }) => object([
-                ("handle", Some(handle.as_str().into())),
-                ("watching", each(watching, uri_json)),
-                ("failed", failed_json(failed)),
-            ]),
-            Self::Unwatch(watching) => object([("watching", each(watching, uri_json))]),
-            Self::Changes(ChangesOutput { changed, watching, more }) => object([
-                ("changed", each(changed, uri_json)),
-                ("watching", Some((*watching).into())),
-                ("more", more.then(|| true.into())),
-            ]),
-        }
+    pub(super) fn to_json(&self) -> String {
+        // All keys are strings, and no float here is infinite or NaN.
+        serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
 }
 
-impl ReadOutput {
-    fn to_json(&self) -> Value {
-        let first = self.parts.first();
-        let slice = first.map(|first| &first.slice);
-        let resource = first.map(|first| &first.resource);
-        let next = slice.and_then(Slice::continuation).map(|next| match next {
-            Continuation::Offset(offset) => json!({ "offset": offset }),
-            Continuation::Line(line) => json!({ "start_line": line }),
-            Continuation::Part(part) => json!({ "part": part }),
-        });
-        let several = slice.filter(|slice| slice.total_parts > 1);
-        let text = |text: &String| Value::from(text.as_str());
-        object([
-            ("uri", Some(uri_json(&self.uri))),
-            ("mimeType", resource.and_then(|one| one.mime.as_ref()).map(text)),
-            ("etag", resource.and_then(|one| one.etag.as_ref()).map(text)),
-            ("total_bytes", slice.map(|slice| slice.total.into())),
-            ("returned", slice.map(|slice| slice.length.into())),
-            ("eof", slice.map(|slice| slice.continuation().is_none().into())),
-            ("part", several.map(|slice| slice.part.into())),
-            ("total_parts", several.map(|slice| slice.total_parts.into())),
-            ("next", next),
-            ("parts", each(&self.parts, read_part_json)),
-        ])
-    }
-}
-
-fn read_part_json(part: &ReadPart) -> Value {
-    let ReadPart { resource, is_text, bytes, slice } = part;
-    let text = std::str::from_utf8(bytes).ok().filter(|_| *is_text);
-    let blob = || base64_simd::STANDARD.encode_to_string(bytes).into();
-    object([
-        ("uri", Some(uri_json(&resource.uri))),
-        ("mimeType", resource.mime.as_deref().map(Value::from)),
-        ("text", text.map(Value::from)),
-        ("blob", text.is_none().then(blob)),
-        ("offset", Some(slice.offset.into())),
-        ("returned", Some(slice.length.into())),
-        ("total_bytes", Some(slice.total.into())),
-        ("start_line", slice.lines.as_ref().map(|lines| lines.start.into())),
-        ("lines", slice.lines.as_ref().map(|lines| lines.count.into())),
-    ])
-}
-
-/// The JSON of a resource as lists show it.
-pub(super) fn resource_json(resource: &Resource, dialect: Dialect) -> Value {
-    let shape = ResourceShape::for_list(resource, Dialect { full_metadata: true, ..dialect });
-    // Unknown members were sanitized on the way in; should one fail, it costs only this resource.
-    serde_json::to_value(shape).unwrap_or_else(|_| json!({ "uri": resource.uri.as_str() }))
-}
-
-fn described_json(resource: &Resource, tokens: Option<u64>, dialect: Dialect) -> Value {
-    let mut described = resource_json(resource, dialect);
-    if let Some(tokens) = tokens {
-        described["tokens"] = tokens.into();
-    }
-    described
-}
-
-fn template_json(template: &Template, is_completable: bool) -> Value {
-    let variables: Vec<&str> = template.uri.variables().collect();
-    let text = |text: &Option<String>| text.as_deref().map(Value::from);
-    object([
-        ("uriTemplate", Some(template.uri.as_str().into())),
-        ("name", Some(template.name.as_str().into())),
-        ("title", text(&template.title)),
-        ("description", text(&template.description)),
-        ("mimeType", text(&template.mime)),
-        ("completable", is_completable.then(|| variables.clone().into())),
-        ("variables", Some(variables.into())),
-        ("variable_details", (!template.variables.is_empty()).then(|| variables_json(template))),
-    ])
-}
-
-fn variables_json(template: &Template) -> Value {
-    let shape = |variable| VariableShape::new(variable, &template.uri);
-    let shapes: Vec<_> = template.variables.iter().map(shape).collect();
-    serde_json::to_value(shapes).expect("the JSON has only string keys")
-}
-
-fn embedded_json(resource: &Resource, returned: u64) -> Value {
-    object([
-        ("uri", Some(uri_json(&resource.uri))),
-        ("mimeType", resource.mime.as_deref().map(Value::from)),
-        ("returned", Some(returned.into())),
-    ])
-}
-
-fn left_json(resource: &Resource) -> Value {
-    object([
-        ("uri", Some(uri_json(&resource.uri))),
-        ("total_bytes", resource.size.map(Value::from)),
-        ("next", Some(json!({ "offset": 0 }))),
-    ])
-}
-
-fn match_json(found: &GrepMatch) -> Value {
-    let GrepMatch { uri, line, text, start_line, context } = found;
-    json!({ "uri": uri.as_str(), "line": line, "text": text, "start_line": start_line,
-        "context": context })
-}
-
-fn uri_json(uri: &Uri) -> Value {
-    uri.as_str().into()
-}
-
-fn absent_json(absent: &[Absence]) -> Option<Value> {
-    let one = |one: &Absence| json!({ "what": one.name, "why": one.reason });
-    each(absent, one).filter(|_| !absent.is_empty())
-}
-
-fn failed_json(failed: &[UriFailure]) -> Option<Value> {
-    let one = |one: &UriFailure| json!({ "uri": one.uri.as_str(), "message": one.message });
-    each(failed, one).filter(|_| !failed.is_empty())
-}
-
-/// An array with the JSON of each item.
-fn each<T>(items: &[T], one: impl Fn(&T) -> Value) -> Option<Value> {
-    Some(items.iter().map(one).collect())
-}
-
-/// An object with the members that have a value.
-fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
-    let present = |(name, value): (&str, Option<Value>)| Some((name.to_owned(), value?));
-    Value::Object(members.into_iter().filter_map(present).collect())
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

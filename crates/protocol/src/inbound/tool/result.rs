@@ -1,16 +1,17 @@
 //! The result of a built-in tool, and its JSON encoding.
 //!
-//! Content blocks are for models, structured content is for programs. Each is encoded as the
-//! client's revision defines it.
+//! Hosts show a model the structured content or the text blocks, so that each says all. Both are
+//! encoded as the client's revision defines them.
 
 use std::sync::Arc;
 
 use resource::{Body, Error, ErrorKind, MemberPlace, Part, Resource};
 use serde_json::{Value, json};
 
-use super::output::{ToolOutput, resource_json};
+use super::output::ToolOutput;
 use super::text::single_line;
 use crate::inbound::shape::embedded;
+use crate::inbound::shape::resource::ResourceShape;
 use crate::json::outgoing::Outgoing;
 use crate::revision::Dialect;
 
@@ -86,11 +87,11 @@ pub(crate) fn encode_tool_result(
     if is_error {
         tail.extend_from_slice(b",\"isError\":true");
     }
-    let mut member = |name: &str, value: &Value| {
-        tail.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+    let mut member = |name: &str, json: &str| {
+        tail.extend_from_slice(format!(",\"{name}\":{json}").as_bytes());
     };
     if let Some(structured) = structured.filter(|_| dialect.revision.knows_structure()) {
-        member("structuredContent", &structured.to_json(dialect));
+        member("structuredContent", &structured.to_json());
     }
     // The common members and the facts may both have members in `_meta`.
     let mut rest: Value = serde_json::from_str(common).unwrap_or_default();
@@ -98,7 +99,7 @@ pub(crate) fn encode_tool_result(
         rest["_meta"]["dev.refdesk/error"] = error_facts(&error);
     }
     for (name, value) in rest.as_object().into_iter().flatten() {
-        member(name, value);
+        member(name, &value.to_string());
     }
     tail.extend_from_slice(b"}}");
     message.push_json(tail);
@@ -172,6 +173,13 @@ fn push_content_block(
         ContentBlock::Embedded(part) => return embedded::push_embedded(part, dialect, head, into),
     }
     head
+}
+
+/// The JSON of a resource as lists show it.
+fn resource_json(resource: &Resource, dialect: Dialect) -> Value {
+    let shape = ResourceShape::for_list(resource, Dialect { full_metadata: true, ..dialect });
+    // Unknown members were sanitized on the way in; should one fail, it costs only this resource.
+    serde_json::to_value(shape).unwrap_or_else(|_| json!({ "uri": resource.uri.as_str() }))
 }
 
 fn set_meta(resource: &mut Arc<Resource>, name: &str, json: &Value) {

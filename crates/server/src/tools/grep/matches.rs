@@ -1,59 +1,80 @@
 //! Collects matching lines and builds the result of `resources_grep`.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use protocol::inbound::tool::output::{GrepMatch, GrepOutput};
+use protocol::inbound::tool::arguments::GrepMode;
+use protocol::inbound::tool::output::{AbsentSource, GrepOutput, UriMap};
 use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult};
-use resource::{Absence, Body, ByteSource, LineRange, Part, Resource, Slice, Uri};
+use resource::{Absence, Body, ByteSource, LineRange, Part, Resource, Slice};
 
-use super::super::list::write_absences;
+use super::super::rows::{absent_sources, decoded, write_absences};
 use super::line_scanner::{ContextLines, LineMatch};
 
 /// Maximum size of a result in bytes, and the overhead that each match adds to its lines.
 const MAX_RESULT_BYTES: usize = 1 << 20;
-const MATCH_OVERHEAD: usize = 256;
+const MATCH_OVERHEAD: usize = 32;
 /// Maximum size in bytes of one group of adjacent lines.
 const MAX_GROUP_BYTES: usize = 8 << 10;
 
 /// The matches of one call so far.
 pub(super) struct GrepMatches {
+    mode: GrepMode,
     max_matches: usize,
     bytes_left: usize,
-    matches: Vec<(Uri, LineMatch)>,
-    groups: Vec<ContextGroup>,
+    /// What counts for `max_matches`: lines, or resources.
+    count: usize,
+    resources: Vec<ResourceMatches>,
+    /// Whether nested collections were searched.
+    pub(super) was_recursive: bool,
     /// Counts of searched and of skipped resources.
     pub(super) searched: u64,
     pub(super) skipped: u64,
 }
 
-/// Overlapping or adjacent context lines of one resource, returned as one block.
-struct ContextGroup {
+/// The matches in one resource.
+struct ResourceMatches {
     resource: Arc<Resource>,
     total: u64,
+    count: u64,
+    /// The shown lines by number, each with whether it matches.
+    lines: BTreeMap<u64, (bool, String)>,
+    /// The same lines as groups, in the mode `blocks`.
+    groups: Vec<ContextGroup>,
+}
+
+/// Overlapping or adjacent context lines of one resource, returned as one block.
+struct ContextGroup {
     context: ContextLines,
     lines: Vec<u64>,
 }
 
-/// A point to roll back to: lengths of `matches` and `groups`, and the room left.
+/// A point to roll back to: the number of resources, the count, and the room left.
 pub(super) struct MatchCheckpoint(usize, usize, usize);
 
 impl GrepMatches {
-    /// An empty result that takes at most `most` matches.
-    pub(super) fn new(max_matches: usize) -> Self {
-        let (matches, groups) = (Vec::new(), Vec::new());
-        Self { max_matches, bytes_left: MAX_RESULT_BYTES, matches, groups, searched: 0, skipped: 0 }
+    /// An empty result that takes at most `max_matches` matches.
+    pub(super) fn new(mode: GrepMode, max_matches: usize) -> Self {
+        Self {
+            mode,
+            max_matches,
+            bytes_left: MAX_RESULT_BYTES,
+            count: 0,
+            resources: Vec::new(),
+            was_recursive: true,
+            searched: 0,
+            skipped: 0,
+        }
     }
 
     pub(super) fn checkpoint(&self) -> MatchCheckpoint {
-        MatchCheckpoint(self.matches.len(), self.groups.len(), self.bytes_left)
+        MatchCheckpoint(self.resources.len(), self.count, self.bytes_left)
     }
 
     /// Rolls back to the mark.
-    pub(super) fn roll_back(&mut self, MatchCheckpoint(matches, groups, room): &MatchCheckpoint) {
-        self.matches.truncate(*matches);
-        self.groups.truncate(*groups);
-        self.bytes_left = *room;
+    pub(super) fn roll_back(&mut self, MatchCheckpoint(resources, count, room): &MatchCheckpoint) {
+        self.resources.truncate(*resources);
+        (self.count, self.bytes_left) = (*count, *room);
     }
 
     /// Adds a match; returns `false` if it does not fit. `since` marks the start of its resource.
@@ -63,61 +84,157 @@ impl GrepMatches {
         (resource, total): (&Arc<Resource>, u64),
         hit: LineMatch,
     ) -> bool {
-        // Every line appears in a block and in the structured content, the match also in the text.
-        let takes = 2 * (hit.text.len() + hit.context.text.len()) + 3 * resource.uri.as_str().len();
-        let fits = takes + MATCH_OVERHEAD <= self.bytes_left || self.matches.is_empty();
-        if self.matches.len() >= self.max_matches || !fits {
+        let is_first = self.resources.len() == since.0;
+        let counts = self.mode != GrepMode::Files || is_first;
+        let uri = if is_first { 2 * resource.uri.as_str().len() } else { 0 };
+        // Every line is in the text and in the structured content, or in a block.
+        let takes = uri + 2 * (hit.text.len() + hit.context.text.len()) + MATCH_OVERHEAD;
+        let takes = if counts { takes } else { 0 };
+        let fits = takes <= self.bytes_left || self.count == 0;
+        if counts && (self.count >= self.max_matches || !fits) {
             return false;
         }
-        self.bytes_left = self.bytes_left.saturating_sub(takes + MATCH_OVERHEAD);
-        let before = self.groups.get_mut(since.1..).and_then(<[ContextGroup]>::last_mut);
-        if !before.is_some_and(|group| group.merge(&hit)) {
-            let (resource, stretch) = (Arc::clone(resource), hit.context.clone());
-            self.groups.push(ContextGroup {
-                resource,
-                total,
-                context: stretch,
-                lines: vec![hit.line],
-            });
+        self.bytes_left = self.bytes_left.saturating_sub(takes);
+        self.count += usize::from(counts);
+        if is_first {
+            self.resources.push(ResourceMatches::new(resource, total));
         }
-        self.matches.push((resource.uri.clone(), hit));
+        if let Some(matches) = self.resources.last_mut() {
+            matches.add(self.mode, hit);
+        }
         true
     }
 
     /// Builds the tool result, with the cursor if there is more to search.
     pub(super) fn into_result(self, cursor: Option<String>, absent: Vec<Absence>) -> ToolResult {
-        let lines = self.summary_text(cursor.as_deref(), &absent);
-        let Self { matches, groups, searched, skipped, .. } = self;
-        let matches = matches.into_iter().map(|(uri, hit)| {
-            let LineMatch { line, text, context } = hit;
-            GrepMatch { uri, line, text, start_line: context.line, context: context.text }
-        });
-        let matches = matches.collect();
-        let output = GrepOutput { matches, searched, skipped, cursor, absent };
-        let mut given = ToolResult::with_text(lines, ToolOutput::Grep(output));
-        given.blocks.extend(groups.into_iter().map(ContextGroup::into_block));
+        let absent = absent_sources(absent);
+        let is_over = cursor.is_none();
+        let note = (self.resources.is_empty() && is_over).then(|| self.empty_note(&absent));
+        let text = self.text(note.as_deref(), cursor.as_deref(), &absent);
+        let Self { mode, resources, searched, skipped, .. } = self;
+        let base = common_base(&resources).to_owned();
+        let uri = |one: &ResourceMatches| one.resource.uri.as_str()[base.len()..].to_owned();
+        let lines = |one: &ResourceMatches| (uri(one), one.line_texts());
+        let count = |one: &ResourceMatches| (uri(one), one.count);
+        let is_listed = mode == GrepMode::Lines;
+        let matches = is_listed.then(|| UriMap(resources.iter().map(lines).collect()));
+        let files = (!is_listed).then(|| UriMap(resources.iter().map(count).collect()));
+        let name = |one: &ResourceMatches| {
+            let key = uri(one);
+            key.contains('%').then(|| (key.clone(), decoded(&key)))
+        };
+        let names = UriMap(resources.iter().filter_map(name).collect());
+        let output =
+            GrepOutput { base, matches, files, names, searched, skipped, cursor, absent, note };
+        let mut given = ToolResult::with_text(text, ToolOutput::Grep(output));
+        given.blocks.extend(resources.into_iter().flat_map(ResourceMatches::into_blocks));
         given
     }
 
-    fn summary_text(&self, cursor: Option<&str>, absent: &[Absence]) -> TextLines {
-        let mut lines = TextLines::default();
-        let same = |one: &(Uri, LineMatch), other: &(Uri, LineMatch)| one.0 == other.0;
-        let resources = self.matches.chunk_by(same).count();
-        let (matches, searched) = (self.matches.len(), self.searched);
-        let mut total = format!("{matches} matches in {resources} resources; searched {searched}");
+    /// Says that nothing was found, and where the search did not look.
+    fn empty_note(&self, absent: &[AbsentSource]) -> String {
+        let mut note = format!("no matches; searched {} resources", self.searched);
         if self.skipped > 0 {
             let skipped = self.skipped;
-            let _ = write!(total, ", skipped {skipped} (binary, too large, or not readable)");
+            note.push_str(&format!(", skipped {skipped} (binary, too large, or not readable)"));
         }
-        lines.push(&total);
-        for (uri, LineMatch { line, text, .. }) in &self.matches {
-            lines.push(&format!("{uri}:{line}: {text}"));
+        if !self.was_recursive {
+            note.push_str("; nested folders were not searched");
+        }
+        if !absent.is_empty() {
+            note.push_str("; some sources could not be searched");
+        }
+        note
+    }
+
+    /// The resources, each followed by its lines.
+    fn text(&self, note: Option<&str>, cursor: Option<&str>, absent: &[AbsentSource]) -> TextLines {
+        let mut lines = TextLines::default();
+        let base = common_base(&self.resources);
+        if !base.is_empty() {
+            lines.push(&format!("below {base}"));
+        }
+        for one in &self.resources {
+            let uri = &one.resource.uri.as_str()[base.len()..];
+            let uri = match uri.contains('%') {
+                true => format!("{uri} ({})", decoded(uri)),
+                false => uri.to_owned(),
+            };
+            if self.mode == GrepMode::Lines {
+                lines.push(&uri);
+                for line in one.line_texts() {
+                    lines.push(&line);
+                }
+            } else {
+                lines.push(&format!("{uri}: {}", one.count));
+            }
+        }
+        if let Some(note) = note {
+            lines.push(note);
+        } else if self.skipped > 0 {
+            let skipped = self.skipped;
+            lines.push(&format!("skipped {skipped} (binary, too large, or not readable)"));
         }
         write_absences(&mut lines, absent);
         if let Some(cursor) = cursor {
             lines.push(&format!("there is more to search: call again with cursor {cursor}"));
         }
         lines
+    }
+}
+
+/// What the URIs of several resources begin with, up to a slash behind the authority.
+fn common_base(resources: &[ResourceMatches]) -> &str {
+    let mut uris = resources.iter().map(|one| one.resource.uri.as_str());
+    let (Some(first), true) = (uris.next(), resources.len() > 1) else { return "" };
+    let base = uris.fold(first, |base, uri| {
+        let common = base.bytes().zip(uri.bytes()).take_while(|(a, b)| a == b).count();
+        &base[..base.as_bytes()[..common]
+            .iter()
+            .rposition(|byte| *byte == b'/')
+            .map_or(0, |at| at + 1)]
+    });
+    let is_below_root =
+        base.split_once("://").is_some_and(|(_, path)| path.trim_start_matches('/').contains('/'));
+    if is_below_root { base } else { "" }
+}
+
+impl ResourceMatches {
+    fn new(resource: &Arc<Resource>, total: u64) -> Self {
+        let (lines, groups) = (BTreeMap::new(), Vec::new());
+        Self { resource: Arc::clone(resource), total, count: 0, lines, groups }
+    }
+
+    fn add(&mut self, mode: GrepMode, hit: LineMatch) {
+        self.count += 1;
+        match mode {
+            GrepMode::Files => {}
+            GrepMode::Lines => {
+                let around = hit.context.text.lines().filter(|_| !hit.context.is_truncated);
+                for (number, line) in (hit.context.line..).zip(around) {
+                    self.lines.entry(number).or_insert_with(|| (false, line.to_owned()));
+                }
+                self.lines.insert(hit.line, (true, hit.text));
+            }
+            GrepMode::Blocks => {
+                if !self.groups.last_mut().is_some_and(|group| group.merge(&hit)) {
+                    self.groups.push(ContextGroup { context: hit.context, lines: vec![hit.line] });
+                }
+            }
+        }
+    }
+
+    /// The lines as ripgrep writes them: `12:text` for a match, `13-text` for context.
+    fn line_texts(&self) -> Vec<String> {
+        let line = |(number, (is_match, text)): (&u64, &(bool, String))| {
+            format!("{number}{}{text}", if *is_match { ':' } else { '-' })
+        };
+        self.lines.iter().map(line).collect()
+    }
+
+    fn into_blocks(self) -> impl Iterator<Item = ContentBlock> {
+        let Self { resource, total, groups, .. } = self;
+        groups.into_iter().map(move |group| group.into_block(Arc::clone(&resource), total))
     }
 }
 
@@ -142,8 +259,8 @@ impl ContextGroup {
         true
     }
 
-    fn into_block(self) -> ContentBlock {
-        let Self { resource, total, context: stretch, lines } = self;
+    fn into_block(self, resource: Arc<Resource>, total: u64) -> ContentBlock {
+        let Self { context: stretch, lines } = self;
         let ContextLines { offset, line, text, is_truncated: cut } = stretch;
         let mut slice = Slice::new(offset, text.len() as u64, total);
         slice.lines =

@@ -27,7 +27,7 @@ use resource::{Cursor, Error, ErrorKind, Filter, Resource, Result, Uri};
 use tokio::time::{Instant, timeout_at};
 
 use super::busy_error;
-use super::filter::{build_filter, is_match};
+use super::filter::{build_filter, check_mount, is_match, resolve_collection};
 use super::recursive_list::RecursiveList;
 use crate::exchange::Exchange;
 use crate::server::Server;
@@ -52,8 +52,14 @@ pub(super) async fn grep_resources(
     exchange: &Exchange,
     grep: &GrepArguments,
 ) -> Result<ToolResult> {
-    let seal = format!("tool grep {:?} {:?} {}", grep.filter, grep.pattern, grep.ignore_case);
-    let opened = grep.cursor.as_deref().map(|text| server.seal.unseal(&seal, text)).transpose()?;
+    let ctx = &exchange.ctx;
+    check_mount(server, ctx, &grep.filter)?;
+    let parent = resolve_collection(server, ctx, &grep.filter).await?;
+    let recursive = grep.recursive.unwrap_or(true);
+    let seal =
+        format!("tool grep {:?} {:?} {} {recursive}", grep.filter, grep.pattern, grep.ignore_case);
+    let unseal = |text: &str| server.cursors.unseal(ctx, &seal, text);
+    let opened = grep.cursor.as_deref().map(unseal).transpose()?;
     let from = opened
         .map(|cursor| SearchPosition::decode(&cursor.0).ok_or_else(Error::bad_cursor))
         .transpose()?;
@@ -65,15 +71,15 @@ pub(super) async fn grep_resources(
         deadline,
         context_lines: grep.context as usize,
         resume: from.as_ref().and_then(|from| from.resume_line.clone()),
-        matches: GrepMatches::new(grep.max_matches as usize),
+        matches: GrepMatches::new(grep.output.unwrap_or_default(), grep.max_matches as usize),
         bytes: 0,
     };
-    let parent = grep.filter.collection.clone();
     let place = from.as_ref().map(|from| &from.list_position[..]);
-    let filter = build_filter(&grep.filter, true)?;
-    let mut walk = RecursiveList::new(server, &exchange.ctx, (parent, true, &filter), place)?;
+    let filter = build_filter(&grep.filter, recursive)?;
+    let mut walk = RecursiveList::new(server, ctx, (parent, recursive, &filter), place)?;
     let spot = search.search_all(&filter, &mut walk).await?;
-    let cursor = spot.map(|spot| server.seal.seal(&seal, &Cursor(spot.encode().into())));
+    let cursor = spot.map(|spot| server.cursors.seal(ctx, &seal, &Cursor(spot.encode().into())));
+    search.matches.was_recursive = recursive;
     Ok(search.matches.into_result(cursor, walk.absent))
 }
 

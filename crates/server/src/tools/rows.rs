@@ -1,0 +1,138 @@
+//! Rows of resources in the results of tools, and the same rows as lines of text.
+//!
+//! A row leaves out what its URI says: the name, and the type that the extension stands for.
+
+use std::collections::HashMap;
+
+use protocol::inbound::tool::TextLines;
+use protocol::inbound::tool::output::{AbsentSource, ResourceRow, time_text};
+use resource::{Absence, Provider, Resource, Uri, uri::percent_decode};
+
+/// How much of a description a list shows; `resources_metadata` shows all.
+const MAX_DESCRIPTION_CHARS: usize = 200;
+
+/// Which members a row has besides those of every row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RowDetails {
+    pub(super) modified: bool,
+    pub(super) priority: bool,
+    /// The MIME type even if the extension stands for it, and the whole description.
+    pub(super) whole: bool,
+}
+
+/// The rows of one page.
+pub(super) fn resource_rows<'a>(
+    provider: &dyn Provider,
+    resources: impl IntoIterator<Item = &'a Resource> + Clone,
+    details: RowDetails,
+) -> Vec<ResourceRow> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for resource in resources.clone() {
+        *counts.entry(&resource.name).or_default() += 1;
+    }
+    let row = |resource: &Resource| {
+        let repeats = counts.get(&*resource.name).is_some_and(|count| *count > 1);
+        ResourceRow {
+            title: row_title(provider, resource, repeats),
+            ..plain_row(resource, details)
+        }
+    };
+    resources.into_iter().map(row).collect()
+}
+
+fn plain_row(resource: &Resource, details: RowDetails) -> ResourceRow {
+    let notes = &resource.annotations;
+    let is_collection = resource.listable == Some(true);
+    let mime = resource.mime.clone().filter(|mime| {
+        let is_plain_folder = is_collection && mime == "inode/directory";
+        (details.whole || !last_segment(&resource.uri).contains('.')) && !is_plain_folder
+    });
+    let modified = notes.modified.filter(|_| details.modified);
+    ResourceRow {
+        uri: resource.uri.to_string(),
+        title: None,
+        description: resource.description.as_ref().map(|text| match details.whole {
+            true => text.clone(),
+            false => shortened(text),
+        }),
+        mime_type: mime,
+        size: resource.size.filter(|_| !is_collection),
+        tokens: None,
+        is_collection,
+        last_modified: modified.and_then(time_text),
+        priority: notes.priority.filter(|_| details.priority),
+    }
+}
+
+/// The title, or else what people call the resource, where the URI does not show it.
+fn row_title(provider: &dyn Provider, resource: &Resource, repeats: bool) -> Option<String> {
+    if resource.title.is_some() {
+        return resource.title.clone();
+    }
+    let shows_name = last_segment(&resource.uri) == resource.name;
+    if repeats {
+        return Some(path_in_mount(provider, &resource.uri));
+    }
+    (!shows_name).then(|| resource.name.clone())
+}
+
+/// The decoded path of a URI below the root of its mount.
+pub(super) fn path_in_mount(provider: &dyn Provider, uri: &Uri) -> String {
+    let text = decoded(uri.as_str());
+    let path = text.split_once("://").map_or(&*text, |(_, rest)| rest).trim_start_matches('/');
+    let mount = provider.facets().mounts.and_then(|mounts| mounts.mount_of(uri));
+    let inside = mount.and_then(|mount| path.strip_prefix(&mount)?.strip_prefix('/'));
+    inside.unwrap_or(path).to_owned()
+}
+
+/// The text without its percent-encoding.
+pub(super) fn decoded(text: &str) -> String {
+    String::from_utf8_lossy(&percent_decode(text)).into_owned()
+}
+
+/// The last segment of the path, as it is written.
+pub(super) fn last_segment(uri: &Uri) -> &str {
+    uri.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default()
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_DESCRIPTION_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A row as a line of text: `uri (folder, 12 bytes) title: description`.
+pub(super) fn row_line(row: &ResourceRow) -> String {
+    let facts = [
+        row.is_collection.then(|| "folder".to_owned()),
+        row.mime_type.clone(),
+        row.size.map(|size| format!("{size} bytes")),
+        row.tokens.map(|tokens| format!("about {tokens} tokens")),
+        row.last_modified.as_ref().map(|time| format!("changed {time}")),
+        row.priority.map(|priority| format!("priority {priority}")),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let mut line = row.uri.clone();
+    if !facts.is_empty() {
+        line.push_str(&format!(" ({})", facts.join(", ")));
+    }
+    let about = [&row.title, &row.description].into_iter().flatten().map(String::as_str);
+    let about: Vec<&str> = about.collect();
+    if !about.is_empty() {
+        line.push_str(&format!(" {}", about.join(": ")));
+    }
+    line
+}
+
+/// Appends a line for each source that could not be listed.
+pub(super) fn write_absences(lines: &mut TextLines, absent: &[AbsentSource]) {
+    for AbsentSource { what, why } in absent {
+        lines.push(&format!("not reached: {what} ({why})"));
+    }
+}
+
+/// The sources that could not be listed.
+pub(super) fn absent_sources(absent: Vec<Absence>) -> Vec<AbsentSource> {
+    absent.into_iter().map(|one| AbsentSource { what: one.name, why: one.reason }).collect()
+}
