@@ -66,7 +66,8 @@ def try_heads(target: Target, tally: Tally) -> None:
     for method in ("PUT", "PATCH", "TRACE", "CONNECT", "OPTIONS", "HEAD", "BREW", "post"):
         first = f"{method} {'127.0.0.1:80' if method == 'CONNECT' else '/mcp'} HTTP/1.1"
         refused(f"method {method}", wire.head(first, {"Host": "127.0.0.1"}), 0, 200, 204, 400, 403, 404, 405, 406)
-    for path in ("/../etc/passwd", "/mcp/../../etc/passwd", "/%2e%2e/etc/passwd", "/mcp%00", "//evil.example/mcp", "/" + "a" * 9000):
+    traversals = ("/../etc/passwd", "/mcp/../../etc/passwd", "/%2e%2e/etc/passwd", "/mcp%00", "//evil.example/mcp")
+    for path in (*traversals, "/" + "a" * 9000):
         refused(f"path {path[:30]}", wire.post(READ_BODY, READ_HEADERS, path=path), 400, 403, 404, 414)
     refused("a huge header", with_headers({"X-Big": "a" * 200_000}), 0, 431)
     refused("a header name that is huge", with_headers({"a" * 100_000: "x"}), 0, 400, 431)
@@ -174,7 +175,7 @@ def try_bodies(target: Target, tally: Tally) -> None:
     with target.connect() as connection:
         connection.send(chunked_head())
         answer = connection.exchange(b"1\r\n \r\n" * 600_000 + b"0\r\n\r\n")
-        tally.expect(answer.status in (0, 400, 413), "600,000 one-byte chunks", answer.status)
+        tally.expect(answer.status in (0, 400, 408, 413), "600,000 one-byte chunks", answer.status)
 
 
 def try_pipelining(target: Target, tally: Tally) -> None:
@@ -196,9 +197,10 @@ def try_slow_clients(target: Target, tally: Tally) -> None:
     """Headers, bodies and readers that take forever: each ends at `arrival`, here two seconds."""
     request = wire.stateless("resources/read", {"uri": "file:///project/large.txt"})
     small = wire.stateless("resources/read", READ)
+    before = target.open_files()
     heads = [target.connect() for _ in range(50)]
     bodies = [target.connect() for _ in range(50)]
-    readers = [target.connect() for _ in range(30)]
+    readers = [target.connect() for _ in range(10)]
     for connection in readers:
         connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.send(request)
@@ -215,9 +217,12 @@ def try_slow_clients(target: Target, tally: Tally) -> None:
         tally.expect(connection.exchange(b"").status in (0, 408), "a slow head")
     for connection in bodies:
         tally.expect(connection.exchange(b"").status in (0, 408), "a slow body")
-    time.sleep(1)
-    for connection in readers:
-        tally.expect(connection.is_closed(), "a slow reader")
+    # What the kernel still holds for a reader says nothing, so the server's own descriptors count.
+    end = time.monotonic() + 10
+    while (left := target.open_files() - before) > 5 and time.monotonic() < end:
+        time.sleep(0.1)
+    for _ in readers:
+        tally.expect(left <= 5, "a slow reader is given up", f"{left} descriptors")
     for connection in heads + bodies + readers:
         connection.close()
 

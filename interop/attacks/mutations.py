@@ -50,17 +50,17 @@ ODD = [
 ]  # fmt: skip
 
 
-def mutate(choice: random.Random, value: Any, depth: int = 0) -> Any:
+def mutate(choice: random.Random, value: Any) -> Any:
     """Replaces, removes, doubles or keeps parts of a value."""
     if choice.random() < 0.12:
         return choice.choice(ODD)
     if isinstance(value, dict):
-        items = [(key, mutate(choice, part, depth + 1)) for key, part in value.items() if choice.random() > 0.06]
+        items = [(key, mutate(choice, part)) for key, part in value.items() if choice.random() > 0.06]
         if choice.random() < 0.08:
             items.append((str(choice.choice(ODD))[:50], choice.choice(ODD)))
         return dict(items)
     if isinstance(value, list):
-        return [mutate(choice, part, depth + 1) for part in value] * choice.choice((1, 1, 1, 0, 3))
+        return [mutate(choice, part) for part in value] * choice.choice((1, 1, 1, 0, 3))
     if isinstance(value, str) and choice.random() < 0.15:
         place = choice.randrange(len(value) + 1)
         return value[:place] + choice.choice(("", "\x00", "%", "..", "/", "\u00e9", "{", "x" * 100)) + value[place + 1 :]

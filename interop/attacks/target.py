@@ -104,6 +104,9 @@ class Target:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) // 1024
 
+    def open_files(self) -> int:
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
     def last_log(self) -> str:
         return self.log.read_text(errors="replace")[-600:]
 

@@ -134,17 +134,6 @@ class Connection:
             return False
         return True
 
-    def is_closed(self) -> bool:
-        """Waits until the server closes, or for the timeout."""
-        try:
-            while self._file.read(65536):
-                pass
-        except ConnectionResetError:
-            return True
-        except TimeoutError:
-            return False
-        return True
-
     def answer(self) -> Answer:
         try:
             status, headers = self.answer_head()

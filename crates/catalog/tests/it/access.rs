@@ -67,6 +67,7 @@ fn memory(secrets: bool) -> Arc<MemoryProvider> {
             .text("file:///docs/secret", "word")
             .text("file:///secret.txt", "word")
             .text("file:///secret2.txt", "word")
+            .template("file:///secret/{id}", "{id}", &[("id", &["a"])])
             .tool("secret_tool", "{}", "{}")
             .prompt("secret_prompt", "{}", "{}");
         values.push("secret1");
@@ -162,7 +163,12 @@ async fn facets_transcript(catalog: &Catalog, ctx: &Context) -> Vec<String> {
     let (complete, search, relay) =
         (facets.complete.unwrap(), facets.search.unwrap(), facets.relay.unwrap());
     let resolved = BTreeMap::new();
-    for template in ["file:///app/t/{id}", "file:///vault/t/{id}", "file:///none/t/{id}"] {
+    for template in [
+        "file:///app/t/{id}",
+        "file:///app/secret/{id}",
+        "file:///vault/t/{id}",
+        "file:///none/t/{id}",
+    ] {
         let request =
             CompletionRequest { template, variable: "id", typed: "", resolved: &resolved };
         said.push(outcome(complete.complete(ctx, &request).await, |found| format!("{found:?}")));
