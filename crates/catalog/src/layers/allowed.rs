@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use resource::{
     CacheScope, Change, Complete, Completion, CompletionRequest, Component, ComponentCall,
-    ComponentKind, Content, Context, Error, Facets, Freshness, Interest, Json, Page, PageRequest,
-    PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, Search,
-    SearchHit, SearchRequest, Template, Uri, UriRewrite, UriTemplate, Watch,
+    ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness, Interest, Json, Page,
+    PageRequest, PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
+    Search, SearchHit, SearchRequest, Template, Uri, UriRewrite, UriTemplate, Watch,
 };
 
 use super::Layer;
@@ -213,7 +213,12 @@ impl Complete for AllowedProvider {
             return Err(unknown());
         }
         let inner = self.inner.facets().complete.ok_or_else(unknown)?;
-        let mut completion = inner.complete(ctx, request).await?;
+        // The words of a source would tell a template that is denied from one that is not there.
+        let completed = inner.complete(ctx, request).await;
+        let mut completion = completed.map_err(|error| match error.kind {
+            ErrorKind::Invalid => unknown(),
+            _ => error,
+        })?;
         let found = completion.values.len();
         let has_more = completion.total > found;
         completion.values.retain(|value| {

@@ -163,12 +163,7 @@ async fn facets_transcript(catalog: &Catalog, ctx: &Context) -> Vec<String> {
     let (complete, search, relay) =
         (facets.complete.unwrap(), facets.search.unwrap(), facets.relay.unwrap());
     let resolved = BTreeMap::new();
-    for template in [
-        "file:///app/t/{id}",
-        "file:///app/secret/{id}",
-        "file:///vault/t/{id}",
-        "file:///none/t/{id}",
-    ] {
+    for template in ["file:///app/t/{id}", "file:///vault/t/{id}", "file:///none/t/{id}"] {
         let request =
             CompletionRequest { template, variable: "id", typed: "", resolved: &resolved };
         said.push(outcome(complete.complete(ctx, &request).await, |found| format!("{found:?}")));
