@@ -37,6 +37,14 @@ impl Connection {
         Ok(body)
     }
 
+    /// Sends an `initialize` request; returns the id of the session.
+    pub(crate) async fn open_session(&mut self, request: &[u8]) -> anyhow::Result<String> {
+        self.stream.write_all(request).await.context("send a request")?;
+        let head = self.read_head().await?;
+        self.read_body(head.framing, None).await?;
+        head.session.with_context(|| format!("status {} and no session", head.status))
+    }
+
     /// Opens an SSE stream; its chunks are read one at a time.
     pub(crate) async fn open_stream(&mut self, request: &[u8]) -> anyhow::Result<()> {
         self.stream.write_all(request).await.context("send a request")?;
@@ -169,6 +177,7 @@ struct Head {
     framing: Framing,
     json: bool,
     events: bool,
+    session: Option<String>,
 }
 
 impl Head {
@@ -178,7 +187,7 @@ impl Head {
         let status = lines.next().and_then(|line| line.split(' ').nth(1));
         let status = status.and_then(|code| code.parse().ok()).context("read the status line")?;
         let mut framing = Framing::Length(0);
-        let (mut json, mut events) = (false, false);
+        let (mut json, mut events, mut session) = (false, false, None);
         for line in lines {
             let Some((name, value)) = line.split_once(':') else { continue };
             let value = value.trim();
@@ -189,8 +198,10 @@ impl Head {
             } else if name.eq_ignore_ascii_case("content-type") {
                 json = value.starts_with("application/json");
                 events = value.starts_with("text/event-stream");
+            } else if name.eq_ignore_ascii_case("mcp-session-id") {
+                session = Some(value.to_owned());
             }
         }
-        Ok(Self { status, framing, json, events })
+        Ok(Self { status, framing, json, events, session })
     }
 }

@@ -7,6 +7,7 @@ pub mod peer_bench;
 pub mod report;
 pub mod scaling_bench;
 pub mod search_bench;
+pub mod soak;
 pub mod test_data;
 
 mod dirwatch;
@@ -19,6 +20,8 @@ mod message;
 mod nginx;
 mod process_usage;
 mod server_process;
+mod soak_attackers;
+mod soak_clients;
 mod sse;
 mod stdio_pipe;
 mod verify;

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use bench::{
     gateway_bench, notification_bench, options::Options, peer_bench, report, scaling_bench,
-    search_bench,
+    search_bench, soak,
 };
 use clap::Parser;
 
@@ -16,6 +16,13 @@ fn main() -> anyhow::Result<()> {
 }
 
 async fn run(options: &Options) -> anyhow::Result<()> {
+    let mut tables = report::Tables::new(options.markdown);
+    if let Some(time) = options.soak {
+        let figures = soak::run(options, time).await?;
+        tables.soak(&figures);
+        tables.print().context("print the table")?;
+        return figures.verdict();
+    }
     let mut between = Vec::new();
     if !options.noise {
         // First, because it may install packages, which can fail.
@@ -28,7 +35,6 @@ async fn run(options: &Options) -> anyhow::Result<()> {
         beside_itself.extend(notification_bench::run(options).await?);
         beside_itself.extend(search_bench::run(options).await?);
     }
-    let mut tables = report::Tables::new(options.markdown);
     tables.versus(&beside_the_peer);
     tables.itself(&beside_itself);
     tables.through(&between);

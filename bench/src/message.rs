@@ -5,6 +5,36 @@ use serde_json::{Value, json};
 /// The protocol revision of every request.
 pub(crate) const REVISION: &str = "2026-07-28";
 
+/// The revision of sessions.
+const SESSION_REVISION: &str = "2025-11-25";
+
+/// A whole HTTP request of a session; without one it is `initialize`.
+pub(crate) fn session_request(host: &str, session: Option<&str>, uri: &str) -> Vec<u8> {
+    let (method, params) = match session {
+        Some(_) => ("resources/read", json!({ "uri": uri })),
+        None => (
+            "initialize",
+            json!({
+                "protocolVersion": SESSION_REVISION,
+                "capabilities": {},
+                "clientInfo": { "name": "bench", "version": "1.0.0" },
+            }),
+        ),
+    };
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let session = session.map_or_else(String::new, |id| format!("Mcp-Session-Id: {id}\r\n"));
+    format!(
+        "POST /mcp HTTP/1.1\r\n\
+         Host: {host}\r\n\
+         Content-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: {SESSION_REVISION}\r\n\
+         {session}Content-Length: {length}\r\n\r\n{body}",
+        length = body.len(),
+    )
+    .into_bytes()
+}
+
 /// One request, not yet bound to a transport.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchRequest {

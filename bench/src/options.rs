@@ -30,6 +30,9 @@ pub struct Options {
     /// Run the peer in place of refdesk: every ratio other than 1 is measurement noise.
     #[arg(long)]
     pub noise: bool,
+    /// Only soak: run 200 honest clients beside hostile ones for this time (`10m`, `120s`).
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub soak: Option<Duration>,
     /// Run only the workloads whose name contains this.
     #[arg(long, value_name = "WORDS")]
     pub only: Option<String>,
@@ -157,6 +160,17 @@ impl Options {
     pub fn wants(&self, work: &str) -> bool {
         self.only.as_deref().is_none_or(|words| work.contains(words))
     }
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.len().saturating_sub(1));
+    let seconds = match unit {
+        "m" => 60,
+        "s" => 1,
+        _ => return Err("write 10m or 120s".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "write 10m or 120s".to_owned())?;
+    Ok(Duration::from_secs(number * seconds))
 }
 
 fn sibling_program(name: &str) -> anyhow::Result<PathBuf> {

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     gateway_bench,
     peer_bench::{self, Comparison, CostTarget},
-    scaling_bench,
+    scaling_bench, soak,
 };
 
 /// Prints the current step to standard error; ignores write errors.
@@ -44,6 +44,11 @@ impl Tables {
         self.add(&through_cells(rows));
     }
 
+    /// Adds the figures of a soak.
+    pub fn soak(&mut self, figures: &soak::SoakFigures) {
+        self.add(&soak_cells(figures));
+    }
+
     fn add(&mut self, cells: &[Vec<String>]) {
         // Skip a table without rows.
         if cells.len() > 1 {
@@ -58,6 +63,26 @@ impl Tables {
     pub fn print(&self) -> io::Result<()> {
         io::stdout().write_all(self.texts.join("\n").as_bytes())
     }
+}
+
+fn soak_cells(figures: &soak::SoakFigures) -> Vec<Vec<String>> {
+    let soak::SoakFigures { quiet, attacked, .. } = figures;
+    let row = |name: &str, before: String, after: String| vec![name.to_owned(), before, after];
+    let count = |number: usize| number.to_string();
+    vec![
+        row("soak", "quiet".to_owned(), "under attack".to_owned()),
+        row("requests of honest clients", count(quiet.requests), count(attacked.requests)),
+        row("of them failed", count(quiet.failed), count(attacked.failed)),
+        row("p50", time(quiet.p50), time(attacked.p50)),
+        row("p99", time(quiet.p99), time(attacked.p99)),
+        row("slowest", time(quiet.slowest), time(attacked.slowest)),
+        row("changes told", count(quiet.changes), count(attacked.changes)),
+        row("memory at the end", bytes(figures.memory_start), bytes(figures.memory_end)),
+        row("memory in the middle", String::new(), bytes(figures.memory_half)),
+        row("peak memory", String::new(), bytes(figures.memory_peak)),
+        row("descriptors", count(figures.files_start), count(figures.files_end)),
+        row("processes left", String::new(), count(figures.processes_left)),
+    ]
 }
 
 fn versus_cells(rows: &[peer_bench::PeerRow]) -> Vec<Vec<String>> {

@@ -57,6 +57,10 @@ struct CompiledRule {
     covers_all: bool,
     /// The folders that the globs name before their first special character.
     roots: Vec<String>,
+    /// The same of the globs over public URIs.
+    public_roots: Vec<String>,
+    /// Whether some glob may match in any folder.
+    matches_anywhere: bool,
 }
 
 /// What is judged: a resource by both its names, or a tool or prompt.
@@ -106,6 +110,26 @@ impl AccessRules {
         self.allows_by_default
     }
 
+    /// Whether `principal` may use a method of `class` on something whose URI begins with `start`,
+    /// as far as the rules tell. `start` may end inside a path segment.
+    pub(crate) fn may_reach_from(
+        &self,
+        principal: &Principal,
+        class: MethodClass,
+        start: &Subject,
+    ) -> bool {
+        let rules = self.rules.iter().filter(|one| one.concerns(principal, class));
+        for one in rules {
+            if one.covers(&start.folder()) {
+                return one.rule.allows;
+            }
+            if one.rule.allows && one.may_match_from(start) {
+                return true;
+            }
+        }
+        self.allows_by_default
+    }
+
     /// Whether `principal` may use methods of `class` on anything at all, as far as the rules
     /// tell.
     pub(crate) fn may_reach(&self, principal: &Principal, class: MethodClass) -> bool {
@@ -130,20 +154,31 @@ impl MethodClass {
 impl CompiledRule {
     fn new(rule: AccessRule) -> std::result::Result<Self, GlobError> {
         let (mut paths, mut uris) = (Vec::new(), Vec::new());
-        let mut roots = Vec::new();
+        let (mut roots, mut public_roots) = (Vec::new(), Vec::new());
+        let mut matches_anywhere = false;
         for glob in &rule.globs {
-            let glob = glob.strip_suffix("/**").unwrap_or(glob);
-            let set = if glob.contains("://") { &mut uris } else { &mut paths };
-            set.push(MetadataRules::parse_glob(glob)?);
-            let literal = glob.split(['*', '?', '[', '{']).next().unwrap_or_default();
-            if glob.contains('/') && !glob.contains("://") {
-                roots.push(literal.trim_start_matches('/').to_owned());
+            let folder = glob.strip_suffix("/**").unwrap_or(glob);
+            // `docs/**` is the folder at the top, and a glob without a slash would match anywhere.
+            let is_tied = glob.contains('/');
+            let tied = format!("/{folder}");
+            let pattern = if is_tied && !folder.contains('/') { &tied } else { folder };
+            let literal = folder.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
+            let parsed = MetadataRules::parse_glob(pattern)?;
+            if folder.contains("://") {
+                uris.push(parsed);
+                public_roots.push(literal.to_owned());
+            } else {
+                paths.push(parsed);
+                matches_anywhere |= !is_tied;
+                if is_tied {
+                    roots.push(literal.trim_start_matches('/').to_owned());
+                }
             }
         }
         let covers_all = rule.globs.is_empty()
             || rule.globs.iter().any(|glob| matches!(glob.as_str(), "*" | "**" | "/**" | "/"));
         let (paths, uris) = (PathGlobSet::new(&paths)?, PathGlobSet::new(&uris)?);
-        Ok(Self { rule, paths, uris, covers_all, roots })
+        Ok(Self { rule, paths, uris, covers_all, roots, public_roots, matches_anywhere })
     }
 
     fn concerns(&self, principal: &Principal, class: MethodClass) -> bool {
@@ -159,6 +194,14 @@ impl CompiledRule {
         self.covers_all
             || folders_of(&subject.path).any(|path| self.paths.is_match(path))
             || subject.public.iter().any(|uri| folders_of(uri).any(|uri| self.uris.is_match(uri)))
+    }
+
+    /// Whether a glob may match something that begins with `start`.
+    fn may_match_from(&self, start: &Subject) -> bool {
+        let meets = |root: &str, start: &str| root.starts_with(start) || start.starts_with(root);
+        self.matches_anywhere
+            || self.roots.iter().any(|root| meets(root, &start.path))
+            || start.public.iter().any(|uri| self.public_roots.iter().any(|root| meets(root, uri)))
     }
 
     fn leads_through(&self, subject: &Subject) -> bool {
@@ -182,6 +225,19 @@ impl Subject {
         let behind = &local.as_str()[local.scheme().len() + 1..];
         let public = public.map(|public| decode(public.trim_end_matches('/')));
         Self { path: decode(behind.trim_matches('/')), public }
+    }
+
+    /// The beginning of URIs, in its local and public form.
+    pub(crate) fn start(local: &str, public: Option<&str>) -> Self {
+        let decode = |text: &str| String::from_utf8_lossy(&uri::percent_decode(text)).into_owned();
+        let behind = local.split_once(':').map_or("", |(_, behind)| behind);
+        Self { path: decode(behind.trim_start_matches('/')), public: public.map(decode) }
+    }
+
+    /// The folder in which a beginning of URIs ends.
+    fn folder(&self) -> Self {
+        let cut = |text: &str| text.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        Self { path: cut(&self.path), public: self.public.as_deref().map(cut) }
     }
 
     /// A tool or prompt by its local name.
@@ -266,6 +322,33 @@ mod tests {
             |path| rules.allow(&Principal::authenticated("ada"), MethodClass::List, &file(path));
         assert!(list("a") && list("a/b") && list("a/b/x.md"));
         assert!(!list("b") && !list("a/c") && !list("a/b/x.txt") && !may(&rules, "ada", "a"));
+    }
+
+    #[test]
+    fn a_glob_of_all_in_a_folder_is_tied_to_the_top() {
+        let rules = [rule(false, &["keys/**"], &[]), rule(true, &["docs/**"], &["ada"])];
+        let rules = AccessRules::new(rules).unwrap();
+        assert!(may(&rules, "ada", "docs/a.md") && may(&rules, "ada", "docs/keys/a.md"));
+        assert!(!may(&rules, "ada", "private/docs/a.md") && !may(&rules, "ada", "keys/a"));
+    }
+
+    #[test]
+    fn the_start_of_a_template_tells_whether_it_reaches_something() {
+        let rules = [rule(false, &["/a/no"], &[]), rule(true, &["/a/**", "/b-*"], &["ada"])];
+        let rules = AccessRules::new(rules).unwrap();
+        for (start, reaches) in [
+            ("note://", true),
+            ("note://a/", true),
+            ("note://a/n", true),
+            ("note://a/no/", false),
+            ("note://b-", true),
+            ("note://b-x/", true),
+            ("note://c/", false),
+        ] {
+            let subject = Subject::start(start, Some(start));
+            let ada = Principal::authenticated("ada");
+            assert_eq!(rules.may_reach_from(&ada, MethodClass::List, &subject), reaches, "{start}");
+        }
     }
 
     #[test]

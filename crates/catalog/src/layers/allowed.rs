@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use resource::{
     CacheScope, Change, Complete, Completion, CompletionRequest, Component, ComponentCall,
-    ComponentKind, Content, Context, Error, Facets, Freshness, Interest, Json, Page, PageRequest,
-    PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, Search,
-    SearchHit, SearchRequest, Template, Uri, UriRewrite, Watch,
+    ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness, Interest, Json, Page,
+    PageRequest, PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
+    Search, SearchHit, SearchRequest, Template, Uri, UriRewrite, UriTemplate, Watch,
 };
 
 use super::Layer;
@@ -55,6 +55,16 @@ impl AccessGate {
     fn allows(&self, ctx: &Context, class: MethodClass, uri: &Uri) -> bool {
         let subject = Subject::resource(uri, self.address.to_public(uri.as_str()).as_deref());
         self.rules.allow(ctx.principal(), class, &subject)
+    }
+
+    /// Whether a template may expand to something allowed, judged by its text before the first
+    /// variable.
+    fn allows_template(&self, ctx: &Context, class: MethodClass, template: &str) -> bool {
+        let start = template.split('{').next().unwrap_or_default();
+        let public = UriTemplate::parse(template).and_then(|one| self.address.join_template(&one));
+        let public = public.ok().map(|one| one.as_str().split('{').next().map(str::to_owned));
+        let subject = Subject::start(start, public.flatten().as_deref());
+        self.rules.may_reach_from(ctx.principal(), class, &subject)
     }
 
     /// `NotFound` for what is denied.
@@ -136,7 +146,11 @@ impl Provider for AllowedProvider {
         if !self.may_reach(ctx, MethodClass::List) {
             return Ok(Page::empty());
         }
-        self.inner.templates(ctx, paging).await
+        let fetch =
+            move |request: PageRequest| async move { self.inner.templates(ctx, &request).await };
+        let shows =
+            |one: &Template| self.gate.allows_template(ctx, MethodClass::List, one.uri.as_str());
+        Self::fill_page(paging, fetch, |one| shows(one)).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
@@ -195,11 +209,16 @@ impl Search for AllowedProvider {
 impl Complete for AllowedProvider {
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let unknown = || Error::invalid("there is no such template; list the templates");
-        if !self.may_reach(ctx, MethodClass::Complete) {
+        if !self.gate.allows_template(ctx, MethodClass::Complete, request.template) {
             return Err(unknown());
         }
         let inner = self.inner.facets().complete.ok_or_else(unknown)?;
-        let mut completion = inner.complete(ctx, request).await?;
+        // The words of a source would tell a template that is denied from one that is not there.
+        let completed = inner.complete(ctx, request).await;
+        let mut completion = completed.map_err(|error| match error.kind {
+            ErrorKind::Invalid => unknown(),
+            _ => error,
+        })?;
         let found = completion.values.len();
         let has_more = completion.total > found;
         completion.values.retain(|value| {

@@ -67,6 +67,7 @@ fn memory(secrets: bool) -> Arc<MemoryProvider> {
             .text("file:///docs/secret", "word")
             .text("file:///secret.txt", "word")
             .text("file:///secret2.txt", "word")
+            .template("file:///secret/{id}", "{id}", &[("id", &["a"])])
             .tool("secret_tool", "{}", "{}")
             .prompt("secret_prompt", "{}", "{}");
         values.push("secret1");

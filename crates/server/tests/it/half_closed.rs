@@ -45,6 +45,20 @@ async fn a_half_closed_client_gets_its_answer() {
     assert!(answer.len() > large.len() && answer.ends_with("0\r\n\r\n"), "{}", answer.len());
 }
 
+/// The end of the input may arrive together with the request: hyper then sees it before the handler
+/// has the whole body.
+#[tokio::test]
+async fn a_client_that_closes_its_half_at_once_gets_its_answer() {
+    let site = HttpFixture::open(default_server()).await;
+    for _ in 0..100 {
+        let mut stream = site.connect("POST", &read_headers(TEXT), &read(TEXT)).await;
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains("HTTP/1.1 200 "), "{answer:.200}");
+    }
+}
+
 /// A half-closed client may wait long: interim responses find out that it is still there.
 #[tokio::test]
 async fn a_half_closed_client_is_waited_for() {

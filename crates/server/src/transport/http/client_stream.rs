@@ -30,6 +30,10 @@ const PROBE_DELAYS: [Duration; 5] = [
 /// How long an answer to a half-closed client may rest before the client counts as one who left.
 const MAX_REST: Duration = Duration::from_secs(30);
 
+/// How often the end of the input is held back while nothing is at work. hyper may read it in the
+/// same turn as the last bytes of a request, before the handler has seen that the request is whole.
+const MAX_HELD_BACK: u8 = 2;
+
 /// A socket, or TLS over one.
 pub(super) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -71,6 +75,8 @@ pub(super) struct ClientStream {
     probe: Option<ClientProbe>,
     /// Runs while a half-closed client waits for the rest of its answer.
     rest: Option<Pin<Box<Sleep>>>,
+    /// How often the end of the input was held back.
+    held_back: u8,
 }
 
 struct ClientProbe {
@@ -86,7 +92,7 @@ impl ClientStream {
         timeout: Duration,
         phase: Arc<RequestPhase>,
     ) -> Self {
-        Self { stream, timeout, timer: None, phase, probe: None, rest: None }
+        Self { stream, timeout, timer: None, phase, probe: None, rest: None, held_back: 0 }
     }
 
     /// Starts, clears or checks the timer after an attempt to write.
@@ -157,6 +163,11 @@ impl AsyncRead for ClientStream {
             ANSWERING if has_ended => {
                 let rest = self.rest.get_or_insert_with(|| Box::pin(time::sleep(MAX_REST)));
                 rest.as_mut().poll(cx).map(Ok)
+            }
+            IDLE if has_ended && self.held_back < MAX_HELD_BACK => {
+                self.held_back += 1;
+                cx.waker().wake_by_ref();
+                Poll::Pending
             }
             _ => Poll::Ready(Ok(())),
         }

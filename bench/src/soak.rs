@@ -1,0 +1,271 @@
+//! Soak: 200 honest clients of all kinds, first alone, then beside hostile clients and servers.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::{Instant, sleep},
+};
+
+use crate::{
+    measure::percentile,
+    options::Options,
+    process_usage,
+    report::progress,
+    server_process::{self, ServerCommand, ServerProcess},
+    soak_attackers, soak_clients,
+};
+
+/// Files in the served folder.
+pub(crate) const FILES: usize = 200;
+/// How long the server gets to release what the clients held.
+const SETTLE_LIMIT: Duration = Duration::from_secs(40);
+/// An argument of every program behind refdesk, by which it is found in `/proc`.
+const MARK: &str = "refdesk-soak-upstream";
+
+/// What an honest client experienced.
+#[derive(Debug)]
+pub(crate) enum Experience {
+    /// It got the right answer after this time.
+    Answered(Duration),
+    /// It was told of a change.
+    Notified,
+    /// A request or stream failed.
+    Failed(String),
+}
+
+/// What the tasks of a phase share.
+#[derive(Clone)]
+pub(crate) struct SoakContext {
+    pub(crate) address: SocketAddr,
+    pub(crate) folder: PathBuf,
+    pub(crate) experiences: mpsc::UnboundedSender<Experience>,
+    /// Changes to true when the phase ends.
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+/// The experiences of one phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PhaseFigures {
+    /// Answered or failed requests.
+    pub requests: usize,
+    /// Failed requests and streams.
+    pub failed: usize,
+    /// Median latency.
+    pub p50: Duration,
+    /// 99th percentile latency.
+    pub p99: Duration,
+    /// The highest latency.
+    pub slowest: Duration,
+    /// Notifications that arrived.
+    pub changes: usize,
+}
+
+/// All figures of a soak.
+#[derive(Clone, Copy, Debug)]
+pub struct SoakFigures {
+    /// The honest clients alone.
+    pub quiet: PhaseFigures,
+    /// The honest clients beside hostile ones.
+    pub attacked: PhaseFigures,
+    /// Resident bytes after the quiet phase.
+    pub memory_start: u64,
+    /// Peak resident bytes.
+    pub memory_peak: u64,
+    /// Resident bytes in the middle of the attack.
+    pub memory_half: u64,
+    /// Resident bytes at the end.
+    pub memory_end: u64,
+    /// Open files before the first client.
+    pub files_start: usize,
+    /// Open files after the last client.
+    pub files_end: usize,
+    /// Processes that outlived the server.
+    pub processes_left: usize,
+}
+
+impl SoakFigures {
+    /// Fails if an honest client failed or waited too long, or if something was left.
+    ///
+    /// # Errors
+    /// When a condition of the soak does not hold.
+    pub fn verdict(&self) -> anyhow::Result<()> {
+        ensure!(self.attacked.failed == 0, "requests of honest clients failed");
+        ensure!(self.attacked.p99 <= self.quiet.p99 * 2, "honest clients waited too long");
+        ensure!(self.memory_end * 4 <= self.memory_half * 5, "memory grew in the second half");
+        ensure!(self.files_end <= self.files_start + 8, "descriptors were left open");
+        ensure!(self.processes_left == 0, "processes were left");
+        Ok(())
+    }
+}
+
+/// Runs the quiet phase for a fifth of `time`, and the attack for the rest.
+///
+/// # Errors
+/// When the server does not start, or its figures cannot be read.
+pub async fn run(options: &Options, time: Duration) -> anyhow::Result<SoakFigures> {
+    let folder = options.scratch()?.join("soak");
+    write_tree(&folder)?;
+    let program = options.refdesk()?;
+    let launch = ServerCommand::refdesk(&program, &folder.join("refdesk.toml"));
+    let (server, address) = server_process::start_http(&launch).await?;
+    let pipes = ServerCommand::refdesk(&program, &folder.join("pipe.toml"));
+    let files_start = open_files(server.pid)?;
+    progress("soak: 200 honest clients alone");
+    let site = Site { address, folder: &folder, pid: server.pid };
+    let (quiet, _) = phase(&pipes, site, time / 5, false).await?;
+    let memory_start = process_usage::memory(server.pid)?.resident;
+    progress("soak: the same beside hostile clients and servers");
+    let (attacked, memory_half) = phase(&pipes, site, time - time / 5, true).await?;
+    let (files_end, memory_end) = settle(&server, files_start).await?;
+    let memory_peak = process_usage::peak_memory(server.pid)?;
+    drop(server);
+    let processes_left = wait_for_processes().await?;
+    Ok(SoakFigures {
+        quiet,
+        attacked,
+        memory_start,
+        memory_half,
+        memory_peak,
+        memory_end,
+        files_start,
+        files_end,
+        processes_left,
+    })
+}
+
+/// The server under attack.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    address: SocketAddr,
+    folder: &'a Path,
+    pid: u32,
+}
+
+/// Runs one phase; returns its figures, and the resident bytes in its middle.
+async fn phase(
+    pipes: &ServerCommand,
+    site: Site<'_>,
+    time: Duration,
+    attacked: bool,
+) -> anyhow::Result<(PhaseFigures, u64)> {
+    let (experiences, received) = mpsc::unbounded_channel();
+    let (stop, stopped) = watch::channel(false);
+    let context = SoakContext {
+        address: site.address,
+        folder: site.folder.to_owned(),
+        experiences,
+        stop: stopped,
+    };
+    let mut tasks = JoinSet::new();
+    soak_clients::start(&mut tasks, &context, pipes)?;
+    if attacked {
+        soak_attackers::start(&mut tasks, &context);
+    }
+    drop(context);
+    sleep(time / 2).await;
+    let memory = process_usage::memory(site.pid)?.resident;
+    sleep(time / 2).await;
+    stop.send_replace(true);
+    while tasks.join_next().await.is_some() {}
+    Ok((evaluate(received), memory))
+}
+
+fn evaluate(mut received: mpsc::UnboundedReceiver<Experience>) -> PhaseFigures {
+    let mut figures = PhaseFigures::default();
+    let mut latencies = Vec::new();
+    while let Ok(experience) = received.try_recv() {
+        match experience {
+            Experience::Answered(latency) => latencies.push(latency),
+            Experience::Notified => figures.changes += 1,
+            Experience::Failed(why) => {
+                figures.failed += 1;
+                if figures.failed <= 5 {
+                    progress(&format!("soak: an honest client failed: {why}"));
+                }
+            }
+        }
+    }
+    latencies.sort_unstable();
+    figures.requests = latencies.len() + figures.failed;
+    figures.p50 = percentile(&latencies, 50);
+    figures.p99 = percentile(&latencies, 99);
+    figures.slowest = latencies.last().copied().unwrap_or_default();
+    figures
+}
+
+/// Waits until the server has closed what the clients held; returns its open files and memory.
+async fn settle(server: &ServerProcess, files_start: usize) -> anyhow::Result<(usize, u64)> {
+    let end = Instant::now() + SETTLE_LIMIT;
+    loop {
+        let files = open_files(server.pid)?;
+        if files <= files_start + 8 || Instant::now() > end {
+            return Ok((files, process_usage::memory(server.pid)?.resident));
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+async fn wait_for_processes() -> anyhow::Result<usize> {
+    let end = Instant::now() + Duration::from_secs(10);
+    loop {
+        let left = marked_processes()?;
+        if left == 0 || Instant::now() > end {
+            return Ok(left);
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+fn open_files(pid: u32) -> anyhow::Result<usize> {
+    Ok(fs::read_dir(format!("/proc/{pid}/fd")).context("read /proc/PID/fd")?.count())
+}
+
+fn marked_processes() -> anyhow::Result<usize> {
+    let mut count = 0;
+    for process in fs::read_dir("/proc").context("read /proc")? {
+        let path = process.context("read /proc")?.path().join("cmdline");
+        // A process may end meanwhile.
+        let command = fs::read(path).unwrap_or_default();
+        count += usize::from(memchr::memmem::find(&command, MARK.as_bytes()).is_some());
+    }
+    Ok(count)
+}
+
+/// Writes the served folder and the settings: for HTTP with hostile servers, for pipes without.
+fn write_tree(folder: &Path) -> anyhow::Result<()> {
+    let project = folder.join("project");
+    fs::create_dir_all(&project).context("create the soak's folder")?;
+    for number in 0..FILES {
+        fs::write(project.join(format!("{number}.txt")), format!("text {number}\n").repeat(50))?;
+    }
+    fs::write(project.join("large.log"), "xa".repeat(4 << 20)).context("write a large file")?;
+    fs::write(folder.join("pipe.toml"), base_settings()).context("write settings")?;
+    fs::write(folder.join("refdesk.toml"), settings()).context("write settings")
+}
+
+fn base_settings() -> String {
+    "[mounts.project]\nkind = \"fs\"\npath = \"project\"\n".to_owned()
+}
+
+/// The settings over HTTP: a folder beside servers that crash and flood.
+pub(crate) fn settings() -> String {
+    let flood = "while :; do yes flood | head -n 2000; yes flood | head -n 2000 >&2; sleep 1; done";
+    let crash = "sleep 0.1; exit 3";
+    let silent = "sleep 3600";
+    let mut text = base_settings();
+    for (name, script) in [("flood", flood), ("crash", crash), ("silent", silent)] {
+        let command = format!("[\"sh\", \"-c\", \"{script}\", \"{MARK}\"]");
+        text += &format!(
+            "[mounts.z-{name}]\nkind = \"upstream\"\ncommand = {command}\ntimeout = \"2 s\"\n"
+        );
+    }
+    text
+}
