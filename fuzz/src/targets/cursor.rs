@@ -6,8 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
 use machinery::{Packer, Unpacker};
-use protocol::CursorSeal;
-use resource::{Cursor, ErrorKind, PageRequest, Provider};
+use protocol::cursor::MAX_CURSOR_CHARS;
+use protocol::{CursorMac, CursorSeal, SealedCursor};
+use resource::{Cursor, Error, ErrorKind, PageRequest, Provider};
 use testkit::{FuzzTarget, MemoryProvider, local_context};
 
 use super::{run, text_of};
