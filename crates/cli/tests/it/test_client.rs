@@ -62,7 +62,10 @@ impl TestClient {
         for line in settings.lines() {
             let name = line.strip_prefix("[mounts.").and_then(|rest| rest.strip_suffix(']'));
             let Some(name) = name.filter(|name| !name.contains('.')) else { continue };
-            while self.state_of(name)["state"] == "starting" && Instant::now() < end {}
+            let uri = json!({ "uri": format!("refdesk://mounts/{name}") });
+            let mut is_starting =
+                || self.request("resources/read", uri.clone()).to_string().contains("starting");
+            while is_starting() && Instant::now() < end {}
         }
     }
 
