@@ -1,6 +1,8 @@
 //! End-to-end tests of folder mounts and static mounts.
 
 use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -261,4 +263,21 @@ fn long_work_reports_its_progress() {
     let reported = answer.find("\"method\":\"notifications/progress\"").expect("a report");
     let answered = answer.find("\"nextCursor\":").expect("an answer");
     assert!(reported < answered && answer.contains("\"progressToken\":\"t\""));
+}
+
+/// A host that closes its end of the pipe ends the conversation; that is no failure.
+#[test]
+fn a_client_that_reads_no_more_ends_the_program_quietly() {
+    let folder = project();
+    let mut command = refdesk(folder.path(), &["serve", "--stdio", "project"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().unwrap();
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    writeln!(input, "{message}").unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
+    drop(input);
 }

@@ -29,7 +29,7 @@ pub async fn serve(
         listened = read_messages(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),
         // The client has closed our output: no answer can reach it.
-        written = &mut writer => return written.map_err(io::Error::other)?,
+        written = &mut writer => return unless_closed(written.map_err(io::Error::other)?),
     };
     // Do not wait longer for a client that does not read its answers.
     let farewell = time::timeout(server.limits.shutdown_grace, async {
@@ -38,8 +38,16 @@ pub async fn serve(
         writer.await
     });
     match farewell.await {
-        Ok(written) => written.map_err(io::Error::other)?.and(listened),
+        Ok(written) => unless_closed(written.map_err(io::Error::other)?).and(listened),
         Err(_) => listened,
+    }
+}
+
+/// A client that closes its end of the pipe ends the conversation; that is no failure.
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Generator of fuzz inputs: mutations of valid examples, and sequences of odd pieces.
 
-/// The longest input. Few are longer than [`USUAL_INPUT_BYTES`].
+/// The longest input. Few are longer than two thousand bytes.
 pub const MAX_INPUT_BYTES: usize = 64 << 10;
 
 /// The longest of all but one in 256 inputs.
