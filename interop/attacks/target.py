@@ -114,10 +114,16 @@ class Target:
         return wire.Connection(self.address, timeout)
 
     def call(self, method: str, token: str | None = None, **params: Any) -> dict[str, Any]:
-        """Sends one stateless request on a new connection; returns the JSON-RPC message of the answer."""
+        """Sends one stateless request on a new connection; returns the JSON-RPC message of the answer.
+
+        The server may close the connection before it has read headers that are too long; the reset can overtake
+        its answer.
+        """
         with self.connect() as connection:
-            connection.send(wire.stateless(method, params, token=token or self.token))
-            return connection.answer().message()
+            try:
+                return connection.exchange(wire.stateless(method, params, token=token or self.token)).message()
+            except (BrokenPipeError, ConnectionResetError):
+                return {"error": {"message": "the server closed the connection"}}
 
     def tool(self, tool: str, token: str | None = None, /, **arguments: Any) -> dict[str, Any]:
         return self.call("tools/call", token, name=tool, arguments=arguments)
