@@ -99,13 +99,19 @@ impl FolderDescriptions<'_> {
         resource
     }
 
-    /// Returns the cached description of `name`, if `validity` shows that the file has not changed
-    /// since it was checked.
-    pub(super) fn get_if_valid(&self, name: &[u8], validity: &Validity) -> Option<Arc<Resource>> {
+    /// Returns the cached description of `name` and when it was checked, if `trust` shows that the
+    /// file has not changed since.
+    pub(super) fn get_if_valid(
+        &self,
+        name: &[u8],
+        validity: &Validity,
+    ) -> Option<(Arc<Resource>, CheckStamp)> {
         let kept = self.cache.cache.get(&self.path_hash(name))?;
-        let is_valid = kept.is_named(name)
-            && kept.checked_at.is_some_and(|stamp| validity.covers(stamp, name));
-        is_valid.then_some(kept.resource)
+        if !kept.is_named(name) {
+            return None;
+        }
+        let look = kept.checked_at.filter(|look| validity.covers(*look, name))?;
+        Some((kept.resource, look))
     }
 
     fn path_hash(&self, name: &[u8]) -> u64 {

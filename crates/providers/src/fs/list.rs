@@ -122,7 +122,13 @@ impl FsRoot {
         let mut series = self.description_cache.for_folder(shown);
         let mut page = Page { freshness: self.freshness, ..Page::empty() };
         let end = next.saturating_add(limit).saturating_add(MAX_SKIPPED_PER_PAGE);
-        page.items.reserve_exact(limit.min(names.len().saturating_sub(next)));
+        if let Some(trust) = &trust {
+            let known = (shown, &names);
+            page.items = self.page_cache.get_or_build(known, (next, limit), &series, trust);
+            next += page.items.len();
+            page.items.retain(|item| paging.shows(item));
+        }
+        page.items.reserve_exact((limit - page.items.len()).min(names.len().saturating_sub(next)));
         while page.items.len() < limit && next < end {
             let Some((name, kind)) = names.get(next) else { return Ok(page) };
             next += 1;
@@ -162,6 +168,14 @@ impl FsRoot {
             && opened < MAX_FOLDERS_PER_PAGE
         {
             budget.check_cancelled()?;
+            let mut cached = walk.take_cached_page(limit - page.items.len());
+            passed += cached.len();
+            cached.retain(|item| paging.shows(item));
+            passed -= cached.len();
+            page.items.append(&mut cached);
+            if page.items.len() >= limit {
+                break;
+            }
             match walk.next_step()? {
                 None => break,
                 Some(WalkStep::Skipped) => passed += 1,
@@ -201,7 +215,7 @@ impl FsRoot {
         validity: Option<&Validity>,
     ) -> Option<Arc<Resource>> {
         let trust = validity.filter(|_| kind == FileKind::File);
-        if let Some(resource) = trust.and_then(|trust| series.get_if_valid(name, trust)) {
+        if let Some((resource, _)) = trust.and_then(|trust| series.get_if_valid(name, trust)) {
             return Some(resource);
         }
         #[cfg(test)]

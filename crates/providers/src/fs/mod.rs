@@ -18,6 +18,7 @@ mod list;
 mod locate;
 mod mime;
 mod options;
+mod page_cache;
 mod path;
 mod read;
 mod root;

@@ -17,6 +17,7 @@ use super::folder_names::FolderNames;
 use super::ignore_rules::IgnoreRulesCache;
 use super::locate::Folder;
 use super::options::{HideFilter, ListingMode, Options, WatchMode};
+use super::page_cache::PageCache;
 use super::path::LocalPath;
 use super::watch::{FsWatchState, ListingSubscribers};
 use crate::file_watch::RescanLoop;
@@ -47,6 +48,7 @@ pub(super) struct FsRoot {
     pub(super) folder_cache: Cache<Vec<u8>, Arc<Folder>>,
     pub(super) name_cache: Cache<Vec<u8>, Arc<FolderNames>>,
     pub(super) description_cache: DescriptionCache,
+    pub(super) page_cache: PageCache,
     /// How old a change must be before its timestamp is reliable; see `is_settled`.
     pub(super) clock_margin: Duration,
     /// The folder scans in progress. A request that needs the same folder waits without a thread
@@ -96,6 +98,7 @@ impl FsRoot {
             folder_cache: Cache::new(CacheBounds::entries(open_folders)),
             name_cache: Cache::new(NAME_CACHE_BOUNDS),
             description_cache: DescriptionCache::new(watchable),
+            page_cache: PageCache::new(),
             watchable,
             clock_margin: margin,
             scan_flights: SingleFlight::default(),

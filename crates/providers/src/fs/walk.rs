@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use resource::{Absence, Filter};
+use resource::{Absence, Filter, Resource};
 
 use super::budget::WorkBudget;
 use super::cursor::{FsCursor, WalkMode};
@@ -46,6 +46,8 @@ struct WalkLevel<'a> {
     shown: LocalPath,
     descriptions: FolderDescriptions<'a>,
     validity: Option<Validity>,
+    /// True until the page cache was tried for this folder.
+    is_page_cache_untried: bool,
 }
 
 /// Current position of a walk.
@@ -103,6 +105,22 @@ impl<'a> TreeWalk<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns up to `most` files that follow in the folder just entered, as far as their cached
+    /// descriptions are valid.
+    pub(super) fn take_cached_page(&mut self, most: usize) -> Vec<Arc<Resource>> {
+        let Some(level) = self.levels.last_mut() else { return Vec::new() };
+        // Folders reached through links have no validity, so nothing here is hidden by its path.
+        let Some(trust) = level.validity.as_ref().filter(|_| level.is_page_cache_untried) else {
+            return Vec::new();
+        };
+        let known = (&level.shown, &level.names);
+        let place = (level.next, most);
+        let items = self.root.page_cache.get_or_build(known, place, &level.descriptions, trust);
+        level.is_page_cache_untried = false;
+        level.next += items.len();
+        items
     }
 
     /// Takes the next step; `None` at the end.
@@ -214,6 +232,7 @@ impl<'a> TreeWalk<'a> {
             shown,
             descriptions: series,
             validity: trust,
+            is_page_cache_untried: true,
         });
         Ok(())
     }

@@ -40,6 +40,8 @@ pub(super) struct WatchEntry {
 pub(super) struct ChangeSerials {
     /// At this serial, everything may have changed.
     floor: u64,
+    /// The serial of the last change.
+    latest: u64,
     names: Arc<HashMap<Vec<u8>, u64>>,
 }
 
@@ -68,7 +70,21 @@ impl Validity {
     /// True if the state of `name` from `look` is still valid.
     pub(crate) fn covers(&self, stamp: CheckStamp, name: &[u8]) -> bool {
         let changed = self.serials.names.get(name).copied().unwrap_or(0).max(self.serials.floor);
-        stamp.serial >= changed && self.now.saturating_sub(stamp.at) <= self.max_age
+        stamp.serial >= changed && self.is_recent(stamp)
+    }
+
+    /// True if the state of every file from `look` is still valid.
+    pub(crate) fn covers_all(&self, stamp: CheckStamp) -> bool {
+        stamp.serial >= self.serials.latest && self.is_recent(stamp)
+    }
+
+    /// Merges two checks, each of which is covered by this or was stamped by it.
+    pub(crate) fn merge(&self, one: CheckStamp, other: CheckStamp) -> CheckStamp {
+        CheckStamp { serial: self.serial, at: one.at.min(other.at) }
+    }
+
+    fn is_recent(&self, stamp: CheckStamp) -> bool {
+        self.now.saturating_sub(stamp.at) <= self.max_age
     }
 }
 
@@ -199,13 +215,14 @@ impl WatchTable {
 impl ChangeSerials {
     /// Everything changed at `serial`.
     fn all_changed_at(serial: u64) -> Self {
-        Self { floor: serial, names: Arc::default() }
+        Self { floor: serial, latest: serial, names: Arc::default() }
     }
 
     fn record(&mut self, name: Option<&[u8]>, serial: u64) {
         match name {
             Some(name) if self.names.len() < MAX_TRACKED_NAMES || self.names.contains_key(name) => {
                 Arc::make_mut(&mut self.names).insert(name.to_vec(), serial);
+                self.latest = serial;
             }
             _ => *self = Self::all_changed_at(serial),
         }
