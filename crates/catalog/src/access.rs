@@ -97,6 +97,9 @@ impl AccessRules {
         class: MethodClass,
         subject: &Subject,
     ) -> bool {
+        if !self.rules.is_empty() && subject.has_dot_segment() {
+            return false;
+        }
         let rules = self.rules.iter().filter(|one| one.concerns(principal, class));
         for one in rules {
             if one.covers(subject) {
@@ -218,10 +221,13 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     slashes.filter(|folder| !folder.is_empty()).chain([path])
 }
 
+fn decode(text: &str) -> String {
+    String::from_utf8_lossy(&uri::percent_decode(text)).into_owned()
+}
+
 impl Subject {
     /// A resource with the local and the public form of its URI.
     pub(crate) fn resource(local: &Uri, public: Option<&str>) -> Self {
-        let decode = |text: &str| String::from_utf8_lossy(&uri::percent_decode(text)).into_owned();
         let behind = &local.as_str()[local.scheme().len() + 1..];
         let public = public.map(|public| decode(public.trim_end_matches('/')));
         Self { path: decode(behind.trim_matches('/')), public }
@@ -229,7 +235,6 @@ impl Subject {
 
     /// The beginning of URIs, in its local and public form.
     pub(crate) fn start(local: &str, public: Option<&str>) -> Self {
-        let decode = |text: &str| String::from_utf8_lossy(&uri::percent_decode(text)).into_owned();
         let behind = local.split_once(':').map_or("", |(_, behind)| behind);
         Self { path: decode(behind.trim_start_matches('/')), public: public.map(decode) }
     }
@@ -238,6 +243,11 @@ impl Subject {
     fn folder(&self) -> Self {
         let cut = |text: &str| text.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
         Self { path: cut(&self.path), public: self.public.as_deref().map(cut) }
+    }
+
+    /// Whether a server could resolve the path to another one than the rules see.
+    fn has_dot_segment(&self) -> bool {
+        self.path.split(['/', '\\']).any(|segment| matches!(segment, "." | ".."))
     }
 
     /// A tool or prompt by its local name.
@@ -349,6 +359,15 @@ mod tests {
             let ada = Principal::authenticated("ada");
             assert_eq!(rules.may_reach_from(&ada, MethodClass::List, &subject), reaches, "{start}");
         }
+    }
+
+    #[test]
+    fn a_path_that_a_server_may_resolve_to_another_one_is_denied() {
+        let rules = AccessRules::new([rule(true, &["docs/**"], &["ada"])]).unwrap();
+        for path in ["docs/../secret", "docs/%2e%2e/secret", "docs/./a", "docs/..%5Csecret"] {
+            assert!(!may(&rules, "ada", path), "{path}");
+        }
+        assert!(may(&rules, "ada", "docs/..a") && may(&rules, "ada", "docs/a.."));
     }
 
     #[test]
