@@ -76,18 +76,24 @@ impl RootDir {
         })
     }
 
-    /// Returns the handle of the root; an error if it is gone.
-    pub(super) fn handle(&self) -> io::Result<DirHandle> {
-        Ok(self.current()?.handle.clone())
+    /// Returns the handle of the root and its stamp; an error if it is gone.
+    pub(super) fn handle(&self) -> io::Result<(DirHandle, FileStamp)> {
+        let (open, stamp) = self.current()?;
+        Ok((open.handle.clone(), stamp))
     }
 
-    /// Returns the folder at the root's path, opened anew if another folder is there now.
-    fn current(&self) -> io::Result<Arc<OpenRoot>> {
+    /// Returns the folder at the root's path and its stamp, opened anew if another folder is there
+    /// now.
+    fn current(&self) -> io::Result<(Arc<OpenRoot>, FileStamp)> {
         let open = self.current.read().clone();
-        match stat(&self.path) {
+        let stamp = match stat(&self.path).map(|stat| FileStamp::of(&stat)) {
             // The open handle keeps the inode number from being used again.
-            Ok(stat) if FileStamp::of(&stat).identity() == open.stamp.identity() => {}
-            Ok(_) => return self.reopen(),
+            Ok(stamp) if stamp.identity() == open.stamp.identity() => stamp,
+            Ok(_) => {
+                let open = self.reopen()?;
+                let stamp = open.stamp;
+                return Ok((open, stamp));
+            }
             Err(error) if is_not_found(&error.into()) => {
                 if !self.is_gone.swap(true, Ordering::Relaxed) {
                     self.record_change();
@@ -95,12 +101,12 @@ impl RootDir {
                 return Err(not_found());
             }
             // This process may no longer look up the path, and still use the open folder.
-            Err(_) => {}
-        }
+            Err(_) => open.handle.stat()?,
+        };
         if self.is_gone.load(Ordering::Relaxed) && self.is_gone.swap(false, Ordering::Relaxed) {
             self.record_change();
         }
-        Ok(open)
+        Ok((open, stamp))
     }
 
     fn reopen(&self) -> io::Result<Arc<OpenRoot>> {
@@ -184,7 +190,7 @@ impl RootDir {
         path: &LocalPath,
         mut visit: impl FnMut(&DirHandle, &[(DirHandle, Vec<u8>)], &[u8]),
     ) -> io::Result<LocalPath> {
-        let root = self.current()?;
+        let (root, _) = self.current()?;
         let mut trail: Vec<(DirHandle, Vec<u8>)> = Vec::new();
         let mut ahead = reversed_names(path.as_bytes());
         let mut links = 0;
@@ -219,7 +225,7 @@ impl RootDir {
     /// Reads the small file at `path`, following links; an error if it is larger than `most` bytes.
     pub(super) fn read_small_file(&self, path: &LocalPath, most: u64) -> io::Result<Vec<u8>> {
         let real = self.without_links(path)?;
-        let mut folder = self.handle()?;
+        let (mut folder, _) = self.handle()?;
         let mut names = real.names().peekable();
         while let Some(name) = names.next() {
             if names.peek().is_none() {

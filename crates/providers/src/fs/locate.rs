@@ -103,9 +103,9 @@ impl Folder {
 }
 
 impl FsRoot {
-    /// Returns the handle of the root. Lets subscriptions check everything if another folder is
-    /// there now, or none.
-    pub(super) fn root_handle(&self) -> io::Result<DirHandle> {
+    /// Returns the handle of the root and its stamp. Lets subscriptions check everything if another
+    /// folder is there now, or none.
+    pub(super) fn root_handle(&self) -> io::Result<(DirHandle, FileStamp)> {
         let handle = self.dir.handle();
         if self.dir.take_replaced() {
             self.rescan_loop.check_everything();
@@ -118,8 +118,7 @@ impl FsRoot {
 
     /// Returns the root folder.
     pub(super) fn root_folder(&self) -> io::Result<Arc<Folder>> {
-        let handle = self.root_handle()?;
-        let stamp = handle.stat()?;
+        let (handle, stamp) = self.root_handle()?;
         if let Some(top) = self.folder_cache.get(&b""[..])
             && top.is_current(&stamp)
         {
@@ -210,6 +209,10 @@ impl FsRoot {
     pub(super) fn find_child(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<PathEntry> {
         match folder.handle.stat_child(name)? {
             stamp if stamp.kind == FileKind::Symlink => self.follow_link(folder, name),
+            stamp if stamp.kind == FileKind::File && folder.has_known_file(name) => {
+                let (folder, name) = (folder.clone(), name.to_vec());
+                Ok(PathEntry::File(VisibleFile { folder, name, stamp, file: None }))
+            }
             stamp => self.find_plain_child(folder, name, stamp),
         }
     }

@@ -8,6 +8,7 @@ mod cache_guard;
 mod chunks;
 mod complete;
 mod confine;
+mod content_cache;
 mod cursor;
 mod describe;
 mod description_cache;

@@ -69,6 +69,9 @@ impl FsRoot {
         window: &Window,
         budget: &WorkBudget,
     ) -> Result<Content, FsError> {
+        if let Some(part) = self.cached_part(uri, requested, window)? {
+            return Ok(Content::Parts(vec![part]));
+        }
         let leaf = match self.find_and_open(&requested.path)? {
             PathEntry::Folder(folder) => {
                 let (name, stamp) = (requested.path.name(), &folder.stamp);
@@ -84,14 +87,37 @@ impl FsRoot {
         let (file, stamp) = (Arc::new(file), leaf.stamp);
         let opened = OpenFile { file: file.clone(), stamp, resource };
         let part = match window {
-            Window::Whole { limit } => opened.read_whole(*limit, budget)?,
+            Window::Whole { limit } => {
+                let is_cacheable = self.content_cache.accepts(&stamp);
+                let part = opened.read_whole(*limit, budget)?;
+                check_unchanged(&file, &stamp)?;
+                if is_cacheable {
+                    self.content_cache.insert(stamp, &part);
+                }
+                part
+            }
             Window::Part { offset, length, etag } => {
                 opened.check_etag(etag.as_deref())?;
-                opened.read_part(*offset, *length, budget)?
+                let part = opened.read_part(*offset, *length, budget)?;
+                check_unchanged(&file, &stamp)?;
+                part
             }
         };
-        check_unchanged(&file, &stamp)?;
         Ok(Content::Parts(vec![part]))
+    }
+
+    /// Returns the whole file from the cache, if it is there and the file is unchanged.
+    fn cached_part(
+        &self,
+        uri: &Uri,
+        requested: &UriPath,
+        window: &Window,
+    ) -> io::Result<Option<Part>> {
+        let Window::Whole { limit } = *window else { return Ok(None) };
+        let Some(content) = self.content_cache.get(uri) else { return Ok(None) };
+        let found = self.find(&requested.path)?;
+        let is_current = matches!(&found, PathEntry::File(file) if file.stamp == content.stamp);
+        Ok((is_current && content.stamp.size <= limit).then(|| content.part()))
     }
 }
 

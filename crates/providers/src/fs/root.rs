@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::cache_guard::CacheGuards;
 use super::confine::RootDir;
+use super::content_cache::ContentCache;
 use super::description_cache::DescriptionCache;
 use super::error::{FsError, is_descriptor_shortage, is_not_found};
 use super::folder_names::FolderNames;
@@ -49,6 +50,7 @@ pub(super) struct FsRoot {
     pub(super) name_cache: Cache<Vec<u8>, Arc<FolderNames>>,
     pub(super) description_cache: DescriptionCache,
     pub(super) page_cache: PageCache,
+    pub(super) content_cache: ContentCache,
     /// How old a change must be before its timestamp is reliable; see `is_settled`.
     pub(super) clock_margin: Duration,
     /// The folder scans in progress. A request that needs the same folder waits without a thread
@@ -99,6 +101,7 @@ impl FsRoot {
             name_cache: Cache::new(NAME_CACHE_BOUNDS),
             description_cache: DescriptionCache::new(watchable),
             page_cache: PageCache::new(),
+            content_cache: ContentCache::new(margin),
             watchable,
             clock_margin: margin,
             scan_flights: SingleFlight::default(),

@@ -3,6 +3,7 @@
 mod cancellation;
 mod completing;
 mod confinement;
+mod content_cache;
 mod contract;
 mod folder_cache;
 mod git_check_ignore;
