@@ -113,9 +113,7 @@ impl Catalog {
         paging: &PageRequest,
     ) -> Result<Page<Component>> {
         let Some(relay) = mount.relay().filter(|relay| relay.may_have(kind)) else {
-            // Neutral, so that it does not shorten the TTL of the other mounts' lists.
-            let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Public };
-            return Ok(Page { freshness, ..Page::empty() });
+            return Ok(neutral_page());
         };
         let mut page = relay.list_components(ctx, kind, &*mount.address, paging).await?;
         if mount.is_fallback() {
@@ -130,6 +128,24 @@ impl Catalog {
             Arc::make_mut(item).name = public;
         }
         Ok(page)
+    }
+
+    /// Lists one page of all mounts: of the tools that clients find by search, or of what is in the
+    /// list.
+    async fn list_merged(
+        &self,
+        ctx: &Context,
+        (kind, by_search): (ComponentKind, bool),
+        paging: &PageRequest,
+    ) -> Result<Page<Component>> {
+        let mounts = &self.mounts_for(ctx);
+        let offered = |mount, paging: PageRequest| async move {
+            if is_searched(mount, kind) != by_search {
+                return Ok(neutral_page());
+            }
+            self.list_mount_components(ctx, (mounts, mount), kind, &paging).await
+        };
+        merge::merge_pages(mounts, paging, offered).await
     }
 
     /// Finds the mount that has the tool or prompt `public`, and its local name there.
@@ -202,11 +218,21 @@ impl Relay for Catalog {
         _names: &dyn UriRewrite,
         paging: &PageRequest,
     ) -> Result<Page<Component>> {
-        let mounts = &self.mounts_for(ctx);
-        let offered = |mount, paging: PageRequest| async move {
-            self.list_mount_components(ctx, (mounts, mount), kind, &paging).await
-        };
-        merge::merge_pages(mounts, paging, offered).await
+        self.list_merged(ctx, (kind, false), paging).await
+    }
+
+    fn has_searched_tools(&self) -> bool {
+        let searched = |mount: &Arc<Mount>| mount.tools_by_search;
+        self.mounts().iter().any(searched)
+    }
+
+    async fn list_searched_tools(
+        &self,
+        ctx: &Context,
+        _names: &dyn UriRewrite,
+        paging: &PageRequest,
+    ) -> Result<Page<Component>> {
+        self.list_merged(ctx, (ComponentKind::Tool, true), paging).await
     }
 
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
@@ -239,6 +265,17 @@ impl Relay for Catalog {
         let completed = relay.complete_prompt(ctx, &request).await;
         completed.map_err(|error| mount.with_mount_name(error))
     }
+}
+
+/// Whether clients find what `mount` has of this kind by search.
+fn is_searched(mount: &Mount, kind: ComponentKind) -> bool {
+    kind == ComponentKind::Tool && mount.tools_by_search
+}
+
+/// An empty page that does not shorten the TTL of the other mounts' lists.
+fn neutral_page() -> Page<Component> {
+    let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Public };
+    Page { freshness, ..Page::empty() }
 }
 
 pub(crate) fn unknown_component(kind: ComponentKind, public: &str) -> Error {

@@ -22,4 +22,5 @@ pub use access::{AccessRule, AccessRules, MethodClass};
 pub use address::Address;
 pub use catalog::Catalog;
 pub use layers::ruled::{MetadataRule, MetadataRules, RuleEffect};
+pub use layers::selected::ToolSelection;
 pub use mount::{Mount, MountOptions};

@@ -13,6 +13,7 @@ use crate::address::Address;
 use crate::layers::allowed::Allowed;
 use crate::layers::bounded::Bounded;
 use crate::layers::ruled::MetadataRules;
+use crate::layers::selected::ToolSelection;
 use crate::layers::timed::Timed;
 use crate::layers::{self, Layer};
 use crate::memo::Memo;
@@ -27,6 +28,8 @@ pub struct Mount {
     pub required: bool,
     /// Whether lists include it.
     pub(crate) listed: bool,
+    /// Whether clients find its tools by search instead of in the list.
+    pub(crate) tools_by_search: bool,
     /// The folder of this machine that it serves.
     folder: Option<PathBuf>,
     access: Arc<AccessRules>,
@@ -41,6 +44,8 @@ pub struct MountOptions {
     pub access: Arc<AccessRules>,
     /// Metadata and visibility by glob pattern.
     pub rules: MetadataRules,
+    /// Which tools are offered, and how; `None` for all of them as they are.
+    pub tools: Option<ToolSelection>,
     /// The maximum number of bytes per read. Larger resources are read in windows.
     pub max_read: u64,
     /// The time limit of one call.
@@ -56,6 +61,9 @@ impl MountOptions {
         let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Timed(self.timeout))];
         if !self.access.is_empty() {
             layers.push(Box::new(Allowed { rules: self.access, address: Arc::clone(address) }));
+        }
+        if let Some(tools) = self.tools {
+            layers.push(Box::new(tools));
         }
         if !self.rules.is_empty() {
             layers.push(Box::new(self.rules));
@@ -74,11 +82,22 @@ impl Mount {
         options: MountOptions,
     ) -> Self {
         let (required, access) = (options.required, Arc::clone(&options.access));
+        let tools_by_search = options.tools.as_ref().is_some_and(|tools| tools.by_search);
         let (address, publish_memo) = (Arc::new(address), Memo::default());
         let provider = layers::wrap(Arc::new(provider), &options.layers(&address));
         let name = name.to_owned();
         let (listed, folder) = (true, None);
-        Self { name, address, required, listed, folder, access, provider, publish_memo }
+        Self {
+            name,
+            address,
+            required,
+            listed,
+            tools_by_search,
+            folder,
+            access,
+            provider,
+            publish_memo,
+        }
     }
 
     /// The mount serves this folder, whose paths also name its resources.

@@ -1,12 +1,13 @@
 //! Public names of tools and prompts: adds a mount's name as prefix, and strips it.
 //!
-//! The public name is `<mount>_<name>`. A name that is too long, has invalid characters or would
-//! be routed to another mount is shortened and ends in a hash. The hash depends only on the mount
+//! The public name is `<mount>_<name>`, with `-` for dots in the mount's name. A name that is too
+//! long, has invalid characters or would be routed to another mount is shortened and ends in a hash. The hash depends only on the mount
 //! and the name, so that other tools that come or go do not rename it.
 
-/// SEP-986: names have 1 to 128 characters: ASCII letters, digits and these.
-const MAX_LENGTH: usize = 128;
-const PUNCTUATION: &[u8] = b"_.-";
+/// What the models of all hosts take: 1 to 64 characters, ASCII letters, digits and these. SEP-986
+/// would allow 128 and dots.
+const MAX_LENGTH: usize = 64;
+const PUNCTUATION: &[u8] = b"_-";
 
 /// The mark before the hash at the end of a shortened name, and the length of the hash.
 const HASH_MARK: &str = "_x";
@@ -18,7 +19,7 @@ pub(crate) fn join<'a>(
     local: &str,
     mounts: impl IntoIterator<Item = &'a str>,
 ) -> String {
-    let whole = format!("{mount}_{local}");
+    let whole = format!("{}{local}", prefix(mount));
     let fits = !local.is_empty()
         && whole.len() <= MAX_LENGTH
         && whole.bytes().all(is_name_byte)
@@ -35,7 +36,7 @@ pub(crate) fn mounts_by_prefix<'a>(
     public: &str,
     mounts: impl IntoIterator<Item = &'a str>,
 ) -> Vec<&'a str> {
-    let claims = |mount: &&str| public.starts_with(&shortened_stem(&format!("{mount}_")));
+    let claims = |mount: &&str| public.starts_with(&shortened_stem(&prefix(mount)));
     let mut owners: Vec<&str> = mounts.into_iter().filter(claims).collect();
     owners.sort_by_key(|mount| std::cmp::Reverse(mount.len()));
     owners
@@ -43,8 +44,13 @@ pub(crate) fn mounts_by_prefix<'a>(
 
 /// The local name of `public` in `mount`, unless it is shortened.
 pub(crate) fn split<'a>(mount: &str, public: &'a str) -> Option<&'a str> {
-    let local = public.strip_prefix(mount)?.strip_prefix('_')?;
+    let local = public.strip_prefix(&prefix(mount))?;
     (!is_shortened(public)).then_some(local)
+}
+
+/// What the names of the mount begin with.
+fn prefix(mount: &str) -> String {
+    format!("{}_", mount.replace('.', "-"))
 }
 
 /// Whether a name ends in the mark and hash of a shortened name.
@@ -82,7 +88,7 @@ mod tests {
 
     use super::{MAX_LENGTH, is_name_byte, is_shortened, join, mounts_by_prefix, split};
 
-    const MOUNTS: [&str; 3] = ["a", "a_b", "notes"];
+    const MOUNTS: [&str; 5] = ["a", "a_b", "notes", "my.app", "my-app"];
 
     fn joined(mount: &str, local: &str) -> String {
         join(mount, local, MOUNTS)
@@ -91,7 +97,10 @@ mod tests {
     #[test]
     fn a_name_that_fits_is_the_mounts_and_its_own() {
         assert_eq!(joined("notes", "echo"), "notes_echo");
-        assert_eq!(joined("notes", "get.all-of_them"), "notes_get.all-of_them");
+        assert_eq!(joined("notes", "get-all_of"), "notes_get-all_of");
+        assert_eq!(joined("my.app", "echo"), "my-app_echo");
+        assert_eq!(split("my.app", "my-app_echo"), Some("echo"));
+        assert!(is_shortened(&joined("my-app", "echo")), "the other mount has the name");
         assert_eq!(split("notes", "notes_echo"), Some("echo"));
         let longest = "e".repeat(MAX_LENGTH - "notes_".len());
         assert_eq!(joined("notes", &longest), format!("notes_{longest}"));
@@ -100,8 +109,7 @@ mod tests {
     #[test]
     fn a_name_that_does_not_fit_is_shortened_and_told_apart() {
         let long = ["x".repeat(200), format!("{}y", "x".repeat(199))];
-        let odd =
-            ["two words".to_owned(), "two/words".to_owned(), String::new(), "日本".to_owned()];
+        let odd = ["two words", "two.words", "two/words", "", "日本"].map(str::to_owned);
         let names: Vec<String> =
             long.iter().chain(&odd).map(|name| joined("notes", name)).collect();
         for (at, name) in names.iter().enumerate() {

@@ -185,6 +185,7 @@ fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
     MountOptions {
         access,
         rules: MetadataRules::default(),
+        tools: None,
         max_read: DEFAULT_MAX_READ,
         timeout: DEFAULT_TIMEOUT,
         required: false,
@@ -277,6 +278,7 @@ fn upstream_mount(
     };
     let mut terms = mount_terms(settings, mount, std::iter::empty())?;
     terms.timeout += TIMEOUT_MARGIN;
+    terms.tools = upstream::select_tools(settings, declared)?;
     Ok((Mount::new(name, address, Arc::clone(&upstream), terms), part, upstream))
 }
 
@@ -293,6 +295,7 @@ fn mount_terms(
     Ok(MountOptions {
         access: access::build_access(settings, &common.access)?,
         rules,
+        tools: None,
         max_read: common.max_read.map_or(DEFAULT_MAX_READ, |size| size.0),
         timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),
         required: common.required,

@@ -284,6 +284,7 @@ mod tests {
             let options = MountOptions {
                 access: Arc::default(),
                 rules: MetadataRules::default(),
+                tools: None,
                 max_read: 1 << 20,
                 timeout: Duration::from_secs(5),
                 required: false,

@@ -35,6 +35,21 @@ pub trait Relay: Send + Sync {
         paging: &PageRequest,
     ) -> Result<Page<Component>>;
 
+    /// Whether there are tools that clients find by search instead of in the list.
+    fn has_searched_tools(&self) -> bool {
+        false
+    }
+
+    /// Lists one page of the tools that clients find by search, which `list_components` leaves out.
+    async fn list_searched_tools(
+        &self,
+        _ctx: &Context,
+        _rewrite: &dyn UriRewrite,
+        _paging: &PageRequest,
+    ) -> Result<Page<Component>> {
+        Ok(Page::empty())
+    }
+
     /// Calls a tool or gets a prompt. The URIs in the result are public.
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json>;
 

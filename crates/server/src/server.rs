@@ -158,7 +158,9 @@ impl Server {
     /// Our own tools, in order. Those that watch need a provider that reports changes.
     pub(crate) fn own_tools(&self) -> impl Iterator<Item = BuiltinTool> + '_ {
         let can = |tool: &BuiltinTool| {
-            self.has_tools && (!tool.needs_subscriptions() || self.hub.has_changes())
+            self.has_tools
+                && (!tool.needs_subscriptions() || self.hub.has_changes())
+                && (!tool.needs_searched_tools() || self.has_searched_tools())
         };
         BuiltinTool::ALL.iter().copied().filter(can)
     }
@@ -166,6 +168,10 @@ impl Server {
     /// Whether the provider may relay tools (or prompts) of other servers.
     pub(crate) fn relays_component(&self, kind: ComponentKind) -> bool {
         self.provider.facets().relay.is_some_and(|relay| relay.may_have(kind))
+    }
+
+    fn has_searched_tools(&self) -> bool {
+        self.provider.facets().relay.is_some_and(Relay::has_searched_tools)
     }
 
     fn has_logging(&self) -> bool {
@@ -181,7 +187,11 @@ impl Server {
         let mounts = self.provider.facets().mounts;
         let mounts = mounts.map(|mounts| mounts.mounts(ctx)).unwrap_or_default();
         ServerProfile {
-            instructions: instructions::write_instructions(&mounts, self.has_tools),
+            instructions: instructions::write_instructions(
+                &mounts,
+                self.has_tools,
+                self.has_searched_tools(),
+            ),
             features: ServerFeatures {
                 completion: self.has_completion(),
                 subscriptions: self.hub.has_changes(),

@@ -7,6 +7,7 @@
 pub mod allowed;
 pub mod bounded;
 pub mod ruled;
+pub mod selected;
 pub mod timed;
 
 use std::sync::Arc;

@@ -44,6 +44,7 @@ fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<AccessRule>) -> M
     let options = MountOptions {
         access: Arc::new(AccessRules::new(rules).unwrap()),
         rules: MetadataRules::default(),
+        tools: None,
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,

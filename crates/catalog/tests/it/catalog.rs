@@ -21,6 +21,7 @@ fn terms() -> MountOptions {
     MountOptions {
         access: Arc::default(),
         rules: MetadataRules::default(),
+        tools: None,
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,

@@ -18,6 +18,7 @@ fn terms(rules: Vec<MetadataRule>) -> MountOptions {
     MountOptions {
         access: Arc::default(),
         rules: MetadataRules::new(rules).unwrap(),
+        tools: None,
         max_read: 1000,
         timeout: Duration::from_secs(1),
         required: false,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
+use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions, ToolSelection};
 use futures_util::StreamExt;
 use resource::{
     Change, Component, ComponentCall, ComponentKind, ErrorKind, Interest, Page, PageRequest,
@@ -30,9 +30,24 @@ fn mount(name: &str, provider: impl Provider) -> Mount {
 }
 
 fn mount_at(name: &str, address: Address, provider: impl Provider) -> Mount {
+    mount_with(name, address, provider, None)
+}
+
+fn mount_with(
+    name: &str,
+    address: Address,
+    provider: impl Provider,
+    tools: Option<ToolSelection>,
+) -> Mount {
     let (timeout, rules) = (Duration::from_secs(30), MetadataRules::default());
-    let terms =
-        MountOptions { access: Arc::default(), rules, max_read: 1 << 20, timeout, required: false };
+    let terms = MountOptions {
+        access: Arc::default(),
+        rules,
+        tools,
+        max_read: 1 << 20,
+        timeout,
+        required: false,
+    };
     Mount::new(name, address, provider, terms)
 }
 
@@ -106,7 +121,7 @@ async fn a_name_that_was_shortened_still_resolves() {
     // A catalog that has not listed anything yet resolves them too, as does one with other mounts.
     let again = Catalog::new(vec![mount("a", tools(&odd)), mount("z", tools(&["c"]))]);
     for (name, local) in names.iter().zip(odd) {
-        assert!(name.len() <= 128 && name.starts_with("a_"), "{name}");
+        assert!(name.len() <= 64 && name.starts_with("a_"), "{name}");
         for catalog in [&first, &again] {
             let told = call(catalog, name, "{}").await.unwrap();
             assert!(told.starts_with(&format!(r#"{{"of":"{local}""#)), "{told}");
@@ -223,4 +238,43 @@ async fn changes_of_offers_are_heard_from_those_who_have_them() {
     assert_eq!(changes.next().await, Some(Change::Components(ComponentKind::Tool)));
     drop(changes);
     assert_eq!((one.watch_count(), other.watch_count()), (0, 0));
+}
+
+fn selected(name: &str, names: &[&str], selection: ToolSelection) -> Mount {
+    let address = Address::Path { scheme: "file", name: name.to_owned() };
+    mount_with(name, address, tools(names), Some(selection))
+}
+
+#[tokio::test]
+async fn tools_are_left_out_and_renamed() {
+    let globs = |text: &str| vec![text.to_owned()];
+    let chosen = ToolSelection::new(Some(&globs("get_*")), &globs("*_secret")).unwrap();
+    let rename = BTreeMap::from([("get_me".to_owned(), "whoami".to_owned())]);
+    let names = ["get_me", "get_it", "get_secret", "drop"];
+    let catalog = Catalog::new(vec![
+        selected("hub", &names, ToolSelection { rename, ..chosen }),
+        mount("files", tools(&["drop"])),
+    ]);
+    for limit in 1..5 {
+        assert_eq!(walk(&catalog, limit).await, ["files_drop", "hub_whoami", "hub_get_it"]);
+    }
+    let told = call(&catalog, "hub_whoami", "{}").await.unwrap();
+    assert!(told.starts_with(r#"{"of":"get_me""#), "{told}");
+    for hidden in ["hub_get_me", "hub_get_secret", "hub_drop"] {
+        assert_eq!(call(&catalog, hidden, "{}").await.unwrap_err().kind, ErrorKind::Invalid);
+    }
+}
+
+#[tokio::test]
+async fn tools_that_are_searched_for_are_not_in_the_list_and_can_be_called() {
+    let by_search = ToolSelection { by_search: true, ..ToolSelection::default() };
+    let catalog =
+        Catalog::new(vec![selected("hub", &["a", "b"], by_search), mount("files", tools(&["c"]))]);
+    assert_eq!(walk(&catalog, 1).await, ["files_c"]);
+    assert!(catalog.has_searched_tools());
+    let (ctx, ask) = (testkit::local_context(), PageRequest::first(9));
+    let found = catalog.list_searched_tools(&ctx, &Unchanged, &ask).await.unwrap();
+    let names: Vec<&str> = found.items.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["hub_a", "hub_b"]);
+    assert!(call(&catalog, "hub_b", "{}").await.is_ok());
 }

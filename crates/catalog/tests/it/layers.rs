@@ -147,6 +147,7 @@ async fn a_hidden_page_that_is_passed_over_still_tells_what_is_missing() {
         let options = MountOptions {
             access: Arc::default(),
             rules,
+            tools: None,
             max_read: 1 << 20,
             timeout,
             required: false,

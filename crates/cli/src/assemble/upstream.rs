@@ -1,12 +1,16 @@
 //! Builds the upstream provider (an MCP client) from the settings of a mount.
 
+use catalog::ToolSelection;
 use client::{Client, ServerTarget};
 use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
 use super::DEFAULT_TIMEOUT;
 use super::program_env::inherited_names;
-use crate::settings::{CommandSetting, Diagnostic, MountSettings, Secret, Settings, UpstreamMount};
+use crate::settings::{
+    CommandSetting, Diagnostic, MountSettings, Secret, Settings, ToolsOffer, ToolsSetting,
+    UpstreamMount,
+};
 
 /// This program, whose command `supervise` starts the programs of mounts. The link also leads to it
 /// after its file was replaced.
@@ -48,6 +52,32 @@ pub(super) fn build_upstream(
     let poll = declared.poll.map(|span| span.0);
     let start_wait = settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
     Ok(Upstream::new(Options { listing_ttl: listing, poll_interval: poll, start_wait, ..usual }))
+}
+
+/// Which tools of the server are offered, and how.
+pub(super) fn select_tools(
+    settings: &Settings,
+    declared: &UpstreamMount,
+) -> Result<Option<ToolSelection>, Diagnostic> {
+    let Some(tools) = &declared.tools else { return Ok(None) };
+    let selection = match tools.get_ref() {
+        ToolsSetting::Word(offer) => {
+            let by_search = *offer == ToolsOffer::Search;
+            return Ok(Some(ToolSelection { by_search, ..ToolSelection::default() }));
+        }
+        ToolsSetting::Selection(selection) => selection,
+    };
+    let flaw = |message: String| settings.diagnostic(tools.span(), message, None);
+    let new_names = selection.rename.values();
+    if let Some(twice) =
+        new_names.clone().find(|new| new_names.clone().filter(|one| one == new).count() > 1)
+    {
+        return Err(flaw(format!("`rename` gives two tools the name `{twice}`")));
+    }
+    let made = ToolSelection::new(selection.allow.as_deref(), &selection.deny);
+    let made = made.map_err(|error| flaw(format!("not a glob: {error}")))?;
+    let rename = selection.rename.clone();
+    Ok(Some(ToolSelection { rename, by_search: selection.offer == ToolsOffer::Search, ..made }))
 }
 
 fn program_target(

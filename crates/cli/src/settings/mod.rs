@@ -37,7 +37,7 @@ pub(crate) use mount::{
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;
 use units::TimeSpan;
-pub(crate) use upstream::{CommandSetting, Secret, UpstreamMount};
+pub(crate) use upstream::{CommandSetting, Secret, ToolsOffer, ToolsSetting, UpstreamMount};
 
 /// The default settings file.
 pub(crate) const DEFAULT_FILE: &str = "refdesk.toml";

@@ -25,6 +25,38 @@ pub(crate) struct UpstreamMount {
     pub(crate) poll: Option<TimeSpan>,
     pub(crate) prefix: Option<Spanned<bool>>,
     pub(crate) listing: Option<TimeSpan>,
+    pub(crate) tools: Option<Spanned<ToolsSetting>>,
+}
+
+/// How the tools of a server are offered: a word, or a selection.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected \"list\", \"search\", or a table with allow, deny, rename and offer"
+)]
+pub(crate) enum ToolsSetting {
+    Word(ToolsOffer),
+    Selection(SelectionSettings),
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ToolsOffer {
+    /// In the list of tools.
+    #[default]
+    List,
+    /// By `tools_search` and `tools_call`.
+    Search,
+}
+
+/// Which tools of a server are offered, under which names, and how.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SelectionSettings {
+    pub(crate) allow: Option<Vec<String>>,
+    pub(crate) deny: Vec<String>,
+    pub(crate) rename: BTreeMap<String, String>,
+    pub(crate) offer: ToolsOffer,
 }
 
 /// A program as a string, or with its arguments as an array.

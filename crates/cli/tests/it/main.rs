@@ -27,6 +27,7 @@ mod spoilers;
 mod state_files;
 mod states;
 mod test_client;
+mod tool_selection;
 mod torn_reads;
 mod walks;
 mod watching;

@@ -19,7 +19,7 @@ use crate::server::Server;
 use crate::tools;
 
 /// Identity URI rewriting: at this level all URIs are already public; the catalog rewrites them.
-struct IdentityRewrite;
+pub(crate) struct IdentityRewrite;
 
 impl UriRewrite for IdentityRewrite {
     fn to_public(&self, _local: &str) -> Option<String> {
@@ -121,6 +121,17 @@ pub(crate) async fn call_component(
     if let Some(tool) = find_own_tool(server, name).filter(|_| kind == ComponentKind::Tool) {
         return tools::run_tool(server, exchange, tool, params).await;
     }
+    call_relayed(server, exchange, kind, name, params).await
+}
+
+/// Forwards a tool call or prompt to its upstream server.
+pub(crate) async fn call_relayed(
+    server: &Server,
+    exchange: &Exchange,
+    kind: ComponentKind,
+    name: &str,
+    params: &Json,
+) -> Result<Reply> {
     let about = format!("{kind:?} {name}");
     let arguments = &canonical_arguments(params);
     let binding = StateBinding { principal: exchange.ctx.principal(), about: &about, arguments };
@@ -146,7 +157,7 @@ pub(crate) async fn complete_prompt(
     Ok(Reply::Completion(require_relay(server)?.complete_prompt(ctx, request).await?))
 }
 
-fn require_relay(server: &Server) -> Result<&dyn Relay> {
+pub(crate) fn require_relay(server: &Server) -> Result<&dyn Relay> {
     let nothing = || Error::new(ErrorKind::Unsupported, "there is no tool or prompt of that name");
     server.provider.facets().relay.ok_or_else(nothing)
 }

@@ -12,6 +12,7 @@ mod read_embedded;
 mod recursive_list;
 mod resolve;
 mod rows;
+mod search_tools;
 mod suggest;
 mod templates;
 mod watch_tools;
@@ -59,6 +60,12 @@ pub(crate) async fn run_tool(
             watch_tools::list_changes(server, exchange, changes).await
         }
         ToolArguments::Grep(grep) => grep::grep_resources(server, exchange, &grep).await,
+        ToolArguments::SearchTools(search) => {
+            search_tools::search_tools(server, exchange, &search).await
+        }
+        ToolArguments::CallTool(call) => {
+            return search_tools::call_tool(server, exchange, &call, params).await;
+        }
     };
     Ok(Reply::ToolResult(match given {
         Ok(given) => given,

@@ -4,12 +4,12 @@
 
 use std::time::SystemTime;
 
-use resource::Role;
+use resource::{Json, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::arguments::{GrepMode, SortOrder};
-use crate::json::raw_object::{ObjectWriter, RawMembers, RawObject};
+use crate::json::raw_object::{ObjectWriter, RawMembers, RawObject, parse_object};
 
 /// How many URIs one call may have.
 const MAX_URIS: usize = 100;
@@ -279,6 +279,18 @@ impl ArgumentValue for Vec<String> {
             return Err(format!("pass between 1 and {MAX_URIS} URIs per call"));
         }
         Ok(texts)
+    }
+}
+
+/// An object, kept as it is.
+impl ArgumentValue for Json {
+    fn type_schema() -> Value {
+        json!({ "type": "object" })
+    }
+
+    fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
+        let RawObject(_) = parse_object(json).map_err(|_| "`arguments` is not an object")?;
+        Ok(json.into())
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::SystemTime;
 
-use resource::Role;
+use resource::{Json, Role};
 
 use super::argument_table::{
     ArgumentSpec, ArgumentTable, DeclaredArgument, take_argument, tool_arguments,
 };
-use crate::json::raw_object::RawMembers;
+use crate::json::raw_object::{ObjectWriter, RawMembers, members_of};
 
 tool_arguments! {
     /// Filters of a list or a search. A resource must match all that are given.
@@ -178,6 +178,40 @@ tool_arguments! {
         peek: bool, "Keep the changes, so that the next call returns them again";
         wait_ms: u64,
             "Milliseconds to wait if nothing has changed yet", default(0), least(0), most(60_000);
+    }
+}
+
+tool_arguments! {
+    /// Arguments of `tools_search`.
+    SearchToolsArguments {
+        query: Option<String>, "Words of the name or description; without it, all tools by name";
+        max_tools: u64, "Maximum number of tools", default(10), least(1), most(50);
+    }
+}
+
+tool_arguments! {
+    /// Arguments of `tools_call`.
+    CallToolArguments {
+        name: String, "Name of the tool, from tools_search";
+        arguments: Option<Json>, "Its arguments, as its inputSchema says";
+    }
+}
+
+impl CallToolArguments {
+    /// The parameters of the call of the named tool: those of the outer call with its name and
+    /// arguments.
+    pub fn inner_params(&self, params: &Json) -> Json {
+        let mut inner = ObjectWriter::new();
+        inner.put_string("name", &self.name);
+        if let Some(arguments) = &self.arguments {
+            inner.put_raw("arguments", arguments.as_str());
+        }
+        for (name, value) in members_of(params.as_str()) {
+            if name != "name" && name != "arguments" {
+                inner.put_raw(&name, value.get());
+            }
+        }
+        inner.finish().into()
     }
 }
 

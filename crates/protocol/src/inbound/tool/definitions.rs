@@ -19,11 +19,17 @@ pub(super) fn definition_json(tool: BuiltinTool) -> String {
         BuiltinTool::Watch => watch_tool(),
         BuiltinTool::Unwatch => unwatch_tool(),
         BuiltinTool::Changes => changes_tool(),
+        BuiltinTool::SearchTools => search_tools_tool(),
+        BuiltinTool::CallTool => call_tool_tool(),
     };
-    let hints = json!({
-        "readOnlyHint": true, "destructiveHint": false,
-        "idempotentHint": tool != BuiltinTool::Changes, "openWorldHint": false,
-    });
+    let hints = match tool {
+        // The tool that is called may do anything.
+        BuiltinTool::CallTool => json!({ "readOnlyHint": false, "openWorldHint": true }),
+        _ => json!({
+            "readOnlyHint": true, "destructiveHint": false,
+            "idempotentHint": tool != BuiltinTool::Changes, "openWorldHint": false,
+        }),
+    };
     let mut definition = ObjectWriter::new();
     definition.put_string("name", tool.name());
     definition.put_string("title", title);
@@ -223,5 +229,31 @@ fn changes_tool() -> ToolDefinition {
         "List the watched resources that changed since the last call, each once. If `more` is \
          true, call again.",
         Some(object_schema(output, &["changed"])),
+    )
+}
+
+fn search_tools_tool() -> ToolDefinition {
+    let tool = json!({
+        "name": string_schema(), "description": string_schema(),
+        "inputSchema": { "type": "object" },
+    });
+    let output = json!({
+        "tools": array_schema(object_schema(tool, &["name"])), "total": integer_schema(),
+        "absent": absent_schema(),
+    });
+    (
+        "Find tools",
+        "Find tools of the servers behind this one by words. Call the tool you find with \
+         tools_call. Example: {\"query\": \"create issue\"}",
+        Some(object_schema(output, &["tools", "total"])),
+    )
+}
+
+fn call_tool_tool() -> ToolDefinition {
+    (
+        "Call a tool",
+        "Call a tool that tools_search found. Example: {\"name\": \"github_create_issue\", \
+         \"arguments\": {\"title\": \"Crash\"}}",
+        None,
     )
 }

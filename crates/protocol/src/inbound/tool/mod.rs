@@ -97,12 +97,21 @@ builtin_tools! {
     Unwatch(UnwatchArguments) = "resources_unwatch";
     /// Lists the watched resources that changed.
     Changes(ChangesArguments) = "resources_changes";
+    /// Finds tools of other servers.
+    SearchTools(SearchToolsArguments) = "tools_search";
+    /// Calls a tool of another server.
+    CallTool(CallToolArguments) = "tools_call";
 }
 
 impl BuiltinTool {
     /// Whether the tool needs notifications of changes.
     pub fn needs_subscriptions(self) -> bool {
         matches!(self, Self::Watch | Self::Unwatch | Self::Changes)
+    }
+
+    /// Whether the tool needs tools that are found by search.
+    pub fn needs_searched_tools(self) -> bool {
+        matches!(self, Self::SearchTools | Self::CallTool)
     }
 
     fn define(self) -> Arc<Component> {

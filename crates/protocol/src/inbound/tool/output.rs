@@ -3,11 +3,15 @@
 //! Some hosts give a model this instead of the text. So it holds all that a model needs to go on,
 //! nothing twice, and nothing that only a program could use. `definitions` has the schema of each.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
+use resource::Component;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
 
 use crate::inbound::shape::resource::IsoDate;
+use crate::json::raw_object::{members_of, parse_string};
 
 /// The structured content of a result, by tool.
 #[derive(Debug, serde::Serialize)]
@@ -37,6 +41,8 @@ pub enum ToolOutput {
     },
     /// Output of `resources_changes`.
     Changes(ChangesOutput),
+    /// Output of `tools_search`.
+    SearchTools(SearchToolsOutput),
 }
 
 /// Output of `resources_list`.
@@ -289,6 +295,52 @@ pub struct ChangesOutput {
     /// Whether more changes are waiting.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
+}
+
+/// Output of `tools_search`.
+#[derive(Debug, serde::Serialize)]
+pub struct SearchToolsOutput {
+    /// The tools, the best first.
+    pub tools: Vec<ToolRow>,
+    /// How many tools match.
+    pub total: usize,
+    /// The sources that could not be listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<AbsentSource>,
+}
+
+/// A tool that a search found.
+#[derive(Debug, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolRow {
+    /// Its public name.
+    pub name: String,
+    /// What it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The schema of its arguments, as its server wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Box<RawValue>>,
+}
+
+impl ToolRow {
+    /// The row of a tool.
+    pub fn new(tool: &Component) -> Self {
+        let members = members_of(tool.json.as_str());
+        let member =
+            |name: &str| members.iter().find(|(known, _)| known == name).map(|(_, raw)| *raw);
+        let text = |name| member(name).and_then(parse_string).map(Cow::into_owned);
+        Self {
+            name: tool.name.clone(),
+            description: text("description").or_else(|| text("title")),
+            input_schema: member("inputSchema").map(ToOwned::to_owned),
+        }
+    }
+
+    /// The schema of its arguments as text.
+    pub fn schema_text(&self) -> Option<&str> {
+        self.input_schema.as_deref().map(RawValue::get)
+    }
 }
 
 /// A URI of a call that failed.
