@@ -34,6 +34,9 @@ impl LineReader {
         loop {
             let end = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
             let Some(end) = end.map(|end| end + self.searched) else {
+                if self.discarding {
+                    self.buffer.clear();
+                }
                 self.searched = self.buffer.len();
                 return if self.searched > self.max_bytes { self.discard() } else { None };
             };
@@ -55,7 +58,8 @@ impl LineReader {
         // A new buffer, so that the memory of the long line is freed.
         self.buffer = BytesMut::new();
         self.searched = 0;
-        (!std::mem::replace(&mut self.discarding, true)).then_some(told)
+        self.discarding = true;
+        Some(told)
     }
 }
 
@@ -84,6 +88,16 @@ mod tests {
     #[test]
     fn lines_are_found_however_they_arrive() {
         assert_eq!(lines(9, &["a\nb", "c\n", "\n", "d"]), [whole("a"), whole("bc"), whole("")]);
+    }
+
+    #[test]
+    fn the_rest_of_a_line_past_the_bound_is_not_kept() {
+        let mut lines = LineReader::new(3);
+        for _ in 0..100 {
+            lines.buffer.extend_from_slice(b"abcd");
+            lines.next();
+            assert!(lines.buffer.is_empty());
+        }
     }
 
     #[test]

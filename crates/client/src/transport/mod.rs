@@ -9,6 +9,7 @@ pub(crate) mod pipe;
 mod sse;
 
 use async_trait::async_trait;
+use bytes::BytesMut;
 
 /// A transport to a server. It hands incoming messages to its board.
 #[async_trait]
@@ -52,6 +53,18 @@ impl OutboundMessage {
     /// A message that expects no answer.
     pub(crate) fn plain(body: Vec<u8>) -> Self {
         Self { body, ..Self::default() }
+    }
+}
+
+/// Makes room for `more` bytes in the buffer of a message that has at most `most` bytes.
+///
+/// A long message grows in few steps: each copies it and leaves its old place behind for a while.
+/// Room that is not written to takes no memory.
+fn reserve(buffer: &mut BytesMut, more: usize, most: usize) {
+    let length = buffer.len();
+    if buffer.capacity() - length < more {
+        let wanted = length.saturating_mul(4).min(most.saturating_add(2 * more));
+        buffer.reserve(wanted.saturating_sub(length).max(more));
     }
 }
 

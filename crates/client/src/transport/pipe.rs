@@ -14,7 +14,7 @@ use tokio::time;
 
 use super::line_reader::{InputLine, LineReader};
 use super::pending::PendingRequests;
-use super::{OutboundMessage, Transport};
+use super::{OutboundMessage, Transport, reserve};
 use crate::error::Error;
 use crate::options::{PipeReader, PipeWriter};
 
@@ -151,7 +151,7 @@ async fn read_lines(
 ) -> String {
     let mut lines = LineReader::new(most);
     loop {
-        lines.buffer.reserve(READ_CHUNK);
+        reserve(&mut lines.buffer, READ_CHUNK, most);
         match input.read_buf(&mut lines.buffer).await {
             Ok(0) => return "the server closed its output".to_owned(),
             Ok(_) => {}

@@ -2,6 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 
+use super::reserve;
+
 /// One event.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct SseEvent {
@@ -80,6 +82,7 @@ impl SseParser {
         if self.line.len() + self.data.len() + part.len() > self.max_bytes {
             return Err(EventTooLong);
         }
+        reserve(&mut self.line, part.len(), self.max_bytes);
         self.line.extend_from_slice(part);
         Ok(())
     }

@@ -359,7 +359,8 @@ impl DuplexConnection {
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         let mut state = self.state.lock();
         while state.tasks.try_join_next().is_some() {}
-        state.tasks.spawn(work)
+        // A future moved into its task is copied many times on the way; a pointer is not.
+        state.tasks.spawn(Box::pin(work))
     }
 
     /// Sends `message`; ignores a closed channel.

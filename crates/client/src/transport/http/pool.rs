@@ -16,6 +16,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::origin;
 use crate::error::Error;
+use crate::transport::reserve;
 
 /// How long the request that ends a session may take.
 pub(super) const END_SESSION_TIMEOUT: Duration = Duration::from_secs(2);
@@ -194,6 +195,7 @@ pub(super) async fn read_body(response: Response<Incoming>, most: usize) -> Resu
         if bytes.len() + chunk.len() > most {
             return Err(Error::TooLarge(most));
         }
+        reserve(&mut bytes, chunk.len(), most);
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes.freeze())
