@@ -1,0 +1,211 @@
+//! The config file of a host: one entry set, removed or read, and everything else left as it is.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde_json::{Map, Value};
+
+use super::config_value::ConfigValue;
+use super::{json_config, toml_config, yaml_config};
+use crate::state_file::{read_regular_file, replace_file};
+
+/// Most bytes of a host's file: Claude Code keeps its history in it.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// The form of a config file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConfigFormat {
+    /// JSON, with comments where the host reads them.
+    Json,
+    Toml,
+    Yaml,
+    /// YAML in a file that holds only this entry.
+    OwnFile,
+}
+
+/// A config file, and the place of the servers in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConfigFile<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) format: ConfigFormat,
+    pub(crate) keys: &'a [&'a str],
+}
+
+/// What an edit did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum FileChange {
+    /// The file was as wanted.
+    Unchanged,
+    /// The file is new.
+    Created,
+    /// The file was edited; its old content is in this copy.
+    Edited(PathBuf),
+    /// The file held nothing else and is gone; its content is in this copy.
+    Deleted(PathBuf),
+}
+
+impl ConfigFile<'_> {
+    /// Sets the entry `name`.
+    pub(crate) fn set_entry(&self, name: &str, value: &ConfigValue) -> anyhow::Result<FileChange> {
+        let before = self.read()?;
+        let text = before.as_deref().unwrap_or_default();
+        if self.format == ConfigFormat::OwnFile {
+            return self.save(before.as_deref(), &yaml_config::write_document(value));
+        }
+        let parsed = self.format.parse(text).with_context(|| self.complaint())?;
+        let mut wanted = parsed.clone();
+        let servers = servers_mut(&mut wanted, self.keys)?;
+        servers.insert(name.to_owned(), Value::from(value));
+        if parsed == wanted {
+            return Ok(FileChange::Unchanged);
+        }
+        let edited = self.format.set(text, self.keys, name, value)?;
+        self.check(&edited, &wanted)?;
+        self.save(before.as_deref(), &edited)
+    }
+
+    /// Removes the entry `name`.
+    pub(crate) fn remove_entry(&self, name: &str) -> anyhow::Result<FileChange> {
+        let Some(text) = self.read()? else { return Ok(FileChange::Unchanged) };
+        if self.format == ConfigFormat::OwnFile {
+            let copy = self.keep_copy(&text)?;
+            fs::remove_file(self.path).with_context(|| self.complaint())?;
+            return Ok(FileChange::Deleted(copy));
+        }
+        let parsed = self.format.parse(&text).with_context(|| self.complaint())?;
+        let mut wanted = parsed.clone();
+        let servers = servers_mut(&mut wanted, self.keys)?;
+        if servers.remove(name).is_none() {
+            return Ok(FileChange::Unchanged);
+        }
+        let edited = self.format.remove(&text, self.keys, name)?;
+        self.check(&edited, &wanted)?;
+        self.save(Some(&text), &edited)
+    }
+
+    fn read(&self) -> anyhow::Result<Option<String>> {
+        match read_regular_file(self.path, MAX_FILE_BYTES) {
+            Ok(bytes) => Ok(Some(String::from_utf8(bytes).with_context(|| self.complaint())?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| self.complaint()),
+        }
+    }
+
+    fn complaint(&self) -> String {
+        format!("cannot use {}", self.path.display())
+    }
+
+    /// An edit that changed anything else must not reach the disk.
+    fn check(&self, edited: &str, wanted: &Value) -> anyhow::Result<()> {
+        let is_right = self
+            .format
+            .parse(edited)
+            .is_ok_and(|parsed| without_empty(&parsed) == without_empty(wanted));
+        anyhow::ensure!(
+            is_right,
+            "{}: the file has a form that refdesk cannot edit",
+            self.path.display()
+        );
+        Ok(())
+    }
+
+    fn save(&self, before: Option<&str>, edited: &str) -> anyhow::Result<FileChange> {
+        let Some(before) = before else {
+            if let Some(folder) = self.path.parent() {
+                fs::create_dir_all(folder).with_context(|| self.complaint())?;
+            }
+            replace_file(self.path, edited.as_bytes()).with_context(|| self.complaint())?;
+            return Ok(FileChange::Created);
+        };
+        if before == edited {
+            return Ok(FileChange::Unchanged);
+        }
+        let copy = self.keep_copy(before)?;
+        replace_file(self.path, edited.as_bytes()).with_context(|| self.complaint())?;
+        Ok(FileChange::Edited(copy))
+    }
+
+    fn keep_copy(&self, before: &str) -> anyhow::Result<PathBuf> {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".refdesk-bak");
+        let copy = self.path.with_file_name(name);
+        replace_file(&copy, before.as_bytes())
+            .with_context(|| format!("cannot keep a copy in {}", copy.display()))?;
+        Ok(copy)
+    }
+}
+
+impl ConfigFormat {
+    /// A document that holds only the entry `name`.
+    pub(crate) fn document(
+        self,
+        keys: &[&str],
+        name: &str,
+        value: &ConfigValue,
+    ) -> anyhow::Result<String> {
+        match self {
+            Self::OwnFile => Ok(yaml_config::write_document(value)),
+            other => Ok(other.set("", keys, name, value)?.trim_end().to_owned() + "\n"),
+        }
+    }
+
+    fn parse(self, text: &str) -> anyhow::Result<Value> {
+        match self {
+            Self::Json => json_config::parse(text),
+            Self::Toml => toml_config::parse(text),
+            Self::Yaml | Self::OwnFile => yaml_config::parse(text),
+        }
+    }
+
+    fn set(
+        self,
+        text: &str,
+        keys: &[&str],
+        name: &str,
+        value: &ConfigValue,
+    ) -> anyhow::Result<String> {
+        match self {
+            Self::Json => json_config::set(text, keys, name, value),
+            Self::Toml => toml_config::set(text, keys, name, value),
+            Self::Yaml | Self::OwnFile => Ok(yaml_config::set(text, keys[0], name, value)),
+        }
+    }
+
+    fn remove(self, text: &str, keys: &[&str], name: &str) -> anyhow::Result<String> {
+        match self {
+            Self::Json => json_config::remove(text, keys, name),
+            Self::Toml => toml_config::remove(text, keys, name),
+            Self::Yaml | Self::OwnFile => yaml_config::remove(text, keys[0], name),
+        }
+    }
+}
+
+/// The servers at `keys`, which are added where they are missing.
+fn servers_mut<'a>(
+    root: &'a mut Value,
+    keys: &[&str],
+) -> anyhow::Result<&'a mut Map<String, Value>> {
+    let mut object = root.as_object_mut().context("the file holds no table of keys")?;
+    for key in keys {
+        let member = object.entry(*key).or_insert_with(|| Value::Object(Map::new()));
+        if member.is_null() {
+            *member = Value::Object(Map::new());
+        }
+        object = member.as_object_mut().with_context(|| format!("{key:?} holds no servers"))?;
+    }
+    Ok(object)
+}
+
+/// `value` without members that are empty: formats differ in how they write those.
+fn without_empty(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| (key.clone(), without_empty(value)));
+            let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+            members.filter(|(_, value)| !value.is_null() && !is_empty(value)).collect()
+        }
+        other => other.clone(),
+    }
+}

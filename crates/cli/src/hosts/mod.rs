@@ -1,0 +1,13 @@
+//! MCP hosts: the files in which each keeps its servers, and how an entry is read and written.
+
+mod config_file;
+mod config_value;
+mod entry;
+mod host_table;
+mod json_config;
+mod toml_config;
+mod yaml_config;
+
+pub(crate) use config_file::{ConfigFile, FileChange};
+pub(crate) use entry::{HostConnection, entry_value};
+pub(crate) use host_table::{Host, HostInfo};
