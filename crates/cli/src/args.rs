@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 
 use crate::listen::ListenAddress;
-pub(crate) use host::HostConfigArgs;
+pub(crate) use host::{HostConfigArgs, ImportArgs};
 
 /// The reference desk for AI models: every source of context as MCP resources.
 #[derive(Debug, Parser)]
@@ -31,6 +31,8 @@ pub(crate) enum CliCommand {
     Check(CheckArgs),
     /// Print the config for a host, or write it into the host's file
     HostConfig(HostConfigArgs),
+    /// Put the MCP servers that the hosts of this machine have into refdesk.toml
+    Import(ImportArgs),
     /// Make access tokens for the clients of a server
     #[command(subcommand)]
     Token(TokenCommand),

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),
+        CliCommand::Import(import) => commands::import::run(&import),
         CliCommand::Token(TokenCommand::New(token)) => commands::token::run(&token),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
     };

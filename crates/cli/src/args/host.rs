@@ -44,3 +44,27 @@ pub(crate) struct HostConfigArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    refdesk import                     find the servers of all hosts, ask, write refdesk.toml\n  \
+    refdesk import --dry-run           only list them\n  \
+    refdesk import --host claude --yes those of Claude Code, without a question\n\n\
+    The hosts' own files stay as they are. Then: refdesk check, refdesk host-config HOST --write")]
+pub(crate) struct ImportArgs {
+    /// Look only at this host; repeatable
+    #[arg(long, value_enum, value_name = "HOST")]
+    pub(crate) host: Vec<Host>,
+    /// The settings file to write
+    #[arg(long, value_name = "FILE", default_value = "refdesk.toml")]
+    pub(crate) settings: PathBuf,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// List the servers, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

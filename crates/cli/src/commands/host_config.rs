@@ -1,7 +1,6 @@
 //! `refdesk host-config`: prints the config of a host, or writes it into the host's file.
 
 use std::env;
-use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::Context;
@@ -45,7 +44,7 @@ pub(crate) fn run(args: &HostConfigArgs) -> anyhow::Result<()> {
         return output::print(&format!("{told}\n"));
     }
     output::print(&document)?;
-    tell(&advice(args, info, path.as_deref(), &connection));
+    output::tell(&advice(args, info, path.as_deref(), &connection));
     Ok(())
 }
 
@@ -108,7 +107,7 @@ fn report(
     if document.is_some() && *change != FileChange::Unchanged {
         text.push_str(&format!("next: {}\n", info.next));
     }
-    tell(&text);
+    output::tell(&text);
     Ok(())
 }
 
@@ -165,11 +164,6 @@ fn shell_word(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-/// Writes words for a person to standard error.
-fn tell(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 fn find_connection(args: &HostConfigArgs) -> anyhow::Result<HostConnection> {

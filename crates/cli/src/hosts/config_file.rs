@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde_json::{Map, Value};
 
 use super::config_value::ConfigValue;
-use super::{json_config, toml_config, yaml_config};
+use super::{json_config, server_entry, toml_config, yaml_config};
 use crate::state_file::{read_regular_file, replace_file};
 
 /// Most bytes of a host's file: Claude Code keeps its history in it.
@@ -49,21 +49,34 @@ pub(crate) enum FileChange {
 impl ConfigFile<'_> {
     /// Sets the entry `name`.
     pub(crate) fn set_entry(&self, name: &str, value: &ConfigValue) -> anyhow::Result<FileChange> {
-        let before = self.read()?;
-        let text = before.as_deref().unwrap_or_default();
         if self.format == ConfigFormat::OwnFile {
+            let before = self.read()?;
             return self.save(before.as_deref(), &yaml_config::write_document(value));
         }
-        let parsed = self.format.parse(text).with_context(|| self.complaint())?;
+        self.set_entries(&[(name.to_owned(), value.clone())])
+    }
+
+    /// Sets several entries in one edit.
+    pub(crate) fn set_entries(
+        &self,
+        entries: &[(String, ConfigValue)],
+    ) -> anyhow::Result<FileChange> {
+        let before = self.read()?;
+        let mut text = before.clone().unwrap_or_default();
+        let parsed = self.format.parse(&text).with_context(|| self.complaint())?;
         let mut wanted = parsed.clone();
         let servers = servers_mut(&mut wanted, self.keys)?;
-        servers.insert(name.to_owned(), Value::from(value));
+        for (name, value) in entries {
+            servers.insert(name.clone(), Value::from(value));
+        }
         if parsed == wanted {
             return Ok(FileChange::Unchanged);
         }
-        let edited = self.format.set(text, self.keys, name, value)?;
-        self.check(&edited, &wanted)?;
-        self.save(before.as_deref(), &edited)
+        for (name, value) in entries {
+            text = self.format.set(&text, self.keys, name, value)?;
+        }
+        self.check(&text, &wanted)?;
+        self.save(before.as_deref(), &text)
     }
 
     /// Removes the entry `name`.
@@ -83,6 +96,16 @@ impl ConfigFile<'_> {
         let edited = self.format.remove(&text, self.keys, name)?;
         self.check(&edited, &wanted)?;
         self.save(Some(&text), &edited)
+    }
+
+    /// The servers of the file; `None` without a file.
+    pub(crate) fn servers(&self) -> anyhow::Result<Option<Map<String, Value>>> {
+        let Some(text) = self.read()? else { return Ok(None) };
+        let mut parsed = self.format.parse(&text).with_context(|| self.complaint())?;
+        if self.format == ConfigFormat::OwnFile {
+            return Ok(Some(server_entry::servers_of_list(&parsed)));
+        }
+        Ok(Some(std::mem::take(servers_mut(&mut parsed, self.keys)?)))
     }
 
     fn read(&self) -> anyhow::Result<Option<String>> {

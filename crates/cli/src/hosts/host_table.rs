@@ -244,6 +244,11 @@ impl HostInfo {
     pub(crate) fn file(&self) -> Option<PathBuf> {
         self.files.first()?.path()
     }
+
+    /// All files in which the host may keep servers.
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.files.iter().filter_map(ConfigLocation::path)
+    }
 }
 
 impl ConfigLocation {

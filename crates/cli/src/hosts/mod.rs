@@ -5,9 +5,12 @@ mod config_value;
 mod entry;
 mod host_table;
 mod json_config;
+mod server_entry;
 mod toml_config;
 mod yaml_config;
 
-pub(crate) use config_file::{ConfigFile, FileChange};
+pub(crate) use config_file::{ConfigFile, ConfigFormat, FileChange};
+pub(crate) use config_value::ConfigValue;
 pub(crate) use entry::{HostConnection, entry_value};
 pub(crate) use host_table::{Host, HostInfo};
+pub(crate) use server_entry::ServerEntry;

@@ -8,10 +8,15 @@ use super::config_value::ConfigValue;
 
 /// Parses the text of a file.
 pub(super) fn parse(text: &str) -> anyhow::Result<Value> {
-    Ok(toml::from_str(text)?)
+    toml::from_str(text).map_err(|error| {
+        // The error quotes the file, which may hold secrets.
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        anyhow::anyhow!("invalid TOML in line {line}: {}", error.message())
+    })
 }
 
-/// Sets the table `name` in the table at `keys`.
+/// Sets the table `name` in the table at `keys`. The text is one that [`parse`] accepts.
 pub(super) fn set(
     text: &str,
     keys: &[&str],

@@ -17,7 +17,11 @@ pub(super) fn parse(text: &str) -> anyhow::Result<Value> {
     if !has_content {
         return Ok(Value::Object(serde_json::Map::new()));
     }
-    serde_saphyr::from_str(text).map_err(|error| anyhow::anyhow!("{error}"))
+    serde_saphyr::from_str(text).map_err(|error| {
+        // The error quotes the file, which may hold secrets.
+        let line = error.location().map_or(1, |location| location.line());
+        anyhow::anyhow!("invalid YAML near line {line}")
+    })
 }
 
 /// A whole document.

@@ -29,6 +29,7 @@ pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
 pub(crate) use fingerprint::Fingerprint;
 use mount::SharedSettings;
+pub(crate) use mount::to_mount_name;
 pub(crate) use mount::{
     FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
     RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, VariableKindSetting,

@@ -242,7 +242,7 @@ pub(super) fn is_mount_name(name: &str) -> bool {
 }
 
 /// Turns `text`, in any script, into a valid mount name.
-pub(super) fn to_mount_name(text: &str) -> String {
+pub(crate) fn to_mount_name(text: &str) -> String {
     // URI schemes and tool names are ASCII, so other scripts are transliterated.
     let latin = deunicode::deunicode_with_tofu(text, "-").to_ascii_lowercase();
     let mut name = String::new();

@@ -14,6 +14,7 @@ mod first_contact;
 mod grep;
 mod host_config;
 mod hostile;
+mod import;
 mod live;
 mod lossless;
 mod memory;

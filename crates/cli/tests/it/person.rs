@@ -9,8 +9,14 @@ use crate::program::{HttpProgram, output_text, project, refdesk, run};
 #[test]
 fn help_teaches_by_example() {
     let folder = project();
-    for command in [vec![], vec!["serve"], vec!["check"], vec!["host-config"], vec!["completions"]]
-    {
+    for command in [
+        vec![],
+        vec!["serve"],
+        vec!["check"],
+        vec!["host-config"],
+        vec!["import"],
+        vec!["completions"],
+    ] {
         let mut arguments = command.clone();
         arguments.push("--help");
         let help = output_text(&run(folder.path(), &arguments));
