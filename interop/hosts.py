@@ -97,7 +97,12 @@ HOSTS = [
         [binary("claude-code", "claude"), "-p", "go", "--mcp-config", ".mcp.json", "--allowedTools", "mcp__refdesk"],
         prepare_claude,
     ),
-    Host("codex", [binary("codex", "codex"), "exec", "--skip-git-repo-check", "go"], prepare_codex),
+    Host(
+        "codex",
+        # It begins a turn without the servers that are still starting, unless they are required.
+        [binary("codex", "codex"), "exec", "--skip-git-repo-check", "-c", "mcp_servers.refdesk.required=true", "go"],
+        prepare_codex,
+    ),
     # With a model named, it asks none to choose one.
     Host("gemini", [binary("gemini", "gemini"), "-p", "go", "--yolo", "-m", "gemini-2.5-pro"], prepare_gemini),
 ]

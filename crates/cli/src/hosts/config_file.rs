@@ -232,3 +232,62 @@ fn without_empty(value: &Value) -> Value {
         other => other.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{ConfigFile, ConfigFormat, FileChange, without_empty};
+    use crate::hosts::ConfigValue;
+
+    const TEXTS: &[(ConfigFormat, &str)] = &[
+        (ConfigFormat::Json, ""),
+        (ConfigFormat::Json, "\n"),
+        (ConfigFormat::Json, "{}"),
+        (ConfigFormat::Json, "// a comment\n{ /* b */ }\n"),
+        (ConfigFormat::Json, "{\r\n\t\"s\": {\r\n\t\t\"a\": 1, // one\r\n\t},\r\n}\r\n"),
+        (ConfigFormat::Json, "{\"s\":{}}"),
+        (ConfigFormat::Json, "{\"s\": {\"x\": {\"old\": [1, {\"deep\": true}]}}, \"t\": 1.50}"),
+        (ConfigFormat::Toml, ""),
+        (ConfigFormat::Toml, "# only a comment"),
+        (ConfigFormat::Toml, "s = { a = { b = 1 } }\n"),
+        (ConfigFormat::Toml, "s.a.b = 1\nt = 2\n"),
+        (ConfigFormat::Toml, "[s]\n[s.a] # here\nb = 1\n[t]\nc = 1979-05-27T07:32:00Z\n"),
+        (ConfigFormat::Toml, "[s.x]\nold = 1\n\n[s.x.env]\nA = \"b\"\n\n[[l]]\na = 1\n"),
+        (ConfigFormat::Toml, "a = 1\r\n\r\n[s.a]\r\nb = 1\r\n"),
+        (ConfigFormat::Yaml, ""),
+        (ConfigFormat::Yaml, "# only a comment\n"),
+        (ConfigFormat::Yaml, "s:\nt: 1"),
+        (ConfigFormat::Yaml, "s: {}\n"),
+        (
+            ConfigFormat::Yaml,
+            "t: |\n  s:\n    x: 1\ns:\n  a:\n    b: |\n\n      text\n  # last\n\nu: 1\n",
+        ),
+        (ConfigFormat::Yaml, "s:\n  x:\n    old: 1\n\n    list:\n    - 1\n  \"y\": {a: 1}\n"),
+    ];
+
+    #[test]
+    fn an_edit_changes_its_entry_and_nothing_else_in_any_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let value = ConfigValue::table([
+            ("command", ConfigValue::text("a \"b\" \\ \u{7}資料")),
+            ("args", ConfigValue::texts(&["--c".to_owned(), String::new()])),
+        ]);
+        for (format, text) in TEXTS {
+            let file = ConfigFile { path: &path, format: *format, keys: &["s"] };
+            fs::write(&path, text).unwrap();
+            // The edit itself compares everything else.
+            let change = file.set_entry("x", &value).expect(text);
+            assert!(matches!(change, FileChange::Edited(_)), "{text}");
+            assert_eq!(file.set_entry("x", &value).unwrap(), FileChange::Unchanged, "{text}");
+            assert!(matches!(file.remove_entry("x").unwrap(), FileChange::Edited(_)), "{text}");
+            let left = format.parse(&fs::read_to_string(&path).unwrap()).unwrap();
+            let mut before = format.parse(text).unwrap();
+            if let Some(servers) = before["s"].as_object_mut() {
+                servers.remove("x");
+            }
+            assert_eq!(without_empty(&left), without_empty(&before), "{text}");
+        }
+    }
+}

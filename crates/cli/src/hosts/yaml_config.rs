@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::config_value::ConfigValue;
 
 /// Words that YAML reads as something else than text.
-const NOT_TEXT: [&str; 8] = ["true", "false", "null", "yes", "no", "on", "off", "y"];
+const NOT_TEXT: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
 
 /// Parses the text of a file; an empty one is an empty mapping.
 pub(super) fn parse(text: &str) -> anyhow::Result<Value> {
@@ -45,7 +45,7 @@ pub(super) fn set(text: &str, key: &str, name: &str, value: &ConfigValue) -> Str
     write_value(&mut block, value, indent + 2);
     let place = find_entry(&lines, header + 1..end, indent, name).unwrap_or(end..end);
     lines.splice(place, block.lines().map(str::to_owned));
-    lines.join("\n") + "\n"
+    join_lines(text, &lines)
 }
 
 /// Removes the entry `name` from the top-level mapping `key`.
@@ -63,7 +63,13 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> anyhow::Result<String
     if section_end(&lines, header).0 == header + 1 {
         lines[header].push_str(" {}");
     }
-    Ok(lines.join("\n") + "\n")
+    Ok(join_lines(text, &lines))
+}
+
+/// The lines as one text, with the line ends of `before`.
+fn join_lines(before: &str, lines: &[String]) -> String {
+    let end = if before.contains("\r\n") { "\r\n" } else { "\n" };
+    lines.join(end) + end
 }
 
 fn is_blank(line: &str) -> bool {
@@ -155,5 +161,47 @@ fn write_scalar(value: &ConfigValue) -> String {
             if is_plain { text.clone() } else { Value::from(text.as_str()).to_string() }
         }
         other => Value::from(other).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop, proptest};
+    use serde_json::Value;
+
+    use super::{ConfigValue, parse, remove, set, write_document};
+
+    #[test]
+    fn an_entry_is_set_replaced_and_removed_and_line_ends_stay() {
+        let value = ConfigValue::table([("cmd", ConfigValue::text("a"))]);
+        let before = "extensions:\r\n    one:\r\n        a: 1\r\n\r\n# end\r\nz: 1\r\n";
+        let after = set(before, "extensions", "two", &value);
+        assert_eq!(
+            after,
+            "extensions:\r\n    one:\r\n        a: 1\r\n    two:\r\n      cmd: a\r\n\r\n# end\r\nz: 1\r\n"
+        );
+        assert_eq!(set(&after, "extensions", "two", &value), after);
+        assert_eq!(remove(&after, "extensions", "two").unwrap(), before);
+        let only = set("extensions: {}\n", "extensions", "two", &value);
+        assert_eq!(only, "extensions:\n  two:\n    cmd: a\n");
+        assert_eq!(remove(&only, "extensions", "two").unwrap(), "extensions: {}\n");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_written_so_that_yaml_reads_it_back(
+            text in any::<String>(), words in prop::collection::vec("[ -~]{0,12}", 0..4),
+        ) {
+            let value = ConfigValue::table([
+                ("text", ConfigValue::text(text)),
+                ("words", ConfigValue::texts(&words)),
+                ("flag", ConfigValue::Flag(true)),
+                ("inner", ConfigValue::List(vec![ConfigValue::table([
+                    ("number", ConfigValue::Number(3)),
+                    ("words", ConfigValue::texts(&words)),
+                ])])),
+            ]);
+            assert_eq!(parse(&write_document(&value)).unwrap(), Value::from(&value));
+        }
     }
 }
