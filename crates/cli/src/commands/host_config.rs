@@ -12,6 +12,9 @@ use crate::output;
 use crate::running_server::RunningServer;
 use crate::settings::{self, Settings, split_named_folder};
 
+const TOKEN_HINT: &str = "the server asks for a token: add the header \"Authorization: Bearer \
+    TOKEN\" to the entry (refdesk token new)\n";
+
 /// Prints the document for the host, or edits the host's file.
 pub(crate) fn run(args: &HostConfigArgs) -> anyhow::Result<()> {
     check_server_name(&args.name)?;
@@ -197,6 +200,9 @@ fn find_url(source: &SourceArgs) -> anyhow::Result<String> {
     let file = source.settings.as_deref().or_else(|| Some(usual).filter(|file| file.exists()));
     let settings = file.map(Settings::read_file).transpose()?.unwrap_or_default();
     let address = settings.server.listen.clone().unwrap_or_default();
+    if !settings.tokens.is_empty() {
+        output::tell(TOKEN_HINT);
+    }
     local_url(&address.url(settings.tls.is_some()))
 }
 
@@ -206,7 +212,11 @@ fn local_url(url: &str) -> anyhow::Result<String> {
         url.starts_with("http"),
         "the server listens on {url}, and hosts connect only over TCP; leave out --http"
     );
-    Ok(url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:"))
+    let local = url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:");
+    if local != url {
+        output::tell(TOKEN_HINT);
+    }
+    Ok(local)
 }
 
 /// The arguments with which a host serves, from any folder, what `serve` would serve here.

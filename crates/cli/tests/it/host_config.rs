@@ -108,6 +108,18 @@ fn the_settings_file_is_named_as_serve_would_choose_it() {
     assert_eq!(json["mcpServers"]["refdesk"]["args"][2], "--settings");
     let json: Value = serde_json::from_str(&stdout(&run(folder.path(), &["--http"]))).unwrap();
     assert_eq!(json["mcpServers"]["refdesk"]["url"], "http://127.0.0.1:9123/mcp");
+    for (listen, url) in [("0.0.0.0:9", "http://127.0.0.1:9/mcp"), ("[::]:9", "http://[::1]:9/mcp")]
+    {
+        let settings = format!("[server]\nlisten = \"{listen}\"\n");
+        fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+        let output = run(folder.path(), &["--http"]);
+        let json: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(json["mcpServers"]["refdesk"]["url"], url);
+        assert!(stderr(&output).contains("asks for a token"), "{}", stderr(&output));
+    }
+    fs::write(folder.path().join("refdesk.toml"), "[server]\nlisten = \"unix:a.sock\"\n").unwrap();
+    let output = run(folder.path(), &["--http"]);
+    assert!(stderr(&output).contains("leave out --http"), "{}", stderr(&output));
 }
 
 #[test]
