@@ -19,7 +19,7 @@ pub(crate) struct HostConfigArgs {
     pub(crate) host: Host,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// The host starts refdesk itself [default]
+    /// The host starts refdesk itself; this is the default
     #[arg(long, conflicts_with_all = ["http", "url"])]
     pub(crate) stdio: bool,
     /// The host connects to a running server
