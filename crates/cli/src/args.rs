@@ -1,19 +1,22 @@
 //! Command-line arguments, declared with clap. The doc comments are the help texts.
 
+mod host;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use crate::listen::ListenAddress;
+pub(crate) use host::{HostConfigArgs, ImportArgs};
 
 /// The reference desk for AI models: every source of context as MCP resources.
 #[derive(Debug, Parser)]
 #[command(name = "refdesk", version, about, propagate_version = true)]
 #[command(after_help = "Quick start:\n  \
     refdesk serve .                 serve this folder at http://127.0.0.1:7878/mcp\n  \
-    refdesk host-config claude      print the config to paste into a host\n  \
+    refdesk host-config claude      print the config for a host (--write: add it there)\n  \
     refdesk check                   check refdesk.toml and show what it serves")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -26,8 +29,10 @@ pub(crate) enum CliCommand {
     Serve(ServeArgs),
     /// Check a settings file and show what it serves
     Check(CheckArgs),
-    /// Print the JSON to paste into a host
+    /// Print the config for a host, or write it into the host's file
     HostConfig(HostConfigArgs),
+    /// Put the MCP servers that the hosts of this machine have into refdesk.toml
+    Import(ImportArgs),
     /// Make access tokens for the clients of a server
     #[command(subcommand)]
     Token(TokenCommand),
@@ -42,6 +47,7 @@ pub(crate) enum CliCommand {
 #[command(after_help = "Examples:\n  \
     refdesk serve                          this folder, or refdesk.toml if there is one\n  \
     refdesk serve ~/notes ~/src/app        two folders, as file:///notes and file:///app\n  \
+    refdesk serve code=~/src/app           one folder under another name\n  \
     refdesk serve --stdio .                over stdio, the way a host starts it\n  \
     refdesk serve --settings team.toml --listen 127.0.0.1:9000\n  \
     refdesk serve --listen unix:/run/user/1000/refdesk.sock\n  \
@@ -77,7 +83,8 @@ pub(crate) struct ServeArgs {
 /// Arguments that select what to serve.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// Folders to serve [default: the mounts of refdesk.toml, or this folder without one]
+    /// Folders to serve, as PATH or NAME=PATH [default: the mounts of refdesk.toml, or this folder
+    /// without one]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Settings file to use
@@ -106,40 +113,6 @@ pub(crate) struct CheckArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  \
-    refdesk host-config claude                 both ways to connect, for Claude\n  \
-    refdesk host-config vscode --stdio .       only the JSON, for a host that starts refdesk\n  \
-    refdesk host-config cursor --http          only the JSON, for a running server")]
-pub(crate) struct HostConfigArgs {
-    /// The host to configure
-    #[arg(value_enum, default_value_t = Host::Generic)]
-    pub(crate) host: Host,
-    #[command(flatten)]
-    pub(crate) source: SourceArgs,
-    /// Print only the JSON for a host that starts refdesk itself
-    #[arg(long, conflicts_with = "http")]
-    pub(crate) stdio: bool,
-    /// Print only the JSON for a running server
-    #[arg(long)]
-    pub(crate) http: bool,
-    /// URL of the running server
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7878/mcp")]
-    pub(crate) url: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Host {
-    /// Claude Desktop and Claude Code
-    Claude,
-    /// Visual Studio Code
-    Vscode,
-    /// Cursor
-    Cursor,
-    /// Any host that reads `mcpServers`
-    Generic,
 }
 
 #[derive(Debug, clap::Args)]

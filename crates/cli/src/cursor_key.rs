@@ -3,11 +3,9 @@
 //! The key is stored per user, so a cursor stays valid across restarts and in other processes of
 //! the same user. Several servers of a team share one key with `[server] secret`.
 
-use std::path::PathBuf;
-
 use anyhow::Context;
 
-use crate::state_file::read_or_write;
+use crate::state_file::{read_or_write, state_folder};
 
 /// Name of the key's file in the state folder.
 const FILE_NAME: &str = "cursor.key";
@@ -24,7 +22,7 @@ pub(crate) fn load_cursor_key(secret: Option<&str>) -> anyhow::Result<[u8; 32]> 
 
 /// Reads the stored key; stores `fresh` if there is none yet. `None` if neither is possible.
 fn read_or_store(fresh: [u8; 32]) -> Option<[u8; 32]> {
-    let folder = state_dir()?;
+    let folder = state_folder()?;
     let kept = read_or_write(&folder, FILE_NAME, &fresh);
     let kept = kept.inspect_err(|error| {
         let file = folder.join(FILE_NAME);
@@ -32,10 +30,4 @@ fn read_or_store(fresh: [u8; 32]) -> Option<[u8; 32]> {
         tracing::warn!(%file, %error, "no stored key; cursors will end with this process");
     });
     kept.ok()?.try_into().ok()
-}
-
-fn state_dir() -> Option<PathBuf> {
-    let given = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
-    given.or_else(home).map(|folder| folder.join("refdesk"))
 }

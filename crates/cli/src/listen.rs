@@ -13,7 +13,7 @@ use anyhow::Context;
 use rustix::fs::Mode;
 use rustix::process::umask;
 use serde::de::{Deserialize, Deserializer, Error};
-use server::transport::http::Listener;
+use server::transport::http::{self, Listener};
 use tokio::net::{TcpListener, UnixListener};
 
 const UNIX_PREFIX: &str = "unix:";
@@ -73,6 +73,17 @@ impl ListenAddress {
         match self {
             Self::Tcp(address) => Some(address.ip()),
             Self::Unix(_) => None,
+        }
+    }
+
+    /// The URL of the endpoint at this address; a Unix socket has none, and is shown as it is.
+    pub(crate) fn url(&self, has_tls: bool) -> String {
+        match self {
+            Self::Tcp(address) => {
+                let scheme = if has_tls { "https" } else { "http" };
+                format!("{scheme}://{address}{}", http::PATH)
+            }
+            Self::Unix(_) => self.to_string(),
         }
     }
 

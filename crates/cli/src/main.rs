@@ -8,12 +8,14 @@ mod commands;
 mod cursor_key;
 mod default_rules;
 mod descriptors;
+mod hosts;
 mod listen;
 mod log_limit;
 mod machine_memory;
 mod mount_status;
 mod output;
 mod reload;
+mod running_server;
 mod settings;
 mod state_file;
 mod tls_files;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),
+        CliCommand::Import(import) => commands::import::run(&import),
         CliCommand::Token(TokenCommand::New(token)) => commands::token::run(&token),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
     };

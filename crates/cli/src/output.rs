@@ -21,6 +21,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes words for a person to standard error.
+pub(crate) fn tell(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 /// Writes an error to standard error; a settings error with its location and hint.
 pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
     let told = match error.downcast_ref::<Diagnostic>() {

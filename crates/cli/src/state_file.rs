@@ -5,7 +5,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -45,6 +45,33 @@ pub(crate) fn read_or_write(folder: &Path, name: &str, fresh: &[u8]) -> io::Resu
     let done = write_new(&beside, fresh).and_then(|()| publish(&beside, &file, fresh));
     let _ = fs::remove_file(&beside);
     done
+}
+
+/// Replaces the content of `path` at once: a reader sees the old content or the new one. A link
+/// stays a link, and a file keeps its mode; a new file is for its owner only.
+pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let number = FILES_WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{number}.new", std::process::id()));
+    let beside = file.with_file_name(name);
+    let done = write_new(&beside, content).and_then(|()| {
+        if let Ok(old) = fs::metadata(&file) {
+            fs::set_permissions(&beside, old.permissions())?;
+        }
+        fs::rename(&beside, &file)
+    });
+    if done.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+/// The folder for refdesk's state: `XDG_STATE_HOME`, by default `~/.local/state`.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let given = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
+    given.or_else(home).map(|folder| folder.join("refdesk"))
 }
 
 /// Reads the state file; `None` if it is missing or shorter than `length` bytes.

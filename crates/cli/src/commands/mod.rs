@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod host_config;
+pub(crate) mod import;
 pub(crate) mod serve;
 pub(crate) mod supervise;
 pub(crate) mod token;

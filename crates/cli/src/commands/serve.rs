@@ -16,6 +16,7 @@ use crate::access::Access;
 use crate::args::ServeArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble};
 use crate::listen::OpenListener;
+use crate::running_server::RunningServer;
 use crate::settings::Settings;
 use crate::{cursor_key, descriptors, reload};
 use banner::Banner;
@@ -85,7 +86,9 @@ async fn serve_http(
             () = reload::watch_settings(&args.source, settings, assembly, Some(&access)) => Ok(()),
         }
     };
-    let banner = Banner::new(settings, &address, (startup, access.tls.is_some()));
+    let has_tls = access.tls.is_some();
+    let _announcement = RunningServer::announce(&address.url(has_tls));
+    let banner = Banner::new(settings, &address, (startup, has_tls));
     // Serve clients while the banner is still counting.
     let (served, told) = tokio::join!(serving, banner.print(args, assembly));
     drop(file);

@@ -29,6 +29,7 @@ pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
 pub(crate) use fingerprint::Fingerprint;
 use mount::SharedSettings;
+pub(crate) use mount::to_mount_name;
 pub(crate) use mount::{
     FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
     RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, VariableKindSetting,
@@ -91,22 +92,43 @@ impl Settings {
         Ok(parse(text)?)
     }
 
-    /// Settings that serve the given folders, each named after its last path segment.
+    /// Settings that serve the given folders, each under its given name or one made from the last
+    /// segment of its path.
     pub(crate) fn for_folders(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let mut settings = Self::default();
         for path in paths {
-            let whole = path
+            let (name, folder) = split_named_folder(path);
+            let whole = folder
                 .canonicalize()
-                .with_context(|| format!("cannot serve the folder {}", path.display()))?;
+                .with_context(|| format!("cannot serve the folder {}", folder.display()))?;
             if whole.is_file() {
-                let hint = format!("pass a settings file as --settings {}", path.display());
-                anyhow::bail!("{} is a file, not a folder; {hint}", path.display());
+                let hint = format!("pass a settings file as --settings {}", folder.display());
+                anyhow::bail!("{} is a file, not a folder; {hint}", folder.display());
             }
-            let stem = whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
-            let name = settings.unused_name(&mount::to_mount_name(&stem));
+            let name = match name {
+                Some(name) => settings.check_new_name(name)?.to_owned(),
+                None => {
+                    let stem =
+                        whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
+                    settings.unused_name(&mount::to_mount_name(&stem))
+                }
+            };
             settings.mounts.insert(name, MountSettings::folder(whole));
         }
         Ok(settings)
+    }
+
+    /// `name`, if it is a valid mount name that no mount has.
+    fn check_new_name<'a>(&self, name: &'a str) -> anyhow::Result<&'a str> {
+        if !mount::is_mount_name(name) {
+            let better = mount::to_mount_name(name);
+            anyhow::bail!("`{name}` is not a valid mount name; try `{better}`");
+        }
+        anyhow::ensure!(
+            !self.mounts.contains_key(name),
+            "the mount name `{name}` is already in use"
+        );
+        Ok(name)
     }
 
     /// Adds the servers of a host config file, renamed where a name is taken.
@@ -122,10 +144,7 @@ impl Settings {
     pub(crate) fn add_from_argument(&mut self, text: &str) -> anyhow::Result<()> {
         let form = "write a server as notes=\"npx -y server\" or team=https://host/mcp";
         let (name, rest) = text.split_once('=').with_context(|| format!("{text}: {form}"))?;
-        if !mount::is_mount_name(name) {
-            let better = mount::to_mount_name(name);
-            anyhow::bail!("`{name}` is not a valid mount name; try `{better}`");
-        }
+        self.check_new_name(name)?;
         let upstream = UpstreamMount::from_argument(rest)
             .map_err(|why| anyhow::anyhow!("{name}: {why}; {form}"))?;
         let said = Some(Fingerprint::of_text(text));
@@ -135,9 +154,7 @@ impl Settings {
             shared: SharedSettings::default(),
             fingerprint: said,
         };
-        if self.mounts.insert(name.to_owned(), mount).is_some() {
-            anyhow::bail!("the mount name `{name}` is already in use");
-        }
+        self.mounts.insert(name.to_owned(), mount);
         Ok(())
     }
 
@@ -178,6 +195,20 @@ impl Settings {
     pub(crate) fn resolve_path(&self, path: &Path) -> PathBuf {
         let folder = self.text.as_ref().and_then(|text| text.file.parent());
         folder.map_or_else(|| path.to_owned(), |folder| folder.join(path))
+    }
+}
+
+/// Splits `NAME=PATH`; a path that exists as it is has no name. A shell does not expand the `~` of
+/// `NAME=~/PATH`, so it is expanded here.
+pub(crate) fn split_named_folder(path: &Path) -> (Option<&str>, PathBuf) {
+    let named = path.to_str().and_then(|text| text.split_once('='));
+    match named {
+        Some((name, folder)) if !name.contains('/') && !path.exists() => {
+            let home = std::env::var_os("HOME").map(PathBuf::from);
+            let in_home = folder.strip_prefix("~/").and_then(|rest| Some(home?.join(rest)));
+            (Some(name), in_home.unwrap_or_else(|| folder.into()))
+        }
+        _ => (None, path.to_owned()),
     }
 }
 

@@ -12,6 +12,10 @@ use super::fingerprint::Fingerprint;
 use super::units::{ByteSize, TimeSpan};
 use super::upstream::UpstreamMount;
 
+/// Longest name that is made from a folder's or a server's: tool names begin with it, and hosts
+/// cut those at 64 characters.
+const MAX_MADE_NAME: usize = 32;
+
 /// The settings of one mount, with its location in the file.
 #[derive(Debug)]
 pub(crate) struct MountSettings {
@@ -237,14 +241,21 @@ pub(super) fn is_mount_name(name: &str) -> bool {
         && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
 }
 
-/// Turns `text` into a valid mount name.
-pub(super) fn to_mount_name(text: &str) -> String {
-    let fit = |c: char| {
-        let c = c.to_ascii_lowercase();
-        if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' { c } else { '-' }
-    };
-    let name: String = text.chars().map(fit).collect();
-    let name = name.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+/// Turns `text`, in any script, into a valid mount name.
+pub(crate) fn to_mount_name(text: &str) -> String {
+    // URI schemes and tool names are ASCII, so other scripts are transliterated.
+    let latin = deunicode::deunicode_with_tofu(text, "-").to_ascii_lowercase();
+    let mut name = String::new();
+    for c in latin.chars() {
+        let fits = c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.';
+        // Apostrophes stand for soft signs and glottal stops.
+        if fits || (c != '\'' && !name.ends_with('-')) {
+            name.push(if fits { c } else { '-' });
+        }
+    }
+    let is_edge = |c: char| !c.is_ascii_alphanumeric();
+    let name = name.trim_matches(is_edge);
+    let name = name.get(..MAX_MADE_NAME).unwrap_or(name).trim_end_matches(is_edge);
     match name.chars().next() {
         Some(first) if first.is_ascii_lowercase() => name.to_owned(),
         Some(_) => format!("m{name}"),
@@ -262,10 +273,22 @@ mod tests {
             ("project", "project"),
             ("My Project", "my-project"),
             ("2024", "m2024"),
-            ("日本", "folder"),
+            ("資料", "zi-liao"),
+            ("Документы", "dokumenty"),
+            ("Объявления", "obiavleniia"),
+            ("Übersicht für Ämter", "ubersicht-fur-amter"),
+            ("メモ", "memo"),
+            ("한국어", "hangugeo"),
+            ("ملاحظات", "mlhzt"),
+            ("a - b", "a-b"),
+            ("example.com", "example.com"),
+            ("…", "folder"),
+            ("", "folder"),
         ] {
             assert_eq!(to_mount_name(text), name);
             assert!(is_mount_name(name));
         }
+        let long = to_mount_name(&"very long names ".repeat(9));
+        assert!(is_mount_name(&long) && long.len() <= 33, "{long}");
     }
 }

@@ -9,8 +9,14 @@ use crate::program::{HttpProgram, output_text, project, refdesk, run};
 #[test]
 fn help_teaches_by_example() {
     let folder = project();
-    for command in [vec![], vec!["serve"], vec!["check"], vec!["host-config"], vec!["completions"]]
-    {
+    for command in [
+        vec![],
+        vec!["serve"],
+        vec!["check"],
+        vec!["host-config"],
+        vec!["import"],
+        vec!["completions"],
+    ] {
         let mut arguments = command.clone();
         arguments.push("--help");
         let help = output_text(&run(folder.path(), &arguments));
@@ -87,31 +93,6 @@ fn mistakes_are_told_with_what_to_do_next() {
     );
     let wrong = run(folder.path(), &["serve", "--listen", "nonsense"]);
     assert_eq!(wrong.status.code(), Some(2));
-}
-
-#[test]
-fn the_json_for_a_host_starts_this_very_program() {
-    let folder = project();
-    for host in ["claude", "vscode", "cursor", "generic"] {
-        let output = run(folder.path(), &["host-config", host, "project", "--stdio"]);
-        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let key = if host == "vscode" { "servers" } else { "mcpServers" };
-        let server = &json[key]["refdesk"];
-        assert_eq!(server["command"], env!("CARGO_BIN_EXE_refdesk"));
-        let words: Vec<&str> =
-            server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-        assert_eq!(words[..2], ["serve", "--stdio"]);
-        assert!(words[2].starts_with('/') && words[2].ends_with("/project"), "{words:?}");
-        let output = run(folder.path(), &["host-config", host, "--http"]);
-        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(json[key]["refdesk"]["url"], "http://127.0.0.1:7878/mcp");
-    }
-    fs::write(folder.path().join("refdesk.toml"), "").unwrap();
-    let output = run(folder.path(), &["host-config", "--stdio"]);
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["mcpServers"]["refdesk"]["args"][2], "--settings", "as serve would choose");
-    let both = output_text(&run(folder.path(), &["host-config"]));
-    assert!(both.contains("The host starts refdesk itself") && both.contains("127.0.0.1:7878"));
 }
 
 #[test]

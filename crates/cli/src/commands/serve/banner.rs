@@ -34,12 +34,10 @@ impl Banner {
         address: &ListenAddress,
         (startup, has_tls): (Option<NewToken>, bool),
     ) -> Self {
+        let url = address.url(has_tls);
         let ListenAddress::Tcp(address) = address else {
-            let url = address.to_string();
             return Self { public_url: url.clone(), url, startup, warning: None };
         };
-        let scheme = if has_tls { "https" } else { "http" };
-        let url = format!("{scheme}://{address}{}", http::PATH);
         let host = match settings.server.hosts.first() {
             Some(host) => format!("{host}:{}", address.port()),
             None if address.ip().is_unspecified() => {
@@ -47,6 +45,7 @@ impl Banner {
             }
             None => address.to_string(),
         };
+        let scheme = if has_tls { "https" } else { "http" };
         let public_url = format!("{scheme}://{host}{}", http::PATH);
         let is_plain = !has_tls && settings.server.trusted_proxies.is_empty();
         let warning = (is_plain && !is_loopback(address.ip())).then_some(PLAIN_HTTP);

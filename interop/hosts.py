@@ -1,0 +1,218 @@
+"""Checks of real hosts: each gets its config from `refdesk host-config --write`, connects, and hands a scripted model
+what refdesk's tools give. What the model sees must be what `host-snapshots.json` has.
+
+`python3 -B hosts.py PROGRAM [--accept]` runs them alone; `--accept` writes the snapshot anew.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from processes import BUILD, HERE, NODE, ServerProcess
+from scripted_model import ScriptedModel, ToolCall
+
+SNAPSHOTS = HERE / "host-snapshots.json"
+RUN_TIMEOUT = 40.0
+
+# A server that starts and never answers; no host may wait for it.
+SLOW_MOUNT = ["--mount", "slow=sleep 1000"]
+
+FILES = {
+    "README.md": "# The desk\n\nAsk here.\n",
+    "src/main.rs": 'fn main() {\n    println!("ask");\n}\n',
+    "資料/メモ.txt": "古池や\n蛙飛びこむ\n水の音\n",
+}
+
+CALLS = [
+    ToolCall("resources_list", {}),
+    ToolCall("resources_list", {"collection": "project", "recursive": True}),
+    ToolCall("resources_read", {"uri": "project/README.md"}),
+    ToolCall("resources_read", {"uri": "project/資料/メモ.txt", "start_line": 2, "max_lines": 1}),
+    ToolCall("resources_grep", {"pattern": "(?i)ask"}),
+    ToolCall("resources_read", {"uri": "project/READNE.md"}),
+]
+
+
+@dataclass
+class Host:
+    """A host: its name for `host-config`, its command, and what it needs to use the scripted model."""
+
+    name: str
+    command: list[str]
+    # Writes the settings that have nothing to do with refdesk; returns variables for the host.
+    prepare: Callable[[Path, str], dict[str, str]]
+
+
+def prepare_claude(_: Path, model: str) -> dict[str, str]:
+    return {
+        "ANTHROPIC_BASE_URL": model,
+        "ANTHROPIC_API_KEY": "none",
+        # Otherwise the model has to look for a tool before it can call it.
+        "ENABLE_TOOL_SEARCH": "false",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+
+
+def prepare_codex(home: Path, model: str) -> dict[str, str]:
+    settings = home / ".codex/config.toml"
+    settings.parent.mkdir()
+    settings.write_text(
+        '# A comment that stays\nmodel = "scripted"\nmodel_provider = "scripted"\napproval_policy = "never"\n'
+        'sandbox_mode = "danger-full-access"\ncheck_for_update_on_startup = false\n\n'
+        f'[model_providers.scripted]\nname = "scripted"\nbase_url = "{model}"\nwire_api = "responses"\n'
+    )
+    return {}
+
+
+def prepare_gemini(home: Path, model: str) -> dict[str, str]:
+    settings = home / ".gemini/settings.json"
+    settings.parent.mkdir()
+    # A comment, which must survive the edit.
+    settings.write_text(
+        "{\n  // The scripted model\n"
+        '  "security": { "auth": { "selectedType": "gemini-api-key" } },\n'
+        '  "general": { "enableAutoUpdate": false },\n'
+        '  "privacy": { "usageStatisticsEnabled": false }\n}\n'
+    )
+    return {"GOOGLE_GEMINI_BASE_URL": model, "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+
+def binary(folder: str, name: str) -> str:
+    return str(BUILD / folder / "node_modules/.bin" / name)
+
+
+HOSTS = [
+    Host(
+        "claude",
+        # A project's file waits for a person's approval; naming it is the approval.
+        [binary("claude-code", "claude"), "-p", "go", "--mcp-config", ".mcp.json", "--allowedTools", "mcp__refdesk"],
+        prepare_claude,
+    ),
+    Host(
+        "codex",
+        # It begins a turn without the servers that are still starting, unless they are required.
+        [binary("codex", "codex"), "exec", "--skip-git-repo-check", "-c", "mcp_servers.refdesk.required=true", "go"],
+        prepare_codex,
+    ),
+    # With a model named, it asks none to choose one.
+    Host("gemini", [binary("gemini", "gemini"), "-p", "go", "--yolo", "-m", "gemini-2.5-pro"], prepare_gemini),
+]
+
+
+@dataclass
+class HostRun:
+    host: Host
+    transport: str
+
+    def __str__(self) -> str:
+        return f"host {self.host.name}, {self.transport}"
+
+
+def checks(program: Path) -> Iterator[tuple[str, str | None]]:
+    expected = json.loads(SNAPSHOTS.read_text())
+    runs = [HostRun(host, transport) for host in HOSTS for transport in ("stdio", "http")]
+    with ThreadPoolExecutor(2) as pool:
+        for run, (seen, output) in zip(runs, pool.map(lambda run: observe(program, run), runs)):
+            wanted = expected.get(run.host.name)
+            tools = seen["tools"] if seen else []
+            yield f"{run}: connects and offers the tools", None if tools == wanted["tools"] else f"{tools}\n{output}"
+            results = seen["results"] if seen else []
+            yield f"{run}: the model sees the snapshot", difference(wanted["results"], results)
+
+
+def difference(wanted: list[str], seen: list[str]) -> str | None:
+    if wanted == seen:
+        return None
+    lines = [f"{len(seen)} results, expected {len(wanted)}"]
+    lines += [f"expected {one}\nseen     {other}" for one, other in zip(wanted, seen) if one != other]
+    return "\n".join(lines)
+
+
+def observe(program: Path, run: HostRun) -> tuple[dict | None, str]:
+    """Runs the host once. Returns what the model saw, and the output of the host."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ScriptedModel(CALLS) as model:
+        home = Path(folder)
+        work = home / "work"
+        work.mkdir()
+        for path, content in FILES.items():
+            file = home / "project" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+        environment = {
+            "HOME": folder,
+            "PATH": f"{NODE.parent}:{os.environ['PATH']}",
+            "TERM": "dumb",
+            "LANG": "C.UTF-8",
+        } | run.host.prepare(home, model.url)
+        served = [*SLOW_MOUNT, str(home / "project")]
+        if run.transport == "stdio":
+            return run_host(program, run.host, served, work, environment, model)
+        command = [str(program), "serve", *served, "--listen", "127.0.0.1:0"]
+        state = {"HOME": folder, "XDG_STATE_HOME": f"{folder}/.local/state", "REFDESK_START_WAIT": "1s"}
+        with ServerProcess(command, state):
+            return run_host(program, run.host, ["--http"], work, environment, model)
+
+
+def run_host(
+    program: Path, host: Host, source: list[str], work: Path, environment: dict[str, str], model: ScriptedModel
+) -> tuple[dict | None, str]:
+    configure = [str(program), "host-config", host.name, "--write", *source]
+    configured = subprocess.run(configure, cwd=work, env=environment, capture_output=True, text=True)
+    if configured.returncode:
+        return None, f"{' '.join(configure)}: {configured.stderr}"
+    process = subprocess.Popen(
+        host.command,
+        cwd=work,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        # A group of its own, so that a host that hangs ends with the servers it started.
+        start_new_session=True,
+    )
+    try:
+        output = process.communicate(timeout=RUN_TIMEOUT)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output = f"no end within {RUN_TIMEOUT:.0f} s\n{process.communicate()[0]}"
+    script = model.script
+    return {"tools": sorted(script.tools), "results": [normalize(result) for result in script.results]}, output
+
+
+def normalize(result: object) -> str:
+    """A result as one text, without what differs from run to run."""
+    text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    text = re.sub(r"\b[0-9a-f]{16}\b", "ETAG", text)
+    text = re.sub(r"Wall time: [\d.]+ seconds", "Wall time: TIME seconds", text)
+    return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "MODIFIED", text)
+
+
+def accept(program: Path) -> None:
+    seen = {host.name: observe(program, HostRun(host, "stdio"))[0] for host in HOSTS}
+    SNAPSHOTS.write_text(json.dumps(seen, indent=2, ensure_ascii=False) + "\n")
+
+
+def main() -> int:
+    program = Path(sys.argv[1]).resolve()
+    if "--accept" in sys.argv:
+        accept(program)
+    failed = 0
+    for check, failure in checks(program):
+        print(f"{'FAILED' if failure else 'ok  '} {check}" + (f"\n{failure}" if failure else ""), flush=True)
+        failed += bool(failure)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
