@@ -86,6 +86,7 @@ fn options() -> MountOptions {
     MountOptions {
         access: Arc::default(),
         rules: MetadataRules::default(),
+        tools: None,
         max_read: 1 << 20,
         timeout: Duration::from_secs(3600),
         required: true,
