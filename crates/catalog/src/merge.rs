@@ -124,7 +124,7 @@ impl<T> Merge<T> {
 }
 
 fn absence(mount: &Mount, error: &Error) -> Absence {
-    tracing::warn!(mount = mount.name, %error, cause = ?error, "a mount cannot be listed");
+    tracing::warn!("mount {} cannot be listed: {}", mount.name, error.with_causes());
     let why = match error.kind {
         ErrorKind::NotFound | ErrorKind::Denied => "it cannot be read".to_owned(),
         _ => error.message.to_string(),

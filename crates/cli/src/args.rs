@@ -38,7 +38,7 @@ pub(crate) enum CliCommand {
     Supervise(SuperviseArgs),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:\n  \
     refdesk serve                          this folder, or refdesk.toml if there is one\n  \
     refdesk serve ~/notes ~/src/app        two folders, as file:///notes and file:///app\n  \

@@ -11,6 +11,9 @@ use tracing_subscriber::EnvFilter;
 use crate::log_limit::LimitedFormat;
 use crate::settings::Diagnostic;
 
+/// How many characters of a text of others a line of the log has.
+const MAX_FOREIGN_CHARS: usize = 600;
+
 /// Writes `text` to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
@@ -39,9 +42,16 @@ pub(crate) fn start_log() {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(colours)
+        .with_target(false)
         .map_event_format(|format| LimitedFormat::new(format, Instant::now))
         .with_writer(io::stderr)
         .init();
+}
+
+/// A text of others as one line of the log: without control characters, and not too long.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    plain.take(MAX_FOREIGN_CHARS).collect()
 }
 
 /// Formats rows as a table with aligned columns.

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::Access;
 use crate::args::ServeArgs;
-use crate::assemble::{Assembly, BuiltMount, assemble};
+use crate::assemble::{Assembly, BuiltMount, assemble, check_depth};
 use crate::listen::OpenListener;
 use crate::settings::Settings;
 use crate::{cursor_key, descriptors, reload};
@@ -25,8 +25,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves until the input ends or a shutdown signal arrives.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    check_depth()?;
     descriptors::raise_limit();
-    let mut settings = Settings::load(&args.source)?;
+    let mut settings = Settings::load_for_serving(args)?;
     let mut limits = settings.server.limits();
     if !args.stdio {
         limits.connections = descriptors::max_connections(limits.connections);
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
             let serving = stdio::serve(server, input, output, shutdown_signal()?);
             tokio::select! {
                 served = serving => anyhow::Ok(served?),
-                () = reload::watch_settings(&args.source, &settings, &assembly, None) => Ok(()),
+                () = reload::watch_settings(args, &settings, &assembly, None) => Ok(()),
             }
         });
         // A blocking read of the terminal must not delay the exit.
@@ -71,8 +72,7 @@ async fn serve_http(
     assembly: &Assembly,
     server: Arc<Server>,
 ) -> anyhow::Result<()> {
-    let address = args.listen.clone().or_else(|| settings.server.listen.clone());
-    let address = address.unwrap_or_default();
+    let address = settings.address.clone().unwrap_or_default();
     let (access, startup) = Access::new(args, settings, &address)?;
     connect_upstreams(&assembly.mounts);
     let OpenListener { listener, address, file } = address.open().await?;
@@ -82,7 +82,7 @@ async fn serve_http(
     let serving = async {
         tokio::select! {
             served = serving => served,
-            () = reload::watch_settings(&args.source, settings, assembly, Some(&access)) => Ok(()),
+            () = reload::watch_settings(args, settings, assembly, Some(&access)) => Ok(()),
         }
     };
     let banner = Banner::new(settings, &address, (startup, access.tls.is_some()));

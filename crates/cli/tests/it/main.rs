@@ -16,6 +16,8 @@ mod hostile;
 mod live;
 mod lossless;
 mod memory;
+mod mount_faults;
+mod own_server;
 mod person;
 mod program;
 mod program_life;
