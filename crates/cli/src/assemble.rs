@@ -175,8 +175,8 @@ fn build_mount(
                     upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
                 }
                 Err(UpstreamFault::Settings(diagnostic)) => return Err(diagnostic),
-                Err(UpstreamFault::LeftOut { reason, diagnostic }) => {
-                    left_out = Some(diagnostic.one_line());
+                Err(UpstreamFault::LeftOut { reason, explanation }) => {
+                    left_out = Some(explanation);
                     left_out_mount(settings, name, mount, &reason)?
                 }
             }

@@ -14,6 +14,8 @@ mod machine_memory;
 mod mount_status;
 mod output;
 mod reload;
+mod request_log;
+mod rotating_file;
 mod settings;
 mod state_file;
 mod tls_files;
@@ -27,7 +29,9 @@ use args::{Args, CliCommand, TokenCommand};
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    output::start_log();
+    if !matches!(args.command, CliCommand::Serve(_)) {
+        output::start_log(None);
+    }
     let done = match args.command {
         CliCommand::Supervise(args) => {
             return commands::supervise::run(&args)

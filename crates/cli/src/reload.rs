@@ -75,7 +75,7 @@ pub(crate) async fn watch_settings(
                     Some(diagnostic) => diagnostic.one_line(),
                     None => format!("{error:#}"),
                 };
-                tracing::error!("the changed settings are not applied: {why}");
+                tracing::error!("the changed settings are invalid and were not applied: {why}");
             }
         }
     }

@@ -214,7 +214,7 @@ impl Connector {
     ) -> Result<Option<Peer>, TransportFailure> {
         let Some(revision) = Revision::stateless().next() else { return Ok(None) };
         let (id, method) = (self.allocate_id(), methods::DISCOVER);
-        let question = UpstreamRequest { id, method, params: None, progress: false };
+        let question = UpstreamRequest { id, method, params: None, progress: false, trace: None };
         let body = self
             .identity
             .encode_request(question, RequestStyle::Stateless(revision))

@@ -29,8 +29,8 @@ pub(super) enum UpstreamFault {
     LeftOut {
         /// The reason for clients: no value, no path.
         reason: String,
-        /// The reason for the log.
-        diagnostic: Diagnostic,
+        /// The reason for the log: the place in the settings too.
+        explanation: String,
     },
 }
 
@@ -57,7 +57,7 @@ impl DeclaredServer<'_> {
             let reason = own.reason().to_owned();
             let hint = "remove this entry, or set `disabled` in a host's file".to_owned();
             let diagnostic = self.diagnostic(own.key(), 0..0, &reason, Some(hint));
-            return Err(UpstreamFault::LeftOut { reason, diagnostic });
+            return Err(UpstreamFault::LeftOut { reason, explanation: diagnostic.one_line() });
         }
         let usual = client::Options::default();
         let (timeout, reading) = match self.mount.shared.timeout {
@@ -170,7 +170,7 @@ impl DeclaredServer<'_> {
             let reason = format!("the environment variable `{name}` is not set");
             let hint = format!("set it, or give a default: ${{{name}:-default}}");
             let diagnostic = self.diagnostic(key, text.span(), &reason, Some(hint));
-            UpstreamFault::LeftOut { reason, diagnostic }
+            UpstreamFault::LeftOut { reason, explanation: diagnostic.one_line() }
         })
     }
 
@@ -178,9 +178,10 @@ impl DeclaredServer<'_> {
     fn fault(&self, key: &str, span: Range<usize>, message: &str) -> UpstreamFault {
         let diagnostic = self.diagnostic(key, span, message, None);
         match self.mount.host_entry {
-            Some(_) => {
-                UpstreamFault::LeftOut { reason: format!("\"{key}\": {message}"), diagnostic }
-            }
+            Some(_) => UpstreamFault::LeftOut {
+                reason: format!("\"{key}\": {message}"),
+                explanation: diagnostic.one_line(),
+            },
             None => UpstreamFault::Settings(diagnostic),
         }
     }
