@@ -74,6 +74,8 @@ fn a_wrong_entry_and_an_unset_variable_cost_that_server_only() {
     assert_eq!(listed["result"]["resources"].as_array().unwrap().len(), 6, "{listed}");
     let absent = listed["result"]["_meta"]["dev.refdesk/absent"].to_string();
     assert!(absent.contains("the environment variable `NO_SUCH_VAR` is not set"), "{listed}");
+    desk.request("resources/list", json!({}));
+    desk.request("resources/list", json!({}));
     let typed = failed_state(&mut desk, "typed");
     assert!(typed["words"].as_str().unwrap().starts_with("left out: "), "{typed}");
     let off = desk.request("resources/read", json!({ "uri": "refdesk://mounts/off" }));
@@ -87,6 +89,7 @@ fn a_wrong_entry_and_an_unset_variable_cost_that_server_only() {
     ] {
         assert!(log.contains(line), "{line}\n{log}");
     }
+    assert_eq!(log.matches("mount typed cannot be listed").count(), 1, "{log}");
     assert!(!log.contains("hunter2"), "{log}");
 }
 
