@@ -108,7 +108,7 @@ fn log_changes(before: &[BuiltMount], after: &[BuiltMount]) {
         mounts.iter().find(|other| other.summary.name == one.summary.name).cloned()
     };
     for mount in before.iter().filter(|mount| find(after, mount).is_none()) {
-        tracing::info!("mount {}: removed from the settings", mount.summary.name);
+        tracing::info!("mount {}: removed by the settings", mount.summary.name);
     }
     for mount in after {
         match find(before, mount) {

@@ -170,3 +170,27 @@ fn each_mount_is_told_by_name_when_it_comes_and_when_it_fails() {
         words are: the disk is full";
     assert!(log.contains(failure) && !log.contains("first"), "{log}");
 }
+
+#[test]
+fn a_mount_that_an_edit_adds_changes_or_removes_is_told_by_name() {
+    let folder = project();
+    let mount = |name: &str, more: &str| {
+        format!("[mounts.{name}]\nkind = \"fs\"\npath = \"project\"\n{more}")
+    };
+    let file = folder.path().join("refdesk.toml");
+    fs::write(&file, mount("kept", "") + &mount("old", "") + &mount("edited", "")).unwrap();
+    let mut desk = start_logged(folder.path(), "info", &[]);
+    // The program is up, so that it sees the edit.
+    desk.request("resources/list", json!({}));
+    fs::write(&file, mount("kept", "") + &mount("new", "") + &mount("edited", "hidden = true\n"))
+        .unwrap();
+    let listed = || fs::read_to_string(folder.path().join("log")).unwrap();
+    while !listed().contains("mount new: added by the settings") {
+        desk.request("resources/list", json!({}));
+    }
+    let log = close_and_read_log(desk, folder.path());
+    for line in ["mount old: removed by the settings", "mount edited: changed by the settings"] {
+        assert!(log.contains(line), "{line}\n{log}");
+    }
+    assert!(!log.contains("mount kept"), "{log}");
+}
