@@ -233,7 +233,8 @@ impl Mount {
         let watch = self.provider.facets().watch.ok_or_else(watch_unsupported)?;
         let opened = watch.watch(ctx, interest).await.inspect_err(|error| {
             if !matches!(error.kind, ErrorKind::NotFound | ErrorKind::Unsupported) {
-                tracing::warn!(mount = self.name, cause = ?error, "cannot open a change stream");
+                let (name, why) = (&self.name, error.with_causes());
+                tracing::warn!("mount {name} cannot be watched for changes: {why}");
             }
         });
         let address = Arc::clone(&self.address);

@@ -95,6 +95,7 @@ impl<T> Merge<T> {
     fn add_page(&mut self, mount: &Mount, answer: Result<Page<T>>) -> Result<()> {
         match answer {
             Ok(page) => {
+                mount.end_absence();
                 self.page.items.extend(page.items);
                 self.page.absent.extend(page.absent);
                 self.page.freshness = self.page.freshness.combine(page.freshness);
@@ -124,7 +125,7 @@ impl<T> Merge<T> {
 }
 
 fn absence(mount: &Mount, error: &Error) -> Absence {
-    tracing::warn!(mount = mount.name, %error, cause = ?error, "a mount cannot be listed");
+    mount.log_absence(error);
     let why = match error.kind {
         ErrorKind::NotFound | ErrorKind::Denied => "it cannot be read".to_owned(),
         _ => error.message.to_string(),

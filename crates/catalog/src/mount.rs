@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use resource::{
-    Context, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri, UriRewrite,
+    Context, Error, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri, UriRewrite,
 };
 
 use crate::access::AccessRules;
@@ -35,6 +36,8 @@ pub struct Mount {
     access: Arc<AccessRules>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) publish_memo: Memo,
+    /// Why the last list went without it, as the log says.
+    logged_absence: Mutex<Option<String>>,
 }
 
 /// The options of a mount.
@@ -86,7 +89,7 @@ impl Mount {
         let (address, publish_memo) = (Arc::new(address), Memo::default());
         let provider = layers::wrap(Arc::new(provider), &options.layers(&address));
         let name = name.to_owned();
-        let (listed, folder) = (true, None);
+        let (listed, folder, logged_absence) = (true, None, Mutex::default());
         Self {
             name,
             address,
@@ -97,6 +100,7 @@ impl Mount {
             access,
             provider,
             publish_memo,
+            logged_absence,
         }
     }
 
@@ -121,6 +125,21 @@ impl Mount {
         let health = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
         let (name, folder) = (self.name.clone(), self.folder.clone());
         MountInfo { name, kind, root, folder, health }
+    }
+
+    /// Logs that a list goes without the mount, once for each reason until it is listed again.
+    pub(crate) fn log_absence(&self, error: &Error) {
+        let reason = error.with_causes();
+        let mut logged = self.logged_absence.lock();
+        if logged.as_ref() != Some(&reason) {
+            tracing::warn!("mount {} cannot be listed: {reason}", self.name);
+            *logged = Some(reason);
+        }
+    }
+
+    /// The mount was listed, so that its next absence is logged again.
+    pub(crate) fn end_absence(&self) {
+        *self.logged_absence.lock() = None;
     }
 
     /// Whether the mount exists for `principal`: the access rules let it reach something.

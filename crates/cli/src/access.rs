@@ -12,6 +12,7 @@ use server::transport::http::{AccessToken, HttpOptions, OriginGuard, TokenTable}
 use crate::args::ServeArgs;
 use crate::audit_log::AuditLog;
 use crate::listen::ListenAddress;
+use crate::request_log::RequestLog;
 use crate::settings::{AuditSettings, Settings};
 use crate::tls_files::{TlsFiles, TlsPaths};
 use crate::token::NewToken;
@@ -52,7 +53,7 @@ impl Access {
         });
         let tls = tls_paths(args, settings).map(TlsPaths::load).transpose()?;
         let tokens = Arc::new(TokenTable::new(Vec::new(), !needs_token));
-        let audit = audit_log(args, settings)?;
+        let audit = RequestLog::around(audit_log(args, settings)?);
         let access = Self { tokens, startup, had_tokens: AtomicBool::new(false), tls, audit };
         access.apply(settings);
         Ok((access, fresh))

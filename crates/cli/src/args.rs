@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
 
 use crate::listen::ListenAddress;
 pub(crate) use host::{HostConfigArgs, ImportArgs};
@@ -43,7 +44,7 @@ pub(crate) enum CliCommand {
     Supervise(SuperviseArgs),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:\n  \
     refdesk serve                          this folder, or refdesk.toml if there is one\n  \
     refdesk serve ~/notes ~/src/app        two folders, as file:///notes and file:///app\n  \
@@ -55,15 +56,15 @@ pub(crate) enum CliCommand {
     refdesk serve --mcp-config .mcp.json   all servers of a host, combined\n  \
     refdesk serve --mount notes=\"npx -y @modelcontextprotocol/server-everything\"\n  \
     refdesk serve --mount team=https://mcp.example.com/mcp .\n\n\
-    Set REFDESK_LOG=info (or debug) for more log output on standard error.")]
+    REFDESK_LOG=info (or debug) does the same as --log-level.")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
     /// Use standard input and output instead of HTTP
     #[arg(long, conflicts_with = "listen")]
     pub(crate) stdio: bool,
-    /// Address and port (port 0 is any free one), or unix:PATH for a socket of the owner only.
-    /// Beyond this machine every client needs a token [default: 127.0.0.1:7878]
+    /// Port of this machine (7878), address and port (port 0 is any free one), or unix:PATH for a
+    /// socket of the owner only. Beyond this machine every client needs a token [default: 7878]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<ListenAddress>,
     /// Certificate chain for TLS, in PEM; reloaded when the file changes
@@ -75,9 +76,27 @@ pub(crate) struct ServeArgs {
     /// Log each request over HTTP to this file as a line of JSON: who, what, outcome; no content
     #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
     pub(crate) audit: Option<PathBuf>,
+    /// How much to log; info has a line for each request over HTTP [default: warn]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<LogThreshold>,
+    /// Append the log to this file instead of standard error; a new file every 10 MiB, 5 are kept
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_file: Option<PathBuf>,
     /// Print what is served as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The least important lines that the log shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogThreshold {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
 }
 
 /// Arguments that select what to serve.

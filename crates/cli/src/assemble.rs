@@ -3,18 +3,22 @@
 //! The only module that knows every kind of provider.
 
 mod access;
+mod left_out;
+mod mount_log;
+mod own_server;
 mod program_env;
 mod statics;
 mod upstream;
 mod uri_conflicts;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use catalog::{
     AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect,
 };
+use client::ConnectionStatus;
 use providers::fs::{
     DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, Fs, HideFilter, ListingMode, Options,
     WatchMode,
@@ -23,11 +27,15 @@ use providers::statics::Statics;
 use providers::upstream::Upstream;
 use resource::{Context, Icon, Principal, Provider, Role, Uri};
 use server::WatcherRegistry;
+use tokio::sync::watch;
 use toml::Spanned;
 
 use crate::mount_status::{MountStatus, MountsProvider};
 use crate::settings::{self, Diagnostic, Fingerprint, MountKind, RuleSettings, Settings};
 use crate::{default_rules, descriptors};
+use left_out::LeftOut;
+pub(crate) use program_env::check_depth;
+use upstream::{BuiltUpstream, DeclaredServer, UpstreamFault};
 
 const DEFAULT_MAX_READ: u64 = 10 << 20;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -54,20 +62,32 @@ pub(crate) struct BuiltMount {
     pub(crate) summary: MountSummary,
     /// The upstream server, if the mount is one.
     upstream: Option<Arc<Upstream>>,
+    /// The status of its connection, until the log follows it.
+    unlogged: Arc<Mutex<Option<watch::Receiver<ConnectionStatus>>>>,
+    /// Why the mount is left out, if it is.
+    pub(crate) left_out: Option<String>,
     fingerprint: Option<Fingerprint>,
     /// The access rules for all mounts that it was built with, as text.
     access: String,
 }
 
 impl BuiltMount {
-    /// Connects to the upstream server, if any, to learn its capabilities.
+    /// Connects to the upstream server, if any, to learn its capabilities. From then on the log
+    /// tells when it fails.
     pub(crate) async fn connect(&self) {
-        if let Some(upstream) = &self.upstream
-            && let Err(error) = upstream.connect().await
-        {
-            let name = &self.summary.name;
-            tracing::warn!(mount = name, cause = ?error, "the server is not reachable yet");
+        let unlogged = self.unlogged.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(status) = unlogged {
+            tokio::spawn(mount_log::log_connection(self.summary.name.clone(), status));
         }
+        if let Some(upstream) = &self.upstream {
+            // The log and the mount's state tell the reason.
+            let _ = upstream.connect().await;
+        }
+    }
+
+    /// Whether `other` is this very mount, not built again.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.mount, &other.mount)
     }
 }
 
@@ -88,6 +108,8 @@ pub(crate) enum MountSize {
     Folder(Arc<Fs>),
     /// Unknown: an upstream server is not counted.
     Uncounted,
+    /// The mount is left out.
+    LeftOut,
 }
 
 impl MountSize {
@@ -99,7 +121,7 @@ impl MountSize {
                 let ctx = Context::new(Principal::local());
                 Some(fs.count(&ctx, most).await)
             }
-            Self::Uncounted => None,
+            Self::Uncounted | Self::LeftOut => None,
         }
     }
 }
@@ -138,18 +160,35 @@ fn build_mount(
     name: &str,
     mount: &settings::MountSettings,
 ) -> Result<BuiltMount, Diagnostic> {
-    let mut upstream = None;
+    let (mut upstream, mut status, mut left_out) = (None, None, None);
     let (mounted, part, provider) = match &mount.kind {
         MountKind::Folder(files) => folder_mount(settings, name, mount, files)?,
         MountKind::Static(declared) => {
             static_mount(settings, name, mount, statics::build_statics(settings, declared)?)?
         }
         MountKind::UpstreamServer(declared) => {
-            let made = upstream::build_upstream(settings, name, mount, declared)?;
-            let made = upstream.insert(Arc::new(made));
-            upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
+            match (DeclaredServer { settings, name, mount, declared }).build() {
+                Ok(built) => {
+                    let BuiltUpstream { provider, status: connection } = built;
+                    status = Some(connection);
+                    let made = upstream.insert(Arc::new(provider));
+                    upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
+                }
+                Err(UpstreamFault::Settings(diagnostic)) => return Err(diagnostic),
+                Err(UpstreamFault::LeftOut { reason, explanation }) => {
+                    left_out = Some(explanation);
+                    left_out_mount(settings, name, mount, &reason)?
+                }
+            }
+        }
+        MountKind::Invalid(why) => {
+            left_out = Some(settings.entry_diagnostic((name, mount), why).one_line());
+            left_out_mount(settings, name, mount, "its entry in the host's file is not valid")?
         }
     };
+    if let Some(why) = &left_out {
+        tracing::error!("mount {name} is left out: {why}");
+    }
     let mounted = Arc::new(mounted);
     let known = MountStatus::new(&mounted, part.kind, part.root.clone(), provider)
         .map_err(|error| to_diagnostic(settings, mount.span.clone(), &error))?;
@@ -158,6 +197,8 @@ fn build_mount(
         status: Arc::new(known),
         summary: part,
         upstream,
+        unlogged: Arc::new(Mutex::new(status)),
+        left_out,
         fingerprint: mount.fingerprint,
         access: String::new(),
     })
@@ -280,6 +321,21 @@ fn upstream_mount(
     terms.timeout += TIMEOUT_MARGIN;
     terms.tools = upstream::select_tools(settings, declared)?;
     Ok((Mount::new(name, address, Arc::clone(&upstream), terms), part, upstream))
+}
+
+/// A mount that is left out, for this reason.
+fn left_out_mount(
+    settings: &Settings,
+    name: &str,
+    mount: &settings::MountSettings,
+    reason: &str,
+) -> Result<MountParts, Diagnostic> {
+    let address = Address::Scheme { name: name.to_owned() };
+    let (name_text, root) = (name.to_owned(), address.root());
+    let part = MountSummary { name: name_text, kind: "upstream", root, size: MountSize::LeftOut };
+    let terms = mount_terms(settings, mount, std::iter::empty())?;
+    let provider = Arc::new(LeftOut::new(reason));
+    Ok((Mount::new(name, address, Arc::clone(&provider), terms), part, provider))
 }
 
 fn mount_terms(

@@ -3,10 +3,8 @@
 //! A request never waits for the disk. Lines that the disk does not take, or takes too slowly, are
 //! dropped, counted and logged.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -16,6 +14,8 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 use serde_json::json;
 use server::{AuditRecord, AuditSink};
+
+use crate::rotating_file::RotatingFile;
 
 /// Lines that may wait for the disk.
 const QUEUE: usize = 4096;
@@ -85,7 +85,7 @@ fn write_records(
         }
     };
     while let Ok((time, record)) = records.recv() {
-        let written = file.write_line(&format_line(time, &record));
+        let written = file.write_line(format_line(time, &record).as_bytes());
         if written.is_err() {
             dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -95,7 +95,7 @@ fn write_records(
 }
 
 fn format_line(time: SystemTime, record: &AuditRecord) -> String {
-    let AuditRecord { principal, peer, is_encrypted, method, target, status, error, bytes } =
+    let AuditRecord { principal, peer, is_encrypted, method, target, status, error, bytes, .. } =
         record;
     let outcome = match (status, error) {
         (0, _) => "cancelled",
@@ -118,67 +118,11 @@ fn format_line(time: SystemTime, record: &AuditRecord) -> String {
     format!("{line}\n")
 }
 
-/// A file that is renamed to `<name>.1` once it is full, and `<name>.1` to `<name>.2`, and so on.
-struct RotatingFile {
-    path: PathBuf,
-    max_size: u64,
-    keep: u16,
-    /// The open file and its size; `None` after a failure, to open it again.
-    open: Option<(File, u64)>,
-}
-
-impl RotatingFile {
-    fn open(path: PathBuf, max_size: u64, keep: u16) -> io::Result<Self> {
-        let open = Some(open_append(&path)?);
-        Ok(Self { path, max_size, keep, open })
-    }
-
-    fn write_line(&mut self, line: &str) -> io::Result<()> {
-        let (mut file, mut size) = match self.open.take() {
-            Some(open) => open,
-            None => open_append(&self.path)?,
-        };
-        if size > 0 && size + line.len() as u64 > self.max_size {
-            drop(file);
-            self.rotate()?;
-            (file, size) = open_append(&self.path)?;
-        }
-        file.write_all(line.as_bytes())?;
-        self.open = Some((file, size + line.len() as u64));
-        Ok(())
-    }
-
-    fn rotate(&self) -> io::Result<()> {
-        if self.keep == 0 {
-            return fs::remove_file(&self.path);
-        }
-        for number in (1..self.keep).rev() {
-            match fs::rename(numbered(&self.path, number), numbered(&self.path, number + 1)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        fs::rename(&self.path, numbered(&self.path, 1))
-    }
-}
-
-fn numbered(path: &Path, number: u16) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{number}"));
-    name.into()
-}
-
-/// Opens a file that only its owner can read, and returns its size.
-fn open_append(path: &Path) -> io::Result<(File, u64)> {
-    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    let size = file.metadata()?.len();
-    Ok((file, size))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use server::{AuditRecord, AuditSink};
 
@@ -189,11 +133,15 @@ mod tests {
             principal: Some("ada".into()),
             peer: Some([192, 0, 2, 1].into()),
             is_encrypted: true,
+            http_method: "POST".to_owned(),
+            client: None,
+            revision: None,
             method: Some("m".to_owned()),
             target: Some(target.to_owned()),
             status: 200,
             error: None,
             bytes: 7,
+            elapsed: Duration::ZERO,
         }
     }
 

@@ -43,13 +43,20 @@ impl fmt::Display for ListenAddress {
 impl FromStr for ListenAddress {
     type Err = &'static str;
 
+    /// A port alone, or with `localhost`, is one of this machine: who wants to be reached from
+    /// others says so.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.strip_prefix(UNIX_PREFIX) {
-            Some(path) if !path.is_empty() => Ok(Self::Unix(path.into())),
-            _ => text.parse().map(Self::Tcp).map_err(
-                |_| "write an IP address and a port, as 127.0.0.1:7878, or unix:/path/of/socket",
-            ),
+        const FORMS: &str = "write a port (7878), an IP address and a port (127.0.0.1:7878), or unix:/path/of/socket";
+        if let Some(path) = text.strip_prefix(UNIX_PREFIX) {
+            return if path.is_empty() { Err(FORMS) } else { Ok(Self::Unix(path.into())) };
         }
+        let host = text.rsplit_once(':').map_or("", |(host, _)| host);
+        let port = text.rsplit(':').next().unwrap_or_default();
+        if host.is_empty() || host.eq_ignore_ascii_case("localhost") {
+            let port = port.parse().map_err(|_| FORMS)?;
+            return Ok(Self::Tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)));
+        }
+        text.parse().map(Self::Tcp).map_err(|_| FORMS)
     }
 }
 
@@ -91,9 +98,8 @@ impl ListenAddress {
     pub(crate) async fn open(&self) -> anyhow::Result<OpenListener> {
         match self {
             Self::Tcp(address) => {
-                let listener = TcpListener::bind(address).await.with_context(|| {
-                    format!("cannot listen on {address}; choose another with --listen 127.0.0.1:0")
-                })?;
+                let listener = TcpListener::bind(address).await;
+                let listener = listener.map_err(|error| explain_failure(*address, &error))?;
                 let address = Self::Tcp(listener.local_addr()?);
                 Ok(OpenListener { listener: listener.into(), address, file: None })
             }
@@ -105,6 +111,20 @@ impl ListenAddress {
             }
         }
     }
+}
+
+/// Why no listener can be opened at `address`, the cause first.
+fn explain_failure(address: SocketAddr, error: &io::Error) -> anyhow::Error {
+    let (ip, port) = (address.ip(), address.port());
+    let cause = match error.kind() {
+        io::ErrorKind::AddrInUse => format!("port {port} is in use by another program"),
+        io::ErrorKind::AddrNotAvailable => format!("this machine does not have the address {ip}"),
+        io::ErrorKind::PermissionDenied => format!("port {port} needs more privileges"),
+        _ => error.to_string(),
+    };
+    anyhow::anyhow!(
+        "{cause}, so refdesk cannot listen on {address}; choose another with --listen 127.0.0.1:0"
+    )
 }
 
 /// Binds a socket that only its owner can open.
@@ -159,7 +179,11 @@ mod tests {
         for text in ["127.0.0.1:7878", "[::1]:0", "unix:/run/refdesk.sock", "unix:relative.sock"] {
             assert_eq!(text.parse::<ListenAddress>().unwrap().to_string(), text);
         }
-        for text in ["", "unix:", "localhost:1", "127.0.0.1", "/run/refdesk.sock"] {
+        for text in ["7878", ":7878", "localhost:7878", "LOCALHOST:7878"] {
+            let address = text.parse::<ListenAddress>().unwrap();
+            assert_eq!(address.to_string(), "127.0.0.1:7878", "{text}");
+        }
+        for text in ["", ":", "unix:", "host:1", "99999", "127.0.0.1", "/run/refdesk.sock"] {
             assert!(text.parse::<ListenAddress>().is_err(), "{text}");
         }
     }

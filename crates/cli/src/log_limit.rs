@@ -1,6 +1,6 @@
 //! Rate limit of the log, per call site, so that no client can flood it.
 //!
-//! Debug and trace lines are not limited: who turns them on wants them all.
+//! Debug, trace and request lines are not limited: who turns them on wants them all.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,6 +12,8 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::fmt::FmtContext;
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::registry::LookupSpan;
+
+use crate::request_log;
 
 /// Lines that one call site may log at once.
 const BURST: u32 = 20;
@@ -84,7 +86,7 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let metadata = event.metadata();
-        if *metadata.level() > Level::INFO {
+        if *metadata.level() > Level::INFO || metadata.target() == request_log::TARGET {
             return self.format.format_event(context, writer, event);
         }
         let Some(left_out) = self.admit(metadata.callsite()) else { return Ok(()) };

@@ -15,6 +15,8 @@ mod machine_memory;
 mod mount_status;
 mod output;
 mod reload;
+mod request_log;
+mod rotating_file;
 mod running_server;
 mod settings;
 mod state_file;
@@ -33,7 +35,9 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    output::start_log();
+    if !matches!(args.command, CliCommand::Serve(_)) {
+        output::start_log(None);
+    }
     let done = match args.command {
         CliCommand::Supervise(args) => {
             return commands::supervise::run(&args)

@@ -4,12 +4,19 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
+use crate::args::LogThreshold;
 use crate::log_limit::LimitedFormat;
+use crate::rotating_file::RotatingFile;
 use crate::settings::Diagnostic;
+
+/// How many characters of a text of others a line of the log has.
+const MAX_FOREIGN_CHARS: usize = 600;
 
 /// Writes `text` to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
@@ -36,17 +43,41 @@ pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Starts logging to standard error, with a rate limit per kind of line. `REFDESK_LOG` sets the
-/// filter; the default is `warn`.
-pub(crate) fn start_log() {
-    let filter = EnvFilter::try_from_env("REFDESK_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    let colours = io::stderr().is_terminal();
+/// How much to log, and where.
+pub(crate) struct LogOptions {
+    /// From the command line; it overrides `REFDESK_LOG`.
+    pub(crate) level: Option<LogThreshold>,
+    /// From the settings; `REFDESK_LOG` overrides it.
+    pub(crate) usual_level: Option<LogThreshold>,
+    /// `None` is standard error.
+    pub(crate) file: Option<RotatingFile>,
+}
+
+/// Starts the log, with a rate limit per kind of line. The default level is `warn`.
+pub(crate) fn start_log(options: Option<LogOptions>) {
+    let LogOptions { level, usual_level, file } =
+        options.unwrap_or(LogOptions { level: None, usual_level: None, file: None });
+    let at = |level: LogThreshold| EnvFilter::new(format!("{level:?}").to_lowercase());
+    let usual = || at(usual_level.unwrap_or(LogThreshold::Warn));
+    let from_environment = || EnvFilter::try_from_env("REFDESK_LOG").unwrap_or_else(|_| usual());
+    let colours = file.is_none() && io::stderr().is_terminal();
+    let writer = match file {
+        Some(file) => BoxMakeWriter::new(Mutex::new(file)),
+        None => BoxMakeWriter::new(io::stderr),
+    };
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(level.map_or_else(from_environment, at))
         .with_ansi(colours)
+        .with_target(false)
         .map_event_format(|format| LimitedFormat::new(format, Instant::now))
-        .with_writer(io::stderr)
+        .with_writer(writer)
         .init();
+}
+
+/// A text of others as one line of the log: without control characters, and not too long.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    plain.take(MAX_FOREIGN_CHARS).collect()
 }
 
 /// Formats rows as a table with aligned columns.

@@ -13,9 +13,9 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 
 use crate::access::Access;
-use crate::args::SourceArgs;
+use crate::args::{ServeArgs, SourceArgs};
 use crate::assemble::{Assembly, BuiltMount, assemble};
-use crate::settings::Settings;
+use crate::settings::{Diagnostic, Settings};
 
 /// Polling interval.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -25,15 +25,16 @@ type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
 
 /// Polls the settings files and applies each valid change. Never returns.
 pub(crate) async fn watch_settings(
-    source: &SourceArgs,
+    args: &ServeArgs,
     settings: &Settings,
     assembly: &Assembly,
     access: Option<&Access>,
 ) {
-    let files: Arc<[PathBuf]> = settings_files(source, settings).into();
+    let files: Arc<[PathBuf]> = settings_files(&args.source, settings).into();
     // The same file again, also if it is away for a moment: the defaults would have no tokens.
     let file = settings.text.as_ref().map(|text| text.file.clone());
-    let source = SourceArgs { settings: file, ..source.clone() };
+    let source = SourceArgs { settings: file, ..args.source.clone() };
+    let args = Arc::new(ServeArgs { source, ..args.clone() });
     let tls = access.and_then(|access| access.tls.as_ref());
     let tls_files: Arc<[PathBuf]> = access.map(Access::files).unwrap_or_default().into();
     let mut tls_seen = file_stamps(&tls_files);
@@ -56,13 +57,13 @@ pub(crate) async fn watch_settings(
             continue;
         }
         seen = now;
-        match reload(&source, &made, assembly, access).await {
+        match reload(&args, &made, assembly, access).await {
             Ok((settings, fresh)) => {
                 if (&settings.server, &settings.tls) != (&server.0, &server.1) {
                     tracing::warn!("changes to [server] and [tls] take effect after a restart");
                     server = (settings.server, settings.tls);
                 }
-                tracing::info!(mounts = fresh.mounts.len(), "settings reloaded");
+                log_changes(&made, &fresh.mounts);
                 assembly.catalog.replace(fresh.catalog.mounts().to_vec());
                 made = fresh.mounts;
                 for made in made.clone() {
@@ -70,7 +71,11 @@ pub(crate) async fn watch_settings(
                 }
             }
             Err(error) => {
-                tracing::error!("the changed settings are invalid and were not applied: {error:#}");
+                let why = match error.downcast_ref::<Diagnostic>() {
+                    Some(diagnostic) => diagnostic.one_line(),
+                    None => format!("{error:#}"),
+                };
+                tracing::error!("the changed settings are invalid and were not applied: {why}");
             }
         }
     }
@@ -78,13 +83,13 @@ pub(crate) async fn watch_settings(
 
 /// Loads the settings and builds the mounts that changed.
 async fn reload(
-    source: &SourceArgs,
+    args: &Arc<ServeArgs>,
     built: &[BuiltMount],
     assembly: &Assembly,
     access: Option<&Access>,
 ) -> anyhow::Result<(Settings, Assembly)> {
-    let source = source.clone();
-    let settings = spawn_blocking(move || Settings::load(&source)).await??;
+    let args = Arc::clone(args);
+    let settings = spawn_blocking(move || Settings::load_for_serving(&args)).await??;
     // Before the mounts: a folder that is gone must not keep a revoked token alive.
     if let Some(access) = access {
         access.apply(&settings);
@@ -95,6 +100,25 @@ async fn reload(
         Ok((settings, fresh))
     });
     building.await?
+}
+
+/// Logs which mounts came, went or were built again.
+fn log_changes(before: &[BuiltMount], after: &[BuiltMount]) {
+    let find = |mounts: &[BuiltMount], one: &BuiltMount| {
+        mounts.iter().find(|other| other.summary.name == one.summary.name).cloned()
+    };
+    for mount in before.iter().filter(|mount| find(after, mount).is_none()) {
+        tracing::info!("mount {}: removed by the settings", mount.summary.name);
+    }
+    for mount in after {
+        match find(before, mount) {
+            None => tracing::info!("mount {}: added by the settings", mount.summary.name),
+            Some(known) if !known.is_same(mount) => {
+                tracing::info!("mount {}: changed by the settings", mount.summary.name);
+            }
+            Some(_) => {}
+        }
+    }
 }
 
 fn settings_files(source: &SourceArgs, settings: &Settings) -> Vec<PathBuf> {

@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use crate::client::{Client, Request};
 use crate::error::{CallError, Error};
 use crate::server_requests::{ServerRequestHandler, repeat_with_input, run_with_requests};
+use crate::trace::with_trace;
 
 /// How many tools with parameter headers are remembered.
 const MAX_HEADER_TOOLS: usize = 4096;
@@ -81,7 +82,7 @@ impl Client {
             self.lower_log_level(level).await;
         }
         repeat_with_input(caller, params, |params| async move {
-            let result = self.send_with_headers(ctx, call, &params).await?;
+            let result = with_trace(ctx, self.send_with_headers(ctx, call, &params)).await?;
             let result = self.connection.connector.mask.apply_json(result);
             Ok(components::public_result(&result, call.uri_rewrite))
         })

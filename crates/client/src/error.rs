@@ -10,6 +10,12 @@ pub enum Error {
     /// The server cannot be reached now. A later attempt may succeed.
     #[error("the server cannot be reached: {0}")]
     Unreachable(String),
+    /// The server wants authorization that it did not get, or that it does not accept.
+    #[error(
+        "the server wants authorization: set a valid `Authorization` in `headers` of the mount \
+         (HTTP status 401)"
+    )]
+    Unauthorized,
     /// The connection ended before the answer came. The server may or may not have acted.
     #[error("the connection ended: {0}")]
     Closed(String),
@@ -123,9 +129,10 @@ impl From<TransportFailure> for Error {
         match failure {
             TransportFailure::Error(error) => error,
             TransportFailure::SessionExpired => Self::Closed("the session has expired".to_owned()),
+            TransportFailure::HttpStatus { code: 401, .. } => Self::Unauthorized,
             TransportFailure::HttpStatus { error: Some(denial), .. } => Self::Refused(denial),
             TransportFailure::HttpStatus { code, error: None } => {
-                Self::Unreachable(format!("HTTP status {code}"))
+                Self::Unreachable(format!("it answers with HTTP status {code}"))
             }
         }
     }

@@ -16,6 +16,7 @@ mod resources;
 mod secret_mask;
 mod server_requests;
 mod session;
+mod trace;
 mod transport;
 
 pub use client::{Client, Request};
@@ -28,3 +29,4 @@ pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
 pub use reconnect::{ConnectionStatus, State};
 pub use remote_server::{ChildListing, RemoteCapabilities, RemoteServer};
 pub use resources::ListScope;
+pub use trace::with_trace;

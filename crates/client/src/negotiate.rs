@@ -88,7 +88,7 @@ impl Connector {
             Error::Refused(_) | Error::Malformed(_) | Error::TimedOut => true,
             // Over HTTP another attempt is cheap; a child process would have to be restarted.
             Error::Unreachable(_) => matches!(self.target, ServerTarget::Http { .. }),
-            Error::Closed(_) | Error::TooLarge(_) => false,
+            Error::Closed(_) | Error::TooLarge(_) | Error::Unauthorized => false,
         }
     }
 
@@ -129,7 +129,7 @@ impl Connector {
                 Err(TransportFailure::Error(error @ Error::Unreachable(_))) => return Err(error),
                 Err(lapse) => {
                     is_slow = matches!(lapse, TransportFailure::Error(Error::TimedOut));
-                    tracing::debug!(?lapse, "no discovery; trying the handshake");
+                    tracing::debug!("no discovery, so a handshake: {}", Error::from(lapse));
                 }
             }
         }
@@ -214,7 +214,7 @@ impl Connector {
     ) -> Result<Option<Peer>, TransportFailure> {
         let Some(revision) = Revision::stateless().next() else { return Ok(None) };
         let (id, method) = (self.allocate_id(), methods::DISCOVER);
-        let question = UpstreamRequest { id, method, params: None, progress: false };
+        let question = UpstreamRequest { id, method, params: None, progress: false, trace: None };
         let body = self
             .identity
             .encode_request(question, RequestStyle::Stateless(revision))

@@ -50,7 +50,7 @@ struct ConnectionSlot {
     era: Option<ServerEra>,
     failures: u32,
     /// When the next attempt is allowed, and the failure that set the delay.
-    retry_at: Option<(Instant, String)>,
+    retry_at: Option<(Instant, Error)>,
     /// Whether there ever was a connection.
     was_open: bool,
     is_closed: bool,
@@ -90,8 +90,8 @@ impl ReconnectingConnection {
         if let Some(session) = slot.live_session() {
             return Ok(session);
         }
-        if let Some((_, why)) = slot.retry_at.as_ref().filter(|(at, _)| Instant::now() < *at) {
-            return Err(Error::Unreachable(why.clone()));
+        if let Some((_, error)) = slot.retry_at.as_ref().filter(|(at, _)| Instant::now() < *at) {
+            return Err(error.clone());
         }
         // A task of its own: the first caller may give up while others still wait for it.
         let link = Arc::clone(self);
@@ -121,8 +121,8 @@ impl ReconnectingConnection {
             slot.session.take().and_then(|session| session.connection.pending.end_reason())
         {
             self.record_failure(&mut slot, &lapse);
-            if let Some((_, why)) = &slot.retry_at {
-                return Err(Error::Unreachable(why.clone()));
+            if let Some((_, error)) = &slot.retry_at {
+                return Err(error.clone());
             }
         }
         // A failed server stays `Failed` while the client reconnects.
@@ -243,8 +243,8 @@ impl ReconnectingConnection {
 
     /// Records a failure and sets the backoff. An expired session sets none: the server is up.
     fn record_failure(&self, slot: &mut ConnectionSlot, failure: &TransportFailure) {
-        let why = Error::from(failure.clone()).to_string();
-        self.set_state(State::Failed(why.clone()));
+        let error = Error::from(failure.clone());
+        self.set_state(State::Failed(error.to_string()));
         if matches!(failure, TransportFailure::SessionExpired) {
             slot.retry_at = None;
             return;
@@ -255,7 +255,13 @@ impl ReconnectingConnection {
             slot.failures = 0;
         }
         slot.failures = slot.failures.saturating_add(1);
-        slot.retry_at = Some((Instant::now() + backoff.jittered_delay(slot.failures), why));
+        // The request that meets it was not sent.
+        let error = match error {
+            Error::Closed(why) => Error::Unreachable(why),
+            error @ (Error::Unreachable(_) | Error::Unauthorized) => error,
+            error => Error::Unreachable(error.to_string()),
+        };
+        slot.retry_at = Some((Instant::now() + backoff.jittered_delay(slot.failures), error));
     }
 
     /// Closes the connection for good.

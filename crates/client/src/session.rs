@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use protocol::LogLevel;
 use protocol::outbound::components::log_level_params;
 use protocol::outbound::request::{self, RequestStyle, UpstreamRequest, methods};
-use resource::ProgressSink;
+use resource::{ProgressSink, TraceContext};
 use serde_json::value::RawValue;
 
 use crate::error::{Error, TransportFailure};
@@ -15,6 +15,7 @@ use crate::listen::ListenHandle;
 use crate::negotiate::{Connector, NegotiatedConnection};
 use crate::remote_server::RemoteServer;
 use crate::server_requests::ServerRequestHandler;
+use crate::trace::current_trace;
 use crate::transport::OutboundMessage;
 use crate::transport::connection::{
     Connection, RequestHandle, RequestHooks, RequestTimeout, request_headers,
@@ -179,13 +180,17 @@ pub(crate) fn start_request(
 ) -> Result<RequestHandle, Error> {
     let RequestRef { method, params, progress, param_headers: mirrored, .. } = request;
     let (id, revision) = (connector.allocate_id(), peer.revision);
-    let question = UpstreamRequest { id, method, params, progress: progress.is_some() };
-    let (manner, heading, mirrored) = if revision.has_handshake() {
+    let trace = current_trace();
+    let (progress, trace) = (progress.is_some(), trace.as_deref());
+    let question = UpstreamRequest { id, method, params, progress, trace };
+    let (manner, mut heading, mirrored) = if revision.has_handshake() {
         (RequestStyle::Session, Vec::new(), Vec::new())
     } else {
         let heading = request_headers(revision.as_str(), method, request::mcp_name(method, params));
         (RequestStyle::Stateless(revision), heading, mirrored.to_vec())
     };
+    let fields = trace.into_iter().flat_map(TraceContext::fields);
+    heading.extend(fields.map(|(field, value)| (field, value.to_owned())));
     let body = connector.identity.encode_request(question, manner)?;
     Ok(connection.open_request(
         id,

@@ -1,9 +1,10 @@
-//! The request context: the principal, progress reports and the caller.
+//! The request context: the principal, progress reports, the caller and the trace.
 
 use std::sync::Arc;
 
 use crate::caller::Caller;
 use crate::principal::Principal;
+use crate::trace_context::TraceContext;
 
 /// The context of one request, passed through every layer and provider.
 ///
@@ -14,6 +15,7 @@ pub struct Context {
     principal: Principal,
     progress: Option<Arc<dyn ProgressSink>>,
     caller: Option<Arc<dyn Caller>>,
+    trace: Option<Arc<TraceContext>>,
 }
 
 /// Receives progress reports of a long request.
@@ -36,7 +38,7 @@ pub struct ProgressStep {
 impl Context {
     /// The context of a request that `principal` makes.
     pub fn new(principal: Principal) -> Self {
-        Self { principal, progress: None, caller: None }
+        Self { principal, progress: None, caller: None, trace: None }
     }
 
     /// Adds a receiver of progress reports.
@@ -49,6 +51,17 @@ impl Context {
     #[must_use]
     pub fn with_caller(self, caller: Arc<dyn Caller>) -> Self {
         Self { caller: Some(caller), ..self }
+    }
+
+    /// Adds the trace that the request belongs to.
+    #[must_use]
+    pub fn with_trace(self, trace: TraceContext) -> Self {
+        Self { trace: Some(Arc::new(trace)), ..self }
+    }
+
+    /// The trace that the request belongs to, if it says so.
+    pub fn trace(&self) -> Option<&Arc<TraceContext>> {
+        self.trace.as_ref()
     }
 
     /// On whose behalf the request is made.

@@ -66,6 +66,20 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// The message and every cause behind it, in one line, for the log.
+    pub fn with_causes(&self) -> String {
+        let mut line = self.message.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            let told = error.to_string();
+            if !line.ends_with(&told) {
+                line = format!("{line}: {told}");
+            }
+            cause = error.source();
+        }
+        line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    }
+
     /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, facts) = (message.into(), Vec::new());

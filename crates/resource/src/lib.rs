@@ -17,6 +17,7 @@ pub mod relay;
 pub mod search;
 pub mod template;
 pub mod tokens;
+pub mod trace_context;
 pub mod unknown_members;
 pub mod uri;
 pub mod variable;
@@ -41,6 +42,7 @@ pub use relay::{
 };
 pub use search::{Passage, Search, SearchHit, SearchRequest};
 pub use template::UriTemplate;
+pub use trace_context::TraceContext;
 pub use unknown_members::{MemberPlace, UnknownMembers};
 pub use uri::Uri;
 pub use variable::{Variable, VariableKind, VariableValue, VariableValues};

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::json::frame::{self, FrameLimits, Incoming};
 use protocol::{Message, RequestMeta};
@@ -16,6 +17,12 @@ pub struct AuditRecord {
     pub peer: Option<IpAddr>,
     /// Whether the client uses TLS, also up to a trusted proxy.
     pub is_encrypted: bool,
+    /// The HTTP method.
+    pub http_method: String,
+    /// The name that the client gives itself.
+    pub client: Option<Arc<str>>,
+    /// The protocol revision of the request, as the client wrote it or as its session has it.
+    pub revision: Option<Arc<str>>,
     /// The method, if the request was read.
     pub method: Option<String>,
     /// The URI of the resource, or the name of the tool or prompt.
@@ -26,6 +33,8 @@ pub struct AuditRecord {
     pub error: Option<i64>,
     /// Bytes of the response body that were sent.
     pub bytes: u64,
+    /// The time from the headers of the request to the end of the answer.
+    pub elapsed: Duration,
 }
 
 /// Receives the audit records.
@@ -34,8 +43,19 @@ pub trait AuditSink: Debug + Send + Sync {
     fn record(&self, record: AuditRecord);
 }
 
-/// The method and the target of a request.
-pub(crate) type AuditedCall = (String, Option<String>);
+/// What the audit says of one request or notification in a body.
+#[derive(Default)]
+pub(crate) struct AuditedCall {
+    pub(crate) method: String,
+    pub(crate) target: Option<String>,
+    /// The client's name, if the message has it.
+    pub(crate) client: Option<Arc<str>>,
+    /// The protocol revision, if the message has it.
+    pub(crate) revision: Option<Arc<str>>,
+}
+
+/// The most bytes of a client's name.
+pub(crate) const MAX_CLIENT_NAME: usize = 100;
 
 /// The requests and notifications in a body: one, or those of a batch.
 pub(crate) fn audited_calls(
@@ -50,16 +70,21 @@ pub(crate) fn audited_calls(
     };
     let calls = messages.into_iter().filter_map(|message| match message {
         Message::Request { method, params, .. } | Message::Notification { method, params } => {
-            let meta = RequestMeta::decode(params).ok();
-            let target = meta.and_then(|meta| meta.uri().or_else(|| meta.name()));
-            let target = target.map(|target| clip(&target, max_target));
-            Some((clip(&method, max_target), target))
+            let meta = RequestMeta::decode(params).unwrap_or_default();
+            let target = meta.uri().or_else(|| meta.name());
+            let short = |text: &str| Arc::from(clip(text, MAX_CLIENT_NAME));
+            Some(AuditedCall {
+                method: clip(&method, max_target),
+                target: target.map(|target| clip(&target, max_target)),
+                client: meta.client_name().map(|name| short(&name)),
+                revision: meta.protocol_version().ok().map(|date| short(&date)),
+            })
         }
         Message::Response { .. } => None,
     });
     calls.collect()
 }
 
-fn clip(text: &str, max: usize) -> String {
+pub(crate) fn clip(text: &str, max: usize) -> String {
     text[..text.floor_char_boundary(max)].to_owned()
 }

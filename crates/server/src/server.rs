@@ -271,9 +271,9 @@ impl Server {
         let trace = format!("f{}", self.error_count.fetch_add(1, Ordering::Relaxed));
         match error.kind {
             ErrorKind::Internal | ErrorKind::Unavailable => {
-                tracing::warn!(trace, cause = ?error, "request failed");
+                tracing::warn!("request {trace} failed: {}", error.with_causes());
             }
-            _ => tracing::debug!(trace, cause = ?error, "request refused"),
+            _ => tracing::debug!("request {trace} is refused: {}", error.with_causes()),
         }
         trace
     }

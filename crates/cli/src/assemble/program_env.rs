@@ -3,6 +3,30 @@
 //! refdesk's own environment holds the tokens of all mounts, and often cloud keys. A program gets
 //! only what programs need to start, and what its mount names.
 
+use anyhow::ensure;
+
+/// Counts how many refdesks started each other; every program gets one more than its own refdesk.
+pub(super) const DEPTH: &str = "REFDESK_DEPTH";
+
+/// The most refdesks that may start each other, the first one not counted.
+const MAX_DEPTH: u32 = 3;
+
+/// How many refdesks started each other down to this one.
+pub(super) fn depth() -> u32 {
+    std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok()).unwrap_or(0)
+}
+
+/// Refuses to serve in a long row of refdesks that start each other: their settings form a circle.
+pub(crate) fn check_depth() -> anyhow::Result<()> {
+    let depth = depth();
+    ensure!(
+        depth <= MAX_DEPTH,
+        "too many refdesks start each other ({DEPTH} is {depth}, at most {MAX_DEPTH}); \
+         a mount of their settings leads back to refdesk, so remove it"
+    );
+    Ok(())
+}
+
 /// The variables that every program inherits; `*` stands for any characters.
 ///
 /// - who and where: the user, the home folder, the shell, folders, language and time zone;

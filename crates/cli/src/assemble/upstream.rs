@@ -1,12 +1,18 @@
 //! Builds the upstream provider (an MCP client) from the settings of a mount.
 
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
 use catalog::ToolSelection;
-use client::{Client, ServerTarget};
+use client::{Client, ConnectionStatus, ServerTarget};
 use providers::upstream::{Options, Upstream};
+use tokio::sync::watch;
 use toml::Spanned;
 
 use super::DEFAULT_TIMEOUT;
-use super::program_env::inherited_names;
+use super::own_server::OwnServer;
+use super::program_env::{DEPTH, depth, inherited_names};
 use crate::settings::{
     CommandSetting, Diagnostic, MountSettings, Secret, Settings, ToolsOffer, ToolsSetting,
     UpstreamMount,
@@ -16,42 +22,20 @@ use crate::settings::{
 /// after its file was replaced.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// Builds the provider of the server in `declared`; does not connect yet.
-pub(super) fn build_upstream(
-    settings: &Settings,
-    name: &str,
-    mount: &MountSettings,
-    declared: &UpstreamMount,
-) -> Result<Upstream, Diagnostic> {
-    let target = match (&declared.command, &declared.url) {
-        (Some(command), None) => program_target(settings, name, (command, declared))?,
-        (None, Some(url)) => ServerTarget::Http {
-            url: expand_variables(settings, url)?,
-            headers: expand_pairs(settings, &declared.headers)?,
-        },
-        _ => {
-            let message = format!("mount `{name}` needs either `command` or `url`");
-            return Err(settings.diagnostic(mount.span.clone(), message, None));
-        }
-    };
-    let usual = client::Options::default();
-    let (timeout, reading) = match mount.shared.timeout {
-        Some(span) => (span.0, span.0),
-        None => (usual.timeout, DEFAULT_TIMEOUT),
-    };
-    let options = client::Options {
-        timeout,
-        resource_timeout: reading,
-        relays_requests: true,
-        supervisor: Some(OWN_PROGRAM.into()),
-        ..usual
-    };
-    let client = Client::new(target, options);
-    let usual = Options::new(client);
-    let listing = declared.listing.map_or(usual.listing_ttl, |span| span.0);
-    let poll = declared.poll.map(|span| span.0);
-    let start_wait = settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
-    Ok(Upstream::new(Options { listing_ttl: listing, poll_interval: poll, start_wait, ..usual }))
+/// Folders of a project in which hosts keep their files.
+const HOST_FOLDERS: [&str; 3] = [".vscode", ".cursor", ".gemini"];
+
+/// Why there is no provider for a mount.
+pub(super) enum UpstreamFault {
+    /// The settings file is wrong, so that nothing is served.
+    Settings(Diagnostic),
+    /// Only this mount is left out.
+    LeftOut {
+        /// The reason for clients: no value, no path.
+        reason: String,
+        /// The reason for the log: the place in the settings too.
+        explanation: String,
+    },
 }
 
 /// Which tools of the server are offered, and how.
@@ -80,58 +64,166 @@ pub(super) fn select_tools(
     Ok(Some(ToolSelection { rename, by_search: selection.offer == ToolsOffer::Search, ..made }))
 }
 
-fn program_target(
-    settings: &Settings,
-    name: &str,
-    (command, declared): (&Spanned<CommandSetting>, &UpstreamMount),
-) -> Result<ServerTarget, Diagnostic> {
-    let mut words = Vec::new();
-    match command.get_ref() {
-        CommandSetting::One(one) => words.push(Spanned::new(command.span(), one.clone())),
-        CommandSetting::Many(many) => {
-            words.extend(many.iter().map(|one| Spanned::new(command.span(), one.clone())));
+/// An upstream server that is declared in the settings.
+#[derive(Clone, Copy)]
+pub(super) struct DeclaredServer<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) name: &'a str,
+    pub(super) mount: &'a MountSettings,
+    pub(super) declared: &'a UpstreamMount,
+}
+
+/// A provider that is not connected yet, and the status of its connection.
+pub(super) struct BuiltUpstream {
+    pub(super) provider: Upstream,
+    pub(super) status: watch::Receiver<ConnectionStatus>,
+}
+
+impl DeclaredServer<'_> {
+    /// Builds the provider; does not connect yet.
+    pub(super) fn build(&self) -> Result<BuiltUpstream, UpstreamFault> {
+        let target = self.target()?;
+        if let Some(own) = OwnServer::find(self, &target) {
+            let reason = own.reason().to_owned();
+            let hint = "remove this entry, or set `disabled` in a host's file".to_owned();
+            let diagnostic = self.diagnostic(own.key(), 0..0, &reason, Some(hint));
+            return Err(UpstreamFault::LeftOut { reason, explanation: diagnostic.one_line() });
+        }
+        let usual = client::Options::default();
+        let (timeout, reading) = match self.mount.shared.timeout {
+            Some(span) => (span.0, span.0),
+            None => (usual.timeout, DEFAULT_TIMEOUT),
+        };
+        let options = client::Options {
+            timeout,
+            resource_timeout: reading,
+            relays_requests: true,
+            supervisor: Some(OWN_PROGRAM.into()),
+            ..usual
+        };
+        let client = Client::new(target, options);
+        let status = client.status();
+        let (declared, usual) = (self.declared, Options::new(client));
+        let listing = declared.listing.map_or(usual.listing_ttl, |span| span.0);
+        let poll_interval = declared.poll.map(|span| span.0);
+        let start_wait = self.settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
+        let options = Options { listing_ttl: listing, poll_interval, start_wait, ..usual };
+        Ok(BuiltUpstream { provider: Upstream::new(options), status })
+    }
+
+    fn target(&self) -> Result<ServerTarget, UpstreamFault> {
+        match (&self.declared.command, &self.declared.url) {
+            (Some(command), None) => self.program_target(command),
+            (None, Some(url)) => Ok(ServerTarget::Http {
+                url: self.expand("url", url)?,
+                headers: self.expand_pairs("headers", &self.declared.headers)?,
+            }),
+            _ => {
+                let message = format!("mount `{}` needs either `command` or `url`", self.name);
+                let span = self.mount.span.clone();
+                Err(UpstreamFault::Settings(self.settings.diagnostic(span, message, None)))
+            }
         }
     }
-    words.extend(declared.args.iter().cloned());
-    let mut words = words.iter().map(|word| expand_variables(settings, word));
-    let Some(command) = words.next().transpose()? else {
-        return Err(settings.diagnostic(command.span(), "`command` names no program", None));
-    };
-    let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let names = inherited_names(environment, &declared.inherit_env);
-    let inherited = names.join(" ");
-    tracing::info!(
-        mount = name,
-        inherited,
-        "the program inherits these environment variables only"
-    );
-    Ok(ServerTarget::Child {
-        inherited_env: names
-            .into_iter()
-            .filter_map(|name| std::env::var_os(&name).map(|value| (name, value)))
-            .collect(),
-        command,
-        args: words.collect::<Result<_, _>>()?,
-        env: expand_pairs(settings, &declared.env)?,
-        cwd: declared.cwd.as_deref().map(|cwd| settings.resolve_path(cwd)),
-    })
-}
 
-fn expand_pairs(
-    settings: &Settings,
-    pairs: &std::collections::BTreeMap<String, Spanned<Secret>>,
-) -> Result<Vec<(String, String)>, Diagnostic> {
-    pairs
-        .iter()
-        .map(|(name, value)| Ok((name.clone(), expand_variables(settings, value)?)))
-        .collect()
-}
+    fn program_target(
+        &self,
+        command: &Spanned<CommandSetting>,
+    ) -> Result<ServerTarget, UpstreamFault> {
+        let declared = self.declared;
+        let words = command.get_ref().words();
+        let words = words.map_err(|why| self.fault("command", command.span(), why))?;
+        let words = words.into_iter().map(|word| Spanned::new(command.span(), word));
+        let mut words = words.map(|word| self.expand("command", &word));
+        let Some(program) = words.next().transpose()? else {
+            return Err(self.fault("command", command.span(), "it names no program"));
+        };
+        let mut args = words.collect::<Result<Vec<_>, _>>()?;
+        for arg in &declared.args {
+            args.push(self.expand("args", arg)?);
+        }
+        let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let names = inherited_names(environment, &declared.inherit_env);
+        tracing::info!("mount {}: its program inherits only {}", self.name, names.join(" "));
+        let inherited = names.into_iter().filter_map(|name| {
+            let value = std::env::var_os(&name)?;
+            Some((name, value))
+        });
+        let deeper = (DEPTH.to_owned(), OsString::from((depth() + 1).to_string()));
+        Ok(ServerTarget::Child {
+            inherited_env: inherited.chain([deeper]).collect(),
+            command: program,
+            args,
+            env: self.expand_pairs("env", &declared.env)?,
+            cwd: match &declared.cwd {
+                Some(cwd) => Some(self.folder().join(self.expand("cwd", cwd)?)),
+                None => None,
+            },
+        })
+    }
 
-/// Expands the environment variables in a text of the settings.
-fn expand_variables(settings: &Settings, text: &Spanned<Secret>) -> Result<String, Diagnostic> {
-    text.get_ref().expand(|name| std::env::var(name).ok()).map_err(|name| {
-        let message = format!("the environment variable `{name}` is not set");
-        let hint = format!("set it, or give a default: ${{{name}:-default}}");
-        settings.diagnostic(text.span(), message, Some(hint))
-    })
+    /// The folder of the file that declares the mount, or the current one.
+    fn folder(&self) -> PathBuf {
+        let file = self.settings.declaring_file(self.mount);
+        file.and_then(Path::parent).map(Path::to_owned).unwrap_or_default()
+    }
+
+    /// The value of `${workspaceFolder}`: the folder of the file, or the project around a folder in
+    /// which a host keeps its file.
+    fn workspace_folder(&self) -> Option<String> {
+        let folder = std::path::absolute(self.folder().join(".")).ok()?;
+        let is_hosts =
+            folder.file_name().is_some_and(|name| HOST_FOLDERS.iter().any(|one| name == *one));
+        let workspace = if is_hosts { folder.parent()? } else { &folder };
+        Some(workspace.to_str()?.to_owned())
+    }
+
+    fn expand_pairs(
+        &self,
+        key: &str,
+        pairs: &std::collections::BTreeMap<String, Spanned<Secret>>,
+    ) -> Result<Vec<(String, String)>, UpstreamFault> {
+        let pair = |(name, value): (&String, &Spanned<Secret>)| {
+            Ok((name.clone(), self.expand(&format!("{key}.{name}"), value)?))
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    /// Expands the variables in the value of `key`. One that is not set costs this mount only: it
+    /// is not the file that is wrong.
+    fn expand(&self, key: &str, text: &Spanned<Secret>) -> Result<String, UpstreamFault> {
+        let variable = |name: &str| match name {
+            "workspaceFolder" => self.workspace_folder(),
+            name => std::env::var(name).ok(),
+        };
+        text.get_ref().expand(variable).map_err(|name| {
+            let reason = format!("the environment variable `{name}` is not set");
+            let hint = format!("set it, or give a default: ${{{name}:-default}}");
+            let diagnostic = self.diagnostic(key, text.span(), &reason, Some(hint));
+            UpstreamFault::LeftOut { reason, explanation: diagnostic.one_line() }
+        })
+    }
+
+    /// A mistake in the settings: fatal in the settings file, which is strict.
+    fn fault(&self, key: &str, span: Range<usize>, message: &str) -> UpstreamFault {
+        let diagnostic = self.diagnostic(key, span, message, None);
+        match self.mount.host_entry {
+            Some(_) => UpstreamFault::LeftOut {
+                reason: format!("\"{key}\": {message}"),
+                explanation: diagnostic.one_line(),
+            },
+            None => UpstreamFault::Settings(diagnostic),
+        }
+    }
+
+    fn diagnostic(
+        &self,
+        key: &str,
+        span: Range<usize>,
+        message: &str,
+        hint: Option<String>,
+    ) -> Diagnostic {
+        let span = if span == (0..0) { self.mount.span.clone() } else { span };
+        self.settings.mount_diagnostic((self.name, self.mount), (key, span), message, hint)
+    }
 }

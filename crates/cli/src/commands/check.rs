@@ -4,7 +4,7 @@ use serde_json::json;
 use server::WatcherRegistry;
 
 use crate::args::CheckArgs;
-use crate::assemble::{Assembly, assemble};
+use crate::assemble::{Assembly, MountSize, assemble};
 use crate::output;
 use crate::settings::Settings;
 
@@ -15,6 +15,9 @@ const COUNT_LIMIT: usize = 100_000;
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let settings = Settings::read_file(&args.file)?;
     let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
+    let left_out: Vec<&str> =
+        assembly.mounts.iter().filter_map(|mount| mount.left_out.as_deref()).collect();
+    anyhow::ensure!(left_out.is_empty(), left_out.join("\nerror: "));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let text = runtime.block_on(async {
         if args.json {
@@ -31,7 +34,11 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<()> {
 pub(crate) async fn mounts_table(assembly: &Assembly, most: usize) -> String {
     let mut rows = Vec::new();
     for part in assembly.mounts.iter().map(|made| &made.summary) {
-        let size = part.size.count(most).await.map_or("MCP server".to_owned(), |count| {
+        let uncounted = match part.size {
+            MountSize::LeftOut => "left out, see the log",
+            _ => "MCP server",
+        };
+        let size = part.size.count(most).await.map_or(uncounted.to_owned(), |count| {
             let more = if count.is_complete { "" } else { "+" };
             let resources =
                 if count.files == 1 && count.is_complete { "resource" } else { "resources" };

@@ -3,9 +3,11 @@
 mod banner;
 mod stdio_pipes;
 
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use resource::Provider;
 use server::transport::{http, stdio};
 use server::{CollectionsMode, Server, WatcherRegistry};
@@ -14,20 +16,61 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::Access;
 use crate::args::ServeArgs;
-use crate::assemble::{Assembly, BuiltMount, assemble};
+use crate::assemble::{Assembly, BuiltMount, assemble, check_depth};
 use crate::listen::OpenListener;
+use crate::output::LogOptions;
+use crate::rotating_file::RotatingFile;
 use crate::running_server::RunningServer;
-use crate::settings::Settings;
-use crate::{cursor_key, descriptors, reload};
+use crate::settings::{Diagnostic, Settings};
+use crate::{cursor_key, descriptors, output, reload};
 use banner::Banner;
 
 /// How long the exit waits for tasks that still run.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves until the input ends or a shutdown signal arrives.
+/// The size of a log file, and how many full ones are kept.
+const LOG_SIZE: u64 = 10 << 20;
+const LOGS_KEPT: u16 = 5;
+
+/// What a person sees who starts the server for a host by hand.
+const STDIO_ON_A_TERMINAL: &str = "\
+    refdesk serves MCP over standard input and output, as a host starts it, and waits for JSON-RPC.\n\
+    To leave, press Ctrl-D or Ctrl-C. To serve over HTTP: refdesk serve. To add it to a host: \
+    refdesk host-config\n";
+
+/// Serves until the input ends or a shutdown signal arrives. With a log file, it also has the
+/// reason for a failed start: hosts hide standard error.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    let settings = Settings::load_for_serving(args);
+    let has_file = open_log(args, settings.as_ref().ok())?;
+    settings.and_then(|settings| serve(args, settings)).inspect_err(|error| {
+        if has_file {
+            let diagnostic = error.downcast_ref().map(Diagnostic::one_line);
+            tracing::error!("refdesk stops: {}", diagnostic.unwrap_or(format!("{error:#}")));
+        }
+    })
+}
+
+/// Starts the log; returns whether it is a file.
+fn open_log(args: &ServeArgs, settings: Option<&Settings>) -> anyhow::Result<bool> {
+    let of_settings =
+        || settings.and_then(|all| Some(all.resolve_path(all.server.log_file.as_ref()?)));
+    let path = args.log_file.clone().or_else(of_settings);
+    let file = path.map(|path| {
+        let shown = path.display().to_string();
+        RotatingFile::open(path, LOG_SIZE, LOGS_KEPT)
+            .with_context(|| format!("cannot write the log file {shown}"))
+    });
+    let file = file.transpose()?;
+    let has_file = file.is_some();
+    let usual_level = settings.and_then(|settings| settings.server.log_level);
+    output::start_log(Some(LogOptions { level: args.log_level, usual_level, file }));
+    Ok(has_file)
+}
+
+fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
+    check_depth()?;
     descriptors::raise_limit();
-    let mut settings = Settings::load(&args.source)?;
     let mut limits = settings.server.limits();
     if !args.stdio {
         limits.connections = descriptors::max_connections(limits.connections);
@@ -48,11 +91,14 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
             connect_upstreams(&assembly.mounts);
+            if io::stdin().is_terminal() {
+                let _ = io::stderr().write_all(STDIO_ON_A_TERMINAL.as_bytes());
+            }
             let (input, output) = stdio_pipes::open_stdio()?;
             let serving = stdio::serve(server, input, output, shutdown_signal()?);
             tokio::select! {
                 served = serving => anyhow::Ok(served?),
-                () = reload::watch_settings(&args.source, &settings, &assembly, None) => Ok(()),
+                () = reload::watch_settings(args, &settings, &assembly, None) => Ok(()),
             }
         });
         // A blocking read of the terminal must not delay the exit.
@@ -72,8 +118,7 @@ async fn serve_http(
     assembly: &Assembly,
     server: Arc<Server>,
 ) -> anyhow::Result<()> {
-    let address = args.listen.clone().or_else(|| settings.server.listen.clone());
-    let address = address.unwrap_or_default();
+    let address = settings.address.clone().unwrap_or_default();
     let (access, startup) = Access::new(args, settings, &address)?;
     connect_upstreams(&assembly.mounts);
     let OpenListener { listener, address, file } = address.open().await?;
@@ -83,7 +128,7 @@ async fn serve_http(
     let serving = async {
         tokio::select! {
             served = serving => served,
-            () = reload::watch_settings(&args.source, settings, assembly, Some(&access)) => Ok(()),
+            () = reload::watch_settings(args, settings, assembly, Some(&access)) => Ok(()),
         }
     };
     let has_tls = access.tls.is_some();

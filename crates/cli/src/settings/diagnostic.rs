@@ -82,6 +82,35 @@ impl Diagnostic {
     pub(crate) fn without_location(message: String, hint: Option<String>) -> Self {
         Self { location: None, message, hint }
     }
+
+    /// The same without the line of the file.
+    pub(super) fn without_excerpt(mut self) -> Self {
+        if let Some(location) = &mut self.location {
+            location.excerpt.clear();
+        }
+        self
+    }
+
+    fn write_hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.hint {
+            Some(hint) => write!(f, "\n  hint: {hint}"),
+            None => Ok(()),
+        }
+    }
+
+    /// The diagnostic as one line, for the log.
+    pub(crate) fn one_line(&self) -> String {
+        let mut line = String::new();
+        if let Some(SourceLocation { file, line: number, column, .. }) = &self.location {
+            line = format!("{}:{number}:{column}: ", file.display());
+        }
+        line.push_str(&self.message);
+        if let Some(hint) = &self.hint {
+            line.push_str("; ");
+            line.push_str(hint);
+        }
+        line
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -89,17 +118,17 @@ impl fmt::Display for Diagnostic {
         match &self.location {
             None => write!(f, "error: {}", self.message)?,
             Some(SourceLocation { file, line, column, excerpt, width }) => {
-                writeln!(f, "{}:{line}:{column}: {}", file.display(), self.message)?;
+                write!(f, "{}:{line}:{column}: {}", file.display(), self.message)?;
+                if excerpt.is_empty() {
+                    return self.write_hint(f);
+                }
                 let margin = " ".repeat(line.to_string().len());
                 let indent = " ".repeat(column - 1);
                 let mark = "^".repeat(*width);
-                write!(f, "  {line} | {excerpt}\n  {margin} | {indent}{mark}")?;
+                write!(f, "\n  {line} | {excerpt}\n  {margin} | {indent}{mark}")?;
             }
         }
-        match &self.hint {
-            Some(hint) => write!(f, "\n  hint: {hint}"),
-            None => Ok(()),
-        }
+        self.write_hint(f)
     }
 }
 

@@ -6,6 +6,7 @@ mod access;
 mod diagnostic;
 mod fingerprint;
 mod host_file;
+mod jsonc;
 mod mount;
 mod server;
 mod tokens;
@@ -21,13 +22,15 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use crate::args::SourceArgs;
+use crate::args::{ServeArgs, SourceArgs};
+use crate::listen::ListenAddress;
 use crate::state_file::read_regular_file;
 use access::AccessList;
 pub(crate) use access::{AccessSettings, MethodClassSetting};
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
 pub(crate) use fingerprint::Fingerprint;
+pub(crate) use host_file::HostEntry;
 use mount::SharedSettings;
 pub(crate) use mount::to_mount_name;
 pub(crate) use mount::{
@@ -58,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) mounts: BTreeMap<String, MountSettings>,
     /// Access rules for all mounts.
     pub(crate) access: AccessList,
+    /// Where this process listens; `None` over stdio, or if it does not serve.
+    pub(crate) address: Option<ListenAddress>,
 }
 
 impl Settings {
@@ -80,6 +85,16 @@ impl Settings {
         }
         for server in &source.mount {
             settings.add_from_argument(server)?;
+        }
+        Ok(settings)
+    }
+
+    /// Loads the settings for serving, with the address at which `args` let it listen.
+    pub(crate) fn load_for_serving(args: &ServeArgs) -> anyhow::Result<Self> {
+        let mut settings = Self::load(&args.source)?;
+        if !args.stdio {
+            let address = args.listen.clone().or_else(|| settings.server.listen.clone());
+            settings.address = Some(address.unwrap_or_default());
         }
         Ok(settings)
     }
@@ -153,6 +168,7 @@ impl Settings {
             kind: MountKind::UpstreamServer(Box::new(upstream)),
             shared: SharedSettings::default(),
             fingerprint: said,
+            host_entry: None,
         };
         self.mounts.insert(name.to_owned(), mount);
         Ok(())
@@ -189,6 +205,47 @@ impl Settings {
             Some(text) => text.diagnostic(Some(span), message.into(), hint),
             None => Diagnostic::without_location(message.into(), hint),
         }
+    }
+
+    /// An error about the value of `key` of a mount, which may be a secret: it shows where the value
+    /// stands, and not the value.
+    pub(crate) fn mount_diagnostic(
+        &self,
+        (name, mount): (&str, &MountSettings),
+        (key, span): (&str, std::ops::Range<usize>),
+        message: &str,
+        hint: Option<String>,
+    ) -> Diagnostic {
+        if let Some(HostEntry { file, server }) = &mount.host_entry {
+            let place = format!("{}: server \"{server}\", key \"{key}\"", file.display());
+            return Diagnostic::without_location(format!("{place}: {message}"), hint);
+        }
+        let message = format!("mount `{name}`, key `{key}`: {message}");
+        match &self.text {
+            Some(text) if span != (0..0) => {
+                text.diagnostic(Some(span), message, hint).without_excerpt()
+            }
+            _ => Diagnostic::without_location(message, hint),
+        }
+    }
+
+    /// An error about the whole entry of a mount.
+    pub(crate) fn entry_diagnostic(
+        &self,
+        (name, mount): (&str, &MountSettings),
+        message: &str,
+    ) -> Diagnostic {
+        let place = match &mount.host_entry {
+            Some(HostEntry { file, server }) => format!("{}: server \"{server}\"", file.display()),
+            None => format!("mount `{name}`"),
+        };
+        Diagnostic::without_location(format!("{place}: {message}"), None)
+    }
+
+    /// The file that declares a mount; `None` for one of the command line.
+    pub(crate) fn declaring_file<'a>(&'a self, mount: &'a MountSettings) -> Option<&'a Path> {
+        let own = || self.text.as_ref().filter(|_| mount.span != (0..0)).map(|text| &text.file);
+        mount.host_entry.as_ref().map(|entry| &entry.file).or_else(own).map(PathBuf::as_path)
     }
 
     /// Resolves a path of the settings relative to the settings file.
@@ -302,7 +359,7 @@ fn read_mount(
             return Err(text.diagnostic(Some(kind.span()), message, hint));
         }
     };
-    Ok(MountSettings { span: at, kind, shared, fingerprint: None })
+    Ok(MountSettings { span: at, kind, shared, fingerprint: None, host_entry: None })
 }
 
 /// Takes the keys that every kind of mount has out of `table`.

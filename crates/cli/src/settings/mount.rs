@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::access::AccessList;
 use super::fingerprint::Fingerprint;
+use super::host_file::HostEntry;
 use super::units::{ByteSize, TimeSpan};
 use super::upstream::UpstreamMount;
 
@@ -24,6 +25,8 @@ pub(crate) struct MountSettings {
     pub(crate) shared: SharedSettings,
     /// Tells on reload whether an edit changed the mount.
     pub(crate) fingerprint: Option<Fingerprint>,
+    /// The entry of a host's file, if the mount comes from one.
+    pub(crate) host_entry: Option<HostEntry>,
 }
 
 #[derive(Debug)]
@@ -31,6 +34,8 @@ pub(crate) enum MountKind {
     Folder(FolderMount),
     Static(StaticMount),
     UpstreamServer(Box<UpstreamMount>),
+    /// An entry of a host's file that makes no sense, for this reason.
+    Invalid(String),
 }
 
 /// Declares the keys that every kind of mount has, once: as a struct, and by name.
@@ -230,6 +235,7 @@ impl MountSettings {
             kind: MountKind::Folder(files),
             shared: SharedSettings::default(),
             fingerprint,
+            host_entry: None,
         }
     }
 }

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use server::{CollectionsMode, Limits};
 
-use crate::machine_memory;
-
 use super::units::{ByteSize, TimeSpan};
+use crate::args::LogThreshold;
 use crate::listen::ListenAddress;
+use crate::machine_memory;
 
 /// The `[server]` table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -24,6 +24,8 @@ pub(crate) struct ServerSettings {
     audit: Option<PathBuf>,
     audit_size: Option<ByteSize>,
     audit_keep: Option<u16>,
+    pub(crate) log_level: Option<LogThreshold>,
+    pub(crate) log_file: Option<PathBuf>,
     pub(crate) secret: Option<String>,
     pub(crate) sep2093: Sep2093,
     pub(crate) tools: Option<bool>,

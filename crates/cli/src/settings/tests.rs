@@ -152,6 +152,28 @@ fn a_template_may_not_answer_for_what_another_mount_declares() {
 }
 
 #[test]
+fn a_url_that_leads_back_to_this_server_is_left_out() {
+    let left_out = |url: &str, listens_on: Option<&str>| {
+        let content = format!("[mounts.a]\nkind = \"upstream\"\nurl = \"{url}\"\n");
+        let text = SettingsText { file: PathBuf::from("refdesk.toml"), content };
+        let mut settings = parse(text).unwrap();
+        settings.address = listens_on.map(|address| address.parse().unwrap());
+        let assembly = assemble(&settings, &[], &server::WatcherRegistry::new()).unwrap();
+        assembly.mounts[0].left_out.clone()
+    };
+    for url in ["http://127.0.0.1:7878/mcp", "http://localhost:7878/mcp", "http://[::1]:7878/mcp"] {
+        let told = left_out(url, Some("7878")).unwrap();
+        let place = "refdesk.toml:1:9: mount `a`, key `url`: this is refdesk itself";
+        assert!(told.starts_with(place), "{told}");
+        assert_eq!(left_out(url, Some("7879")), None);
+        assert_eq!(left_out(url, Some("unix:/a.sock")), None);
+        assert_eq!(left_out(url, None), None, "over stdio it listens nowhere");
+    }
+    assert!(left_out("http://10.0.0.7:7878/mcp", Some("10.0.0.7:7878")).is_some());
+    assert_eq!(left_out("http://10.0.0.8:7878/mcp", Some("7878")), None);
+}
+
+#[test]
 fn only_one_mount_may_do_without_a_prefix() {
     let server = |mount: &str, prefix: bool| {
         format!("[mounts.{mount}]\nkind = \"upstream\"\ncommand = \"x\"\nprefix = {prefix}\n")

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -19,7 +19,7 @@ pub(crate) struct UpstreamMount {
     pub(crate) env: BTreeMap<String, Spanned<Secret>>,
     /// Globs of the environment variables to inherit, besides the usual ones.
     pub(crate) inherit_env: Vec<String>,
-    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<Spanned<Secret>>,
     pub(crate) url: Option<Spanned<Secret>>,
     pub(crate) headers: BTreeMap<String, Spanned<Secret>>,
     pub(crate) poll: Option<TimeSpan>,
@@ -65,6 +65,18 @@ pub(crate) struct SelectionSettings {
 pub(crate) enum CommandSetting {
     One(Secret),
     Many(Vec<Secret>),
+}
+
+impl CommandSetting {
+    /// The program and its arguments. A single text is split into words, unless a program has that
+    /// very name.
+    pub(crate) fn words(&self) -> Result<Vec<Secret>, &'static str> {
+        match self {
+            Self::Many(words) => Ok(words.clone()),
+            Self::One(text) if Path::new(&text.0).is_file() => Ok(vec![text.clone()]),
+            Self::One(text) => Ok(split_words(&text.0)?.into_iter().map(Secret).collect()),
+        }
+    }
 }
 
 /// A text that may hold a secret; `Debug` does not print it.

@@ -88,7 +88,7 @@ fn bearer(token: &str) -> String {
 }
 
 /// The token and the settings that `refdesk token new` prints.
-fn new_token(folder: &Path, arguments: &[&str]) -> (String, String) {
+pub(crate) fn new_token(folder: &Path, arguments: &[&str]) -> (String, String) {
     let arguments: Vec<&str> = ["token", "new"].iter().chain(arguments).copied().collect();
     let text = output_text(&run(folder, &arguments));
     let token = text.lines().find(|line| line.starts_with("rdk_")).unwrap().to_owned();
@@ -108,6 +108,8 @@ fn beyond_this_machine_every_client_needs_a_token() {
     let token = desk.banner["token"].as_str().unwrap();
     assert!(token.starts_with("rdk_") && token.len() == 47, "{token}");
     assert!(desk.banner["warning"].as_str().unwrap().contains("without TLS"));
+    let reachable = desk.banner["reachable"][0].as_str().unwrap();
+    assert!(reachable.ends_with(&format!(":{}/mcp", desk.port)), "{reachable}");
     let refused = desk.list("");
     assert!(refused.starts_with("HTTP/1.1 401 "), "{refused}");
     assert!(refused.contains("www-authenticate: Bearer realm=\"refdesk\"\r\n"), "{refused}");
@@ -143,6 +145,9 @@ fn the_banner_shows_the_token_with_the_lines_to_paste() {
     assert!(server["url"].as_str().unwrap().ends_with("/mcp"), "{banner:?}");
     assert!(banner.iter().any(|line| line.trim().starts_with("claude mcp add ")), "{banner:?}");
     assert!(banner.iter().any(|line| line.contains("warning: without TLS")), "{banner:?}");
+    let open = "warning: other machines can reach this server, at";
+    let at = banner.iter().position(|line| line.contains(open)).unwrap();
+    assert!(banner[at + 1].trim().starts_with("http://"), "{banner:?}");
 }
 
 /// On loopback a token is needed once the settings have one. An edit revokes and adds tokens.

@@ -1,7 +1,10 @@
 //! Tests of the command line: help, banner, errors, host config and completions.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
+use rustix::pty::OpenptFlags;
 use serde_json::Value;
 
 use crate::program::{HttpProgram, output_text, project, refdesk, run};
@@ -86,13 +89,41 @@ fn mistakes_are_told_with_what_to_do_next() {
     let first = HttpProgram::start(folder.path(), &[]);
     let address = format!("127.0.0.1:{}", first.port);
     let taken = run(folder.path(), &["serve", "--listen", &address]);
-    assert!(
-        output_text(&taken).contains("choose another with --listen 127.0.0.1:0"),
-        "{}",
-        output_text(&taken)
-    );
+    let told = output_text(&taken);
+    let cause = format!("error: port {} is in use by another program", first.port);
+    assert!(told.starts_with(&cause), "{told}");
+    assert!(told.contains("choose another with --listen 127.0.0.1:0"), "{told}");
     let wrong = run(folder.path(), &["serve", "--listen", "nonsense"]);
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_port_alone_is_one_of_this_machine() {
+    let folder = project();
+    for address in ["0", ":0", "localhost:0"] {
+        let mut command = refdesk(folder.path(), &["serve", "--listen", address, "project"]);
+        assert!(HttpProgram::spawn(&mut command).port > 0, "{address}");
+    }
+}
+
+/// The other end of the terminal ends the input when it is closed.
+#[test]
+fn a_server_for_a_host_says_on_a_terminal_what_it_is_and_how_to_leave() {
+    let folder = project();
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let terminal = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::unlockpt(&terminal).unwrap();
+    let name = rustix::pty::ptsname(&terminal, Vec::new()).unwrap();
+    let file = fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut command = refdesk(folder.path(), &["serve", "--stdio", "project"]);
+    command.stdin(file).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("refdesk serves MCP over standard input and output"), "{line}");
+    drop(terminal);
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

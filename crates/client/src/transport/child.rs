@@ -108,13 +108,18 @@ impl ChildSupervisor {
                 "closed by the client".to_owned()
             }
         };
-        let complaint = self.stderr.text();
+        let complaint = self.stderr.last_line();
         let complaint = self.pending.mask().apply(&complaint);
-        let why = if complaint.is_empty() { why } else { format!("{why}; stderr: {complaint}") };
         let exit = self.child.try_wait().ok().flatten().and_then(|status| status.code());
         let error = match exit {
+            // Its own words say which program, and why.
+            Some(CANNOT_START) if !complaint.is_empty() => {
+                let why = complaint.strip_prefix("error: ").unwrap_or(&complaint);
+                Error::Unreachable(why.to_owned())
+            }
             Some(CANNOT_START) => Error::Unreachable(why),
-            _ => Error::Closed(why),
+            _ if complaint.is_empty() => Error::Closed(why),
+            _ => Error::Closed(format!("{why}, and its last words are: {complaint}")),
         };
         self.pending.end(&error);
         // Its input closes with the writer; that asks the program to exit.
@@ -151,7 +156,10 @@ impl ChildSupervisor {
 fn describe_exit(status: Option<ExitStatus>) -> String {
     status.map_or_else(
         || "the program exited".to_owned(),
-        |status| format!("the program exited with {status}"),
+        |status| match status.code() {
+            Some(code) => format!("the program exited with status {code}"),
+            None => format!("the program was ended by {status}"),
+        },
     )
 }
 
@@ -166,6 +174,17 @@ impl StderrTail {
         let excess = (kept.len() + fresh.len()).saturating_sub(STDERR_BYTES);
         kept.drain(..excess);
         kept.extend_from_slice(fresh);
+    }
+
+    /// The last line that says something: programs end with the reason.
+    fn last_line(&self) -> String {
+        let text = self.text();
+        text.lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn text(&self) -> String {
@@ -212,5 +231,7 @@ mod tests {
         assert_eq!(complaints.text(), "a".repeat(5) + &"b".repeat(STDERR_BYTES - 5));
         complaints.push(&vec![b'c'; STDERR_BYTES * 3]);
         assert_eq!(complaints.text(), "c".repeat(STDERR_BYTES));
+        complaints.push(b"\nTraceback\n  at line 1\nno such table \n\n");
+        assert_eq!(complaints.last_line(), "no such table");
     }
 }

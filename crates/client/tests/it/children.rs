@@ -83,7 +83,7 @@ async fn a_program_that_does_not_start_is_unreachable() {
     );
     let error = list(&client).await.unwrap_err();
     let Error::Unreachable(why) = &error else { panic!("{error}") };
-    assert!(why.contains("exit status: 3") && why.contains("broken settings"), "{why}");
+    assert!(why.contains("exited with status 3") && why.contains("broken settings"), "{why}");
 }
 
 #[tokio::test]

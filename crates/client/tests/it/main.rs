@@ -16,3 +16,4 @@ mod scripted_pipe;
 mod status;
 mod subscriptions;
 mod subscriptions_http;
+mod trace;

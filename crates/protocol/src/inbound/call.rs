@@ -33,6 +33,8 @@ pub enum Call {
         knows_sep2093: bool,
         /// The client's capabilities, an object.
         capabilities: Json,
+        /// The name that the client gives itself.
+        client_name: Option<String>,
     },
     /// Checks that the server responds.
     Ping,
@@ -364,6 +366,8 @@ fn decode_initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
         protocol_version: Cow<'a, str>,
         #[serde(borrow)]
         capabilities: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        client_info: Option<&'a RawValue>,
     }
     let opening: InitializeParams<'_> = decode_params(params)?;
     if opening.capabilities.is_some_and(|raw| raw.get().len() > MAX_CAPABILITIES) {
@@ -374,6 +378,7 @@ fn decode_initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
         revision: Revision::negotiate(&opening.protocol_version),
         knows_sep2093: opening.capabilities.is_some_and(request_meta::declares_sep2093),
         capabilities: opening.capabilities.map_or("{}", RawValue::get).into(),
+        client_name: opening.client_info.and_then(request_meta::name_in).map(Cow::into_owned),
     })
 }
 

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use resource::{Json, Uri};
+use resource::{Json, TraceContext, Uri};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -30,8 +30,16 @@ pub struct RequestMeta<'a> {
     version: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
     capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientInfo")]
+    client_info: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
     level: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    traceparent: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tracestate: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    baggage: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "progressToken")]
     token: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "dev.refdesk/window")]
@@ -164,10 +172,38 @@ impl<'a> RequestMeta<'a> {
         level.map(|level| level.ok_or_else(bad)).transpose()
     }
 
+    /// The trace that the request belongs to, in any revision.
+    pub fn trace(&self) -> Option<TraceContext> {
+        TraceContext::read(|field| {
+            let raw = match field {
+                "traceparent" => self.traceparent,
+                "tracestate" => self.tracestate,
+                _ => self.baggage,
+            };
+            raw.and_then(parse_text).map(Cow::into_owned)
+        })
+    }
+
+    /// The name that the client of a stateless request gives itself.
+    pub fn client_name(&self) -> Option<Cow<'a, str>> {
+        name_in(self.client_info?)
+    }
+
     /// The client capabilities of a stateless request, an object.
     pub fn client_capabilities(&self) -> Json {
         self.capabilities.map_or("{}", RawValue::get).into()
     }
+}
+
+/// `name` of a client's description of itself.
+pub(crate) fn name_in(client_info: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct ClientInfo<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+    }
+    let info: ClientInfo<'_> = serde_json::from_str(client_info.get()).ok()?;
+    Some(info.name)
 }
 
 /// True if these client capabilities declare SEP-2093.

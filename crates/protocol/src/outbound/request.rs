@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use resource::{CompletionRequest, PromptCompletionRequest};
+use resource::{CompletionRequest, PromptCompletionRequest, TraceContext};
 
 use crate::json::frame::RequestId;
 use crate::json::raw_object::{ObjectWriter, parse_members};
@@ -106,6 +106,8 @@ pub struct UpstreamRequest<'a> {
     pub params: Option<&'a RawValue>,
     /// True to request progress notifications. The request's id is the progress token.
     pub progress: bool,
+    /// The trace that the request belongs to. `_meta` of the parameters overrides it.
+    pub trace: Option<&'a TraceContext>,
 }
 
 impl ClientIdentity {
@@ -149,6 +151,9 @@ impl ClientIdentity {
     ) -> Result<Option<String>, MalformedMessage> {
         let mut meta = ObjectWriter::new();
         let mut capabilities = None;
+        let fields = request.trace.into_iter().flat_map(TraceContext::fields);
+        let missing = fields.filter(|(field, _)| !told.iter().any(|(name, _)| name == field));
+        missing.for_each(|(field, value)| meta.put_string(field, value));
         for (name, raw) in told {
             match &*name {
                 // The caller may declare capabilities for each request.

@@ -15,6 +15,9 @@ pub(super) fn public_error(failure: Failure) -> Error {
         Failure::Unreachable(_) | Failure::Closed(_) => {
             Error::unavailable("the server behind this mount cannot be reached")
         }
+        Failure::Unauthorized => {
+            Error::unavailable("the server behind this mount wants authorization")
+        }
         Failure::TimedOut => {
             Error::unavailable("the server behind this mount did not answer in time")
         }

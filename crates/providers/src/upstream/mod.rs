@@ -26,7 +26,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use client::{
     Client, ConnectionStatus, DecodedPage, Error as Failure, ListScope, RemoteCapabilities,
-    RemoteServer, State,
+    RemoteServer, State, with_trace,
 };
 use machinery::{Cache, CacheBounds, RequiredFreshness, SingleFlight};
 use parking_lot::Mutex;
@@ -329,8 +329,8 @@ impl Provider for Upstream {
         self.inner.start_listener();
         self.inner.starting.wait_until_up().await?;
         let listed = match parent {
-            None => self.view(ctx).list_resources(paging).await,
-            Some(parent) => self.view(ctx).list_children(parent, paging).await,
+            None => with_trace(ctx, self.view(ctx).list_resources(paging)).await,
+            Some(parent) => with_trace(ctx, self.view(ctx).list_children(parent, paging)).await,
         };
         let mut page = listed.inspect_err(|error| self.record_error(error))?;
         page.items.retain(|item| paging.shows(item));
@@ -340,19 +340,19 @@ impl Provider for Upstream {
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         self.inner.start_listener();
         self.inner.starting.wait_until_up().await?;
-        let listed = self.view(ctx).list_templates(paging).await;
+        let listed = with_trace(ctx, self.view(ctx).list_templates(paging)).await;
         listed.inspect_err(|error| self.record_error(error))
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.inner.start_listener();
-        let described = self.view(ctx).describe(uri).await;
+        let described = with_trace(ctx, self.view(ctx).describe(uri)).await;
         described.inspect_err(|error| self.record_error(error))
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.inner.start_listener();
-        let opened = self.view(ctx).read_window(ctx, uri, request).await;
+        let opened = with_trace(ctx, self.view(ctx).read_window(ctx, uri, request)).await;
         opened.inspect_err(|error| self.record_error(error))
     }
 
@@ -376,9 +376,9 @@ impl Provider for Upstream {
 
 #[async_trait]
 impl Complete for Upstream {
-    async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         self.inner.start_listener();
-        let completed = self.inner.client.complete(request).await;
+        let completed = with_trace(ctx, self.inner.client.complete(request)).await;
         completion(completed, "the server behind this mount has no such template or variable")
     }
 }

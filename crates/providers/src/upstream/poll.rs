@@ -55,7 +55,7 @@ impl PolledResource {
             let mark = match current_hash(&inner, &self.uri).await {
                 Ok(mark) => mark,
                 Err(error) => {
-                    tracing::debug!(cause = ?error, "polling a resource failed");
+                    tracing::debug!("polling a resource failed: {}", error.with_causes());
                     failures = failures.saturating_add(1);
                     continue;
                 }

@@ -12,8 +12,9 @@ use machinery::MemoryHold;
 use protocol::json::frame::RawJson;
 use protocol::outbound::input_request;
 use protocol::{Call, Dialect, ListenFilter, LogLevel, Method, Refusal, RequestId, RequestMeta};
-use resource::{Context, Json, Principal};
+use resource::{Context, Json, Principal, TraceContext};
 
+use crate::audit::{MAX_CLIENT_NAME, clip};
 use crate::exchange::Exchange;
 use crate::in_flight::InterimMessages;
 use crate::methods::subscriptions::SessionSubscriptions;
@@ -34,6 +35,8 @@ pub(crate) struct IncomingRequest<'a> {
     pub(crate) principal: &'a Principal,
     /// The memory that its bytes hold.
     pub(crate) memory: &'a Arc<MemoryHold>,
+    /// The trace that it belongs to.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 impl<'a> IncomingRequest<'a> {
@@ -45,7 +48,8 @@ impl<'a> IncomingRequest<'a> {
         (principal, memory): (&'a Principal, &'a Arc<MemoryHold>),
     ) -> Result<Self, Refusal> {
         let (method, meta) = (Method::from_name(name), RequestMeta::decode(params)?);
-        Ok(Self { id, name, method, params, meta, principal, memory })
+        let trace = meta.trace();
+        Ok(Self { id, name, method, params, meta, principal, memory, trace })
     }
 
     fn decode(
@@ -77,10 +81,14 @@ pub(crate) struct HandshakeResult {
 impl DecodedRequest {
     /// The handshake result, if this is an `initialize` request.
     pub(crate) fn handshake_result(&self) -> Option<HandshakeResult> {
-        let Call::Initialize { capabilities: can, .. } = &self.call else { return None };
+        let Call::Initialize { capabilities: can, client_name, .. } = &self.call else {
+            return None;
+        };
+        let name = client_name.as_deref().map(|name| clip(name, MAX_CLIENT_NAME).into());
+        let memory = Arc::clone(&self.exchange.memory);
         Some(HandshakeResult {
             dialect: self.exchange.dialect,
-            client_session: ClientSession::new(can.clone(), Arc::clone(&self.exchange.memory)),
+            client_session: ClientSession::new(name, can.clone(), memory),
         })
     }
 
@@ -158,7 +166,10 @@ impl DecodedRequest {
         // A client that calls a method of SEP-2093 knows the extension.
         dialect.knows_sep2093 |= call.is_extension();
         dialect.full_metadata |= call.is_extension();
-        let ctx = Context::new(request.principal.clone());
+        let mut ctx = Context::new(request.principal.clone());
+        if let Some(trace) = &request.trace {
+            ctx = ctx.with_trace(trace.clone());
+        }
         let (ctx, reports) = match request.meta.progress_token()? {
             Some(token) => {
                 let (ctx, reports) = InterimMessages::with_progress(ctx, token);

@@ -89,7 +89,9 @@ impl SessionSubscriptions {
         for answer in futures_util::future::join_all(asked).await {
             match answer {
                 Ok(subscription) => lists.push(subscription),
-                Err(error) => tracing::warn!(cause = ?error, "cannot subscribe to list changes"),
+                Err(error) => {
+                    tracing::warn!("changes of lists cannot be watched: {}", error.with_causes());
+                }
             }
         }
         self.subscriptions.lock().lists = lists;
@@ -156,7 +158,9 @@ impl ListenSubscriptions {
         while let Some((at, interest, answer)) = asked.next().await {
             match answer {
                 Ok(subscription) => granted.push((at, interest, subscription)),
-                Err(error) => tracing::debug!(?interest, cause = ?error, "cannot subscribe"),
+                Err(error) => {
+                    tracing::debug!("{interest:?} cannot be watched: {}", error.with_causes());
+                }
             }
         }
         drop(asked);

@@ -22,6 +22,8 @@ const MAX_PENDING: usize = 64;
 pub(crate) struct ClientSession {
     /// Unique number of the client.
     pub(crate) number: u64,
+    /// The name that it gives itself.
+    pub(crate) name: Option<Arc<str>>,
     /// Its declared capabilities, a JSON object.
     pub(crate) capabilities: Json,
     /// The memory of the request that opened the session.
@@ -34,12 +36,13 @@ pub(crate) struct ClientSession {
 }
 
 impl ClientSession {
-    /// A client with the capabilities `can`, which `memory` holds.
-    pub(crate) fn new(can: Json, memory: Arc<MemoryHold>) -> Arc<Self> {
+    /// A client with this name and the capabilities `can`, which `memory` holds.
+    pub(crate) fn new(name: Option<Arc<str>>, can: Json, memory: Arc<MemoryHold>) -> Arc<Self> {
         let (level, asked, waiting) = (Mutex::default(), AtomicU64::new(1), Mutex::default());
         let watcher = Mutex::default();
         Arc::new(Self {
             number: next_caller_number(),
+            name,
             capabilities: can,
             _memory: memory,
             level,

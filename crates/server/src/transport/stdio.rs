@@ -112,7 +112,8 @@ async fn write_stream(
             Err(error) => {
                 // Half a message is out already. End its line, which no client can parse, and
                 // answer the request with an error on the next line.
-                tracing::warn!(cause = ?error, "a body failed after part of it was sent");
+                let why = error.with_causes();
+                tracing::warn!("an answer failed after part of it was sent: {why}");
                 output.write_all(b"\n").await?;
                 for apology in message.failure_responses().filter_map(|told| told.into_bytes().ok())
                 {

@@ -1,5 +1,7 @@
 //! The banner of `refdesk serve`: what is served, where, and with which token.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+
 use serde_json::{Value, json};
 use server::transport::http;
 
@@ -23,6 +25,8 @@ pub(super) struct Banner {
     url: String,
     /// The URL for other machines, which cannot reach an address such as `0.0.0.0`.
     public_url: String,
+    /// The URLs at which other machines can reach the server.
+    reachable: Vec<String>,
     startup: Option<NewToken>,
     warning: Option<&'static str>,
 }
@@ -36,20 +40,18 @@ impl Banner {
     ) -> Self {
         let url = address.url(has_tls);
         let ListenAddress::Tcp(address) = address else {
-            return Self { public_url: url.clone(), url, startup, warning: None };
-        };
-        let host = match settings.server.hosts.first() {
-            Some(host) => format!("{host}:{}", address.port()),
-            None if address.ip().is_unspecified() => {
-                format!("{}:{}", machine_name(), address.port())
-            }
-            None => address.to_string(),
+            let (public_url, reachable) = (url.clone(), Vec::new());
+            return Self { url, public_url, reachable, startup, warning: None };
         };
         let scheme = if has_tls { "https" } else { "http" };
-        let public_url = format!("{scheme}://{host}{}", http::PATH);
+        let is_open = !is_loopback(address.ip());
+        let hosts = if is_open { reachable_hosts(settings, address.ip()) } else { Vec::new() };
+        let at = |host: &String| format!("{scheme}://{host}:{}{}", address.port(), http::PATH);
+        let reachable: Vec<String> = hosts.iter().map(at).collect();
+        let public_url = reachable.first().unwrap_or(&url).clone();
         let is_plain = !has_tls && settings.server.trusted_proxies.is_empty();
-        let warning = (is_plain && !is_loopback(address.ip())).then_some(PLAIN_HTTP);
-        Self { url, public_url, startup, warning }
+        let warning = (is_plain && is_open).then_some(PLAIN_HTTP);
+        Self { url, public_url, reachable, startup, warning }
     }
 
     /// Prints the banner, as text or as one line of JSON.
@@ -63,6 +65,9 @@ impl Banner {
             if let Some(warning) = self.warning {
                 told["warning"] = warning.into();
             }
+            if !self.reachable.is_empty() {
+                told["reachable"] = self.reachable.clone().into();
+            }
             return output::print(&format!("{told}\n"));
         }
         let table = check::mounts_table(assembly, COUNT_LIMIT).await;
@@ -73,6 +78,12 @@ impl Banner {
         }
         if let Some(warning) = self.warning {
             text.push_str(&format!("  warning: {warning}\n"));
+        }
+        if !self.reachable.is_empty() {
+            let urls = self.reachable.join("\n    ");
+            text.push_str(&format!(
+                "  warning: other machines can reach this server, at\n    {urls}\n"
+            ));
         }
         let hint = match self.url.starts_with("http") {
             true => "   (add it to a host: refdesk host-config)",
@@ -98,6 +109,35 @@ impl Banner {
 fn host_entry(url: &str, token: &str) -> Value {
     let headers = json!({ "Authorization": format!("Bearer {token}") });
     json!({ "mcpServers": { "refdesk": { "type": "http", "url": url, "headers": headers } } })
+}
+
+/// The names and addresses by which other machines reach a server at `ip`, the best one first.
+fn reachable_hosts(settings: &Settings, ip: IpAddr) -> Vec<String> {
+    if !settings.server.hosts.is_empty() {
+        return settings.server.hosts.clone();
+    }
+    let written = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    };
+    if !ip.is_unspecified() {
+        return vec![written(ip)];
+    }
+    let fourth =
+        outgoing_address((Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::new(192, 0, 2, 1).into()));
+    let sixth = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+    let sixth =
+        ip.is_ipv6().then(|| outgoing_address((Ipv6Addr::UNSPECIFIED.into(), sixth.into())));
+    let addresses = fourth.into_iter().chain(sixth.flatten()).map(written);
+    std::iter::once(machine_name()).chain(addresses).collect()
+}
+
+/// The address of this machine on the way to `far`, which is sent nothing.
+fn outgoing_address((any, far): (IpAddr, IpAddr)) -> Option<IpAddr> {
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect((far, 9)).ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    Some(ip).filter(|ip| !ip.is_unspecified() && !is_loopback(*ip))
 }
 
 /// The name of this machine in its network.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyper::{Method, Uri};
+use hyper::{Method, StatusCode, Uri};
 
 use super::event_stream::SseStream;
 use super::origin;
@@ -15,6 +15,9 @@ pub(super) async fn open_stream(pool: &HttpPool, most: usize) -> Result<(SseStre
     let request = OutboundHttpRequest::new(Method::GET, pool.url().clone(), Vec::new());
     let response = pool.execute(request).await.map_err(HttpSendError::into_error)?;
     let status = response.status();
+    if status == StatusCode::UNAUTHORIZED {
+        return Err(Error::Unauthorized);
+    }
     if !status.is_success() || !pool::has_content_type(&response, "text/event-stream") {
         return Err(Error::Unreachable(format!("HTTP status {status} without an event stream")));
     }

@@ -151,11 +151,16 @@ impl HttpPool {
             headers.insert(name, value.clone());
         });
         self.client.request(request).await.map_err(|error| {
+            // The innermost error is the cause; those around it only say where it was met.
             let mut why = error.to_string();
             let mut source = error.source();
             while let Some(cause) = source {
-                why = format!("{why}: {cause}");
+                why = cause.to_string();
                 source = cause.source();
+            }
+            if let Some(host) = outbound.url.host() {
+                let port = outbound.url.port_u16().map(|port| format!(":{port}"));
+                why = format!("{why}, at {host}{}", port.unwrap_or_default());
             }
             if error.is_connect() {
                 HttpSendError::Unreachable(Error::Unreachable(why))

@@ -36,7 +36,7 @@ pub(super) async fn post_message(inner: Arc<Inner>, message: OutboundMessage) {
         Err(HttpSendError::Failed(error)) => Err(error.into()),
     };
     if let Err(lapse) = posted {
-        tracing::debug!(?lapse, "cannot deliver a message");
+        tracing::debug!("a message was not delivered: {}", Error::from(lapse.clone()));
         if matches!(lapse, TransportFailure::SessionExpired) {
             inner.pending.stop_accepting(lapse.clone());
         }

@@ -22,7 +22,8 @@ fn raw(text: &str) -> Box<RawValue> {
 fn written(params: Option<&str>, style: RequestStyle, progress: bool) -> String {
     let asker = ClientIdentity::new("c", "1", None);
     let params = params.map(raw);
-    let question = UpstreamRequest { id: 7, method: "m", params: params.as_deref(), progress };
+    let question =
+        UpstreamRequest { id: 7, method: "m", params: params.as_deref(), progress, trace: None };
     String::from_utf8(asker.encode_request(question, style).unwrap()).unwrap()
 }
 
@@ -73,8 +74,13 @@ fn parameters_that_are_no_object_are_not_sent() {
     let asker = ClientIdentity::new("c", "1", None);
     for params in ["[]", "5", r#"{"_meta":5}"#] {
         let params = raw(params);
-        let question =
-            UpstreamRequest { id: 7, method: "m", params: Some(&params), progress: false };
+        let question = UpstreamRequest {
+            id: 7,
+            method: "m",
+            params: Some(&params),
+            progress: false,
+            trace: None,
+        };
         assert!(asker.encode_request(question, ALONE).is_err(), "{params}");
     }
 }

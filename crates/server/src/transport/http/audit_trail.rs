@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hyper::{Request, StatusCode};
 use resource::Principal;
@@ -11,7 +12,8 @@ use super::accept::HttpConnection;
 use super::forwarded;
 use crate::audit::{AuditRecord, AuditSink, AuditedCall};
 
-/// What is known of a request so far. Records it when dropped, also if its client left before.
+/// What is known of a request so far; the default records nothing. Records it when dropped, also if its client left before.
+#[derive(Default)]
 pub(super) struct AuditTrail {
     address: Option<IpAddr>,
     /// `None` without an audit. Boxed, because every open stream has one.
@@ -22,6 +24,7 @@ struct AuditEntry {
     sink: Arc<dyn AuditSink>,
     record: AuditRecord,
     calls: Vec<AuditedCall>,
+    started: Instant,
 }
 
 impl AuditTrail {
@@ -38,13 +41,17 @@ impl AuditTrail {
                 principal: None,
                 peer,
                 is_encrypted: connection.has_tls || connection.peer.is_some_and(through_tls),
+                http_method: request.method().to_string(),
+                client: None,
+                revision: None,
                 method: None,
                 target: None,
                 status: 0,
                 error: None,
                 bytes: 0,
+                elapsed: Duration::ZERO,
             };
-            Box::new(AuditEntry { sink, record, calls: Vec::new() })
+            Box::new(AuditEntry { sink, record, calls: Vec::new(), started: Instant::now() })
         });
         Self { address: peer, entry }
     }
@@ -58,6 +65,14 @@ impl AuditTrail {
     pub(super) fn add_principal(&mut self, principal: &Principal) {
         if let Some(entry) = &mut self.entry {
             entry.record.principal = Some(Arc::clone(principal.key()));
+        }
+    }
+
+    /// Adds which client sent the request, and in which revision, as its session knows.
+    pub(super) fn add_client(&mut self, client: Option<Arc<str>>, revision: &str) {
+        if let Some(entry) = &mut self.entry {
+            entry.record.client = client;
+            entry.record.revision = Some(revision.into());
         }
     }
 
@@ -85,13 +100,16 @@ impl AuditTrail {
 
 impl Drop for AuditEntry {
     fn drop(&mut self) {
+        self.record.elapsed = self.started.elapsed();
         let calls = std::mem::take(&mut self.calls);
         if calls.is_empty() {
             self.sink.record(self.record.clone());
         }
-        for (method, target) in calls {
-            let method = Some(method);
-            self.sink.record(AuditRecord { method, target, ..self.record.clone() });
+        for AuditedCall { method, target, client, revision } in calls {
+            let mut record = AuditRecord { method: Some(method), target, ..self.record.clone() };
+            record.client = client.or(record.client);
+            record.revision = revision.or(record.revision);
+            self.sink.record(record);
             // The answers of a batch are one body.
             self.record.bytes = 0;
         }

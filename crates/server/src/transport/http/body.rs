@@ -43,6 +43,12 @@ impl HttpBody {
         response
     }
 
+    /// A response with a JSON text that is no message.
+    pub(crate) fn small_json(text: &'static str) -> Response<Self> {
+        let body = Self::Whole(Some(Bytes::from_static(text.as_bytes())));
+        build_response(StatusCode::OK, body, Some("application/json"))
+    }
+
     /// A refusal without a request id.
     pub(crate) fn refusal(status: StatusCode, why: &str) -> Response<Self> {
         Self::json(status, Refusal::invalid_request(why).encode(None))

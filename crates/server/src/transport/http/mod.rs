@@ -4,6 +4,7 @@ mod accept;
 mod audit_trail;
 mod body;
 mod client_stream;
+mod cors;
 mod forwarded;
 mod guard;
 mod listen;
@@ -23,7 +24,7 @@ mod tracked_body;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use ipnet::IpNet;
 use protocol::header::{self, RequestEra};
@@ -36,6 +37,7 @@ use accept::HttpConnection;
 pub use accept::{Listener, serve};
 use audit_trail::AuditTrail;
 use body::HttpBody;
+use cors::AllowedOrigin;
 pub use guard::OriginGuard;
 use replay::EventId;
 use requester::Requester;
@@ -47,6 +49,9 @@ use tracked_body::TrackedBody;
 
 /// Path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
+
+/// Path of the health check, which needs no token and tells only that the server runs.
+pub const HEALTH_PATH: &str = "/health";
 
 /// Who may use an HTTP server.
 #[derive(Debug, Clone, Default)]
@@ -86,7 +91,33 @@ impl HttpServer {
         request: Request<Incoming>,
         connection: Arc<HttpConnection>,
     ) -> Response<TrackedBody> {
+        if request.uri().path() == HEALTH_PATH {
+            return TrackedBody::refused(answer_health(request.method()), AuditTrail::default());
+        }
         let trail = AuditTrail::begin(&self.options, &request, &connection);
+        let authority = request.uri().authority().map(|authority| authority.as_str());
+        if let Err(rejection) = self.options.guard.check(authority, request.headers()) {
+            let why = rejection.message();
+            tracing::info!("a request was rejected by its Host or Origin header: {why}");
+            return TrackedBody::refused(HttpBody::refusal(rejection.status(), why), trail);
+        }
+        let origin = AllowedOrigin::of(&request);
+        let mut response = match origin.as_ref().and_then(|page| page.answer_preflight(&request)) {
+            Some(response) => TrackedBody::refused(response, trail),
+            None => self.respond_admitted(request, connection, trail).await,
+        };
+        if let Some(origin) = origin {
+            origin.allow(response.headers_mut());
+        }
+        response
+    }
+
+    async fn respond_admitted(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        connection: Arc<HttpConnection>,
+        trail: AuditTrail,
+    ) -> Response<TrackedBody> {
         let grant = match self.admit(&request, &connection) {
             Ok(grant) => grant,
             Err(response) => return TrackedBody::refused(*response, trail),
@@ -97,24 +128,18 @@ impl HttpServer {
         TrackedBody::track(response, grant, client)
     }
 
-    /// Checks where a request comes from and on whose behalf, before anything else is read of it.
+    /// Checks on whose behalf a request is made, before anything else is read of it.
     fn admit(
         &self,
         request: &Request<Incoming>,
         connection: &HttpConnection,
     ) -> Result<Grant, Box<Response<HttpBody>>> {
-        let authority = request.uri().authority().map(|authority| authority.as_str());
-        if let Err(rejection) = self.options.guard.check(authority, request.headers()) {
-            let why = rejection.message();
-            tracing::info!(why, "rejected a request by its Host or Origin header");
-            return Err(Box::new(HttpBody::refusal(rejection.status(), why)));
-        }
         if connection.peer.is_none() {
             // The permissions of the socket file let in the process owner only.
             return Ok(Grant::local());
         }
         self.options.tokens.authenticate(request.headers()).map_err(|why| {
-            tracing::info!(peer = ?connection.peer, ?why, "rejected a request without a valid token");
+            tracing::info!("a request without a valid token was rejected: {}", why.message());
             let mut response = HttpBody::refusal(StatusCode::UNAUTHORIZED, why.message());
             let challenge = HeaderValue::from_static(why.challenge());
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
@@ -150,7 +175,7 @@ impl HttpServer {
                     post::unknown_session()
                 }
             }
-            _ => method_not_allowed(),
+            _ => method_not_allowed("POST"),
         }
     }
 
@@ -164,12 +189,23 @@ impl HttpServer {
         let Some(session) = self.sessions.find(session, &client.principal) else {
             return post::unknown_session();
         };
+        client.note_handshake(session.handshake.as_ref());
         if !accepts_sse(request.headers()) {
             return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, "send Accept: text/event-stream");
         }
         let last = header_text(request.headers(), header::LAST_EVENT_ID).and_then(EventId::parse);
         session_stream::open_or_resume(self, session, client, last).await
     }
+}
+
+/// Tells that the server runs, and nothing else.
+fn answer_health(method: &Method) -> Response<HttpBody> {
+    if method != Method::GET && method != Method::HEAD {
+        return method_not_allowed("GET");
+    }
+    let mut response = HttpBody::small_json(r#"{"status":"ok"}"#);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// 503 for a client when all sessions are in use and fairly shared.
@@ -183,10 +219,10 @@ fn too_many_streams() -> Response<HttpBody> {
     HttpBody::refusal(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
-fn method_not_allowed() -> Response<HttpBody> {
-    let mut response =
-        HttpBody::refusal(StatusCode::METHOD_NOT_ALLOWED, "not allowed here; use POST");
-    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+fn method_not_allowed(allowed: &'static str) -> Response<HttpBody> {
+    let why = format!("not allowed here; use {allowed}");
+    let mut response = HttpBody::refusal(StatusCode::METHOD_NOT_ALLOWED, &why);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     response
 }
 

@@ -12,7 +12,7 @@ use protocol::header::{self, RequestEra};
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
 use protocol::{Call, Message, Method, Outgoing, Refusal, RequestMeta};
-use resource::{ComponentKind, Principal};
+use resource::{ComponentKind, Principal, TraceContext};
 
 use super::body::HttpBody;
 use super::request_body::read_body;
@@ -88,6 +88,9 @@ pub(crate) async fn handle_post(
         return forward_to_sse_session(http, (id, principal), &bytes).await;
     }
     let session = session.map(|id| http.sessions.find(&id, principal).ok_or(())).transpose();
+    if let Ok(Some(session)) = &session {
+        client.note_handshake(session.handshake.as_ref());
+    }
     let message = match frame::parse(&bytes, http.server.bounds()) {
         Ok(frame::Incoming::Single(message)) => message,
         Ok(frame::Incoming::Batch(batch)) => {
@@ -99,7 +102,9 @@ pub(crate) async fn handle_post(
     match message {
         Message::Request { id, method, params } => {
             match IncomingRequest::read(id.clone(), (&method, params), (principal, &memory)) {
-                Ok(request) => {
+                Ok(mut request) => {
+                    let field = |name: &str| header_text(headers.all, name).map(str::to_owned);
+                    request.trace = request.trace.or_else(|| TraceContext::read(field));
                     PostedRequest { headers, request, client }.execute(http, session).await
                 }
                 Err(refusal) => {
@@ -255,6 +260,7 @@ async fn open_session(
     client: &Requester,
 ) -> Response<HttpBody> {
     let opened = (request.handshake_result(), None);
+    client.note_handshake(opened.0.as_ref());
     let (principal, owner) = (client.principal.clone(), client.owner());
     let Some(id) = http.sessions.open_session(&http.server, (principal, &owner), opened) else {
         return too_many_sessions();

@@ -11,6 +11,7 @@ use super::accept::{ConnectionActivity, HttpConnection};
 use super::audit_trail::AuditTrail;
 use super::principal::with_request_locale;
 use crate::audit::AuditedCall;
+use crate::lifecycle::HandshakeResult;
 use crate::transport::fair_share::Owner;
 
 /// Who sends a request.
@@ -48,6 +49,14 @@ impl Requester {
     /// The whole request has arrived: its connection is active until the answer is sent.
     pub(super) fn begin_work(&self) {
         *self.activity.lock() = Some(self.connection.begin_work(self.may_probe));
+    }
+
+    /// Notes the client and the revision of the request's session, for the audit.
+    pub(super) fn note_handshake(&self, handshake: Option<&HandshakeResult>) {
+        if let Some(HandshakeResult { dialect, client_session }) = handshake {
+            let name = client_session.name.clone();
+            self.trail.lock().add_client(name, dialect.revision.as_str());
+        }
     }
 
     /// Notes what the request calls, for the audit.
