@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -144,4 +147,53 @@ fn two_servers_of_one_uri_are_told_apart() {
             assert_eq!(front.wait_notification(UPDATED)["params"]["uri"], uri, "{era:?} {way:?}");
         }
     }
+}
+
+/// A server that has only tools and prompts reports changes of those.
+#[test]
+fn changed_tools_and_prompts_are_told_in_every_pair_of_eras() {
+    const CHANGED: [&str; 2] =
+        ["notifications/tools/list_changed", "notifications/prompts/list_changed"];
+    let pairs = ERAS.into_iter().flat_map(|era| WAYS.map(|way| (era, way)));
+    for (front_era, front_way) in pairs.clone() {
+        for (era, way) in pairs.clone() {
+            let pair = format!("{front_era:?} {front_way:?} in front of {era:?} {way:?}");
+            let folder = project();
+            let actor = FakeServer::start(era, way, |asked| match asked.method {
+                "initialize" => FakeResponse::Result(json!({
+                    "protocolVersion": "2025-11-25", "capabilities": only_components(),
+                    "serverInfo": { "name": "old", "version": "1" },
+                })),
+                "server/discover" => FakeResponse::Result(json!({
+                    "supportedVersions": ["2026-07-28"], "capabilities": only_components(),
+                })),
+                _ => FakeResponse::Error(-32601, "no such method"),
+            });
+            let mut front =
+                TestClient::start(front_era, front_way, folder.path(), &actor.mount("up", ""));
+            if front_era == Era::Modern {
+                let wishes = json!({ "toolsListChanged": true, "promptsListChanged": true });
+                assert_eq!(front.listen(&wishes), wishes, "{pair}");
+            }
+            for method in CHANGED {
+                thread::scope(|scope| {
+                    // Again and again: either subscription may open after the first one.
+                    let (received, is_received) = mpsc::channel::<()>();
+                    let actor = &actor;
+                    scope.spawn(move || {
+                        let pause = Duration::from_millis(50);
+                        while is_received.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                            actor.notify(method, &json!({}));
+                        }
+                    });
+                    front.wait_notification(method);
+                    drop(received);
+                });
+            }
+        }
+    }
+}
+
+fn only_components() -> Value {
+    json!({ "tools": { "listChanged": true }, "prompts": { "listChanged": true } })
 }

@@ -131,20 +131,25 @@ impl TestClient {
             return;
         }
         let wishes = json!({ "resourceSubscriptions": uris, "resourcesListChanged": true });
+        let granted = self.listen(&wishes);
+        assert_eq!(granted["resourcesListChanged"], true, "{granted}");
+        let count = granted["resourceSubscriptions"].as_array().map_or(0, Vec::len);
+        assert_eq!(count, uris.len(), "{granted}");
+    }
+
+    /// Opens a stream of the notifications `wishes`; returns those that are granted.
+    pub(crate) fn listen(&mut self, wishes: &Value) -> Value {
         let params = json!({ "notifications": wishes });
         if let ClientTransport::Pipe(_) = self.transport {
             self.send_request("subscriptions/listen", params);
         } else {
             let message = self.message("subscriptions/listen", params);
             let stream = BufReader::new(self.post(&message));
-            let ClientTransport::Http { streams, .. } = &mut self.transport else { return };
-            streams.push(stream);
+            if let ClientTransport::Http { streams, .. } = &mut self.transport {
+                streams.push(stream);
+            }
         }
-        let ack = self.next_notification();
-        let granted = &ack["params"]["notifications"];
-        assert_eq!(granted["resourcesListChanged"], true, "{ack}");
-        let granted = granted["resourceSubscriptions"].as_array().map_or(0, Vec::len);
-        assert_eq!(granted, uris.len(), "{ack}");
+        self.next_notification()["params"]["notifications"].take()
     }
 
     /// Waits for the next notification.

@@ -361,8 +361,7 @@ impl Provider for Upstream {
         let abilities = known.unwrap_or_default();
         let is_polled = self.inner.poll_interval.is_some();
         // A server that never connected reports at least that its lists appear.
-        let watches =
-            known.is_none() || abilities.has_subscribe || abilities.has_list_changed || is_polled;
+        let watches = known.is_none() || abilities.has_notifications || is_polled;
         Facets {
             watch: watches.then_some(self as _),
             complete: abilities.has_completions.then_some(self as _),
