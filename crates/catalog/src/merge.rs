@@ -97,6 +97,7 @@ impl<T> Merge<T> {
             Ok(page) => {
                 self.page.items.extend(page.items);
                 self.page.absent.extend(page.absent);
+                self.page.extra.absorb(&page.extra);
                 self.page.freshness = self.page.freshness.combine(page.freshness);
                 if let Some(inside) = page.next {
                     let place = MergeCursor { mount: mount.name.clone(), inner: Some(inside) };

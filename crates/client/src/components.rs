@@ -77,12 +77,13 @@ impl Client {
         let caller = ctx.caller().map(AsRef::as_ref);
         let params = components::call_params(call.params, call.name, call.uri_rewrite, caller)
             .map_err(|flaw| CallError::invalid(&flaw))?;
+        let client = &self.for_caller(caller).await;
         if let Some(level) = caller.and_then(Caller::log_level).and_then(LogLevel::from_name) {
-            self.lower_log_level(level).await;
+            client.lower_log_level(level).await;
         }
         repeat_with_input(caller, params, |params| async move {
-            let result = self.send_with_headers(ctx, call, &params).await?;
-            let result = self.connection.connector.mask.apply_json(result);
+            let result = client.send_with_headers(ctx, call, &params).await?;
+            let result = client.connection.connector.mask.apply_json(result);
             Ok(components::public_result(&result, call.uri_rewrite))
         })
         .await

@@ -53,6 +53,18 @@ impl Error {
         matches!(self, Self::Refused(denial) if denial.is_method_not_found())
     }
 
+    /// The server's own error about a resource, with its URIs as they are: parameters that it
+    /// rejects, or a code of its own.
+    pub fn about_resource(&self) -> Option<UpstreamError> {
+        match self {
+            Self::Refused(denial) if denial.is_for_caller() => {
+                let data = denial.data.as_ref().map(|raw| raw.get().into());
+                Some(UpstreamError { code: denial.code, message: denial.message.clone(), data })
+            }
+            _ => None,
+        }
+    }
+
     /// The server's own error with public URIs, if it is about the caller's request. An error
     /// about the connection, such as a rejected header, means nothing to the caller.
     pub fn for_caller(&self, rewrite: &dyn UriRewrite) -> Option<UpstreamError> {

@@ -102,6 +102,7 @@ impl AllowedProvider {
             let request = PageRequest { limit: left.max(1), ..paging.clone() };
             let page = fetch(PageRequest { cursor: filled.next.clone(), ..request }).await?;
             filled.freshness = filled.freshness.combine(page.freshness);
+            filled.extra.absorb(&page.extra);
             let shown = page.items.into_iter().filter(|item| shows(item));
             if left > 0 {
                 filled.items.extend(shown);

@@ -1,6 +1,6 @@
 //! Builds the upstream provider (an MCP client) from the settings of a mount.
 
-use client::{Client, ServerTarget};
+use client::{Client, RevisionChoice, ServerTarget};
 use providers::upstream::{Options, Upstream};
 use toml::Spanned;
 
@@ -39,6 +39,7 @@ pub(super) fn build_upstream(
         timeout,
         resource_timeout: reading,
         relays_requests: true,
+        revision: revision_choice(settings, declared)?,
         supervisor: Some(OWN_PROGRAM.into()),
         ..usual
     };
@@ -48,6 +49,19 @@ pub(super) fn build_upstream(
     let poll = declared.poll.map(|span| span.0);
     let start_wait = settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
     Ok(Upstream::new(Options { listing_ttl: listing, poll_interval: poll, start_wait, ..usual }))
+}
+
+/// The protocol revision that the settings name, or any.
+fn revision_choice(
+    settings: &Settings,
+    declared: &UpstreamMount,
+) -> Result<RevisionChoice, Diagnostic> {
+    let Some(date) = &declared.revision else { return Ok(RevisionChoice::Newest) };
+    RevisionChoice::only(date.get_ref()).ok_or_else(|| {
+        let message = format!("there is no protocol revision {:?}", date.get_ref());
+        let dates: Vec<&str> = RevisionChoice::dates().collect();
+        settings.diagnostic(date.span(), message, Some(format!("one of {}", dates.join(", "))))
+    })
 }
 
 fn program_target(

@@ -197,3 +197,64 @@ fn changed_tools_and_prompts_are_told_in_every_pair_of_eras() {
 fn only_components() -> Value {
     json!({ "tools": { "listChanged": true }, "prompts": { "listChanged": true } })
 }
+
+/// A server of both eras whose tool and prompt tell in which they were called.
+fn dual_server() -> FakeServer {
+    FakeServer::start_dual(|asked| {
+        let era = if asked.params["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string() {
+            "modern"
+        } else {
+            "legacy"
+        };
+        match asked.method {
+            "tools/list" => {
+                let tool = json!({ "name": "era", "inputSchema": { "type": "object" } });
+                FakeResponse::Result(json!({ "tools": [tool] }))
+            }
+            "tools/call" => {
+                FakeResponse::Result(json!({ "content": [{ "type": "text", "text": era }] }))
+            }
+            _ => FakeResponse::Error(-32601, "no such method"),
+        }
+    })
+}
+
+/// 9.5: a session's call reaches a server of both eras in a session, where it can ask back.
+#[test]
+fn a_call_reaches_a_server_of_both_eras_in_the_era_of_its_client() {
+    for (front_era, expected) in [(Era::Legacy, "legacy"), (Era::Modern, "modern")] {
+        for way in WAYS {
+            let folder = project();
+            let actor = dual_server();
+            let mut front =
+                TestClient::start(front_era, way, folder.path(), &actor.mount("up", ""));
+            for _ in 0..2 {
+                let called =
+                    front.request("tools/call", json!({ "name": "up_era", "arguments": {} }));
+                assert_eq!(called["result"]["content"][0]["text"], expected, "{way:?} {called}");
+            }
+            assert_eq!(front.state_of("up")["revision"], "2026-07-28");
+            assert_eq!(actor.count("initialize"), usize::from(front_era == Era::Legacy));
+        }
+    }
+}
+
+#[test]
+fn a_revision_in_the_settings_is_the_one_that_is_spoken() {
+    for (date, expected) in [("2025-11-25", "legacy"), ("2026-07-28", "modern")] {
+        let folder = project();
+        let actor = dual_server();
+        let settings = actor.mount("up", &format!("revision = \"{date}\""));
+        let mut front =
+            TestClient::start(Era::Legacy, TransportKind::Pipe, folder.path(), &settings);
+        let called = front.request("tools/call", json!({ "name": "up_era", "arguments": {} }));
+        assert_eq!(called["result"]["content"][0]["text"], expected, "{called}");
+        assert_eq!(front.state_of("up")["revision"], date);
+        assert_eq!(actor.count("server/discover"), usize::from(expected == "modern"));
+    }
+    // The server answers with another one.
+    let (folder, actor) = (project(), dual_server());
+    let settings = actor.mount("up", "revision = \"2025-06-18\"");
+    let mut front = TestClient::piped(folder.path(), &settings);
+    assert_eq!(front.state_of("up")["state"], "failed");
+}

@@ -224,8 +224,9 @@ impl TestClient {
         if self.era == Era::Modern {
             let method = message["method"].as_str().unwrap();
             heading = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
-            if let Some(uri) = message["params"]["uri"].as_str() {
-                heading += &format!("Mcp-Name: {uri}\r\n");
+            let params = &message["params"];
+            if let Some(name) = params["uri"].as_str().or(params["name"].as_str()) {
+                heading += &format!("Mcp-Name: {name}\r\n");
             }
         }
         let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).unwrap();

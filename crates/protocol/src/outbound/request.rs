@@ -172,10 +172,10 @@ impl ClientIdentity {
         Ok((!meta.is_empty()).then(|| meta.finish()))
     }
 
-    /// Encodes `initialize` with the newest revision that has a handshake.
-    pub fn encode_initialize(&self, id: u64) -> Vec<u8> {
+    /// Encodes `initialize` with a revision that has a handshake.
+    pub fn encode_initialize(&self, id: u64, revision: Revision) -> Vec<u8> {
         let mut params = ObjectWriter::new();
-        params.put_string("protocolVersion", Revision::negotiate("").as_str());
+        params.put_string("protocolVersion", revision.as_str());
         params.put_raw("capabilities", self.capabilities.get());
         params.put_raw("clientInfo", &self.client_info());
         let mut out = ObjectWriter::new();

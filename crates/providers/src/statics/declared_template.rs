@@ -89,7 +89,7 @@ impl DeclaredTemplates {
         let (start, end) = page_range(paging, count, |key| self.positions.get(key).copied())?;
         let next = (end < count).then(|| cursor_after(self.listing[end - 1].uri.as_str()));
         let items = self.listing[start..end].to_vec();
-        Ok(Page { items, next, absent: Vec::new(), freshness })
+        Ok(Page { next, ..Page::from_items(items, freshness) })
     }
 
     /// True if any variable has completion values.

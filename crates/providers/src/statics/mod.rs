@@ -113,7 +113,7 @@ impl Provider for Statics {
             }),
         };
         let (parts, total_parts) = read.map_err(|error| error.about(uri))?;
-        Ok(Reading { content: Content::Parts(parts), freshness: self.freshness, total_parts })
+        Ok(Reading { total_parts, ..Reading::new(Content::Parts(parts), self.freshness) })
     }
 
     fn facets(&self) -> Facets<'_> {

@@ -11,7 +11,7 @@ use client::{CallError, ContentElement, Error as Failure, ReadResult};
 use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{
     Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Part, ReadRequest,
-    Reading, Resource, Result, Uri, Window,
+    Reading, Resource, Result, UnknownMembers, Uri, Window,
 };
 
 use super::Inner;
@@ -24,6 +24,7 @@ const WINDOW_GRACE: Duration = Duration::from_secs(30);
 pub(super) struct UpstreamContent {
     pub(super) parts: Vec<UpstreamPart>,
     freshness: Freshness,
+    extra: UnknownMembers,
     /// The cache epoch of the request; needed to store the content.
     epoch: u64,
 }
@@ -74,13 +75,13 @@ impl Inner {
     pub(super) async fn fetch_content(self: &Arc<Self>, uri: &Uri) -> Result<Arc<UpstreamContent>> {
         let (inner, asked, epoch) = (Arc::clone(self), uri.clone(), self.read_cache.epoch());
         let ask = async move {
-            let (elements, freshness) = match inner.client.read(&asked).await? {
-                ReadResult::Contents(elements, freshness) => (elements, freshness),
+            let (elements, freshness, extra) = match inner.client.read(&asked).await? {
+                ReadResult::Contents(elements, freshness, extra) => (elements, freshness, extra),
                 ReadResult::InputRequired(_) => return Ok(UpstreamReadOutcome::NeedsInput),
             };
             inner.failure_log.record_success();
             let parts = inner.build_parts(elements, &asked);
-            let copy = Arc::new(UpstreamContent { parts, freshness, epoch });
+            let copy = Arc::new(UpstreamContent { parts, freshness, extra, epoch });
             // Content without a TTL is cached only for windows, by the caller of this function.
             if !freshness.ttl.is_zero() {
                 inner.cache_content(&asked, &copy);
@@ -96,7 +97,8 @@ impl Inner {
 
     /// Caches a read, at least for further windows of it.
     fn cache_content(&self, uri: &Uri, copy: &Arc<UpstreamContent>) {
-        let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum();
+        let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum::<usize>();
+        let weight = weight + copy.extra.approximate_bytes();
         let worth = CacheLifetime { ttl: copy.freshness.ttl, grace: WINDOW_GRACE, weight };
         self.read_cache.insert_current(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
     }
@@ -109,8 +111,8 @@ impl Inner {
         request: &ReadRequest,
     ) -> Result<Reading> {
         let freshness = Freshness::default();
-        let elements = match self.client.read_for_caller(uri, caller).await {
-            Ok(ReadResult::Contents(elements, _)) => elements,
+        let (elements, extra) = match self.client.read_for_caller(uri, caller).await {
+            Ok(ReadResult::Contents(elements, _, extra)) => (elements, extra),
             Ok(ReadResult::InputRequired(given)) => {
                 return Ok(Reading::new(Content::InputRequired(given), freshness));
             }
@@ -121,6 +123,7 @@ impl Inner {
         let copy = UpstreamContent {
             parts: self.build_parts(elements, uri),
             freshness,
+            extra,
             epoch: self.read_cache.epoch(),
         };
         copy.reading(request, freshness).map_err(|error| error.about(uri))
@@ -229,7 +232,7 @@ impl UpstreamContent {
             Part { resource, body: Body::new(ByteSource::Bytes(bytes), part.is_text), slice }
         };
         let content = Content::Parts(wanted.into_iter().map(cut).collect());
-        Ok(Reading { content, freshness, total_parts })
+        Ok(Reading { content, freshness, total_parts, extra: self.extra.clone() })
     }
 
     /// A hash over the URIs and bytes of all parts.

@@ -69,7 +69,7 @@ impl Relay for UpstreamRelay {
         let mut page = match listed {
             Ok(page) => page,
             Err(failure) if failure.is_method_not_found() => return Ok(Page::empty()),
-            Err(failure) if place.page.is_some() && failure.is_resource_not_found() => {
+            Err(failure) if place.page.is_some() && failure.is_invalid_params() => {
                 return Err(Error::bad_cursor());
             }
             Err(failure) => return Err(public_error(failure)),
@@ -108,7 +108,8 @@ impl Relay for UpstreamRelay {
         });
         let items = page.items.into_iter().map(Arc::new).collect();
         let next = next.map(|place| place.encode());
-        Ok(Page { items, next, absent: cut.into_iter().collect(), freshness: page.freshness })
+        let absent = cut.into_iter().collect();
+        Ok(Page { items, next, absent, freshness: page.freshness, extra: page.extra })
     }
 
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {

@@ -101,6 +101,7 @@ async fn list_tools(
     page.items.extend(more.items.into_iter().filter(is_free));
     page.next = more.next.map(|next| Cursor([&[1], &next.0[..]].concat().into()));
     page.absent = more.absent;
+    page.extra = more.extra;
     page.freshness = page.freshness.combine(more.freshness);
     Ok(page)
 }
@@ -128,7 +129,7 @@ pub(crate) async fn call_component(
     let calling = ComponentCall { kind, name, params, uri_rewrite: &IdentityRewrite };
     let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
     let given = server.state_seal.seal_result(binding, &given)?;
-    Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect.revision)?))
+    Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect)?))
 }
 
 /// Completes an argument of a prompt.
