@@ -114,7 +114,7 @@ impl Client {
     pub(crate) async fn for_caller(&self, caller: Option<&dyn Caller>) -> Self {
         let connector = &self.connection.connector;
         let is_http = matches!(connector.target, ServerTarget::Http { .. });
-        let may_choose = connector.options.revision == RevisionChoice::Newest;
+        let may_choose = matches!(connector.options.revision, RevisionChoice::Newest);
         let has_session = caller.is_some_and(Caller::accepts_requests);
         if !is_http || !may_choose || !has_session {
             return self.clone();

@@ -48,6 +48,15 @@ impl Error {
         matches!(self, Self::Refused(denial) if denial.is_invalid_params())
     }
 
+    /// The current version of a resource that has changed since the caller pinned another one, as
+    /// another refdesk words it.
+    pub fn changed_etag(&self) -> Option<String> {
+        match self {
+            Self::Refused(denial) => denial.changed_etag(),
+            _ => None,
+        }
+    }
+
     /// Whether the server does not know the method.
     pub fn is_method_not_found(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_method_not_found())

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 use crate::json::frame::RequestId;
-use crate::json::raw_object::{members_of, parse_object};
+use crate::json::raw_object::{members_of, parse_object, parse_string};
 use crate::outbound::request::methods;
 use crate::revision::Revision;
 
@@ -117,6 +117,14 @@ impl RpcError {
             0 | -32603 => is_said,
             _ => false,
         }
+    }
+
+    /// The current etag, if the error is that a resource is no longer the requested version.
+    pub fn changed_etag(&self) -> Option<String> {
+        let data = self.data.as_deref().filter(|_| self.is_invalid_params())?;
+        let members = members_of(data.get());
+        let (_, etag) = members.iter().find(|(name, _)| name == "etag")?;
+        parse_string(etag).map(Cow::into_owned)
     }
 
     /// True if the `data` member has a `uri`.

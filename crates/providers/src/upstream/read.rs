@@ -1,7 +1,8 @@
 //! Reads from the server, with a TTL cache, single flight and windows.
 //!
 //! `resources/read` returns a whole resource, so windows are cut from one cached read, which stays
-//! cached for a grace period so that a client can fetch the next window of the same content.
+//! cached for a grace period so that a client can fetch the next window of the same content. Another
+//! refdesk cuts windows itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use client::{CallError, ContentElement, Error as Failure, ReadResult};
 use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{
     Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Part, ReadRequest,
-    Reading, Resource, Result, UnknownMembers, Uri, Window,
+    Reading, Resource, Result, Slice, UnknownMembers, Uri, Window,
 };
 
 use super::Inner;
@@ -79,9 +80,7 @@ impl Inner {
                 ReadResult::Contents(elements, freshness, extra) => (elements, freshness, extra),
                 ReadResult::InputRequired(_) => return Ok(UpstreamReadOutcome::NeedsInput),
             };
-            inner.failure_log.record_success();
-            let parts = inner.build_parts(elements, &asked);
-            let copy = Arc::new(UpstreamContent { parts, freshness, extra, epoch });
+            let copy = inner.build_content(&asked, (elements, freshness, extra), epoch);
             // Content without a TTL is cached only for windows, by the caller of this function.
             if !freshness.ttl.is_zero() {
                 inner.cache_content(&asked, &copy);
@@ -93,6 +92,49 @@ impl Inner {
             Ok(UpstreamReadOutcome::NeedsInput) => Err(needs_input_error(uri)),
             Err(failure) => Err(read_error(failure, uri)),
         }
+    }
+
+    /// The content of a response to a read of `uri`.
+    fn build_content(
+        &self,
+        uri: &Uri,
+        (elements, freshness, extra): (Vec<ContentElement>, Freshness, UnknownMembers),
+        epoch: u64,
+    ) -> Arc<UpstreamContent> {
+        self.failure_log.record_success();
+        let parts = self.build_parts(elements, uri);
+        Arc::new(UpstreamContent { parts, freshness, extra, epoch })
+    }
+
+    /// Reads a window from a server that can cut it. `None` if it cannot, and returned the whole,
+    /// which is cached now.
+    async fn read_cut_window(
+        self: &Arc<Self>,
+        uri: &Uri,
+        request: &ReadRequest,
+    ) -> Result<Option<Reading>> {
+        let epoch = self.read_cache.epoch();
+        let read = self.client.read_window(uri, request).await;
+        let (elements, freshness, extra) = match read.map_err(|failure| read_error(failure, uri))? {
+            ReadResult::Contents(elements, freshness, extra) => (elements, freshness, extra),
+            ReadResult::InputRequired(_) => return Err(needs_input_error(uri)),
+        };
+        let slices: Option<Vec<Slice>> =
+            elements.iter().map(|element| element.slice.clone()).collect();
+        let copy = self.build_content(uri, (elements, freshness, extra), epoch);
+        let Some(slices) = slices.filter(|slices| !slices.is_empty()) else {
+            self.cache_content(uri, &copy);
+            return Ok(None);
+        };
+        let total_parts = slices.first().map_or(1, |slice| slice.total_parts);
+        let parts = copy.parts.iter().zip(slices).map(|(part, slice)| Part {
+            resource: Arc::clone(&part.resource),
+            body: Body::new(ByteSource::Bytes(part.bytes.clone()), part.is_text),
+            slice: Some(slice),
+        });
+        let content = Content::Parts(parts.collect());
+        let extra = copy.extra.clone();
+        Ok(Some(Reading { content, freshness: copy.freshness, total_parts, extra }))
     }
 
     /// Caches a read, at least for further windows of it.
@@ -131,7 +173,7 @@ impl Inner {
 
     fn build_parts(&self, elements: Vec<ContentElement>, asked: &Uri) -> Vec<UpstreamPart> {
         let part = |element: ContentElement| {
-            let ContentElement { mut resource, is_text, bytes } = element;
+            let ContentElement { mut resource, is_text, bytes, slice: _ } = element;
             self.apply_capabilities(&mut resource);
             UpstreamPart { resource: Arc::new(resource), is_text, bytes }
         };
@@ -179,6 +221,15 @@ impl Inner {
             _ => RequiredFreshness::Fresh,
         };
         let goes_on = matches!(window, Window::Part { .. });
+        // The extension that describes resources is refdesk's own, and so are windows.
+        let is_cached = self.read_cache.get_aged(uri, need).is_some();
+        if goes_on
+            && !is_cached
+            && self.capabilities().await.is_ok_and(|abilities| abilities.has_metadata)
+            && let Some(reading) = self.read_cut_window(uri, request).await?
+        {
+            return Ok(reading);
+        }
         let (mut copy, mut freshness) = self.read_with_freshness(uri, need, goes_on).await?;
         if copy.differs_from_pin(window) {
             copy = self.fetch_content(uri).await?;
@@ -195,6 +246,9 @@ fn needs_input_error(uri: &Uri) -> Error {
 }
 
 fn read_error(failure: Failure, uri: &Uri) -> Error {
+    if let Some(etag) = failure.changed_etag() {
+        return Error::changed(etag).about(uri).caused_by(failure);
+    }
     if failure.is_missing_capability() {
         return needs_input_error(uri).caused_by(failure);
     }

@@ -48,7 +48,7 @@ pub fn adapt_result(given: &Json, dialect: Dialect) -> Result<Json> {
     Ok(out.finish().into())
 }
 
-/// Puts the annotations of embedded resources where the client looks for them (S2093-26, 27, B-14):
+/// Puts the annotations of embedded resources where the client looks for them (S2093-26, S2093-27, B-14):
 /// inside the resource, and beside it too for a client that does not know SEP-2093. `None` if they
 /// are there already.
 fn place_annotations(text: &str, knows_sep2093: bool) -> Option<String> {
@@ -244,7 +244,7 @@ mod tests {
         serde_json::from_str(given.as_str()).unwrap()
     }
 
-    /// S2093-26, 27, 28, B-14.
+    /// S2093-26, S2093-27, S2093-28, B-14.
     #[test]
     fn annotations_of_an_embedded_resource_are_where_the_client_looks_for_them() {
         let (own, other) = (json!({ "priority": 0.5 }), json!({ "priority": 1 }));

@@ -4,6 +4,7 @@
 //! JSON and passed on. One odd entry does not fail the whole list.
 
 mod description;
+mod window;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use resource::{
     CacheScope, Completion, Component, ComponentKind, Freshness, Json, MemberPlace, Resource,
-    Template, UnknownMembers, Uri, UriRewrite,
+    Slice, Template, UnknownMembers, Uri, UriRewrite,
 };
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
@@ -84,6 +85,8 @@ pub struct ContentElement {
     pub is_text: bool,
     /// The content: UTF-8 text, or the decoded bytes of a blob.
     pub bytes: Bytes,
+    /// The byte range of the whole, if the server cut the window that it was asked for.
+    pub slice: Option<Slice>,
 }
 
 /// The members of all results that this module decodes.
@@ -353,8 +356,10 @@ pub fn read_result(result: &RawValue, asked: &Uri) -> Result<ReadResult, Malform
         let draft = DescriptionDraft::from_members(fields.0, Kind::Element);
         let (is_text, bytes) = draft.decode_body()?;
         let resource = draft.into_resource(Some(asked));
-        let resource = resource.ok_or_else(|| MalformedMessage::new("contents: invalid URI"))?;
-        Ok(ContentElement { resource, is_text, bytes })
+        let mut resource =
+            resource.ok_or_else(|| MalformedMessage::new("contents: invalid URI"))?;
+        let slice = window::decode_slice(&mut resource, bytes.len() as u64)?;
+        Ok(ContentElement { resource, is_text, bytes, slice })
     };
     let elements = contents.into_iter().map(element).collect::<Result<_, MalformedMessage>>()?;
     Ok(ReadResult::Contents(elements, told.freshness(), told.extra()))
