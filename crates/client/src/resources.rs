@@ -78,7 +78,7 @@ impl Client {
     pub async fn read_window(&self, uri: &Uri, request: &ReadRequest) -> Result<ReadResult, Error> {
         let params = window_params(uri.as_str(), request);
         let request = self.resource_request(methods::READ_RESOURCE).params(params);
-        Ok(decode::read_result(&*self.send_request(&request).await?, uri)?)
+        Ok(decode::read_result(&self.send_request(&request).await?, uri)?)
     }
 
     /// The content of a resource, for one caller: the server may ask it for input. The result

@@ -9,7 +9,7 @@ use resource::{
     CacheScope, Change, Complete, Completion, CompletionRequest, Component, ComponentCall,
     ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness, Interest, Json, Page,
     PageRequest, PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
-    Search, SearchHit, SearchRequest, Template, Uri, UriRewrite, UriTemplate, Watch,
+    Search, SearchHit, SearchRequest, TaskCall, Template, Uri, UriRewrite, UriTemplate, Watch,
 };
 
 use super::Layer;
@@ -295,6 +295,19 @@ impl Relay for AllowedProvider {
             return Err(unknown());
         }
         inner.call_component(ctx, call).await
+    }
+
+    fn has_tasks(&self) -> bool {
+        self.inner.facets().relay.is_some_and(Relay::has_tasks)
+    }
+
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
+        let unknown = || unknown_component(ComponentKind::Tool, call.tool);
+        let inner = self.inner.facets().relay.ok_or_else(unknown)?;
+        if !self.gate.allows_component(ctx, ComponentKind::Tool, call.tool) {
+            return Err(unknown());
+        }
+        inner.call_task(ctx, call).await
     }
 
     async fn complete_prompt(

@@ -26,6 +26,7 @@ mod slow_start;
 mod spoilers;
 mod state_files;
 mod states;
+mod tasks;
 mod test_client;
 mod torn_reads;
 mod walks;

@@ -139,7 +139,11 @@ impl TestClient {
 
     /// Opens a stream of the notifications `wishes`; returns those that are granted.
     pub(crate) fn listen(&mut self, wishes: &Value) -> Value {
-        let params = json!({ "notifications": wishes });
+        self.listen_with(json!({ "notifications": wishes }))
+    }
+
+    /// The same, with these parameters.
+    pub(crate) fn listen_with(&mut self, params: Value) -> Value {
         if let ClientTransport::Pipe(_) = self.transport {
             self.send_request("subscriptions/listen", params);
         } else {
@@ -225,7 +229,8 @@ impl TestClient {
             let method = message["method"].as_str().unwrap();
             heading = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
             let params = &message["params"];
-            if let Some(name) = params["uri"].as_str().or(params["name"].as_str()) {
+            let named = ["uri", "name", "taskId"].map(|member| params[member].as_str());
+            if let Some(name) = named.into_iter().flatten().next() {
                 heading += &format!("Mcp-Name: {name}\r\n");
             }
         }

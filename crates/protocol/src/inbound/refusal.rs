@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
 use crate::json::sanitize::sanitize_json;
+use crate::outbound::task::TASKS_EXTENSION;
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use crate::revision::{Dialect, Revision};
 
@@ -158,6 +159,14 @@ impl Refusal {
     /// -32020: an HTTP header contradicts the body.
     pub fn header_mismatch(why: String) -> Self {
         Self::new(ErrorCode::HEADER_MISMATCH, why)
+    }
+
+    /// -32021: the client must declare tasks for a request about one (SEP-2663).
+    pub fn missing_tasks() -> Self {
+        let required = json!({ "extensions": { TASKS_EXTENSION: {} } });
+        let data = Some(ErrorData::Own(json!({ "requiredCapabilities": required })));
+        let words = "requests about tasks need the client capability for tasks".to_owned();
+        Self { data, ..Self::new(ErrorCode::MISSING_CAPABILITY, words) }
     }
 
     /// -32022: refdesk does not speak this revision without a handshake.

@@ -76,7 +76,7 @@ pub fn is_idempotent(method: &str) -> bool {
             || method.starts_with("prompts/")
             || method.starts_with("completion/")
             || method.ends_with("/list")
-            || matches!(method, methods::DISCOVER | methods::PING))
+            || matches!(method, methods::DISCOVER | methods::PING | "tasks/get" | "tasks/cancel"))
 }
 
 /// Our name, version and capabilities as an MCP client. Encodes our requests.

@@ -15,6 +15,8 @@ pub enum UriLocation {
     /// A result or input request: content blocks that embed a resource or link to one, and the
     /// user interface of a result (MCP Apps).
     CallResult,
+    /// The state of a task: its input requests and its result.
+    TaskState,
     /// The description of a tool: the URI of its user interface (MCP Apps).
     ToolDescription,
     /// The arguments of a call: every string that is a URI as a whole.
@@ -33,6 +35,11 @@ pub fn rewrite_uris(
     let mut links = UriRewriter { edits: JsonEdits::new(text), map_uri: form };
     match location {
         UriLocation::CallResult => links.rewrite_result(text),
+        UriLocation::TaskState => {
+            links.rewrite_result(text);
+            let members = members_of(text);
+            values_named(&members, "result").for_each(|raw| links.rewrite_result(raw.get()));
+        }
         UriLocation::ToolDescription => links.rewrite_ui(&members_of(text)),
         UriLocation::CallArguments => links.rewrite_strings(text),
         UriLocation::ErrorData => links.rewrite_members(&members_of(text), "uri"),

@@ -9,7 +9,7 @@ use machinery::{Packer, Unpacker};
 use parking_lot::Mutex;
 use resource::{
     Absence, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error, Json,
-    Page, PageRequest, PromptCompletionRequest, Relay, Result, UriRewrite,
+    Page, PageRequest, PromptCompletionRequest, Relay, Result, TaskCall, UriRewrite,
 };
 
 use super::cursor::PAGES;
@@ -114,6 +114,18 @@ impl Relay for UpstreamRelay {
 
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
         self.client.send_call(ctx, call).await.map_err(|error| call_error(error, call.uri_rewrite))
+    }
+
+    fn has_tasks(&self) -> bool {
+        match &self.client.status().borrow().state {
+            State::Ready(server) => server.capabilities.has_tasks,
+            State::Starting | State::Failed(_) => false,
+        }
+    }
+
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
+        let called = self.client.send_task_call(ctx, call).await;
+        called.map_err(|error| call_error(error, call.uri_rewrite))
     }
 
     async fn complete_prompt(

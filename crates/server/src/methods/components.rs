@@ -13,13 +13,14 @@ use resource::{
 };
 
 use super::resources::{page_request, seal_page};
+use super::tasks::seal_created_task;
 use crate::exchange::Exchange;
 use crate::request_state::StateBinding;
 use crate::server::Server;
 use crate::tools;
 
 /// Identity URI rewriting: at this level all URIs are already public; the catalog rewrites them.
-struct IdentityRewrite;
+pub(crate) struct IdentityRewrite;
 
 impl UriRewrite for IdentityRewrite {
     fn to_public(&self, _local: &str) -> Option<String> {
@@ -129,6 +130,7 @@ pub(crate) async fn call_component(
     let calling = ComponentCall { kind, name, params, uri_rewrite: &IdentityRewrite };
     let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
     let given = server.state_seal.seal_result(binding, &given)?;
+    let given = seal_created_task(server, exchange.ctx.principal(), name, given)?;
     Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect)?))
 }
 
@@ -147,7 +149,7 @@ pub(crate) async fn complete_prompt(
     Ok(Reply::Completion(require_relay(server)?.complete_prompt(ctx, request).await?))
 }
 
-fn require_relay(server: &Server) -> Result<&dyn Relay> {
+pub(super) fn require_relay(server: &Server) -> Result<&dyn Relay> {
     let nothing = || Error::new(ErrorKind::Unsupported, "there is no tool or prompt of that name");
     server.provider.facets().relay.ok_or_else(nothing)
 }

@@ -28,7 +28,9 @@ pub fn adapt_result(given: &Json, dialect: Dialect) -> Result<Json> {
         parts.iter().rfind(|(name, _)| name == "resultType").map(|(_, raw)| parse_string(raw));
     match kind.as_ref().map(Option::as_deref) {
         None | Some(Some("complete")) => {}
-        Some(Some("input_required")) if revision.asks_back() => return Ok(text.as_ref().into()),
+        Some(Some("input_required" | "task")) if revision.asks_back() => {
+            return Ok(text.as_ref().into());
+        }
         Some(Some("input_required")) => {
             let why = "needs input: the upstream server asks for client input, which this \
                        protocol revision cannot relay";
@@ -351,7 +353,7 @@ mod tests {
             assert_eq!(error.kind, ErrorKind::Unavailable);
             assert!(error.message.contains("needs input"));
         }
-        for odd in ["5", "[]", "{", r#"{"resultType":"task"}"#, r#"{"resultType":5}"#] {
+        for odd in ["5", "[]", "{", r#"{"resultType":"other"}"#, r#"{"resultType":5}"#] {
             let dialect = Dialect::full(Revision::ALL[0]);
             assert!(adapt_result(&odd.into(), dialect).is_err(), "{odd}");
         }
