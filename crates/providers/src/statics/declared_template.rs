@@ -153,7 +153,7 @@ impl TemplateExpansion {
             icons: template.icons.clone(),
             annotations: template.annotations.clone(),
             listable: Some(false),
-            watchable: Some(false),
+            watchable: Some(true),
             etag: Some(content_fingerprint(&content)),
             charset: None,
             formats: Vec::new(),

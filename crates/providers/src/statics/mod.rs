@@ -118,11 +118,10 @@ impl Provider for Statics {
 
     fn facets(&self) -> Facets<'_> {
         let completes = self.templates.has_values();
-        let watches = self.watcher.has_files();
         Facets {
-            watch: watches.then_some(self as _),
+            watch: Some(self),
             complete: completes.then_some(self as _),
-            health: watches.then_some(self as _),
+            health: self.watcher.has_files().then_some(self as _),
             relay: None,
             mounts: None,
             search: None,
