@@ -258,3 +258,18 @@ fn a_revision_in_the_settings_is_the_one_that_is_spoken() {
     let mut front = TestClient::piped(folder.path(), &settings);
     assert_eq!(front.state_of("up")["state"], "failed");
 }
+
+/// A description costs no read.
+#[test]
+fn the_metadata_tool_reads_nothing_from_a_server() {
+    let folder = project();
+    let actor =
+        FakeServer::start(Era::Modern, TransportKind::Pipe, |asked| serve(Era::Modern, 1, asked));
+    let mut front = TestClient::piped(folder.path(), &actor.mount("up", ""));
+    let arguments = json!({ "uris": ["up+a://text"] });
+    let called = json!({ "name": "resources_metadata", "arguments": arguments });
+    let told = front.request("tools/call", called);
+    let row = &told["result"]["structuredContent"]["resources"][0];
+    assert_eq!(row["uri"], "up+a://text", "{told}");
+    assert_eq!(actor.count("resources/read"), 0);
+}

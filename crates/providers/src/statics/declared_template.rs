@@ -159,6 +159,7 @@ impl TemplateExpansion {
             formats: Vec::new(),
             language: None,
             immutable: false,
+            is_remote: false,
             extra: template.extra.clone(),
         };
         Self { resource, content }
