@@ -73,6 +73,18 @@ pub fn created_task(result: &Json) -> Option<String> {
     Some(id.into_owned())
 }
 
+/// Whether the parameters of a request declare that its client knows tasks.
+pub fn declares_tasks(params: &Json) -> bool {
+    let path = ["_meta", META_CLIENT_CAPABILITIES, "extensions", TASKS_EXTENSION];
+    let mut at = params.as_str();
+    for wanted in path {
+        let members = members_of(at);
+        let Some((_, raw)) = members.iter().rfind(|(name, _)| name == wanted) else { return false };
+        at = raw.get();
+    }
+    at.starts_with('{')
+}
+
 /// The state of a task under the id `public`.
 pub fn with_task_id(state: &Json, public: &str) -> Json {
     let mut edits = JsonEdits::new(state.as_str());
@@ -116,7 +128,9 @@ pub fn decode_task_id(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use std::time::Duration;
 
-    use super::{created_task, decode_task_id, encode_task_id, poll_interval, with_task_id};
+    use super::{
+        created_task, declares_tasks, decode_task_id, encode_task_id, poll_interval, with_task_id,
+    };
 
     #[test]
     fn a_task_is_known_by_its_result_type_and_gets_another_id() {
@@ -127,6 +141,18 @@ mod tests {
         let public = with_task_id(&task, "b\"");
         assert_eq!(public.as_str(), r#"{"resultType":"task","taskId":"b\"","x":1.0}"#);
         assert_eq!(decode_task_id(&encode_task_id(b"\xff\x00")).unwrap(), b"\xff\x00");
+    }
+
+    #[test]
+    fn a_request_declares_tasks_in_its_meta() {
+        let declares = |extensions: &str| {
+            let can = format!(r#"{{"extensions":{extensions}}}"#);
+            let meta = format!(r#"{{"io.modelcontextprotocol/clientCapabilities":{can}}}"#);
+            declares_tasks(&format!(r#"{{"name":"n","_meta":{meta}}}"#).into())
+        };
+        assert!(declares(r#"{"io.modelcontextprotocol/tasks":{}}"#));
+        assert!(!declares("{}") && !declares(r#"{"io.modelcontextprotocol/tasks":null}"#));
+        assert!(!declares_tasks(&"{}".into()));
     }
 
     #[test]

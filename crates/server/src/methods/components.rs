@@ -130,7 +130,7 @@ pub(crate) async fn call_component(
     let calling = ComponentCall { kind, name, params, uri_rewrite: &IdentityRewrite };
     let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
     let given = server.state_seal.seal_result(binding, &given)?;
-    let given = seal_created_task(server, exchange.ctx.principal(), name, given)?;
+    let given = seal_created_task(server, exchange.ctx.principal(), (name, params), given)?;
     Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect)?))
 }
 

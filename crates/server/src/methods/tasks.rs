@@ -2,8 +2,8 @@
 
 use protocol::Reply;
 use protocol::inbound::shape::relayed_result::adapt_result;
-use protocol::outbound::task::{created_task, with_task_id};
-use resource::{Json, Principal, Result, TaskAction, TaskCall};
+use protocol::outbound::task::{created_task, declares_tasks, with_task_id};
+use resource::{Error, Json, Principal, Result, TaskAction, TaskCall};
 
 use super::components::{IdentityRewrite, require_relay};
 use crate::exchange::Exchange;
@@ -24,14 +24,19 @@ pub(crate) async fn call_task(
     Ok(Reply::UpstreamResult(adapt_result(&with_task_id(&state, id), exchange.dialect)?))
 }
 
-/// The result of a call of `tool`. A task that it started gets the id that `principal` uses.
+/// The result of a call of `tool`. A task that it started gets the id that the client uses.
 pub(super) fn seal_created_task(
     server: &Server,
     principal: &Principal,
-    tool: &str,
+    (tool, params): (&str, &Json),
     result: Json,
 ) -> Result<Json> {
     let Some(task) = created_task(&result) else { return Ok(result) };
+    //
+    if !declares_tasks(params) {
+        let why = "the upstream server started a task, which this client does not know";
+        return Err(Error::unavailable(why));
+    }
     let task = TaskRef { tool: tool.to_owned(), task };
     Ok(with_task_id(&result, &server.task_ids.seal(principal, &task)?))
 }
