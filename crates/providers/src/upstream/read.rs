@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::{CallError, ContentElement, Error as Failure, ReadResult};
+use client::{CallError, ContentElement, Error as Failure, ReadResult, RemoteServer};
 use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{
     Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Part, ReadRequest,
@@ -106,13 +106,19 @@ impl Inner {
         Arc::new(UpstreamContent { parts, freshness, extra, epoch })
     }
 
-    /// Reads a window from a server that can cut it. `None` if it cannot, and returned the whole,
-    /// which is cached now.
+    /// Whether the server is another refdesk, which cuts windows. Connects if necessary.
+    async fn cuts_windows(&self) -> bool {
+        let is_refdesk = |server: Arc<RemoteServer>| server.name.as_deref() == Some("refdesk");
+        self.capabilities().await.is_ok_and(|abilities| abilities.has_metadata)
+            && self.known_server().is_some_and(is_refdesk)
+    }
+
+    /// Reads a window from a server that cuts it. If it returns the whole, that is cached.
     async fn read_cut_window(
         self: &Arc<Self>,
         uri: &Uri,
         request: &ReadRequest,
-    ) -> Result<Option<Reading>> {
+    ) -> Result<Reading> {
         let epoch = self.read_cache.epoch();
         let read = self.client.read_window(uri, request).await;
         let (elements, freshness, extra) = match read.map_err(|failure| read_error(failure, uri))? {
@@ -124,7 +130,7 @@ impl Inner {
         let copy = self.build_content(uri, (elements, freshness, extra), epoch);
         let Some(slices) = slices.filter(|slices| !slices.is_empty()) else {
             self.cache_content(uri, &copy);
-            return Ok(None);
+            return copy.reading(request, copy.freshness).map_err(|error| error.about(uri));
         };
         let total_parts = slices.first().map_or(1, |slice| slice.total_parts);
         let parts = copy.parts.iter().zip(slices).map(|(part, slice)| Part {
@@ -134,7 +140,7 @@ impl Inner {
         });
         let content = Content::Parts(parts.collect());
         let extra = copy.extra.clone();
-        Ok(Some(Reading { content, freshness: copy.freshness, total_parts, extra }))
+        Ok(Reading { content, freshness: copy.freshness, total_parts, extra })
     }
 
     /// Caches a read, at least for further windows of it.
@@ -221,14 +227,9 @@ impl Inner {
             _ => RequiredFreshness::Fresh,
         };
         let goes_on = matches!(window, Window::Part { .. });
-        // The extension that describes resources is refdesk's own, and so are windows.
         let is_cached = self.read_cache.get_aged(uri, need).is_some();
-        if goes_on
-            && !is_cached
-            && self.capabilities().await.is_ok_and(|abilities| abilities.has_metadata)
-            && let Some(reading) = self.read_cut_window(uri, request).await?
-        {
-            return Ok(reading);
+        if goes_on && !is_cached && self.cuts_windows().await {
+            return self.read_cut_window(uri, request).await;
         }
         let (mut copy, mut freshness) = self.read_with_freshness(uri, need, goes_on).await?;
         if copy.differs_from_pin(window) {
