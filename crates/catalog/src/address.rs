@@ -8,6 +8,9 @@ use resource::{Error, Result, Uri, UriTemplate};
 
 /// The scheme of UI pages that hosts render.
 const UI_PREFIX: &str = "ui://";
+/// The scheme of skills, which hosts load. A skill is named by the last segment before its file, so
+/// the mount's name is a segment of its own.
+const SKILL_PREFIX: &str = "skill://";
 
 /// How the local URIs of a mount map to public ones.
 #[derive(Debug, Clone)]
@@ -20,7 +23,8 @@ pub enum Address {
         name: String,
     },
     /// The mount's name and a plus precede the scheme: `<name>+<uri>`. In `ui://` URIs, which
-    /// hosts recognise by their scheme, they precede the authority.
+    /// hosts recognise by their scheme, they precede the authority; in `skill://` URIs the name is
+    /// the authority.
     Scheme {
         /// The mount's name, without a plus.
         name: String,
@@ -104,7 +108,9 @@ impl Address {
         match self {
             Self::Path { scheme, name } => fits(&format!("{scheme}:///{name}")),
             Self::Scheme { name } => {
-                fits(&format!("{name}+")) || fits(&format!("{UI_PREFIX}{name}+"))
+                fits(&format!("{name}+"))
+                    || fits(&format!("{UI_PREFIX}{name}+"))
+                    || fits(&format!("{SKILL_PREFIX}{name}/"))
             }
             Self::Declared { .. } | Self::Fallback => true,
         }
@@ -129,15 +135,22 @@ fn add_mount_name(name: &str, text: &str) -> String {
             return public;
         }
     }
+    // Brackets are only valid in an authority.
+    if let Some(rest) = text.strip_prefix(SKILL_PREFIX).filter(|rest| !rest.starts_with('[')) {
+        return format!("{SKILL_PREFIX}{name}/{rest}");
+    }
     format!("{name}+{text}")
 }
 
 /// Strips the mount's name from `text`; `None` if it is not there.
 fn remove_mount_name(name: &str, text: &str) -> Option<String> {
     let own = |text: &'_ str| Some(text.strip_prefix(name)?.strip_prefix('+')?.to_owned());
-    own(text).or_else(|| {
-        text.strip_prefix(UI_PREFIX).and_then(own).map(|rest| format!("{UI_PREFIX}{rest}"))
-    })
+    let skill = || text.strip_prefix(SKILL_PREFIX)?.strip_prefix(name)?.strip_prefix('/');
+    own(text)
+        .or_else(|| {
+            text.strip_prefix(UI_PREFIX).and_then(own).map(|rest| format!("{UI_PREFIX}{rest}"))
+        })
+        .or_else(|| skill().map(|rest| format!("{SKILL_PREFIX}{rest}")))
 }
 
 /// The path after `scheme:///`. The authority may be `localhost`, but no other host.
@@ -179,7 +192,7 @@ mod tests {
         /// 9.2: any URI of an upstream server.
         #[test]
         fn any_uri_goes_behind_a_mounts_name_and_comes_back(
-            scheme in "[a-zA-Z][a-zA-Z0-9+.-]{0,8}|ui|file|notes",
+            scheme in "[a-zA-Z][a-zA-Z0-9+.-]{0,8}|ui|skill|file|notes",
             rest in "(//(notes[+])?[a-zA-Z0-9.+-]{0,9}(:[0-9]{1,4})?)?(/[!-~]{0,9}){0,3}([?][!-~]{0,5})?",
         ) {
             let notes = Address::Scheme { name: "notes".to_owned() };
@@ -220,6 +233,10 @@ mod tests {
             ("ui://app/page", "ui://notes+app/page"),
             ("ui:///page", "ui://notes+/page"),
             ("ui:opaque", "notes+ui:opaque"),
+            ("skill://pdf/SKILL.md", "skill://notes/pdf/SKILL.md"),
+            ("skill://index.json", "skill://notes/index.json"),
+            ("skill:///x", "skill://notes//x"),
+            ("skill://[::1]/x", "notes+skill://[::1]/x"),
             ("ui://[::1]/page", "notes+ui://[::1]/page"),
             ("urn:isbn:1", "notes+urn:isbn:1"),
             ("file:///a%20b?q#f", "notes+file:///a%20b?q#f"),

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use machinery::{Cache, CacheBounds};
 use resource::{
     CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Error, Freshness,
-    Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, Uri, UriRewrite,
+    Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, TaskCall, Uri, UriRewrite,
 };
 
 use crate::address::Address;
@@ -68,15 +68,35 @@ impl UriRewrite for Address {
 /// The rewriting of the fallback mount, whose URIs stay as they are. It keeps URIs of other mounts
 /// from the client, and notes that there were some.
 struct FallbackRewrite<'a> {
-    mounts: &'a MountList,
+    mounts: MountList,
     mount: &'a Mount,
     has_foreign: AtomicBool,
+}
+
+impl<'a> FallbackRewrite<'a> {
+    fn new(mounts: MountList, mount: &'a Mount) -> Self {
+        Self { mounts, mount, has_foreign: AtomicBool::new(false) }
+    }
+
+    /// The rewriting of the mount: this one for the fallback, else its address.
+    fn or_address(&self) -> &dyn UriRewrite {
+        if self.mount.is_fallback() { self } else { &*self.mount.address }
+    }
+
+    /// The outcome of a call, or an error if its result named URIs of other mounts.
+    fn check(&self, called: Result<Json>) -> Result<Json> {
+        let called = match self.has_foreign.load(Ordering::Relaxed) {
+            true => called.and(Err(foreign_uri_error())),
+            false => called,
+        };
+        called.map_err(|error| self.mount.with_mount_name(error))
+    }
 }
 
 impl UriRewrite for FallbackRewrite<'_> {
     fn to_public(&self, local: &str) -> Option<String> {
         let uri = Uri::parse(local).ok()?;
-        is_claimed_by_other(self.mounts, self.mount, &uri).then(|| {
+        is_claimed_by_other(&self.mounts, self.mount, &uri).then(|| {
             self.has_foreign.store(true, Ordering::Relaxed);
             "about:invalid".to_owned()
         })
@@ -238,17 +258,24 @@ impl Relay for Catalog {
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
         let (mount, local) = self.find_component(ctx, call.kind, call.name).await?;
         let relay = mount.relay().ok_or_else(|| unknown_component(call.kind, call.name))?;
-        let (mounts, has_foreign) = (&self.mounts(), AtomicBool::new(false));
-        let fallback = FallbackRewrite { mounts, mount: &mount, has_foreign };
-        let uri_rewrite: &dyn UriRewrite =
-            if mount.is_fallback() { &fallback } else { &*mount.address };
+        let fallback = FallbackRewrite::new(self.mounts(), &mount);
+        let uri_rewrite = fallback.or_address();
         let calling = ComponentCall { name: &local, uri_rewrite, ..*call };
-        let called = relay.call_component(ctx, &calling).await;
-        let called = match fallback.has_foreign.into_inner() {
-            true => called.and(Err(foreign_uri_error())),
-            false => called,
-        };
-        called.map_err(|error| mount.with_mount_name(error))
+        fallback.check(relay.call_component(ctx, &calling).await)
+    }
+
+    fn has_tasks(&self) -> bool {
+        self.mounts().iter().filter_map(|mount| mount.relay()).any(Relay::has_tasks)
+    }
+
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
+        let (mount, local) = self.find_component(ctx, ComponentKind::Tool, call.tool).await?;
+        let unknown = || unknown_component(ComponentKind::Tool, call.tool);
+        let relay = mount.relay().ok_or_else(unknown)?;
+        let fallback = FallbackRewrite::new(self.mounts(), &mount);
+        let uri_rewrite = fallback.or_address();
+        let calling = TaskCall { tool: &local, uri_rewrite, ..*call };
+        fallback.check(relay.call_task(ctx, &calling).await)
     }
 
     async fn complete_prompt(

@@ -80,7 +80,13 @@ impl<T> Merge<T> {
     /// is left.
     fn next_request<'a>(&mut self, mounts: &'a [Arc<Mount>]) -> Option<(&'a Mount, PageRequest)> {
         let place = self.position.take()?;
-        let mount = listed_mounts(mounts).find(|mount| mount.name >= place.mount)?;
+        let mount = listed_mounts(mounts).find(|mount| mount.name >= place.mount);
+        let is_there = mount.is_some_and(|mount| mount.name == place.mount);
+        if place.inner.is_some() && !is_there {
+            let reason = "it was removed while the list was read".to_owned();
+            self.page.absent.push(Absence { name: place.mount.clone(), reason });
+        }
+        let mount = mount?;
         let left = self.limit - self.page.items.len();
         let from = place.inner.filter(|_| mount.name == place.mount);
         if left == 0 {
@@ -98,6 +104,7 @@ impl<T> Merge<T> {
                 mount.end_absence();
                 self.page.items.extend(page.items);
                 self.page.absent.extend(page.absent);
+                self.page.extra.absorb(&page.extra);
                 self.page.freshness = self.page.freshness.combine(page.freshness);
                 if let Some(inside) = page.next {
                     let place = MergeCursor { mount: mount.name.clone(), inner: Some(inside) };

@@ -1,10 +1,10 @@
 //! The client's public API: requests, answers, subscriptions, connection status.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use protocol::outbound::request;
-use resource::ProgressSink;
+use resource::{Caller, ProgressSink};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
@@ -12,7 +12,7 @@ use crate::components::ParamHeaderCache;
 use crate::error::{Error, TransportFailure};
 use crate::negotiate::Connector;
 use crate::notifications::NotificationReceiver;
-use crate::options::{Options, ServerTarget};
+use crate::options::{Options, RevisionChoice, ServerTarget};
 use crate::reconnect::{ConnectionStatus, ReconnectingConnection};
 use crate::remote_server::RemoteServer;
 use crate::server_requests::ServerRequestHandler;
@@ -27,6 +27,8 @@ use crate::transport::connection::RequestTimeout;
 pub struct Client {
     pub(crate) connection: Arc<ReconnectingConnection>,
     pub(crate) param_headers: Arc<ParamHeaderCache>,
+    /// The client of the same server in a session, for the calls of clients with a session.
+    legacy: Arc<OnceLock<Self>>,
 }
 
 /// One request and its options.
@@ -102,7 +104,40 @@ impl Client {
     /// A client of `target`, not connected yet.
     pub fn new(target: ServerTarget, options: Options) -> Self {
         let connection = ReconnectingConnection::new(Connector::new(target, options));
-        Self { connection, param_headers: Arc::default() }
+        Self { connection, param_headers: Arc::default(), legacy: Arc::default() }
+    }
+
+    /// The client for the calls of `caller`: one with a session, where the caller has one, the
+    /// server's requests can reach it only in a session, and the server offers both.
+    ///
+    /// Only over HTTP: a second child process would have a state of its own.
+    pub(crate) async fn for_caller(&self, caller: Option<&dyn Caller>) -> Self {
+        let connector = &self.connection.connector;
+        let is_http = matches!(connector.target, ServerTarget::Http { .. });
+        let may_choose = matches!(connector.options.revision, RevisionChoice::Newest);
+        let has_session = caller.is_some_and(Caller::accepts_requests);
+        if !is_http || !may_choose || !has_session {
+            return self.clone();
+        }
+        match self.connection.session().await {
+            Ok(session) if !session.peer.has_handshake() => {}
+            _ => return self.clone(),
+        }
+        let legacy = self.legacy.get_or_init(|| {
+            let options = Options {
+                revision: RevisionChoice::NewestWithHandshake,
+                connect_timeout: connector.options.discover_timeout,
+                ..connector.options.clone()
+            };
+            Self::new(connector.target.clone(), options)
+        });
+        match legacy.connection.session().await {
+            Ok(_) => legacy.clone(),
+            Err(error) => {
+                tracing::debug!(%error, "a server has no session for a client that has one");
+                self.clone()
+            }
+        }
     }
 
     /// Sends a request and waits for its result, which is byte for byte as the server wrote it.
@@ -189,5 +224,8 @@ impl Client {
     /// Closes the connection: ends the HTTP session, or the child process.
     pub async fn close(&self) {
         self.connection.close_session().await;
+        if let Some(legacy) = self.legacy.get() {
+            legacy.connection.close_session().await;
+        }
     }
 }

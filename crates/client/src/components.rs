@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use protocol::outbound::components;
 use protocol::outbound::decode::{self, DecodedPage};
 use protocol::outbound::request::prompt_completion_params;
+use protocol::outbound::{components, task};
 use protocol::{LogLevel, ParamHeaders};
 use resource::{
     Caller, Completion, Component, ComponentCall, ComponentKind, Context, Json,
-    PromptCompletionRequest, UriRewrite,
+    PromptCompletionRequest, TaskCall, UriRewrite,
 };
 use serde_json::value::RawValue;
 
@@ -78,15 +78,30 @@ impl Client {
         let caller = ctx.caller().map(AsRef::as_ref);
         let params = components::call_params(call.params, call.name, call.uri_rewrite, caller)
             .map_err(|flaw| CallError::invalid(&flaw))?;
+        let client = &self.for_caller(caller).await;
         if let Some(level) = caller.and_then(Caller::log_level).and_then(LogLevel::from_name) {
-            self.lower_log_level(level).await;
+            client.lower_log_level(level).await;
         }
         repeat_with_input(caller, params, |params| async move {
-            let result = with_trace(ctx, self.send_with_headers(ctx, call, &params)).await?;
-            let result = self.connection.connector.mask.apply_json(result);
+            let result = with_trace(ctx, client.send_with_headers(ctx, call, &params)).await?;
+            let result = client.connection.connector.mask.apply_json(result);
             Ok(components::public_result(&result, call.uri_rewrite))
         })
         .await
+    }
+
+    /// Gets, updates or cancels a task. The URIs in the result are public.
+    pub async fn send_task_call(
+        &self,
+        ctx: &Context,
+        call: &TaskCall<'_>,
+    ) -> Result<Json, CallError> {
+        let params = task::task_params(call, ctx.caller().map(AsRef::as_ref))
+            .map_err(|flaw| CallError::invalid(&flaw))?;
+        let request = Request::new(task::task_method(call.action)).params(params);
+        let result = self.send_request(&request).await?;
+        let result = self.connection.connector.mask.apply_json(result);
+        Ok(task::public_task(&result, call.uri_rewrite))
     }
 
     /// Completion values for an argument of a prompt.

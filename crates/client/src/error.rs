@@ -54,9 +54,30 @@ impl Error {
         matches!(self, Self::Refused(denial) if denial.is_invalid_params())
     }
 
+    /// The current version of a resource that has changed since the caller pinned another one, as
+    /// another refdesk words it.
+    pub fn changed_etag(&self) -> Option<String> {
+        match self {
+            Self::Refused(denial) => denial.changed_etag(),
+            _ => None,
+        }
+    }
+
     /// Whether the server does not know the method.
     pub fn is_method_not_found(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_method_not_found())
+    }
+
+    /// The server's own error about a resource, with its URIs as they are: parameters that it
+    /// rejects, or a code of its own.
+    pub fn about_resource(&self) -> Option<UpstreamError> {
+        match self {
+            Self::Refused(denial) if denial.is_for_caller() => {
+                let data = denial.data.as_ref().map(|raw| raw.get().into());
+                Some(UpstreamError { code: denial.code, message: denial.message.clone(), data })
+            }
+            _ => None,
+        }
     }
 
     /// The server's own error with public URIs, if it is about the caller's request. An error

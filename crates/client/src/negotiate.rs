@@ -111,7 +111,8 @@ impl Connector {
     ) -> Result<NegotiatedConnection, Error> {
         let mut line = self.open_pipes()?;
         let mut is_slow = false;
-        if known != Some(ServerEra::Handshake) {
+        let choice = self.options.revision;
+        if known != Some(ServerEra::Handshake) && choice.to_discover().is_some() {
             match self.discover(&line, self.options.discover_timeout).await {
                 Ok(Some(peer)) => {
                     return Ok(NegotiatedConnection {
@@ -127,6 +128,7 @@ impl Connector {
                     line = self.open_pipes()?;
                 }
                 Err(TransportFailure::Error(error @ Error::Unreachable(_))) => return Err(error),
+                Err(lapse) if choice.to_initialize().is_none() => return Err(lapse.into()),
                 Err(lapse) => {
                     is_slow = matches!(lapse, TransportFailure::Error(Error::TimedOut));
                     tracing::debug!("no discovery, so a handshake: {}", Error::from(lapse));
@@ -164,7 +166,8 @@ impl Connector {
                 Ok(Box::new(http::open_streamable(Arc::clone(pool), style, &board, most)) as _)
             })
         };
-        if matches!(known, None | Some(ServerEra::Stateless)) {
+        let choice = self.options.revision;
+        if matches!(known, None | Some(ServerEra::Stateless)) && choice.to_discover().is_some() {
             let line = connect(HttpVariant::Stateless)?;
             match self.discover(&line, self.options.connect_timeout).await {
                 Ok(Some(peer)) => {
@@ -185,7 +188,7 @@ impl Connector {
                 Ok(None) | Err(_) => {}
             }
         }
-        if known != Some(ServerEra::HttpSse) {
+        if known != Some(ServerEra::HttpSse) || !choice.tries_http_sse() {
             let line = connect(HttpVariant::Session)?;
             match self.initialize(&line).await {
                 Ok(peer) => {
@@ -195,7 +198,9 @@ impl Connector {
                         era: ServerEra::Handshake,
                     });
                 }
-                Err(lapse) if !lapse.is_other_era_status() => return Err(lapse.into()),
+                Err(lapse) if !lapse.is_other_era_status() || !choice.tries_http_sse() => {
+                    return Err(lapse.into());
+                }
                 Err(_) => {}
             }
         }
@@ -212,7 +217,7 @@ impl Connector {
         connection: &Arc<Connection>,
         time: Duration,
     ) -> Result<Option<Peer>, TransportFailure> {
-        let Some(revision) = Revision::stateless().next() else { return Ok(None) };
+        let Some(revision) = self.options.revision.to_discover() else { return Ok(None) };
         let (id, method) = (self.allocate_id(), methods::DISCOVER);
         let question = UpstreamRequest { id, method, params: None, progress: false, trace: None };
         let body = self
@@ -232,14 +237,23 @@ impl Connector {
 
     /// Opens a session with the `initialize` handshake.
     async fn initialize(&self, connection: &Arc<Connection>) -> Result<Peer, TransportFailure> {
+        let choice = self.options.revision;
+        let Some(revision) = choice.to_initialize() else {
+            let words = "the server does not support the revision that the settings name";
+            return Err(Error::Unreachable(words.to_owned()).into());
+        };
         let id = self.allocate_id();
         let parcel = OutboundMessage {
-            body: self.identity.encode_initialize(id),
+            body: self.identity.encode_initialize(id, revision),
             ..OutboundMessage::default()
         };
         let result =
             self.send_opening(connection, id, parcel, self.options.connect_timeout).await?;
         let peer = Peer::from_initialize(&result).map_err(Error::from)?;
+        if !choice.accepts(peer.revision) {
+            let words = format!("the server supports revision {} only", peer.revision.as_str());
+            return Err(Error::Unreachable(words).into());
+        }
         connection.transport.set_revision(peer.revision.as_str());
         connection.transport.send_and_wait(encode_initialized()).await;
         connection.transport.open_notifications();

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use machinery::Backoff;
-use protocol::ClientIdentity;
 use protocol::outbound::input_request::all_input_capabilities;
+use protocol::{ClientIdentity, Revision};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// Where a server is. Its `Debug` output leaves out everything that may be secret.
@@ -83,6 +83,60 @@ pub(crate) fn redacted_url(url: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
+/// The protocol revisions that a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RevisionChoice {
+    /// The newest that the server supports.
+    #[default]
+    Newest,
+    /// The newest with a handshake that the server supports.
+    NewestWithHandshake,
+    /// This one and no other.
+    Only(Revision),
+}
+
+impl RevisionChoice {
+    /// The revision named `date`, and no other.
+    pub fn only(date: &str) -> Option<Self> {
+        Revision::from_date(date).map(Self::Only)
+    }
+
+    /// The dates of all revisions, newest first.
+    pub fn dates() -> impl Iterator<Item = &'static str> {
+        Revision::ALL.into_iter().map(Revision::as_str)
+    }
+
+    /// The revision to send `server/discover` in, if the choice has one.
+    pub(crate) fn to_discover(self) -> Option<Revision> {
+        match self {
+            Self::Newest => Revision::stateless().next(),
+            Self::Only(revision) if !revision.has_handshake() => Some(revision),
+            Self::NewestWithHandshake | Self::Only(_) => None,
+        }
+    }
+
+    /// The revision to send `initialize` in, if the choice has one.
+    pub(crate) fn to_initialize(self) -> Option<Revision> {
+        match self {
+            Self::Newest | Self::NewestWithHandshake => Some(Revision::negotiate("")),
+            Self::Only(revision) => Some(revision).filter(|revision| revision.has_handshake()),
+        }
+    }
+
+    /// Whether the server may be one that only has HTTP+SSE, the transport of 2024-11-05.
+    pub(crate) fn tries_http_sse(self) -> bool {
+        match self {
+            Self::Newest => true,
+            Self::NewestWithHandshake => false,
+            Self::Only(revision) => revision.has_http_sse(),
+        }
+    }
+
+    pub(crate) fn accepts(self, revision: Revision) -> bool {
+        !matches!(self, Self::Only(only) if only != revision)
+    }
+}
+
 /// Settings of a client.
 #[derive(Clone)]
 pub struct Options {
@@ -94,6 +148,8 @@ pub struct Options {
     /// for them, and outside a call the client answers `roots/list` with no roots. In revisions
     /// without a handshake, each request declares the capabilities of its own caller.
     pub relays_requests: bool,
+    /// The protocol revisions that it speaks.
+    pub revision: RevisionChoice,
     /// How long a server may stay silent about a request.
     pub timeout: Duration,
     /// The same for requests about resources.
@@ -122,6 +178,7 @@ impl Default for Options {
             name: "refdesk".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             relays_requests: false,
+            revision: RevisionChoice::Newest,
             timeout: Duration::from_secs(60),
             resource_timeout: Duration::from_secs(30),
             max_duration: Duration::from_secs(600),

@@ -4,8 +4,10 @@
 
 use protocol::outbound::components;
 use protocol::outbound::decode::{self, DecodedPage, ReadResult};
-use protocol::outbound::request::{completion_params, methods};
-use resource::{Caller, Completion, CompletionRequest, Freshness, Resource, Template, Uri};
+use protocol::outbound::request::{completion_params, methods, window_params};
+use resource::{
+    Caller, Completion, CompletionRequest, Freshness, ReadRequest, Resource, Template, Uri,
+};
 use serde_json::value::RawValue;
 
 use crate::client::{Client, Request};
@@ -69,6 +71,14 @@ impl Client {
             .send_request(&self.resource_request(methods::READ_RESOURCE).uri(uri.as_str()))
             .await?;
         Ok(decode::read_result(&answer, uri)?)
+    }
+
+    /// A window of a resource, from a server that may cut it: then the elements have their byte
+    /// range. Otherwise they are the whole.
+    pub async fn read_window(&self, uri: &Uri, request: &ReadRequest) -> Result<ReadResult, Error> {
+        let params = window_params(uri.as_str(), request);
+        let request = self.resource_request(methods::READ_RESOURCE).params(params);
+        Ok(decode::read_result(&self.send_request(&request).await?, uri)?)
     }
 
     /// The content of a resource, for one caller: the server may ask it for input. The result

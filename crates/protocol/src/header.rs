@@ -86,6 +86,7 @@ pub fn check_name(
     let mirror = method.map_or(NameHeaderRule::Ignored, Method::name_header_rule);
     let named = match method.and_then(Method::component) {
         Some(_) => meta.name(),
+        None if method.is_some_and(Method::is_task) => meta.task_id(),
         None => meta.uri(),
     };
     match (mirror, header) {

@@ -56,6 +56,11 @@ impl Revision {
         Self::V2025_03_26
     }
 
+    /// Whether its HTTP transport is HTTP+SSE: requests and answers on separate connections.
+    pub fn has_http_sse(self) -> bool {
+        self == Self::V2024_11_05
+    }
+
     /// The revisions without a handshake, newest first.
     pub fn stateless() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|revision| !revision.has_handshake())

@@ -1,6 +1,6 @@
 //! Coalescing channel for changes: one sender, one stream.
 //!
-//! It is a set, not a queue: it holds each URI once, with the latest change and the latest extra
+//! It is a set, not a queue: it holds each URI and list once, with the latest change and the latest extra
 //! fields, in the order of the first change.
 
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 use hashlink::LinkedHashMap;
 use parking_lot::Mutex;
-use resource::{Change, Uri};
+use resource::{Change, Interest};
 
 /// The sending end. Dropping it ends the stream after the pending changes.
 pub(crate) struct ChangeSender(Arc<Mutex<ChangeBuffer>>);
@@ -23,8 +23,8 @@ pub(crate) struct ChangeReceiver {
 
 #[derive(Default)]
 struct ChangeBuffer {
-    /// The latest change of each URI, in the order of the first; `None` stands for the listing.
-    pending: LinkedHashMap<Option<Uri>, Change>,
+    /// The latest change of each subject, in the order of the first.
+    pending: LinkedHashMap<Interest, Change>,
     waker: Option<Waker>,
     is_closed: bool,
 }
@@ -36,13 +36,14 @@ impl ChangeSender {
         (Self(shared.clone()), ChangeReceiver { shared, on_drop: Some(Box::new(leave)) })
     }
 
-    /// Adds a change, replacing a pending one about the same URI.
+    /// Adds a change, replacing a pending one about the same URI or list.
     pub(crate) fn send(&self, change: Change) {
         let about = match change.without_extra() {
-            Change::Updated(uri) | Change::Removed(uri) => Some(uri.clone()),
-            Change::Listing => None,
-            // Changes of tools and prompts do not travel through this channel.
-            Change::Components(_) | Change::WithExtra(..) => return,
+            Change::Updated(uri) | Change::Removed(uri) => Interest::Resource(uri.clone()),
+            Change::Listing => Interest::Listing,
+            Change::Components(kind) => Interest::Components(*kind),
+            // Extra fields do not nest.
+            Change::WithExtra(..) => return,
         };
         let mut waiting = self.0.lock();
         waiting.pending.replace(about, change);

@@ -40,6 +40,8 @@ pub struct Resource {
     pub language: Option<String>,
     /// Whether the content behind this URI never changes, as that of a version does.
     pub immutable: bool,
+    /// Whether another server has it, so that every look at its content is a request there.
+    pub is_remote: bool,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
@@ -63,6 +65,7 @@ impl Resource {
             formats: Vec::new(),
             language: None,
             immutable: false,
+            is_remote: false,
             extra: UnknownMembers::default(),
         }
     }

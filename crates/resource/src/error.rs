@@ -108,8 +108,14 @@ impl Error {
 
     /// Wraps the error that an upstream server returned.
     pub fn from_upstream(upstream: UpstreamError) -> Self {
-        let error = Self::invalid("the upstream server returned an error");
-        Self { upstream: Some(Box::new(upstream)), ..error }
+        Self::invalid("the upstream server returned an error").with_upstream(upstream)
+    }
+
+    /// Attaches the error that an upstream server returned, for the client.
+    #[must_use]
+    pub fn with_upstream(mut self, upstream: UpstreamError) -> Self {
+        self.upstream = Some(Box::new(upstream));
+        self
     }
 
     /// The memory limit is reached; the same request may succeed later.

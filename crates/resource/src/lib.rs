@@ -38,7 +38,8 @@ pub use reading::{
     Body, ByteSource, Content, Continuation, LineRange, Part, ReadRequest, Reading, Slice, Window,
 };
 pub use relay::{
-    Component, ComponentCall, ComponentKind, Json, PromptCompletionRequest, Relay, UriRewrite,
+    Component, ComponentCall, ComponentKind, Json, PromptCompletionRequest, Relay, TaskAction,
+    TaskCall, UriRewrite,
 };
 pub use search::{Passage, Search, SearchHit, SearchRequest};
 pub use template::UriTemplate;

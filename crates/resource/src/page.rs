@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use crate::description::Resource;
 use crate::filter::Filter;
+use crate::unknown_members::UnknownMembers;
 
 /// One page of a list, in the list's fixed order.
 #[derive(Debug, Clone)]
@@ -19,12 +20,20 @@ pub struct Page<T> {
     pub absent: Vec<Absence>,
     /// How long it may be cached, and by whom.
     pub freshness: Freshness,
+    /// What an upstream server sent along with its list, at the top level and in `_meta`.
+    pub extra: UnknownMembers,
 }
 
 impl<T> Page<T> {
     /// An empty last page.
     pub fn empty() -> Self {
-        Self { items: Vec::new(), next: None, absent: Vec::new(), freshness: Freshness::default() }
+        Self::from_items(Vec::new(), Freshness::default())
+    }
+
+    /// A last page with these items.
+    pub fn from_items(items: Vec<Arc<T>>, freshness: Freshness) -> Self {
+        let (absent, extra) = (Vec::new(), UnknownMembers::default());
+        Self { items, next: None, absent, freshness, extra }
     }
 }
 

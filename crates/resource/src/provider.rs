@@ -17,6 +17,7 @@ use crate::page::{Page, PageRequest};
 use crate::reading::{ReadRequest, Reading};
 use crate::relay::Relay;
 use crate::search::Search;
+use crate::unknown_members::UnknownMembers;
 use crate::uri::Uri;
 
 /// A source of resources: one folder, one repository, one upstream server.
@@ -188,6 +189,8 @@ pub struct Completion {
     pub values: Vec<String>,
     /// The number of matching values before truncation.
     pub total: usize,
+    /// What an upstream server sent along, at the top level and in `_meta`.
+    pub extra: UnknownMembers,
 }
 
 impl Completion {
@@ -198,6 +201,6 @@ impl Completion {
     pub fn from_values(mut values: Vec<String>) -> Self {
         let total = values.len();
         values.truncate(Self::MAX_VALUES);
-        Self { values, total }
+        Self { values, total, extra: UnknownMembers::default() }
     }
 }

@@ -12,6 +12,7 @@ use crate::description::Resource;
 use crate::error::{Error, Result};
 use crate::page::Freshness;
 use crate::relay::Json;
+use crate::unknown_members::UnknownMembers;
 
 /// The result of a read.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Reading {
     /// How many parts there are of the wanted format. A window may hold fewer; the others are read
     /// by their number.
     pub total_parts: usize,
+    /// What an upstream server sent along with the content, at the top level and in `_meta`.
+    pub extra: UnknownMembers,
 }
 
 impl Reading {
@@ -32,7 +35,7 @@ impl Reading {
             Content::Parts(parts) => parts.len(),
             Content::Collection(_) | Content::InputRequired(_) => 0,
         };
-        Self { content, freshness, total_parts }
+        Self { content, freshness, total_parts, extra: UnknownMembers::default() }
     }
 }
 

@@ -53,6 +53,12 @@ pub trait Relay: Send + Sync {
     /// Calls a tool or gets a prompt. The URIs in the result are public.
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json>;
 
+    /// Whether a tool may run as a task (SEP-2663). Does not block or contact the source.
+    fn has_tasks(&self) -> bool;
+
+    /// Gets, updates or cancels a task that a tool started. The URIs in the result are public.
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json>;
+
     /// Suggests values for an argument of a prompt, the likeliest first.
     async fn complete_prompt(
         &self,
@@ -94,6 +100,32 @@ pub struct ComponentCall<'a> {
     /// The parameters as the caller sent them, a JSON object.
     pub params: &'a Json,
     /// Rewrites the URIs in the parameters and in the result.
+    pub uri_rewrite: &'a dyn UriRewrite,
+}
+
+/// What a client may do with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskAction {
+    /// Get its state, and its result if it has ended.
+    Get,
+    /// Send the input that it asks for.
+    Update,
+    /// Ask the server to end it.
+    Cancel,
+}
+
+/// One request about a task.
+#[derive(Clone, Copy)]
+pub struct TaskCall<'a> {
+    /// What to do.
+    pub action: TaskAction,
+    /// The tool that started the task.
+    pub tool: &'a str,
+    /// The server's id of the task. It overrides the `taskId` in the parameters.
+    pub task: &'a str,
+    /// The parameters as the caller sent them, a JSON object.
+    pub params: &'a Json,
+    /// Rewrites the URIs in the result.
     pub uri_rewrite: &'a dyn UriRewrite,
 }
 

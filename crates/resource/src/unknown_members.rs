@@ -21,6 +21,10 @@ pub enum MemberPlace {
     Capabilities,
 }
 
+impl MemberPlace {
+    const ALL: [Self; 4] = [Self::TopLevel, Self::Meta, Self::Annotations, Self::Capabilities];
+}
+
 impl UnknownMembers {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
@@ -48,6 +52,17 @@ impl UnknownMembers {
         }
     }
 
+    /// Adds the members of `other` that are not there yet.
+    pub fn absorb(&mut self, other: &Self) {
+        for place in MemberPlace::ALL {
+            for (name, json) in other.members_in(place) {
+                if self.get(place, name).is_none() {
+                    self.set(place, name.as_str(), json.as_str());
+                }
+            }
+        }
+    }
+
     /// The approximate size in bytes.
     pub fn approximate_bytes(&self) -> usize {
         let lists = self.0.iter().flat_map(|lists| lists.iter().flatten());
@@ -70,5 +85,11 @@ mod tests {
         assert_eq!(extra.get(MemberPlace::TopLevel, "a"), None);
         assert_eq!(extra.members_in(MemberPlace::Meta).len(), 2);
         assert_eq!(size_of::<UnknownMembers>(), size_of::<usize>());
+        let mut more = UnknownMembers::default();
+        more.set(MemberPlace::Meta, "a", "4");
+        more.set(MemberPlace::TopLevel, "c", "5");
+        extra.absorb(&more);
+        assert_eq!(extra.get(MemberPlace::Meta, "a"), Some("3"));
+        assert_eq!(extra.get(MemberPlace::TopLevel, "c"), Some("5"));
     }
 }

@@ -5,7 +5,7 @@ use resource::{Error, Result};
 
 use crate::exchange::Exchange;
 use crate::methods::subscriptions::SessionSubscriptions;
-use crate::methods::{completion, components, resources};
+use crate::methods::{completion, components, resources, tasks};
 use crate::server::Server;
 
 /// Runs the method of `call`.
@@ -41,6 +41,9 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
         }
         Call::InvokeComponent { component: offer, name, params } => {
             components::call_component(server, exchange, offer, &name, &params).await
+        }
+        Call::Task { action, task, params } => {
+            tasks::call_task(server, exchange, action, &task, &params).await
         }
         Call::CompletePrompt { prompt, argument, typed, settled } => {
             let blank = resource::PromptCompletionRequest {

@@ -16,6 +16,7 @@ mod param_headers;
 mod rate_limit;
 mod request_state;
 mod server;
+mod task_ids;
 mod tools;
 pub mod transport;
 mod watchers;

@@ -30,6 +30,7 @@ use crate::limits::Limits;
 use crate::param_headers::ParamHeaderTable;
 use crate::rate_limit::RateLimit;
 use crate::request_state::StateSeal;
+use crate::task_ids::TaskIds;
 use crate::watchers::WatcherRegistry;
 use crate::window::LineIndex;
 
@@ -64,6 +65,7 @@ pub struct Server {
     error_count: AtomicU64,
     has_tools: bool,
     pub(crate) param_headers: ParamHeaderTable,
+    pub(crate) task_ids: TaskIds,
 }
 
 /// Which clients get the extension SEP-2093 (collections and metadata).
@@ -112,6 +114,7 @@ impl Server {
             error_count,
             has_tools: true,
             param_headers: ParamHeaderTable::default(),
+            task_ids: TaskIds::new(&key),
         }
     }
 
@@ -178,6 +181,11 @@ impl Server {
         self.provider.facets().relay.is_some_and(Relay::emits_logs)
     }
 
+    /// Whether tools of upstream servers may run as tasks.
+    fn has_tasks(&self) -> bool {
+        self.provider.facets().relay.is_some_and(Relay::has_tasks)
+    }
+
     fn has_completion(&self) -> bool {
         self.provider.facets().complete.is_some() || self.has_component(ComponentKind::Prompt)
     }
@@ -199,6 +207,7 @@ impl Server {
                 prompts: self.has_component(ComponentKind::Prompt),
                 logging: self.has_logging(),
                 collections: self.has_collections(),
+                tasks: self.has_tasks(),
             },
         }
     }
@@ -224,9 +233,12 @@ impl Server {
         let served = |method: &Method| {
             method.is_served_in(revision)
                 && (!method.is_extension() || self.has_collections())
-                && (!method.is_subscription() || self.hub.has_changes())
+                && (!method.is_subscription()
+                    || self.hub.has_changes()
+                    || *method == Method::Listen && self.has_tasks())
                 && (*method != Method::Complete || self.has_completion())
                 && (*method != Method::SetLogLevel || self.has_logging())
+                && (!method.is_task() || self.has_tasks())
                 && method.component().is_none_or(|offer| self.has_component(offer))
         };
         let method = request.method.filter(served);

@@ -11,7 +11,7 @@ use protocol::outbound::input_request::{decode_input_required, retry_params};
 use protocol::outbound::request::{encode_error, encode_result};
 use protocol::outbound::response::{MessageStart, classify_start};
 use protocol::outbound::uri_rewrite::{UriLocation, rewrite_uris};
-use protocol::{Message, Peer, Revision, RpcError, UpstreamNotification};
+use protocol::{Dialect, Message, Peer, Revision, RpcError, UpstreamNotification};
 use resource::{ComponentKind, Json, Uri, UriRewrite};
 use testkit::FuzzTarget;
 
@@ -91,7 +91,7 @@ fn check_result(result: &RawJson) {
         check_page(page, |component| component.name.clone());
     }
     let asked = Uri::parse("x:asked").expect("it is a URI");
-    if let Ok(ReadResult::Contents(elements, _)) = decode::read_result(result, &asked) {
+    if let Ok(ReadResult::Contents(elements, ..)) = decode::read_result(result, &asked) {
         for element in elements {
             assert!(!element.is_text || std::str::from_utf8(&element.bytes).is_ok());
         }
@@ -123,7 +123,7 @@ fn check_passed_on(result: &RawJson) {
     }
     let json = public_result(result, &Rewrite);
     for revision in Revision::ALL {
-        if let Ok(adapted) = adapt_result(&json, revision) {
+        if let Ok(adapted) = adapt_result(&json, Dialect::full(revision)) {
             assert_json(&adapted);
             assert!(!adapted.as_str().contains(['\n', '\r']), "a message is one line");
         }

@@ -9,7 +9,7 @@ use resource::{
     CacheScope, Change, Complete, Completion, CompletionRequest, Component, ComponentCall,
     ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness, Interest, Json, Page,
     PageRequest, PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
-    Search, SearchHit, SearchRequest, Template, Uri, UriRewrite, UriTemplate, Watch,
+    Search, SearchHit, SearchRequest, TaskCall, Template, Uri, UriRewrite, UriTemplate, Watch,
 };
 
 use super::Layer;
@@ -102,6 +102,7 @@ impl AllowedProvider {
             let request = PageRequest { limit: left.max(1), ..paging.clone() };
             let page = fetch(PageRequest { cursor: filled.next.clone(), ..request }).await?;
             filled.freshness = filled.freshness.combine(page.freshness);
+            filled.extra.absorb(&page.extra);
             let shown = page.items.into_iter().filter(|item| shows(item));
             if left > 0 {
                 filled.items.extend(shown);
@@ -294,6 +295,19 @@ impl Relay for AllowedProvider {
             return Err(unknown());
         }
         inner.call_component(ctx, call).await
+    }
+
+    fn has_tasks(&self) -> bool {
+        self.inner.facets().relay.is_some_and(Relay::has_tasks)
+    }
+
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
+        let unknown = || unknown_component(ComponentKind::Tool, call.tool);
+        let inner = self.inner.facets().relay.ok_or_else(unknown)?;
+        if !self.gate.allows_component(ctx, ComponentKind::Tool, call.tool) {
+            return Err(unknown());
+        }
+        inner.call_task(ctx, call).await
     }
 
     async fn complete_prompt(

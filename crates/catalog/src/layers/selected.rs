@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use machinery::{GlobError, PathGlob, PathGlobSet};
 use resource::{
     Completion, Component, ComponentCall, ComponentKind, Context, Facets, Json, Page, PageRequest,
-    PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, Template,
-    Uri, UriRewrite,
+    PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, TaskCall,
+    Template, Uri, UriRewrite,
 };
 
 use super::Layer;
@@ -145,6 +145,17 @@ impl Relay for SelectedProvider {
             ComponentKind::Prompt => call.name,
         };
         inner.call_component(ctx, &ComponentCall { name, ..*call }).await
+    }
+
+    fn has_tasks(&self) -> bool {
+        self.inner.facets().relay.is_some_and(Relay::has_tasks)
+    }
+
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
+        let unknown = || unknown_component(ComponentKind::Tool, call.tool);
+        let inner = self.inner.facets().relay.ok_or_else(unknown)?;
+        let tool = self.selection.server_name(call.tool).ok_or_else(unknown)?;
+        inner.call_task(ctx, &TaskCall { tool, ..*call }).await
     }
 
     async fn complete_prompt(

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use resource::{
     Complete, Completion, CompletionRequest, Component, ComponentCall, ComponentKind, Context,
     Error, Facets, Interest, Json, Page, PageRequest, PromptCompletionRequest, Provider,
-    ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit, SearchRequest, Template, Uri,
-    UriRewrite, Watch,
+    ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit, SearchRequest, TaskCall,
+    Template, Uri, UriRewrite, Watch,
 };
 use tokio::time;
 
@@ -142,6 +142,17 @@ impl Relay for TimedProvider {
         match self.inner.facets().relay {
             Some(inner) => inner.call_component(ctx, call).await,
             None => Err(Error::invalid("this source has no tools or prompts")),
+        }
+    }
+
+    fn has_tasks(&self) -> bool {
+        self.inner.facets().relay.is_some_and(Relay::has_tasks)
+    }
+
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
+        match self.inner.facets().relay {
+            Some(inner) => self.with_timeout(inner.call_task(ctx, call)).await,
+            None => Err(Error::invalid("this source has no tasks")),
         }
     }
 

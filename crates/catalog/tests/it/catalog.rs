@@ -274,3 +274,25 @@ fn a_catalog_is_there_when_all_of_its_mounts_are() {
     assert!(is_there(HealthState::Ready) && is_there(HealthState::Degraded));
     assert!(!is_there(HealthState::Starting) && !is_there(HealthState::Failed));
 }
+
+#[tokio::test]
+async fn a_mount_that_goes_in_the_middle_of_its_list_is_named() {
+    let mount = |name: &str| {
+        let address = Address::Scheme { name: name.to_owned() };
+        let provider = MemoryProvider::new().text("a:1", "x").text("a:2", "x");
+        Arc::new(Mount::new(name, address, provider, terms()))
+    };
+    for rest in [vec![], vec![mount("b")]] {
+        let catalog = Catalog::new(Vec::new());
+        catalog.replace([vec![mount("a")], rest.clone()].concat());
+        let ctx = testkit::local_context();
+        let first = catalog.list(&ctx, None, &PageRequest::first(1)).await.unwrap();
+        assert!(first.absent.is_empty());
+        catalog.replace(rest.clone());
+        let ask = PageRequest::new(first.next, 10);
+        let page = catalog.list(&ctx, None, &ask).await.unwrap();
+        assert_eq!(page.items.len(), 2 * rest.len());
+        let names: Vec<&str> = page.absent.iter().map(|gap| gap.name.as_str()).collect();
+        assert_eq!(names, ["a"]);
+    }
+}

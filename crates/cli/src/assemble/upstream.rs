@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use catalog::ToolSelection;
-use client::{Client, ConnectionStatus, ServerTarget};
+use client::{Client, ConnectionStatus, RevisionChoice, ServerTarget};
 use providers::upstream::{Options, Upstream};
 use tokio::sync::watch;
 use toml::Spanned;
@@ -98,6 +98,7 @@ impl DeclaredServer<'_> {
             timeout,
             resource_timeout: reading,
             relays_requests: true,
+            revision: self.revision()?,
             supervisor: Some(OWN_PROGRAM.into()),
             ..usual
         };
@@ -109,6 +110,17 @@ impl DeclaredServer<'_> {
         let start_wait = self.settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
         let options = Options { listing_ttl: listing, poll_interval, start_wait, ..usual };
         Ok(BuiltUpstream { provider: Upstream::new(options), status })
+    }
+
+    /// The protocol revision that the settings name, or any.
+    fn revision(&self) -> Result<RevisionChoice, UpstreamFault> {
+        let Some(date) = &self.declared.revision else { return Ok(RevisionChoice::Newest) };
+        RevisionChoice::only(date.get_ref()).ok_or_else(|| {
+            let message = format!("there is no protocol revision {:?}", date.get_ref());
+            let dates: Vec<&str> = RevisionChoice::dates().collect();
+            let hint = Some(format!("one of {}", dates.join(", ")));
+            UpstreamFault::Settings(self.settings.diagnostic(date.span(), message, hint))
+        })
     }
 
     fn target(&self) -> Result<ServerTarget, UpstreamFault> {

@@ -25,6 +25,8 @@ pub(crate) struct UpstreamMount {
     pub(crate) poll: Option<TimeSpan>,
     pub(crate) prefix: Option<Spanned<bool>>,
     pub(crate) listing: Option<TimeSpan>,
+    /// The protocol revision to speak, a date; without it refdesk negotiates.
+    pub(crate) revision: Option<Spanned<String>>,
     pub(crate) tools: Option<Spanned<ToolsSetting>>,
 }
 

@@ -118,3 +118,41 @@ fn time_that_runs_out_is_told_with_the_name_of_the_mount() {
         }
     }
 }
+
+/// 9.7: what a server says of a request has its own code, words and data.
+#[test]
+fn what_a_server_says_of_a_request_is_passed_on() {
+    let folder = project();
+    for (era, way) in [(Era::Legacy, TransportKind::Pipe), (Era::Modern, TransportKind::Http)] {
+        let error = |id: &Value, code: i64, words: &str| {
+            let data = json!({ "uri": "a://x", "region": ["eu", 1.5] });
+            let error = json!({ "code": code, "message": words, "data": data });
+            json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
+        };
+        for (code, words) in [(-32602, "the region is not allowed"), (42, "quota used up")] {
+            let actor = FakeServer::start(era, way, move |asked| match asked.method {
+                "resources/read" | "completion/complete" => {
+                    FakeResponse::RawMessage(Box::new(move |id| error(id, code, words)))
+                }
+                _ => normal_response(asked),
+            });
+            let mut front = TestClient::piped(folder.path(), &(actor.mount("bad", "") + OWN));
+            for (method, params) in requests() {
+                if !matches!(method, "resources/read" | "completion/complete") {
+                    continue;
+                }
+                let error = front.request(method, params)["error"].take();
+                let told = format!("{era:?} {method}: {error}");
+                assert_eq!(
+                    (&error["code"], &error["message"]),
+                    (&json!(code), &json!(words)),
+                    "{told}"
+                );
+                assert_eq!(error["data"]["region"], json!(["eu", 1.5]), "{told}");
+                if method == "resources/read" {
+                    assert_eq!(error["data"]["uri"], "bad+a://x", "{told}");
+                }
+            }
+        }
+    }
+}

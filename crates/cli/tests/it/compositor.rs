@@ -2,7 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -202,4 +207,64 @@ fn a_server_without_prompts_offers_none_and_its_tools_stand_alone_if_ours_are_of
         "uri": "near+file:///project/README.md" } });
     let given = desk.request("tools/call", read);
     assert_eq!(given["result"]["structuredContent"]["text"], "# Project\n");
+}
+
+/// Starts a proxy to `port` that counts the bytes of the answers. Returns its own port.
+fn counting_proxy(port: u16, count: &Arc<AtomicUsize>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let own = listener.local_addr().unwrap().port();
+    let count = Arc::clone(count);
+    thread::spawn(move || {
+        for near in listener.incoming().map_while(Result::ok) {
+            let far = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            let (asked, told) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+            let (unheard, count) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&count));
+            thread::spawn(move || pass(asked, far, &unheard));
+            thread::spawn(move || pass(told, near, &count));
+        }
+    });
+    own
+}
+
+/// Passes all bytes on and counts them.
+fn pass(mut from: TcpStream, mut to: TcpStream, count: &AtomicUsize) {
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        count.fetch_add(read, Ordering::SeqCst);
+        if to.write_all(&buffer[..read]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+#[test]
+fn a_window_of_a_large_file_is_cut_where_the_file_is() {
+    const SIZE: u64 = 64 << 20;
+    let (folder, elsewhere) = (project(), project());
+    let path = elsewhere.path().join("project/large.bin");
+    fs::File::create(&path).unwrap().set_len(SIZE).unwrap();
+    let far = HttpProgram::start(elsewhere.path(), &["project"]);
+    let count = Arc::new(AtomicUsize::new(0));
+    let port = counting_proxy(far.port, &count);
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let mut desk = desk(&folder, &format!("[mounts.far]\nkind = \"upstream\"\nurl = \"{url}\"\n"));
+    let window = json!({ "offset": SIZE - 5_000, "length": 4_096 });
+    let read = |desk: &mut StdioProgram, window: &Value| {
+        let meta = json!({ "dev.refdesk/window": window });
+        let params = json!({ "uri": "far+file:///project/large.bin", "_meta": meta });
+        desk.request("resources/read", params)
+    };
+    let first = read(&mut desk, &window);
+    let first = first["result"]["contents"].get(0).unwrap_or_else(|| panic!("{first}"));
+    let bounds = &first["_meta"]["dev.refdesk/window"];
+    assert_eq!((&bounds["length"], &bounds["total"]), (&json!(4_096), &json!(SIZE)), "{bounds}");
+    assert_eq!(bounds["next"], json!(SIZE - 5_000 + 4_096));
+    let read_bytes = count.load(Ordering::SeqCst);
+    assert!(read_bytes < 1_000_000, "{read_bytes} bytes for a window of 4 KiB");
+    // Another version is told apart here as well.
+    let pinned = json!({ "offset": 0, "length": 10, "etag": "other" });
+    let changed = read(&mut desk, &pinned);
+    assert!(changed["error"]["data"]["etag"].is_string(), "{changed}");
+    assert_eq!(changed["error"]["data"]["uri"], "far+file:///project/large.bin");
 }

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -144,4 +147,129 @@ fn two_servers_of_one_uri_are_told_apart() {
             assert_eq!(front.wait_notification(UPDATED)["params"]["uri"], uri, "{era:?} {way:?}");
         }
     }
+}
+
+/// A server that has only tools and prompts reports changes of those.
+#[test]
+fn changed_tools_and_prompts_are_told_in_every_pair_of_eras() {
+    const CHANGED: [&str; 2] =
+        ["notifications/tools/list_changed", "notifications/prompts/list_changed"];
+    let pairs = ERAS.into_iter().flat_map(|era| WAYS.map(|way| (era, way)));
+    for (front_era, front_way) in pairs.clone() {
+        for (era, way) in pairs.clone() {
+            let pair = format!("{front_era:?} {front_way:?} in front of {era:?} {way:?}");
+            let folder = project();
+            let actor = FakeServer::start(era, way, |asked| match asked.method {
+                "initialize" => FakeResponse::Result(json!({
+                    "protocolVersion": "2025-11-25", "capabilities": only_components(),
+                    "serverInfo": { "name": "old", "version": "1" },
+                })),
+                "server/discover" => FakeResponse::Result(json!({
+                    "supportedVersions": ["2026-07-28"], "capabilities": only_components(),
+                })),
+                _ => FakeResponse::Error(-32601, "no such method"),
+            });
+            let mut front =
+                TestClient::start(front_era, front_way, folder.path(), &actor.mount("up", ""));
+            if front_era == Era::Modern {
+                let wishes = json!({ "toolsListChanged": true, "promptsListChanged": true });
+                assert_eq!(front.listen(&wishes), wishes, "{pair}");
+            }
+            for method in CHANGED {
+                thread::scope(|scope| {
+                    // Again and again: either subscription may open after the first one.
+                    let (received, is_received) = mpsc::channel::<()>();
+                    let actor = &actor;
+                    scope.spawn(move || {
+                        let pause = Duration::from_millis(50);
+                        while is_received.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                            actor.notify(method, &json!({}));
+                        }
+                    });
+                    front.wait_notification(method);
+                    drop(received);
+                });
+            }
+        }
+    }
+}
+
+fn only_components() -> Value {
+    json!({ "tools": { "listChanged": true }, "prompts": { "listChanged": true } })
+}
+
+/// A server of both eras whose tool and prompt tell in which they were called.
+fn dual_server() -> FakeServer {
+    FakeServer::start_dual(|asked| {
+        let era = if asked.params["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string() {
+            "modern"
+        } else {
+            "legacy"
+        };
+        match asked.method {
+            "tools/list" => {
+                let tool = json!({ "name": "era", "inputSchema": { "type": "object" } });
+                FakeResponse::Result(json!({ "tools": [tool] }))
+            }
+            "tools/call" => {
+                FakeResponse::Result(json!({ "content": [{ "type": "text", "text": era }] }))
+            }
+            _ => FakeResponse::Error(-32601, "no such method"),
+        }
+    })
+}
+
+/// 9.5: a session's call reaches a server of both eras in a session, where it can ask back.
+#[test]
+fn a_call_reaches_a_server_of_both_eras_in_the_era_of_its_client() {
+    for (front_era, expected) in [(Era::Legacy, "legacy"), (Era::Modern, "modern")] {
+        for way in WAYS {
+            let folder = project();
+            let actor = dual_server();
+            let mut front =
+                TestClient::start(front_era, way, folder.path(), &actor.mount("up", ""));
+            for _ in 0..2 {
+                let called =
+                    front.request("tools/call", json!({ "name": "up_era", "arguments": {} }));
+                assert_eq!(called["result"]["content"][0]["text"], expected, "{way:?} {called}");
+            }
+            assert_eq!(front.state_of("up")["revision"], "2026-07-28");
+            assert_eq!(actor.count("initialize"), usize::from(front_era == Era::Legacy));
+        }
+    }
+}
+
+#[test]
+fn a_revision_in_the_settings_is_the_one_that_is_spoken() {
+    for (date, expected) in [("2025-11-25", "legacy"), ("2026-07-28", "modern")] {
+        let folder = project();
+        let actor = dual_server();
+        let settings = actor.mount("up", &format!("revision = \"{date}\""));
+        let mut front =
+            TestClient::start(Era::Legacy, TransportKind::Pipe, folder.path(), &settings);
+        let called = front.request("tools/call", json!({ "name": "up_era", "arguments": {} }));
+        assert_eq!(called["result"]["content"][0]["text"], expected, "{called}");
+        assert_eq!(front.state_of("up")["revision"], date);
+        assert_eq!(actor.count("server/discover"), usize::from(expected == "modern"));
+    }
+    // The server answers with another one.
+    let (folder, actor) = (project(), dual_server());
+    let settings = actor.mount("up", "revision = \"2025-06-18\"");
+    let mut front = TestClient::piped(folder.path(), &settings);
+    assert_eq!(front.state_of("up")["state"], "failed");
+}
+
+/// A description costs no read.
+#[test]
+fn the_metadata_tool_reads_nothing_from_a_server() {
+    let folder = project();
+    let actor =
+        FakeServer::start(Era::Modern, TransportKind::Pipe, |asked| serve(Era::Modern, 1, asked));
+    let mut front = TestClient::piped(folder.path(), &actor.mount("up", ""));
+    let arguments = json!({ "uris": ["up+a://text"] });
+    let called = json!({ "name": "resources_metadata", "arguments": arguments });
+    let told = front.request("tools/call", called);
+    let row = &told["result"]["structuredContent"]["resources"][0];
+    assert_eq!(row["uri"], "up+a://text", "{told}");
+    assert_eq!(actor.count("resources/read"), 0);
 }

@@ -47,6 +47,8 @@ pub(crate) enum FakeResponse {
     RawResult(String),
     /// Sends this text instead of a response.
     Raw(&'static str),
+    /// Sends the message that this makes of the request's id.
+    RawMessage(Box<dyn Fn(&Value) -> String>),
     /// Responds with a text of this many bytes.
     Flood(u64),
     /// Closes the connection in the middle of the response.
@@ -63,6 +65,8 @@ pub(crate) struct FakeServer {
 
 pub(crate) struct FakeServerInner {
     pub(crate) era: Era,
+    /// Whether it speaks the other era too.
+    is_dual: bool,
     transport: TransportKind,
     script: FakeScript,
     state: Mutex<State>,
@@ -96,11 +100,21 @@ impl FakeServer {
         transport: TransportKind,
         act: impl Fn(&FakeRequest<'_>) -> FakeResponse + Send + Sync + 'static,
     ) -> Self {
+        Self::start_any(era, false, transport, Box::new(act))
+    }
+
+    /// A server of both eras over HTTP.
+    pub(crate) fn start_dual(
+        act: impl Fn(&FakeRequest<'_>) -> FakeResponse + Send + Sync + 'static,
+    ) -> Self {
+        Self::start_any(Era::Modern, true, TransportKind::Http, Box::new(act))
+    }
+
+    fn start_any(era: Era, is_dual: bool, transport: TransportKind, script: FakeScript) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (state, changed) = Default::default();
-        let inner =
-            Arc::new(FakeServerInner { era, transport, script: Box::new(act), state, changed });
+        let inner = Arc::new(FakeServerInner { era, is_dual, transport, script, state, changed });
         let playing = Arc::clone(&inner);
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -206,6 +220,11 @@ impl FakeServerInner {
         assert!(!waited.timed_out(), "waited for {what}, saw {:?}", state.seen);
     }
 
+    /// Whether the server speaks `era`.
+    pub(crate) fn speaks(&self, era: Era) -> bool {
+        self.is_dual || self.era == era
+    }
+
     /// Records a request; returns how many of this method came before.
     pub(crate) fn record(&self, method: &str) -> usize {
         let mut state = self.state();
@@ -235,12 +254,7 @@ impl FakeServerInner {
             self.wait_until("an open door", |state| !state.is_closed);
         }
         let turn = self.record(method);
-        let era = if message["params"]["_meta"][REVISION].is_string() {
-            Era::Modern
-        } else {
-            Era::Legacy
-        };
-        if era != self.era {
+        if !self.speaks(era_of(message)) {
             return FakeResponse::Error(-32601, "another era");
         }
         let deed = (self.script)(&FakeRequest { method, params: &message["params"], turn });
@@ -318,6 +332,7 @@ impl FakeServerInner {
                 write!(out, r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)?;
             }
             FakeResponse::Raw(words) => write!(out, "{words}")?,
+            FakeResponse::RawMessage(message) => write!(out, "{}", message(id))?,
             FakeResponse::Flood(size) => {
                 let uri = &message["params"]["uri"];
                 let head = r#""result":{"resultType":"complete","contents":[{"uri":"#;
@@ -334,6 +349,12 @@ impl FakeServerInner {
         }
         Ok(())
     }
+}
+
+/// The era of a request.
+pub(crate) fn era_of(message: &Value) -> Era {
+    let is_modern = message["params"]["_meta"][REVISION].is_string();
+    if is_modern { Era::Modern } else { Era::Legacy }
 }
 
 fn capabilities() -> Value {

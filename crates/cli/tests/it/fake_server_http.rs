@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::fake_server::{Era, FakeResponse, FakeServerInner};
+use crate::fake_server::{Era, FakeResponse, FakeServerInner, era_of};
 
 impl FakeServerInner {
     pub(crate) fn serve_http(&self, stream: &TcpStream) {
@@ -22,11 +22,13 @@ impl FakeServerInner {
                 !state.session_lost && session == Some(&format!("s{}", state.sessions))
             };
             let is_opening = method == "initialize" || method == "server/discover";
-            let done = if self.era == Era::Legacy && !is_opening && !is_known() {
+            let needs_session = self.speaks(Era::Legacy)
+                && (self.era == Era::Legacy || era_of(&message) == Era::Legacy);
+            let done = if needs_session && !is_opening && !is_known() {
                 self.record("forgotten");
                 write_empty(out, "404 Not Found")
-            } else if verb == "GET" && self.era == Era::Legacy
-                || method == "subscriptions/listen" && self.era == Era::Modern
+            } else if verb == "GET" && self.speaks(Era::Legacy)
+                || method == "subscriptions/listen" && self.speaks(Era::Modern)
             {
                 let _ = write_head(
                     out,
@@ -91,7 +93,7 @@ impl FakeServerInner {
                 let length = bytes.len();
                 let mut fields =
                     format!("content-type: application/json\r\ncontent-length: {length}");
-                if message["method"] == "initialize" && self.era == Era::Legacy {
+                if message["method"] == "initialize" && self.speaks(Era::Legacy) {
                     let mut state = self.state();
                     state.sessions += 1;
                     state.session_lost = false;

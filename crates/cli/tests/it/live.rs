@@ -390,7 +390,7 @@ fn a_declared_resource_is_heard_of_when_its_file_changes() {
     let mut listener = StreamClient::open(&desk, &wishes);
     let ack = listener.next().unwrap();
     let granted = &ack["params"]["notifications"]["resourceSubscriptions"];
-    assert_eq!(*granted, json!(["note://readme"]), "a resource that cannot change is not granted");
+    assert_eq!(*granted, json!(["note://fixed", "note://readme"]), "a text changes by an edit");
     fs::write(folder.path().join("project/README.md"), "# New").unwrap();
     assert_eq!(listener.uri(), "note://readme");
     assert_eq!(text_of(&desk, "note://readme"), "# New");

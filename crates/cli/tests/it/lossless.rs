@@ -67,21 +67,31 @@ fn serve(extra: &ExtraMembers, request: &FakeRequest<'_>) -> FakeResponse {
     match request.method {
         "resources/list" => {
             let one = json!({ "uri": "a://one", "name": "n", "_meta": meta, "annotations": deep });
-            FakeResponse::Result(json!({ "resources": [with(one, beside)] }))
+            let result = json!({ "resources": [with(one, beside)], "_meta": meta });
+            FakeResponse::Result(with(result, beside))
         }
         "resources/templates/list" => {
             let one = json!({ "uriTemplate": "a://{x}", "name": "n", "_meta": meta });
-            FakeResponse::Result(json!({ "resourceTemplates": [with(one, beside)] }))
+            let result = json!({ "resourceTemplates": [with(one, beside)], "_meta": meta });
+            FakeResponse::Result(with(result, beside))
         }
         "resources/read" => {
             let blob = base64_simd::STANDARD.encode_to_string(blob);
             let one = json!({ "uri": "a://one", "blob": blob, "_meta": meta });
-            FakeResponse::Result(json!({ "contents": [with(one, beside)] }))
+            let result = json!({ "contents": [with(one, beside)], "_meta": meta });
+            FakeResponse::Result(with(result, beside))
         }
         "tools/list" => {
             let schema = with(json!({ "type": "object" }), deep.as_object().unwrap());
             let tool = json!({ "name": "echo", "inputSchema": schema, "_meta": meta });
-            FakeResponse::Result(json!({ "tools": [with(tool, beside)] }))
+            FakeResponse::Result(with(
+                json!({ "tools": [with(tool, beside)], "_meta": meta }),
+                beside,
+            ))
+        }
+        "completion/complete" => {
+            let result = json!({ "completion": { "values": ["v"] }, "_meta": meta });
+            FakeResponse::Result(with(result, beside))
         }
         "tools/call" => {
             let block = with(json!({ "type": "text", "text": "t", "_meta": meta }), beside);
@@ -123,9 +133,15 @@ fn members_that_nobody_knows_come_out_as_they_were_written() {
 
 fn compare(client: &mut TestClient, extra: &ExtraMembers) {
     let mut ask = |method: &str, params: Value| client.request(method, params)["result"].clone();
-    let one = ask("resources/list", json!({}))["resources"][0].clone();
-    let template = ask("resources/templates/list", json!({}))["resourceTemplates"][0].clone();
-    let read = ask("resources/read", json!({ "uri": "up+a://one" }))["contents"][0].clone();
+    let resources = ask("resources/list", json!({}));
+    let templates = ask("resources/templates/list", json!({}));
+    let contents = ask("resources/read", json!({ "uri": "up+a://one" }));
+    let reference = json!({ "type": "ref/resource", "uri": "up+a://{x}" });
+    let argument = json!({ "name": "x", "value": "" });
+    let completed = ask("completion/complete", json!({ "ref": reference, "argument": argument }));
+    let one = resources["resources"][0].clone();
+    let template = templates["resourceTemplates"][0].clone();
+    let read = contents["contents"][0].clone();
     let listed = ask("tools/list", json!({}));
     // Our own tools come first.
     let tool = listed["tools"].as_array().and_then(|tools| tools.last()).unwrap().clone();
@@ -136,6 +152,11 @@ fn compare(client: &mut TestClient, extra: &ExtraMembers) {
         (&read, "contents"),
         (&tool, "a tool"),
         (&called, "a result"),
+        (&resources, "a list of resources"),
+        (&templates, "a list of templates"),
+        (&contents, "a read"),
+        (&completed, "a completion"),
+        (&listed, "a list of tools"),
         (&called["content"][0], "a block"),
     ];
     for (came, where_) in places {

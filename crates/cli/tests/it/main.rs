@@ -32,6 +32,7 @@ mod slow_start;
 mod spoilers;
 mod state_files;
 mod states;
+mod tasks;
 mod test_client;
 mod tool_selection;
 mod torn_reads;

@@ -131,20 +131,29 @@ impl TestClient {
             return;
         }
         let wishes = json!({ "resourceSubscriptions": uris, "resourcesListChanged": true });
-        let params = json!({ "notifications": wishes });
+        let granted = self.listen(&wishes);
+        assert_eq!(granted["resourcesListChanged"], true, "{granted}");
+        let count = granted["resourceSubscriptions"].as_array().map_or(0, Vec::len);
+        assert_eq!(count, uris.len(), "{granted}");
+    }
+
+    /// Opens a stream of the notifications `wishes`; returns those that are granted.
+    pub(crate) fn listen(&mut self, wishes: &Value) -> Value {
+        self.listen_with(json!({ "notifications": wishes }))
+    }
+
+    /// The same, with these parameters.
+    pub(crate) fn listen_with(&mut self, params: Value) -> Value {
         if let ClientTransport::Pipe(_) = self.transport {
             self.send_request("subscriptions/listen", params);
         } else {
             let message = self.message("subscriptions/listen", params);
             let stream = BufReader::new(self.post(&message));
-            let ClientTransport::Http { streams, .. } = &mut self.transport else { return };
-            streams.push(stream);
+            if let ClientTransport::Http { streams, .. } = &mut self.transport {
+                streams.push(stream);
+            }
         }
-        let ack = self.next_notification();
-        let granted = &ack["params"]["notifications"];
-        assert_eq!(granted["resourcesListChanged"], true, "{ack}");
-        let granted = granted["resourceSubscriptions"].as_array().map_or(0, Vec::len);
-        assert_eq!(granted, uris.len(), "{ack}");
+        self.next_notification()["params"]["notifications"].take()
     }
 
     /// Waits for the next notification.
@@ -219,8 +228,10 @@ impl TestClient {
         if self.era == Era::Modern {
             let method = message["method"].as_str().unwrap();
             heading = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
-            if let Some(uri) = message["params"]["uri"].as_str() {
-                heading += &format!("Mcp-Name: {uri}\r\n");
+            let params = &message["params"];
+            let named = ["uri", "name", "taskId"].map(|member| params[member].as_str());
+            if let Some(name) = named.into_iter().flatten().next() {
+                heading += &format!("Mcp-Name: {name}\r\n");
             }
         }
         let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).unwrap();

@@ -4,7 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::fake_server::{Era, TransportKind};
 use crate::program::{StdioProgram, project, refdesk};
+use crate::test_client::TestClient;
 
 const MAIN: &str = "file:///project/src/main.rs";
 const OWN: &str = "refdesk://subscriptions";
@@ -68,4 +70,26 @@ fn one_subscription_tells_of_all() {
     assert_eq!(heard[0]["result"]["structuredContent"]["watching"], json!([MAIN]));
     assert_eq!(heard[1]["params"], json!({ "uri": OWN }));
     assert!(desk.close().0);
+}
+
+/// A text of the settings changes with the settings.
+#[test]
+fn a_subscriber_to_a_declared_text_hears_of_an_edit_of_the_settings() {
+    let settings = |text: &str| {
+        format!(
+            "[mounts.notes]\nkind = \"static\"\n[[mounts.notes.resources]]\n\
+             uri = \"note://a\"\nname = \"a\"\ntext = \"{text}\"\n"
+        )
+    };
+    for era in [Era::Legacy, Era::Modern] {
+        let folder = project();
+        let mut front =
+            TestClient::start(era, TransportKind::Pipe, folder.path(), &settings("one"));
+        assert_eq!(front.text_of("note://a"), "one");
+        front.subscribe(&["note://a"]);
+        fs::write(folder.path().join("refdesk.toml"), settings("two")).unwrap();
+        let told = front.wait_notification("notifications/resources/updated");
+        assert_eq!(told["params"]["uri"], "note://a");
+        assert_eq!(front.text_of("note://a"), "two");
+    }
 }

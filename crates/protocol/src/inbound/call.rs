@@ -3,12 +3,13 @@
 //! Decodes and validates a whole request before the server acts on it.
 
 mod completion;
+mod method;
 mod window;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use resource::{ComponentKind, Json, Uri};
+use resource::{ComponentKind, Json, TaskAction, Uri};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -20,6 +21,7 @@ use crate::json::raw_object::parse_object;
 use crate::log_level::LogLevel;
 use crate::outbound::input_request;
 use crate::revision::Revision;
+pub use method::{Method, NameHeaderRule};
 pub use window::{WindowExtent, WindowRequest};
 
 /// A decoded client request.
@@ -103,6 +105,15 @@ pub enum Call {
         /// The parameters, as the client wrote them.
         params: Json,
     },
+    /// Gets, updates or cancels a task.
+    Task {
+        /// What to do.
+        action: TaskAction,
+        /// The id of the task, as this server gave it to the client.
+        task: String,
+        /// The parameters, as the client wrote them.
+        params: Json,
+    },
     /// Completes an argument of a prompt.
     CompletePrompt {
         /// The prompt.
@@ -125,130 +136,6 @@ pub enum Call {
         /// Variables that already have a value.
         settled: BTreeMap<String, String>,
     },
-}
-
-/// The methods that we serve in at least one revision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// `initialize`
-    Initialize,
-    /// `ping`
-    Ping,
-    /// `server/discover`
-    Discover,
-    /// `logging/setLevel`
-    SetLogLevel,
-    /// `resources/list`
-    List,
-    /// `resources/directory/read`
-    ReadDirectory,
-    /// `resources/templates/list`
-    ListTemplates,
-    /// `resources/read`
-    Read,
-    /// `resources/metadata`
-    Metadata,
-    /// `resources/subscribe`
-    Subscribe,
-    /// `resources/unsubscribe`
-    Unsubscribe,
-    /// `completion/complete`
-    Complete,
-    /// `subscriptions/listen`
-    Listen,
-    /// `tools/list` and `prompts/list`
-    ListComponents(ComponentKind),
-    /// `tools/call` and `prompts/get`
-    InvokeComponent(ComponentKind),
-}
-
-/// Whether the `Mcp-Name` header must repeat the name or URI in the parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameHeaderRule {
-    /// The header is required and must match.
-    Required,
-    /// The header is optional and must match if present.
-    Optional,
-    /// The method ignores the header.
-    Ignored,
-}
-
-impl Method {
-    /// The method called `name`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "initialize" => Self::Initialize,
-            "ping" => Self::Ping,
-            "server/discover" => Self::Discover,
-            "logging/setLevel" => Self::SetLogLevel,
-            "resources/list" => Self::List,
-            "resources/directory/read" => Self::ReadDirectory,
-            "resources/templates/list" => Self::ListTemplates,
-            "resources/read" => Self::Read,
-            "resources/metadata" => Self::Metadata,
-            "resources/subscribe" => Self::Subscribe,
-            "resources/unsubscribe" => Self::Unsubscribe,
-            "completion/complete" => Self::Complete,
-            "subscriptions/listen" => Self::Listen,
-            "tools/list" => Self::ListComponents(ComponentKind::Tool),
-            "tools/call" => Self::InvokeComponent(ComponentKind::Tool),
-            "prompts/list" => Self::ListComponents(ComponentKind::Prompt),
-            "prompts/get" => Self::InvokeComponent(ComponentKind::Prompt),
-            _ => return None,
-        })
-    }
-
-    /// True if we serve this method in `revision`.
-    pub fn is_served_in(self, revision: Revision) -> bool {
-        match self {
-            Self::Initialize
-            | Self::Ping
-            | Self::SetLogLevel
-            | Self::Subscribe
-            | Self::Unsubscribe => revision.has_handshake(),
-            Self::Discover | Self::Listen => !revision.has_handshake(),
-            Self::List
-            | Self::ReadDirectory
-            | Self::ListTemplates
-            | Self::Read
-            | Self::Metadata
-            | Self::Complete
-            | Self::ListComponents(_)
-            | Self::InvokeComponent(_) => true,
-        }
-    }
-
-    /// True if only stateless requests (no handshake) can call it.
-    pub fn is_stateless_only(self) -> bool {
-        matches!(self, Self::Discover | Self::Listen)
-    }
-
-    /// True if the method starts or ends a subscription.
-    pub fn is_subscription(self) -> bool {
-        matches!(self, Self::Subscribe | Self::Unsubscribe | Self::Listen)
-    }
-
-    /// Tool or prompt, if the method handles one of these.
-    pub fn component(self) -> Option<ComponentKind> {
-        match self {
-            Self::ListComponents(offer) | Self::InvokeComponent(offer) => Some(offer),
-            _ => None,
-        }
-    }
-
-    /// True if it belongs to SEP-2093 or a related extension, not to core MCP.
-    pub fn is_extension(self) -> bool {
-        matches!(self, Self::Metadata | Self::ReadDirectory)
-    }
-
-    /// Whether `Mcp-Name` must repeat the name or URI in the parameters.
-    pub fn name_header_rule(self) -> NameHeaderRule {
-        match self {
-            Self::Read | Self::InvokeComponent(_) => NameHeaderRule::Required,
-            Self::Metadata | Self::ReadDirectory | Self::List => NameHeaderRule::Optional,
-            _ => NameHeaderRule::Ignored,
-        }
-    }
 }
 
 /// A notification from a client, as far as the server acts on it.
@@ -321,9 +208,20 @@ impl Call {
                 let params = params.map_or("{}", RawValue::get).into();
                 Self::InvokeComponent { component: offer, name: meta.component_name(most)?, params }
             }
+            Method::Task(action) => {
+                meta.require_tasks()?;
+                let params = params.map_or("{}", RawValue::get).into();
+                Self::Task { action, task: meta.required_task_id()?, params }
+            }
             Method::Subscribe => Self::Subscribe { uri: uri()? },
             Method::Unsubscribe => Self::Unsubscribe { uri: uri()? },
-            Method::Listen => Self::Listen(ListenFilter::decode(params, most)?),
+            Method::Listen => {
+                let filter = ListenFilter::decode(params, most)?;
+                if !filter.tasks.is_empty() {
+                    meta.require_tasks()?;
+                }
+                Self::Listen(filter)
+            }
         })
     }
 

@@ -1,6 +1,6 @@
 //! The filter of `subscriptions/listen`: which notifications a client asks for and is granted.
 //!
-//! Bounded: at most 65,536 resource URIs per request; longer lists are cut.
+//! Bounded: at most 65,536 resource URIs and 64 tasks per request; longer lists are cut.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -23,11 +23,15 @@ pub struct ListenFilter {
     pub component_lists: Vec<ComponentKind>,
     /// Resources whose updates are wanted, without duplicates.
     pub resources: Vec<Uri>,
+    /// Ids of tasks whose states are wanted (SEP-2663).
+    pub tasks: Vec<String>,
 }
 
 impl ListenFilter {
     /// How many resources of one request count; the rest are ignored.
     const MAX_URIS: usize = 65_536;
+    /// How many tasks of one request count; the rest are ignored.
+    const MAX_TASKS: usize = 64;
 
     /// Decodes the parameters of `subscriptions/listen`. Ignores kinds it does not know, and URIs
     /// that are invalid or longer than `most` bytes.
@@ -48,6 +52,8 @@ impl ListenFilter {
             prompts_list_changed: Option<bool>,
             #[serde(borrow, default)]
             resource_subscriptions: Option<&'a RawValue>,
+            #[serde(default)]
+            task_ids: Option<Vec<String>>,
         }
         let bad = |flaw| Refusal::invalid_params(format!("params: {flaw}"));
         let params = params.map_or("{}", RawValue::get);
@@ -73,7 +79,9 @@ impl ListenFilter {
         let offers = offers.iter().filter(|(_, asked)| *asked == Some(true));
         let offers = offers.map(|(offer, _)| *offer).collect();
         let lists = notifications.resources_list_changed.unwrap_or(false);
-        Ok(Self { resource_list: lists, component_lists: offers, resources })
+        let mut tasks = notifications.task_ids.unwrap_or_default();
+        tasks.truncate(Self::MAX_TASKS);
+        Ok(Self { resource_list: lists, component_lists: offers, resources, tasks })
     }
 }
 
@@ -128,6 +136,8 @@ impl Serialize for ListenFilter {
             prompts_list_changed: bool,
             #[serde(skip_serializing_if = "Vec::is_empty")]
             resource_subscriptions: Vec<&'a str>,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            task_ids: &'a [String],
         }
         let resources = self.resources.iter().map(Uri::as_str).collect();
         let granted = GrantedKinds {
@@ -135,6 +145,7 @@ impl Serialize for ListenFilter {
             tools_list_changed: self.component_lists.contains(&ComponentKind::Tool),
             prompts_list_changed: self.component_lists.contains(&ComponentKind::Prompt),
             resource_subscriptions: resources,
+            task_ids: &self.tasks,
         };
         granted.serialize(serializer)
     }

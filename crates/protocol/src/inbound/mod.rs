@@ -1,6 +1,7 @@
 //! What MCP clients send this server, and what it sends back.
 
 pub mod call;
+pub(crate) mod common_members;
 pub mod listen_filter;
 pub mod notice;
 pub mod refusal;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resource::{ComponentKind, MemberPlace, ProgressStep, UnknownMembers, Uri};
+use resource::{ComponentKind, Json, MemberPlace, ProgressStep, UnknownMembers, Uri};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -10,7 +10,7 @@ use crate::inbound::listen_filter::ListenFilter;
 use crate::inbound::shape::unknown_members::UnknownMembersShape;
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
-use crate::json::raw_object::parse_members;
+use crate::json::raw_object::{ObjectWriter, members_of, parse_members};
 use crate::json::sanitize::sanitize_json;
 
 /// A notification to a client.
@@ -33,6 +33,8 @@ pub enum Notice {
     ListChanged,
     /// The list of tools or prompts changed.
     ComponentsChanged(ComponentKind),
+    /// The state of a task, as `tasks/get` returns it (SEP-2663).
+    Task(Json),
 }
 
 #[derive(Serialize)]
@@ -168,6 +170,7 @@ impl Notice {
                 };
                 ("notifications/resources/updated", told)
             }
+            Self::Task(state) => return encode_task_notice(state, subscription),
             Self::ComponentsChanged(ComponentKind::Tool) => (
                 "notifications/tools/list_changed",
                 NoticeParams { meta: tag, members: words, ..NoticeParams::default() },
@@ -184,6 +187,29 @@ impl Notice {
         let says_something = told.meta.is_some() || told.uri.is_some() || !told.members.is_empty();
         encode_notification(method, says_something.then_some(told))
     }
+}
+
+/// The state of a task as a notification: without the members that make it a result.
+fn encode_task_notice(state: &Json, subscription: Option<&RequestId>) -> Outgoing {
+    let state = sanitize_json(state.as_str());
+    let mut params = ObjectWriter::new();
+    for (name, raw) in members_of(&state) {
+        if !matches!(&*name, "resultType" | "_meta") {
+            params.put_raw(&name, raw.get());
+        }
+    }
+    if let Some(id) = subscription {
+        let mut written = Vec::new();
+        id.write(&mut written);
+        let mut meta = ObjectWriter::new();
+        meta.put_raw(META_SUBSCRIPTION_ID, &String::from_utf8_lossy(&written));
+        params.put_raw("_meta", &meta.finish());
+    }
+    let mut out = ObjectWriter::new();
+    out.put_string("jsonrpc", "2.0");
+    out.put_string("method", "notifications/tasks");
+    out.put_raw("params", &params.finish());
+    Outgoing::from_bytes(out.finish())
 }
 
 fn encode_notification(method: &'static str, params: Option<impl Serialize>) -> Outgoing {

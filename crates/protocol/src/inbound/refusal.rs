@@ -2,7 +2,7 @@
 //!
 //! Every error code that refdesk sends is defined in this file.
 
-use resource::{Error, ErrorKind, Json, UpstreamError};
+use resource::{Error, ErrorKind, Json, UpstreamError, Uri};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
 use crate::json::sanitize::sanitize_json;
+use crate::outbound::task::TASKS_EXTENSION;
+use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use crate::revision::{Dialect, Revision};
 
 /// A JSON-RPC error as the client receives it.
@@ -49,7 +51,7 @@ impl Refusal {
     /// message says nothing else.
     pub fn from_error(error: &Error, dialect: Dialect, trace: &str) -> Self {
         if let Some(said) = &error.upstream {
-            return Self::from_upstream(said, dialect);
+            return Self::from_upstream(said, error.uri.as_ref(), dialect);
         }
         let code = match error.kind {
             ErrorKind::NotFound | ErrorKind::Denied => not_found_code(dialect),
@@ -78,8 +80,9 @@ impl Refusal {
         Self { data, ..Self::new(code, message) }
     }
 
-    /// Relays an upstream server's error, with a code that the client's revision defines.
-    fn from_upstream(upstream: &UpstreamError, dialect: Dialect) -> Self {
+    /// Relays an upstream server's error, with a code that the client's revision defines. A `uri`
+    /// in its data becomes `uri`, under which the client knows the resource.
+    fn from_upstream(upstream: &UpstreamError, uri: Option<&Uri>, dialect: Dialect) -> Self {
         let code = match ErrorCode(upstream.code) {
             ErrorCode::RESOURCE_NOT_FOUND => not_found_code(dialect),
             ErrorCode::MISSING_CAPABILITY if !dialect.revision.asks_back() => {
@@ -93,7 +96,12 @@ impl Refusal {
             }
             code => code,
         };
-        let data = upstream.data.clone().map(ErrorData::FromUpstream);
+        let public = |_: &str| uri.map(|uri| uri.as_str().to_owned());
+        let data = upstream
+            .data
+            .as_ref()
+            .map(|data| rewrite_uris(data.as_str(), UriLocation::ErrorData, &public))
+            .map(ErrorData::FromUpstream);
         Self { data, ..Self::new(code, upstream.message.clone()) }
     }
 
@@ -151,6 +159,14 @@ impl Refusal {
     /// -32020: an HTTP header contradicts the body.
     pub fn header_mismatch(why: String) -> Self {
         Self::new(ErrorCode::HEADER_MISMATCH, why)
+    }
+
+    /// -32021: the client must declare tasks for a request about one (SEP-2663).
+    pub fn missing_tasks() -> Self {
+        let required = json!({ "extensions": { TASKS_EXTENSION: {} } });
+        let data = Some(ErrorData::Own(json!({ "requiredCapabilities": required })));
+        let words = "requests about tasks need the client capability for tasks".to_owned();
+        Self { data, ..Self::new(ErrorCode::MISSING_CAPABILITY, words) }
     }
 
     /// -32022: refdesk does not speak this revision without a handshake.

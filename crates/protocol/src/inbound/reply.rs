@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use resource::{
-    Absence, CacheScope, Completion, Component, ComponentKind, Freshness, Json, Page, Part,
-    Resource, Template,
+    Completion, Component, ComponentKind, Freshness, Json, Page, Part, Resource, Template,
+    UnknownMembers,
 };
 use serde::Serialize;
 
+use crate::inbound::common_members::CommonMembers;
 use crate::inbound::row_cache::RowCache;
 use crate::inbound::shape::capabilities::{ServerCapabilities, ServerFeatures};
 use crate::inbound::shape::resource::ResourceShape;
@@ -33,8 +34,9 @@ pub enum Reply {
     Resources(ReplyPage<Resource>),
     /// A page of templates.
     Templates(ReplyPage<Template>),
-    /// The content of a resource.
-    Read(Vec<Part>, Freshness),
+    /// The content of a resource, how long the client may cache it, and what an upstream server
+    /// sent along.
+    Read(Vec<Part>, Freshness, UnknownMembers),
     /// The description of a resource.
     Metadata(Arc<Resource>, Freshness),
     /// Completion values.
@@ -74,42 +76,6 @@ pub struct ServerInfo {
     pub version: &'static str,
 }
 
-/// The members that every result may have, in revisions that define them.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CommonMembers<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_type: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ttl_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_scope: Option<&'static str>,
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<ResultMeta<'a>>,
-}
-
-#[derive(Default, Serialize)]
-struct ResultMeta<'a> {
-    #[serde(
-        rename = "io.modelcontextprotocol/serverInfo",
-        skip_serializing_if = "Option::is_none"
-    )]
-    server: Option<ServerInfo>,
-    #[serde(rename = "dev.refdesk/absent", skip_serializing_if = "Option::is_none")]
-    absent: Option<Vec<AbsenceShape<'a>>>,
-    #[serde(
-        rename = "io.modelcontextprotocol/subscriptionId",
-        skip_serializing_if = "Option::is_none"
-    )]
-    subscription: Option<&'a RequestId>,
-}
-
-#[derive(Serialize)]
-struct AbsenceShape<'a> {
-    what: &'a str,
-    why: &'a str,
-}
-
 impl Reply {
     /// Encodes the response to the request `id`.
     pub fn encode(
@@ -124,8 +90,10 @@ impl Reply {
         id.write(&mut head);
         head.extend_from_slice(b",\"result\":");
         match self {
-            Self::Read(parts, freshness) => {
-                encode_read(parts, freshness, dialect, info, head).for_request(id)
+            Self::Read(parts, freshness, extra) => {
+                let common = CommonMembers::new(Some(freshness), &[], dialect, info)
+                    .with_extra(&extra, dialect);
+                encode_read(parts, &common, dialect, head).for_request(id)
             }
             Self::Resources(listing) => {
                 let rows = rows.rows_json(&listing.page.items, dialect);
@@ -154,7 +122,7 @@ impl Reply {
             }
             Self::ListenEnded => {
                 let mut common = CommonMembers::new(None, &[], dialect, info);
-                common.meta.get_or_insert_default().subscription = Some(id);
+                common.set_subscription(id);
                 write_json(&mut head, &common);
                 head.push(b'}');
                 Outgoing::from_bytes(head)
@@ -203,7 +171,7 @@ impl Reply {
                         total: completion.total,
                         has_more: completion.total > completion.values.len(),
                     },
-                    common: plain(),
+                    common: plain().with_extra(&completion.extra, dialect),
                 },
             ),
             Self::Read(..)
@@ -222,14 +190,13 @@ fn write_json(into: &mut Vec<u8>, value: &impl Serialize) {
 
 fn encode_read(
     parts: Vec<Part>,
-    freshness: Freshness,
+    common: &CommonMembers<'_>,
     dialect: Dialect,
-    info: ServerInfo,
     mut head: Vec<u8>,
 ) -> Outgoing {
     let mut message = Outgoing::default();
     // The common members come first, so that the bodies can be streamed last.
-    write_json(&mut head, &CommonMembers::new(Some(freshness), &[], dialect, info));
+    write_json(&mut head, common);
     reopen_object(&mut head);
     head.extend_from_slice(b"\"contents\":[");
     let mut tail = contents::push_contents(parts, dialect, head, &mut message);
@@ -302,40 +269,6 @@ struct CompletionValues<'a> {
     values: &'a [String],
     total: usize,
     has_more: bool,
-}
-
-impl<'a> CommonMembers<'a> {
-    fn for_page<T>(page: &'a Page<T>, dialect: Dialect, info: ServerInfo) -> Self {
-        Self::new(Some(page.freshness), &page.absent, dialect, info)
-    }
-
-    fn new(
-        freshness: Option<Freshness>,
-        absent: &'a [Absence],
-        dialect: Dialect,
-        info: ServerInfo,
-    ) -> Self {
-        let revision = dialect.revision;
-        let kept = freshness.filter(|_| revision.names_cache_terms());
-        let server = revision.signs_results().then_some(info);
-        let absent = (!absent.is_empty()).then(|| {
-            absent.iter().map(|gap| AbsenceShape { what: &gap.name, why: &gap.reason }).collect()
-        });
-        let meta = (server.is_some() || absent.is_some()).then_some(ResultMeta {
-            server,
-            absent,
-            subscription: None,
-        });
-        Self {
-            result_type: revision.tags_results().then_some("complete"),
-            ttl_ms: kept.map(|kept| u64::try_from(kept.ttl.as_millis()).unwrap_or(u64::MAX)),
-            cache_scope: kept.map(|kept| match kept.scope {
-                CacheScope::Public => "public",
-                CacheScope::Private => "private",
-            }),
-            meta,
-        }
-    }
 }
 
 fn initialize_reply(

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::inbound::refusal::Refusal;
 use crate::json::frame::{RequestId, present};
 use crate::log_level::LogLevel;
+use crate::outbound::task::TASKS_EXTENSION;
 use crate::revision::Revision;
 
 /// Name of the extension for SEP-2093, until the SEP has an official one.
@@ -50,6 +51,9 @@ pub struct RequestMeta<'a> {
     /// `name` of the parameters, of any type.
     #[serde(skip)]
     name: Option<&'a RawValue>,
+    /// `taskId` of the parameters, of any type.
+    #[serde(skip)]
+    task: Option<&'a RawValue>,
     /// `cursor` of the parameters, of any type.
     #[serde(skip)]
     cursor: Option<&'a RawValue>,
@@ -66,6 +70,8 @@ struct RequestParams<'a> {
     uri: Option<&'a RawValue>,
     #[serde(borrow, default)]
     name: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "taskId")]
+    task: Option<&'a RawValue>,
     #[serde(borrow, default)]
     cursor: Option<&'a RawValue>,
     #[serde(default, rename = "inputResponses")]
@@ -82,9 +88,9 @@ impl<'a> RequestMeta<'a> {
         };
         let params: RequestParams<'_> = serde_json::from_str(raw.get())
             .map_err(|flaw| Refusal::invalid_params(format!("params: {flaw}")))?;
-        let RequestParams { meta, uri, name, cursor, responses, state } = params;
-        let replies = responses.is_some() || state.is_some();
-        Ok(Self { uri, name, cursor, has_input_response: replies, ..meta.unwrap_or_default() })
+        let RequestParams { meta, uri, name, task, cursor, responses, state } = params;
+        let has_input_response = responses.is_some() || state.is_some();
+        Ok(Self { uri, name, task, cursor, has_input_response, ..meta.unwrap_or_default() })
     }
 
     /// `uri` of the parameters, if it is a string.
@@ -95,6 +101,23 @@ impl<'a> RequestMeta<'a> {
     /// `name` of the parameters (a tool or prompt), if it is a string.
     pub fn name(&self) -> Option<Cow<'a, str>> {
         parse_text(self.name?)
+    }
+
+    /// `taskId` of the parameters, if it is a string.
+    pub fn task_id(&self) -> Option<Cow<'a, str>> {
+        parse_text(self.task?)
+    }
+
+    /// `taskId` of the parameters, required.
+    pub(crate) fn required_task_id(&self) -> Result<String, Refusal> {
+        let missing = || Refusal::invalid_params("taskId: missing, or not a string".to_owned());
+        self.task_id().map(Cow::into_owned).ok_or_else(missing)
+    }
+
+    /// Refuses a client that does not declare tasks for this request (SEP-2663).
+    pub(crate) fn require_tasks(&self) -> Result<(), Refusal> {
+        let declares = self.capabilities.is_some_and(|raw| declares(raw, TASKS_EXTENSION));
+        declares.then_some(()).ok_or_else(Refusal::missing_tasks)
     }
 
     /// `name` of the parameters, required, of at most `most` bytes.
@@ -208,6 +231,11 @@ pub(crate) fn name_in(client_info: &RawValue) -> Option<Cow<'_, str>> {
 
 /// True if these client capabilities declare SEP-2093.
 pub(crate) fn declares_sep2093(capabilities: &RawValue) -> bool {
+    declares(capabilities, SEP2093_EXTENSION)
+}
+
+/// True if these client capabilities declare `extension`.
+fn declares(capabilities: &RawValue, extension: &str) -> bool {
     #[derive(Deserialize)]
     struct DeclaredExtensions<'a> {
         #[serde(borrow)]
@@ -217,7 +245,7 @@ pub(crate) fn declares_sep2093(capabilities: &RawValue) -> bool {
     }
     let names = |raw: &RawValue| {
         serde_json::from_str::<BTreeMap<Cow<'_, str>, IgnoredAny>>(raw.get())
-            .is_ok_and(|declared| declared.contains_key(SEP2093_EXTENSION))
+            .is_ok_and(|declared| declared.contains_key(extension))
     };
     serde_json::from_str::<DeclaredExtensions<'_>>(capabilities.get()).is_ok_and(|declared| {
         [declared.extensions, declared.experimental].into_iter().flatten().any(names)

@@ -95,7 +95,7 @@ pub(crate) fn members_of(json: &str) -> RawMembers<'_> {
 }
 
 #[derive(Deserialize)]
-struct JsonString<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct JsonString<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// The elements of an array; empty if `raw` is no array.
 pub(crate) fn parse_elements(raw: &RawValue) -> Vec<&RawValue> {

@@ -69,7 +69,7 @@ pub fn call_params(
 /// MCP 2026-07-28, capabilities: a server may send requests for every capability that `_meta`
 /// declares, so `_meta` declares only those that refdesk relays. For a caller that declared its
 /// capabilities and log level in a handshake, each request repeats them here.
-fn call_meta(
+pub(crate) fn call_meta(
     raw: Option<&RawValue>,
     caller: Option<&dyn Caller>,
 ) -> Result<String, MalformedMessage> {
@@ -89,7 +89,9 @@ fn call_meta(
     if let Some(can) = can {
         let can = serde_json::from_str(can)
             .map_err(|_| MalformedMessage::new("capabilities: not JSON"))?;
-        out.put_raw(META_CLIENT_CAPABILITIES, &relayable_capabilities(can)?);
+        // A task outlives its request, and a client with a session cannot ask for its state.
+        let relays_tasks = !caller.is_some_and(Caller::accepts_requests);
+        out.put_raw(META_CLIENT_CAPABILITIES, &relayable_capabilities(can, relays_tasks)?);
     }
     if let Some(level) = level {
         out.put_string(LEVEL, level);

@@ -21,6 +21,7 @@ use crate::json::sanitize::sanitize_json;
 use crate::outbound::components::one_line;
 use crate::outbound::request::methods;
 use crate::outbound::response::MalformedMessage;
+use crate::outbound::task::TASKS_EXTENSION;
 
 /// Methods of input requests, each with the client capability that allows it.
 const INPUT_KINDS: [(&str, &str); 3] = [
@@ -55,13 +56,18 @@ pub struct InputRequired {
 }
 
 /// The client's capabilities, reduced to those whose input requests the gateway can relay.
-pub fn relayable_capabilities(capabilities: &RawValue) -> Result<String, MalformedMessage> {
+/// Tasks are among them if `relays_tasks`.
+pub fn relayable_capabilities(
+    capabilities: &RawValue,
+    relays_tasks: bool,
+) -> Result<String, MalformedMessage> {
     let mut out = ObjectWriter::new();
     for (name, raw) in parse_members(Some(capabilities), "capabilities")? {
         if name == "extensions" {
             let mut extensions = ObjectWriter::new();
             for (name, raw) in parse_members(Some(raw), "extensions")? {
-                if RELAYED_EXTENSIONS.contains(&&*name) {
+                let is_task = relays_tasks && name == TASKS_EXTENSION;
+                if is_task || RELAYED_EXTENSIONS.contains(&&*name) {
                     extensions.put_raw(&name, raw.get());
                 }
             }

@@ -6,4 +6,5 @@ pub mod input_request;
 pub mod peer;
 pub mod request;
 pub mod response;
+pub mod task;
 pub mod uri_rewrite;

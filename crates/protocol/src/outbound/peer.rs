@@ -11,6 +11,7 @@ use crate::inbound::request_meta::SEP2093_EXTENSION;
 use crate::json::raw_object::parse_object;
 use crate::outbound::request::empty_object;
 use crate::outbound::response::{MalformedMessage, common_revision};
+use crate::outbound::task::TASKS_EXTENSION;
 use crate::revision::Revision;
 
 /// The official extension that also lists directories.
@@ -150,6 +151,11 @@ impl Peer {
     /// counts as supporting it.
     pub fn has_completions(&self) -> bool {
         self.capability(&["completions"]).is_some() || !self.revision.declares_completions()
+    }
+
+    /// True if its tools may run as tasks.
+    pub fn has_tasks(&self) -> bool {
+        self.capability(&["extensions", TASKS_EXTENSION]).is_some()
     }
 
     /// True if it serves `resources/metadata`.

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use resource::{CompletionRequest, PromptCompletionRequest, TraceContext};
+use resource::{CompletionRequest, PromptCompletionRequest, ReadRequest, TraceContext, Window};
 
+use crate::inbound::shape::resource::META_WINDOW;
 use crate::json::frame::RequestId;
 use crate::json::raw_object::{ObjectWriter, parse_members};
 use crate::outbound::response::{MalformedMessage, RpcError};
@@ -75,7 +76,7 @@ pub fn is_idempotent(method: &str) -> bool {
             || method.starts_with("prompts/")
             || method.starts_with("completion/")
             || method.ends_with("/list")
-            || matches!(method, methods::DISCOVER | methods::PING))
+            || matches!(method, methods::DISCOVER | methods::PING | "tasks/get" | "tasks/cancel"))
 }
 
 /// Our name, version and capabilities as an MCP client. Encodes our requests.
@@ -177,10 +178,10 @@ impl ClientIdentity {
         Ok((!meta.is_empty()).then(|| meta.finish()))
     }
 
-    /// Encodes `initialize` with the newest revision that has a handshake.
-    pub fn encode_initialize(&self, id: u64) -> Vec<u8> {
+    /// Encodes `initialize` with a revision that has a handshake.
+    pub fn encode_initialize(&self, id: u64, revision: Revision) -> Vec<u8> {
         let mut params = ObjectWriter::new();
-        params.put_string("protocolVersion", Revision::negotiate("").as_str());
+        params.put_string("protocolVersion", revision.as_str());
         params.put_raw("capabilities", self.capabilities.get());
         params.put_raw("clientInfo", &self.client_info());
         let mut out = ObjectWriter::new();
@@ -253,6 +254,24 @@ pub fn mcp_name(method: &str, params: Option<&RawValue>) -> Option<String> {
 /// Parameters with the `uri` of one resource.
 pub fn uri_params(uri: &str) -> Box<RawValue> {
     to_raw(&json!({ "uri": uri }))
+}
+
+/// Parameters of a read of `request`'s window of a resource, as another refdesk understands it. A
+/// server that does not know windows ignores it.
+pub fn window_params(uri: &str, request: &ReadRequest) -> Box<RawValue> {
+    let mut window = Map::new();
+    if let Window::Part { offset, length, etag } = &request.window {
+        window.insert("offset".to_owned(), (*offset).into());
+        if *length != u64::MAX {
+            // A length of zero is invalid on the wire; a window has at least one character.
+            window.insert("length".to_owned(), (*length).max(1).into());
+        }
+        etag.iter().for_each(|etag| drop(window.insert("etag".to_owned(), etag.as_str().into())));
+    }
+    let format = request.format.as_ref().map(|format| ("format", Value::from(format.as_str())));
+    let part = request.part.map(|part| ("part", Value::from(part)));
+    window.extend([format, part].into_iter().flatten().map(|(name, json)| (name.to_owned(), json)));
+    to_raw(&json!({ "uri": uri, "_meta": { META_WINDOW: window } }))
 }
 
 /// Parameters of a completion request for a template variable.

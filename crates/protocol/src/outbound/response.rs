@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 use crate::json::frame::RequestId;
-use crate::json::raw_object::parse_object;
+use crate::json::raw_object::{members_of, parse_object, parse_string};
 use crate::outbound::request::methods;
 use crate::revision::Revision;
 
@@ -100,13 +100,44 @@ impl RpcError {
 
     /// True if the error means that a resource does not exist. Servers use several codes for
     /// this, and some tell it only in the message.
+    ///
+    /// SEP-2164 has a code that all invalid parameters share, so the words decide, or the `uri` in
+    /// the data if the words say nothing else.
     pub fn is_resource_not_found(&self) -> bool {
-        let says = |words: &str| self.message.to_lowercase().contains(words);
+        let message = self.message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
+        let is_said = says(&["not found", "not_found", "notfound", "unknown resource"]);
         match self.code {
-            -32002 | -32602 => true,
-            0 | -32603 => says("not found") || says("unknown resource"),
+            -32002 => true,
+            -32602 => {
+                is_said
+                    || says(&["no such", "not exist"])
+                    || (self.names_uri() && (message.is_empty() || says(&["invalid param"])))
+            }
+            0 | -32603 => is_said,
             _ => false,
         }
+    }
+
+    /// The current etag, if the error is that a resource is no longer the requested version.
+    pub fn changed_etag(&self) -> Option<String> {
+        let data = self.data.as_deref().filter(|_| self.is_invalid_params())?;
+        let members = members_of(data.get());
+        let (_, etag) = members.iter().find(|(name, _)| name == "etag")?;
+        parse_string(etag).map(Cow::into_owned)
+    }
+
+    /// True if the `data` member has a `uri`.
+    fn names_uri(&self) -> bool {
+        let data = self.data.as_deref().map_or("null", RawValue::get);
+        members_of(data).iter().any(|(name, raw)| name == "uri" && raw.get().starts_with('"'))
+    }
+
+    /// True if the server words the error for whoever made the request: parameters that it
+    /// rejects, or a code of its own.
+    pub fn is_for_caller(&self) -> bool {
+        let is_own = self.is_application_error() || (-32019..=-32000).contains(&self.code);
+        is_own || matches!(self.code, -32602 | -32042)
     }
 
     /// True if the server rejects the parameters, such as a cursor.

@@ -12,8 +12,11 @@ use crate::json::raw_object::{
 /// The kind of JSON to rewrite, which decides where its URIs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UriLocation {
-    /// A result or input request: content blocks that embed a resource or link to one.
+    /// A result or input request: content blocks that embed a resource or link to one, and the
+    /// user interface of a result (MCP Apps).
     CallResult,
+    /// The state of a task: its input requests and its result.
+    TaskState,
     /// The description of a tool: the URI of its user interface (MCP Apps).
     ToolDescription,
     /// The arguments of a call: every string that is a URI as a whole.
@@ -32,7 +35,12 @@ pub fn rewrite_uris(
     let mut links = UriRewriter { edits: JsonEdits::new(text), map_uri: form };
     match location {
         UriLocation::CallResult => links.rewrite_result(text),
-        UriLocation::ToolDescription => links.rewrite_tool(text),
+        UriLocation::TaskState => {
+            links.rewrite_result(text);
+            let members = members_of(text);
+            values_named(&members, "result").for_each(|raw| links.rewrite_result(raw.get()));
+        }
+        UriLocation::ToolDescription => links.rewrite_ui(&members_of(text)),
         UriLocation::CallArguments => links.rewrite_strings(text),
         UriLocation::ErrorData => links.rewrite_members(&members_of(text), "uri"),
     }
@@ -49,6 +57,7 @@ impl<'a> UriRewriter<'a, '_> {
     fn rewrite_result(&mut self, json: &'a str) {
         let members = members_of(json);
         self.rewrite_content(&members);
+        self.rewrite_ui(&members);
         for requests in values_named(&members, "inputRequests") {
             for (_, request) in members_of(requests.get()) {
                 // Parameters hold no input requests of their own: there is no nesting to follow.
@@ -97,8 +106,9 @@ impl<'a> UriRewriter<'a, '_> {
         }
     }
 
-    fn rewrite_tool(&mut self, json: &'a str) {
-        for meta in values_named(&members_of(json), "_meta") {
+    /// The user interface that `_meta` names (MCP Apps).
+    fn rewrite_ui(&mut self, members: &RawMembers<'a>) {
+        for meta in values_named(members, "_meta") {
             let meta = members_of(meta.get());
             for ui in values_named(&meta, "ui") {
                 self.rewrite_members(&members_of(ui.get()), "resourceUri");

@@ -71,7 +71,7 @@ impl FsRoot {
         prefix: &str,
         ranked: &[usize],
     ) -> Completion {
-        let mut completion = Completion { values: Vec::new(), total: ranked.len() };
+        let mut completion = Completion { total: ranked.len(), ..Completion::default() };
         for index in ranked {
             if completion.values.len() == Completion::MAX_VALUES {
                 break;

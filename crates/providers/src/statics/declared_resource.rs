@@ -49,7 +49,7 @@ impl DeclaredResource {
         let mut declared = entry.resource;
         declared.listable = Some(false);
         let on_disk = forms.iter().any(DeclaredFormat::is_on_disk);
-        declared.watchable = if on_disk { Some(true) } else { Some(false) };
+        declared.watchable = Some(true);
         if let Some(mime) = forms.first().and_then(|form| form.mime.clone()) {
             declared.mime = Some(mime);
         }

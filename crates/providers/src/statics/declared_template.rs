@@ -89,7 +89,7 @@ impl DeclaredTemplates {
         let (start, end) = page_range(paging, count, |key| self.positions.get(key).copied())?;
         let next = (end < count).then(|| cursor_after(self.listing[end - 1].uri.as_str()));
         let items = self.listing[start..end].to_vec();
-        Ok(Page { items, next, absent: Vec::new(), freshness })
+        Ok(Page { next, ..Page::from_items(items, freshness) })
     }
 
     /// True if any variable has completion values.
@@ -153,12 +153,13 @@ impl TemplateExpansion {
             icons: template.icons.clone(),
             annotations: template.annotations.clone(),
             listable: Some(false),
-            watchable: Some(false),
+            watchable: Some(true),
             etag: Some(content_fingerprint(&content)),
             charset: None,
             formats: Vec::new(),
             language: None,
             immutable: false,
+            is_remote: false,
             extra: template.extra.clone(),
         };
         Self { resource, content }

@@ -113,16 +113,15 @@ impl Provider for Statics {
             }),
         };
         let (parts, total_parts) = read.map_err(|error| error.about(uri))?;
-        Ok(Reading { content: Content::Parts(parts), freshness: self.freshness, total_parts })
+        Ok(Reading { total_parts, ..Reading::new(Content::Parts(parts), self.freshness) })
     }
 
     fn facets(&self) -> Facets<'_> {
         let completes = self.templates.has_values();
-        let watches = self.watcher.has_files();
         Facets {
-            watch: watches.then_some(self as _),
+            watch: Some(self),
             complete: completes.then_some(self as _),
-            health: watches.then_some(self as _),
+            health: self.watcher.has_files().then_some(self as _),
             relay: None,
             mounts: None,
             search: None,

@@ -83,7 +83,7 @@ impl DeclaredResources {
         self.refresh_from_disk(start, &mut items).await?;
         items.retain(|item| paging.shows(item));
         let next = (end < self.len()).then(|| cursor_after(self.listing[end - 1].uri.as_str()));
-        Ok(Page { items, next, absent: Vec::new(), freshness })
+        Ok(Page { next, ..Page::from_items(items, freshness) })
     }
 
     async fn refresh_from_disk(&self, start: usize, listed: &mut [Arc<Resource>]) -> Result<()> {

@@ -196,10 +196,8 @@ impl Watch for Statics {
         let station = &self.watcher;
         let memory = match &interest {
             Interest::Resource(uri) if !self.contains(uri) => return Err(Error::not_found(uri)),
-            Interest::Resource(uri) if !station.files.contains_key(uri) => {
-                let words = "this resource cannot be watched: its content is in the settings";
-                return Err(Error::new(ErrorKind::Unsupported, words).about(uri));
-            }
+            // A text of the settings changes with them: then the catalog has another provider, and
+            // reports that.
             Interest::Resource(uri) => station.states_of(uri),
             Interest::Listing => Vec::new(),
             Interest::Components(_) => {

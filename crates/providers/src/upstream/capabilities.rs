@@ -5,6 +5,7 @@ use resource::{MemberPlace, Resource};
 
 /// Fills in what the capabilities imply where the server's description leaves it unknown.
 pub(super) fn apply(abilities: RemoteCapabilities, resource: &mut Resource, is_polled: bool) {
+    resource.is_remote = true;
     // B-03: the MIME type counts only if the server can list directories.
     let is_directory = resource.mime.as_deref() == Some("inode/directory");
     if resource.listable.is_none()

@@ -1,7 +1,7 @@
 //! Maps client failures to public errors.
 //!
-//! The server's own error messages stay in the log. Only application errors (codes outside the
-//! JSON-RPC range) are passed on, shortened and without control characters.
+//! What a server says of its own failures stays in the log. What it says of the request is passed
+//! on: application errors (codes outside the JSON-RPC range) and parameters that it rejects.
 
 use client::{CallError, Error as Failure};
 use resource::{Completion, Error, ErrorKind, Result, Uri, UriRewrite};
@@ -28,11 +28,19 @@ pub(super) fn public_error(failure: Failure) -> Error {
             let words = format!("the server behind this mount sent more than {most} bytes");
             Error::new(ErrorKind::TooLarge, words)
         }
-        Failure::Refused(denial) if denial.is_application_error() && has_text(&denial.message) => {
+        Failure::Refused(denial) if denial.is_invalid_params() => {
+            let words = sanitized(&denial.message);
+            Error::invalid(format!("the server behind this mount rejects the request: {words}"))
+        }
+        Failure::Refused(denial) if denial.is_for_caller() && has_text(&denial.message) => {
             let words = sanitized(&denial.message);
             Error::unavailable(format!("the server behind this mount returned an error: {words}"))
         }
         Failure::Refused(_) => Error::unavailable("the server behind this mount failed to answer"),
+    };
+    let error = match failure.about_resource() {
+        Some(upstream) => error.with_upstream(upstream),
+        None => error,
     };
     error.caused_by(failure)
 }
@@ -115,6 +123,8 @@ mod tests {
         assert!(!secret.message.contains("secret"), "{secret}");
         let own = public_error(refused(-5, "quota\nis \u{1b}used up"));
         assert!(own.message.ends_with("quota is  used up"), "{own}");
+        assert_eq!(own.upstream.unwrap().code, -5);
+        assert!(secret.upstream.is_none());
         let long = public_error(refused(7, &"x".repeat(10_000)));
         assert!(long.message.len() < MAX_MESSAGE_CHARS + 100);
         assert!(public_error(refused(7, " \n")).message.ends_with("failed to answer"));
@@ -124,12 +134,16 @@ mod tests {
     fn what_is_missing_is_missing_in_all_its_disguises() {
         let uri = Uri::parse("a:b").unwrap();
         let told = |code, message| resource_error(refused(code, message), &uri).kind;
-        for (code, words) in
-            [(-32002, ""), (-32602, "x"), (-32603, "Not found"), (0, "unknown resource")]
-        {
+        for (code, words) in [
+            (-32002, ""),
+            (-32602, "no such resource"),
+            (-32603, "Not found"),
+            (0, "unknown resource"),
+        ] {
             assert_eq!(told(code, words), ErrorKind::NotFound, "{code}");
         }
         assert_eq!(told(-32603, "oops"), ErrorKind::Unavailable);
+        assert_eq!(told(-32602, "the region is not allowed"), ErrorKind::Invalid);
         assert_eq!(resource_error(Failure::TimedOut, &uri).kind, ErrorKind::Unavailable);
     }
 

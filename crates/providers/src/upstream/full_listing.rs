@@ -122,7 +122,7 @@ impl Inner {
             items: items.to_vec(),
             next: last.map(|last| place.after(last.key()).encode()),
             absent: vec![Absence { name: "collection".to_owned(), reason: why.to_owned() }],
-            freshness: whole.freshness,
+            ..Page::from_items(Vec::new(), whole.freshness)
         })
     }
 }

@@ -308,7 +308,10 @@ impl Inner {
     /// The error for a listing of `parent` that failed. Servers use the same error for a missing
     /// resource and for one that is no collection, so this checks whether `parent` exists.
     async fn explain_list_failure(self: &Arc<Self>, parent: &Uri, failure: Failure) -> Error {
-        if !failure.is_resource_not_found() && !failure.is_method_not_found() {
+        let may_be_leaf = failure.is_resource_not_found()
+            || failure.is_invalid_params()
+            || failure.is_method_not_found();
+        if !may_be_leaf {
             return public_error(failure).about(parent);
         }
         match self.describe(parent).await {
@@ -361,8 +364,7 @@ impl Provider for Upstream {
         let abilities = known.unwrap_or_default();
         let is_polled = self.inner.poll_interval.is_some();
         // A server that never connected reports at least that its lists appear.
-        let watches =
-            known.is_none() || abilities.has_subscribe || abilities.has_list_changed || is_polled;
+        let watches = known.is_none() || abilities.has_notifications || is_polled;
         Facets {
             watch: watches.then_some(self as _),
             complete: abilities.has_completions.then_some(self as _),

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use client::{DecodedPage, Error as Failure, ListScope};
 use machinery::{Cache, CacheBounds, CacheLifetime, RequiredFreshness, SingleFlight};
-use resource::{Absence, Error, Freshness, Icon, Page, PageRequest, Resource, Result, Template};
+use resource::{
+    Absence, Error, Freshness, Icon, Page, PageRequest, Resource, Result, Template, UnknownMembers,
+};
 
 use super::cursor::{PAGES, UpstreamCursor};
 use super::error_mapping::public_error;
@@ -31,6 +33,7 @@ pub(super) struct UpstreamPage<T> {
     cut: Option<&'static str>,
     /// The approximate size of all items in memory, in bytes.
     pub(super) weight: usize,
+    extra: UnknownMembers,
 }
 
 /// Identifies a page of the server: the list, and the server's cursor.
@@ -145,9 +148,10 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
             _ => Arc::new(item),
         };
         let items: Vec<Arc<T>> = listed.items.into_iter().enumerate().map(same).collect();
-        let weight = items.iter().map(|item| item.weight()).sum();
-        let DecodedPage { next, freshness, cut, .. } = listed;
-        UpstreamPage { items, next, freshness, cut, weight }
+        let DecodedPage { next, freshness, cut, extra, .. } = listed;
+        let weight = items.iter().map(|item| item.weight()).sum::<usize>();
+        let weight = weight + extra.approximate_bytes();
+        UpstreamPage { items, next, freshness, cut, weight, extra }
     }
 
     /// The requested page of `list`. A failure on the first page is reported separately.
@@ -178,6 +182,7 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
                 Err(failure) => return Err(self.classify_failure(failure, &place)),
             };
             freshness = Some(freshness.map_or(fresh, |known| known.combine(fresh)));
+            page.extra.absorb(&leaf.extra);
             let (items, rest) =
                 slice_after(&leaf.items, place.last.as_deref(), limit - page.items.len())?;
             let fitting = room.take(items);

@@ -1,17 +1,18 @@
 //! Reads from the server, with a TTL cache, single flight and windows.
 //!
 //! `resources/read` returns a whole resource, so windows are cut from one cached read, which stays
-//! cached for a grace period so that a client can fetch the next window of the same content.
+//! cached for a grace period so that a client can fetch the next window of the same content. Another
+//! refdesk cuts windows itself.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::{CallError, ContentElement, Error as Failure, ReadResult};
+use client::{CallError, ContentElement, Error as Failure, ReadResult, RemoteServer};
 use machinery::{CacheLifetime, RequiredFreshness};
 use resource::{
     Body, ByteSource, Caller, Content, Context, Error, ErrorKind, Freshness, Part, ReadRequest,
-    Reading, Resource, Result, Uri, Window,
+    Reading, Resource, Result, Slice, UnknownMembers, Uri, Window,
 };
 
 use super::Inner;
@@ -24,6 +25,7 @@ const WINDOW_GRACE: Duration = Duration::from_secs(30);
 pub(super) struct UpstreamContent {
     pub(super) parts: Vec<UpstreamPart>,
     freshness: Freshness,
+    extra: UnknownMembers,
     /// The cache epoch of the request; needed to store the content.
     epoch: u64,
 }
@@ -74,13 +76,11 @@ impl Inner {
     pub(super) async fn fetch_content(self: &Arc<Self>, uri: &Uri) -> Result<Arc<UpstreamContent>> {
         let (inner, asked, epoch) = (Arc::clone(self), uri.clone(), self.read_cache.epoch());
         let ask = async move {
-            let (elements, freshness) = match inner.client.read(&asked).await? {
-                ReadResult::Contents(elements, freshness) => (elements, freshness),
+            let (elements, freshness, extra) = match inner.client.read(&asked).await? {
+                ReadResult::Contents(elements, freshness, extra) => (elements, freshness, extra),
                 ReadResult::InputRequired(_) => return Ok(UpstreamReadOutcome::NeedsInput),
             };
-            inner.failure_log.record_success();
-            let parts = inner.build_parts(elements, &asked);
-            let copy = Arc::new(UpstreamContent { parts, freshness, epoch });
+            let copy = inner.build_content(&asked, (elements, freshness, extra), epoch);
             // Content without a TTL is cached only for windows, by the caller of this function.
             if !freshness.ttl.is_zero() {
                 inner.cache_content(&asked, &copy);
@@ -94,9 +94,59 @@ impl Inner {
         }
     }
 
+    /// The content of a response to a read of `uri`.
+    fn build_content(
+        &self,
+        uri: &Uri,
+        (elements, freshness, extra): (Vec<ContentElement>, Freshness, UnknownMembers),
+        epoch: u64,
+    ) -> Arc<UpstreamContent> {
+        self.failure_log.record_success();
+        let parts = self.build_parts(elements, uri);
+        Arc::new(UpstreamContent { parts, freshness, extra, epoch })
+    }
+
+    /// Whether the server is another refdesk, which cuts windows. Connects if necessary.
+    async fn cuts_windows(&self) -> bool {
+        let is_refdesk = |server: Arc<RemoteServer>| server.name.as_deref() == Some("refdesk");
+        self.capabilities().await.is_ok_and(|abilities| abilities.has_metadata)
+            && self.known_server().is_some_and(is_refdesk)
+    }
+
+    /// Reads a window from a server that cuts it. If it returns the whole, that is cached.
+    async fn read_cut_window(
+        self: &Arc<Self>,
+        uri: &Uri,
+        request: &ReadRequest,
+    ) -> Result<Reading> {
+        let epoch = self.read_cache.epoch();
+        let read = self.client.read_window(uri, request).await;
+        let (elements, freshness, extra) = match read.map_err(|failure| read_error(failure, uri))? {
+            ReadResult::Contents(elements, freshness, extra) => (elements, freshness, extra),
+            ReadResult::InputRequired(_) => return Err(needs_input_error(uri)),
+        };
+        let slices: Option<Vec<Slice>> =
+            elements.iter().map(|element| element.slice.clone()).collect();
+        let copy = self.build_content(uri, (elements, freshness, extra), epoch);
+        let Some(slices) = slices.filter(|slices| !slices.is_empty()) else {
+            self.cache_content(uri, &copy);
+            return copy.reading(request, copy.freshness).map_err(|error| error.about(uri));
+        };
+        let total_parts = slices.first().map_or(1, |slice| slice.total_parts);
+        let parts = copy.parts.iter().zip(slices).map(|(part, slice)| Part {
+            resource: Arc::clone(&part.resource),
+            body: Body::new(ByteSource::Bytes(part.bytes.clone()), part.is_text),
+            slice: Some(slice),
+        });
+        let content = Content::Parts(parts.collect());
+        let extra = copy.extra.clone();
+        Ok(Reading { content, freshness: copy.freshness, total_parts, extra })
+    }
+
     /// Caches a read, at least for further windows of it.
     fn cache_content(&self, uri: &Uri, copy: &Arc<UpstreamContent>) {
-        let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum();
+        let weight = copy.parts.iter().map(|part| part.bytes.len() + 600).sum::<usize>();
+        let weight = weight + copy.extra.approximate_bytes();
         let worth = CacheLifetime { ttl: copy.freshness.ttl, grace: WINDOW_GRACE, weight };
         self.read_cache.insert_current(copy.epoch, uri.clone(), Arc::clone(copy), &worth);
     }
@@ -109,8 +159,8 @@ impl Inner {
         request: &ReadRequest,
     ) -> Result<Reading> {
         let freshness = Freshness::default();
-        let elements = match self.client.read_for_caller(uri, caller).await {
-            Ok(ReadResult::Contents(elements, _)) => elements,
+        let (elements, extra) = match self.client.read_for_caller(uri, caller).await {
+            Ok(ReadResult::Contents(elements, _, extra)) => (elements, extra),
             Ok(ReadResult::InputRequired(given)) => {
                 return Ok(Reading::new(Content::InputRequired(given), freshness));
             }
@@ -121,6 +171,7 @@ impl Inner {
         let copy = UpstreamContent {
             parts: self.build_parts(elements, uri),
             freshness,
+            extra,
             epoch: self.read_cache.epoch(),
         };
         copy.reading(request, freshness).map_err(|error| error.about(uri))
@@ -128,7 +179,7 @@ impl Inner {
 
     fn build_parts(&self, elements: Vec<ContentElement>, asked: &Uri) -> Vec<UpstreamPart> {
         let part = |element: ContentElement| {
-            let ContentElement { mut resource, is_text, bytes } = element;
+            let ContentElement { mut resource, is_text, bytes, slice: _ } = element;
             self.apply_capabilities(&mut resource);
             UpstreamPart { resource: Arc::new(resource), is_text, bytes }
         };
@@ -176,6 +227,10 @@ impl Inner {
             _ => RequiredFreshness::Fresh,
         };
         let goes_on = matches!(window, Window::Part { .. });
+        let is_cached = self.read_cache.get_aged(uri, need).is_some();
+        if goes_on && !is_cached && self.cuts_windows().await {
+            return self.read_cut_window(uri, request).await;
+        }
         let (mut copy, mut freshness) = self.read_with_freshness(uri, need, goes_on).await?;
         if copy.differs_from_pin(window) {
             copy = self.fetch_content(uri).await?;
@@ -192,6 +247,9 @@ fn needs_input_error(uri: &Uri) -> Error {
 }
 
 fn read_error(failure: Failure, uri: &Uri) -> Error {
+    if let Some(etag) = failure.changed_etag() {
+        return Error::changed(etag).about(uri).caused_by(failure);
+    }
     if failure.is_missing_capability() {
         return needs_input_error(uri).caused_by(failure);
     }
@@ -229,7 +287,7 @@ impl UpstreamContent {
             Part { resource, body: Body::new(ByteSource::Bytes(bytes), part.is_text), slice }
         };
         let content = Content::Parts(wanted.into_iter().map(cut).collect());
-        Ok(Reading { content, freshness, total_parts })
+        Ok(Reading { content, freshness, total_parts, extra: self.extra.clone() })
     }
 
     /// A hash over the URIs and bytes of all parts.

@@ -1,18 +1,15 @@
 //! Proxy for the tools and prompts of an upstream server: lists, calls, completion, changes.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{Client, NotificationKind, ServerNotification, State};
-use futures_core::Stream;
-use futures_util::stream;
+use client::{Client, State};
 use machinery::{Packer, Unpacker};
 use parking_lot::Mutex;
 use resource::{
-    Absence, Change, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error,
-    Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, UriRewrite,
+    Absence, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error, Json,
+    Page, PageRequest, PromptCompletionRequest, Relay, Result, TaskCall, UriRewrite,
 };
 
 use super::cursor::PAGES;
@@ -20,7 +17,6 @@ use super::error_mapping::{call_error, completion, public_error};
 use super::flaw_log::FlawLog;
 use super::page_cache::MAX_PAGE_BYTES;
 use super::starting::StartingServer;
-use super::watch::notice_extra;
 
 /// The tools and prompts of one server.
 pub(super) struct UpstreamRelay {
@@ -39,34 +35,6 @@ impl UpstreamRelay {
             flaw_log,
             first_pages: FirstPages::default(),
         }
-    }
-
-    /// A stream of changes of the tool list or the prompt list.
-    pub(super) fn changes(
-        &self,
-        kind: ComponentKind,
-    ) -> Pin<Box<dyn Stream<Item = Change> + Send>> {
-        Box::pin(stream::unfold(self.client.notifications(), move |mut notices| async move {
-            loop {
-                let notice = notices.next().await?;
-                if may_affect(&notice, kind) {
-                    return Some((
-                        Change::Components(kind).with_extra(notice_extra(&notice)),
-                        notices,
-                    ));
-                }
-            }
-        }))
-    }
-}
-
-/// True if the list of `kind` may have changed. A notice that the client made up after a
-/// disconnect may concern any list.
-fn may_affect(notice: &ServerNotification, kind: ComponentKind) -> bool {
-    match notice.kind {
-        NotificationKind::ComponentListChanged(changed) => changed == kind,
-        NotificationKind::ResourceListChanged => !notice.from_server,
-        NotificationKind::Updated(_) | NotificationKind::Other => false,
     }
 }
 
@@ -101,7 +69,7 @@ impl Relay for UpstreamRelay {
         let mut page = match listed {
             Ok(page) => page,
             Err(failure) if failure.is_method_not_found() => return Ok(Page::empty()),
-            Err(failure) if place.page.is_some() && failure.is_resource_not_found() => {
+            Err(failure) if place.page.is_some() && failure.is_invalid_params() => {
                 return Err(Error::bad_cursor());
             }
             Err(failure) => return Err(public_error(failure)),
@@ -140,11 +108,24 @@ impl Relay for UpstreamRelay {
         });
         let items = page.items.into_iter().map(Arc::new).collect();
         let next = next.map(|place| place.encode());
-        Ok(Page { items, next, absent: cut.into_iter().collect(), freshness: page.freshness })
+        let absent = cut.into_iter().collect();
+        Ok(Page { items, next, absent, freshness: page.freshness, extra: page.extra })
     }
 
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
         self.client.send_call(ctx, call).await.map_err(|error| call_error(error, call.uri_rewrite))
+    }
+
+    fn has_tasks(&self) -> bool {
+        match &self.client.status().borrow().state {
+            State::Ready(server) => server.capabilities.has_tasks,
+            State::Starting | State::Failed(_) => false,
+        }
+    }
+
+    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
+        let called = self.client.send_task_call(ctx, call).await;
+        called.map_err(|error| call_error(error, call.uri_rewrite))
     }
 
     async fn complete_prompt(

@@ -13,7 +13,9 @@ use client::{ConnectionStatus, NotificationKind, NotificationReceiver, ServerNot
 use futures_core::Stream;
 use machinery::Backoff;
 use parking_lot::Mutex;
-use resource::{Change, Context, Error, ErrorKind, Interest, Result, UnknownMembers, Uri, Watch};
+use resource::{
+    Change, ComponentKind, Context, Error, ErrorKind, Interest, Result, UnknownMembers, Uri, Watch,
+};
 use tokio::sync::Notify;
 use tokio::sync::watch::Receiver;
 use tokio::time;
@@ -60,7 +62,7 @@ fn matches_interest(change: &Change, interest: &Interest) -> bool {
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             is_within(uri, wanted)
         }
-        // Subscribers to tools and prompts get their changes from the relay.
+        (Interest::Components(wanted), Change::Components(kind)) => kind == wanted,
         (
             Interest::Listing
             | Interest::Resource(_)
@@ -99,10 +101,17 @@ impl Inner {
                     for view in self.all_views() {
                         view.invalidate_content(|_| true);
                     }
+                    for kind in ComponentKind::ALL {
+                        self.subscribers.broadcast(&Change::Components(kind));
+                    }
                 }
                 self.apply_change(&Change::Listing.with_extra(notice_extra(notice)));
             }
-            NotificationKind::ComponentListChanged(_) | NotificationKind::Other => {}
+            NotificationKind::ComponentListChanged(kind) => {
+                let change = Change::Components(*kind).with_extra(notice_extra(notice));
+                self.subscribers.broadcast(&change);
+            }
+            NotificationKind::Other => {}
         }
     }
 
@@ -221,13 +230,9 @@ impl Watch for Upstream {
         if inner.known_capabilities().is_none() {
             inner.client.announce_first_connection();
         }
-        match interest {
-            Interest::Components(kind) => return Ok(inner.relay.changes(kind)),
-            Interest::Everything => {
-                let why = "the server behind this mount reports changes only of single resources";
-                return Err(Error::new(ErrorKind::Unsupported, why));
-            }
-            Interest::Resource(_) | Interest::Listing => {}
+        if interest == Interest::Everything {
+            let why = "the server behind this mount reports changes only of single resources";
+            return Err(Error::new(ErrorKind::Unsupported, why));
         }
         let place = Arc::new(Mutex::new(None));
         let stories = inner.add_subscriber(interest.clone(), Arc::clone(&place));
@@ -245,7 +250,7 @@ impl Watch for Upstream {
 }
 
 /// The extra fields of a notification, unless its params are too large.
-pub(super) fn notice_extra(notice: &ServerNotification) -> Option<Arc<UnknownMembers>> {
+fn notice_extra(notice: &ServerNotification) -> Option<Arc<UnknownMembers>> {
     let length = notice.params.as_ref().map_or(0, |raw| raw.get().len());
     (length <= MAX_EXTRA_BYTES).then(|| Arc::new(notice.unknown_members()))
 }

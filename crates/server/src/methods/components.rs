@@ -13,6 +13,7 @@ use resource::{
 };
 
 use super::resources::{page_request, seal_page};
+use super::tasks::seal_created_task;
 use crate::exchange::Exchange;
 use crate::request_state::StateBinding;
 use crate::server::Server;
@@ -101,6 +102,7 @@ async fn list_tools(
     page.items.extend(more.items.into_iter().filter(is_free));
     page.next = more.next.map(|next| Cursor([&[1], &next.0[..]].concat().into()));
     page.absent = more.absent;
+    page.extra = more.extra;
     page.freshness = page.freshness.combine(more.freshness);
     Ok(page)
 }
@@ -139,7 +141,8 @@ pub(crate) async fn call_relayed(
     let calling = ComponentCall { kind, name, params, uri_rewrite: &IdentityRewrite };
     let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
     let given = server.state_seal.seal_result(binding, &given)?;
-    Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect.revision)?))
+    let given = seal_created_task(server, exchange.ctx.principal(), (name, params), given)?;
+    Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect)?))
 }
 
 /// Completes an argument of a prompt.

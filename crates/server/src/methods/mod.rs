@@ -5,3 +5,4 @@ pub(crate) mod completion;
 pub(crate) mod components;
 pub(crate) mod resources;
 pub(crate) mod subscriptions;
+pub(crate) mod tasks;

@@ -5,7 +5,8 @@ use protocol::inbound::call::{WindowExtent, WindowRequest};
 use protocol::inbound::reply::ReplyPage;
 use protocol::inbound::shape::relayed_result::adapt_result;
 use resource::{
-    Content, Context, Cursor, Error, Freshness, Page, PageRequest, ReadRequest, Result, Uri, Window,
+    Content, Context, Cursor, Error, Freshness, Page, PageRequest, ReadRequest, Result,
+    UnknownMembers, Uri, Window,
 };
 
 use super::collection_content;
@@ -111,10 +112,10 @@ pub(crate) async fn read_resource(
             let principal = ctx.principal();
             let binding = StateBinding { principal, about: uri.as_str(), arguments: "" };
             let asked = server.state_seal.seal_result(binding, &asked)?;
-            return Ok(Reply::UpstreamResult(adapt_result(&asked, exchange.dialect.revision)?));
+            return Ok(Reply::UpstreamResult(adapt_result(&asked, exchange.dialect)?));
         }
     };
-    Ok(Reply::Read(parts, reading.freshness))
+    Ok(Reply::Read(parts, reading.freshness, reading.extra))
 }
 
 /// Reads a window by lines or tokens, which providers do not support themselves.
@@ -126,7 +127,7 @@ async fn read_measured_window(
 ) -> Result<Reply> {
     let windowed = window::read_window(server, ctx, uri, span).await?;
     let parts = windowed.windows.into_iter().map(FormatWindow::into_part).collect();
-    Ok(Reply::Read(parts, windowed.freshness))
+    Ok(Reply::Read(parts, windowed.freshness, UnknownMembers::default()))
 }
 
 /// Describes a resource.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::stream::SelectAll;
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
 use protocol::{ListenFilter, Notice, Outgoing, Reply, RequestId};
@@ -10,6 +11,7 @@ use subscriptions::{ExtraFields, Hub, Mailbox, PendingChange, Subscription};
 
 use crate::exchange::Exchange;
 use crate::server::Server;
+use crate::watchers::task_states::{TaskStates, follow_task};
 
 /// How many subscriptions are opened concurrently, so that a source that hangs delays no other.
 const CONCURRENCY: usize = 1024;
@@ -133,6 +135,7 @@ pub(crate) struct ListenSubscriptions {
     granted: Option<ListenFilter>,
     /// Kept alive until the stream ends.
     _subscriptions: Vec<Subscription>,
+    task_states: SelectAll<TaskStates>,
 }
 
 impl ListenSubscriptions {
@@ -165,7 +168,8 @@ impl ListenSubscriptions {
         }
         drop(asked);
         granted.sort_unstable_by_key(|(at, ..)| *at);
-        let mut told = ListenFilter::default();
+        let (tasks, task_states) = follow_tasks(server, exchange, filter.tasks).await;
+        let mut told = ListenFilter { tasks, ..ListenFilter::default() };
         let mut held = Vec::with_capacity(granted.len());
         for (_, interest, subscription) in granted {
             held.push(subscription);
@@ -175,7 +179,7 @@ impl ListenSubscriptions {
                 Interest::Listing | Interest::Everything => told.resource_list = true,
             }
         }
-        Self { id, mailbox, granted: Some(told), _subscriptions: held }
+        Self { id, mailbox, granted: Some(told), _subscriptions: held, task_states }
     }
 
     /// The next message. The first is the acknowledgement.
@@ -183,7 +187,10 @@ impl ListenSubscriptions {
         // MCP 2026-07-28, subscriptions: the acknowledgement comes first.
         let told = match self.granted.take() {
             Some(granted) => Notice::Acknowledged(granted),
-            None => to_notice(self.mailbox.next().await),
+            None => tokio::select! {
+                change = self.mailbox.next() => to_notice(change),
+                Some(state) = self.task_states.next() => Notice::Task(state),
+            },
         };
         told.encode_for_subscription(&self.id)
     }
@@ -193,6 +200,23 @@ impl Drop for ListenSubscriptions {
     fn drop(&mut self) {
         self.mailbox.clear();
     }
+}
+
+/// Follows as many of the tasks as possible; returns their ids.
+async fn follow_tasks(
+    server: &Server,
+    exchange: &Exchange,
+    ids: Vec<String>,
+) -> (Vec<String>, SelectAll<TaskStates>) {
+    let asked = ids.into_iter().map(|id| async move {
+        let states = follow_task(server, exchange, &id).await;
+        states
+            .inspect_err(|error| tracing::debug!(cause = ?error, "cannot follow a task"))
+            .map(|states| (id, states))
+    });
+    let followed = futures_util::future::join_all(asked).await;
+    let (ids, states): (Vec<_>, Vec<_>) = followed.into_iter().flatten().unzip();
+    (ids, stream::select_all(states))
 }
 
 /// The component kinds among `wanted` that this server can have.

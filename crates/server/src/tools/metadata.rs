@@ -66,9 +66,10 @@ pub(super) async fn describe_resources(
     Ok(given)
 }
 
-/// Estimates the tokens of a text by extrapolating from its beginning.
+/// Estimates the tokens of a text by extrapolating from its beginning. Not of one that another server
+/// has, which may have to send the whole of it.
 async fn estimate_tokens(server: &Server, exchange: &Exchange, resource: &Resource) -> Option<u64> {
-    if resource.mime.as_deref().is_some_and(is_media_mime) {
+    if resource.is_remote || resource.mime.as_deref().is_some_and(is_media_mime) {
         return None;
     }
     let span = WindowSpan::new(WindowRange::Bytes { offset: 0, length: SAMPLE_BYTES }, None);

@@ -4,6 +4,7 @@
 //! The handle is a bearer token: it is random, expires when idle, and only a prefix is ever shown.
 
 mod status_resource;
+pub(crate) mod task_states;
 mod watcher;
 
 use std::collections::HashMap;

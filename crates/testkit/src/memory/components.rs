@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use resource::{
     Change, Completion, Component, ComponentCall, ComponentKind, Context, Error, Json, Page,
-    PageRequest, PromptCompletionRequest, Relay, Result, UriRewrite,
+    PageRequest, PromptCompletionRequest, Relay, Result, TaskCall, UriRewrite,
 };
 
 use super::counts::RequestGuard;
@@ -142,6 +142,14 @@ impl Relay for MemoryProvider {
         }
         let answer = self.with_public_uris(&held.result, call.uri_rewrite);
         Ok(answer.as_str().replace("$params", &params).into())
+    }
+
+    fn has_tasks(&self) -> bool {
+        false
+    }
+
+    async fn call_task(&self, _ctx: &Context, _call: &TaskCall<'_>) -> Result<Json> {
+        Err(Error::invalid("there is no such task"))
     }
 
     async fn complete_prompt(

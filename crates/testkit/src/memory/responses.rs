@@ -30,7 +30,7 @@ pub(super) fn page_of<'a, T: Clone + 'a>(
     let items: Vec<Arc<T>> = all[start..end].iter().map(|one| Arc::new((*one).clone())).collect();
     let last = items.last().filter(|_| end < all.len());
     let next = last.map(|last| Cursor(Bytes::copy_from_slice(key(last).as_bytes())));
-    Ok(Page { items, next, absent: Vec::new(), freshness: Freshness::default() })
+    Ok(Page { next, ..Page::from_items(items, Freshness::default()) })
 }
 
 /// The requested page of resources that its filter shows.

@@ -1,8 +1,10 @@
 //! The server capabilities, as `initialize` and `server/discover` declare them.
 
 use serde::Serialize;
+use serde::ser::SerializeMap;
 
 use crate::inbound::request_meta::SEP2093_EXTENSION;
+use crate::outbound::task::TASKS_EXTENSION;
 use crate::revision::Revision;
 
 /// Which features the server has.
@@ -20,6 +22,8 @@ pub struct ServerFeatures {
     pub logging: bool,
     /// It serves SEP-2093.
     pub collections: bool,
+    /// It relays tasks of upstream servers (SEP-2663).
+    pub tasks: bool,
 }
 
 /// The `capabilities` object, in the form that one revision defines.
@@ -59,10 +63,13 @@ struct ComponentsCapability {
 #[derive(Serialize)]
 struct EmptyObject {}
 
-/// The settings of the SEP-2093 extension. They go under `extensions` for new clients and under
+/// The settings of the extensions. Those of SEP-2093 go under `extensions` for new clients and under
 /// `experimental` for older ones.
 #[derive(Clone, Copy)]
-struct ExtensionsCapability;
+struct ExtensionsCapability {
+    collections: bool,
+    tasks: bool,
+}
 
 impl Serialize for ExtensionsCapability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -84,7 +91,14 @@ impl Serialize for ExtensionsCapability {
             directory_read: true,
             fields: ["isCollection", "capabilities"],
         };
-        serializer.collect_map([(SEP2093_EXTENSION, settings)])
+        let mut map = serializer.serialize_map(None)?;
+        if self.collections {
+            map.serialize_entry(SEP2093_EXTENSION, &settings)?;
+        }
+        if self.tasks {
+            map.serialize_entry(TASKS_EXTENSION, &EmptyObject {})?;
+        }
+        map.end()
     }
 }
 
@@ -92,15 +106,18 @@ impl ServerCapabilities {
     pub(crate) fn new(abilities: ServerFeatures, revision: Revision) -> Self {
         let completes = abilities.completion && revision.declares_completions();
         let watches = abilities.subscriptions;
-        let extensions = abilities.collections.then_some(ExtensionsCapability);
+        let tasks = abilities.tasks && !revision.has_handshake();
+        let experimental =
+            ExtensionsCapability { collections: abilities.collections, tasks: false };
+        let extensions = ExtensionsCapability { tasks, ..experimental };
         Self {
             resources: ResourcesCapability { subscribe: watches, list_changed: watches },
             tools: abilities.tools.then_some(ComponentsCapability { list_changed: watches }),
             prompts: abilities.prompts.then_some(ComponentsCapability { list_changed: watches }),
             completions: completes.then_some(EmptyObject {}),
             logging: abilities.logging.then_some(EmptyObject {}),
-            extensions,
-            experimental: extensions,
+            extensions: (abilities.collections || tasks).then_some(extensions),
+            experimental: abilities.collections.then_some(experimental),
         }
     }
 }

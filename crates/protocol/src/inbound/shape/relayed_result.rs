@@ -3,27 +3,34 @@
 //! A client of the newest revision gets the result as it was written. A client of an older one
 //! gets what its revision defines, and text in place of content that it would lose.
 
+use std::borrow::Cow;
+
 use resource::{Error, Json, Result};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::inbound::tool::single_line;
 use crate::json::raw_object::{
-    ObjectWriter, RawMembers, RawObject, parse_elements, parse_members, parse_string,
+    JsonEdits, ObjectWriter, RawMembers, RawObject, members_of, parse_elements, parse_members,
+    parse_string,
 };
 use crate::json::sanitize::sanitize_json;
-use crate::revision::Revision;
+use crate::revision::{Dialect, Revision};
 
-/// Adapts the result of a tool, a prompt or a read to `revision`, on one line.
-pub fn adapt_result(given: &Json, revision: Revision) -> Result<Json> {
+/// Adapts the result of a tool, a prompt or a read to the client, on one line.
+pub fn adapt_result(given: &Json, dialect: Dialect) -> Result<Json> {
+    let revision = dialect.revision;
     let text = sanitize_json(given.as_str());
+    let text = place_annotations(&text, dialect.knows_sep2093).map_or(text, Cow::Owned);
     let odd = || Error::unavailable("the upstream server returned an invalid result");
     let RawObject(parts) = serde_json::from_str(&text).map_err(|_| odd())?;
     let kind =
         parts.iter().rfind(|(name, _)| name == "resultType").map(|(_, raw)| parse_string(raw));
     match kind.as_ref().map(Option::as_deref) {
         None | Some(Some("complete")) => {}
-        Some(Some("input_required")) if revision.asks_back() => return Ok(text.as_ref().into()),
+        Some(Some("input_required" | "task")) if revision.asks_back() => {
+            return Ok(text.as_ref().into());
+        }
         Some(Some("input_required")) => {
             let why = "needs input: the upstream server asks for client input, which this \
                        protocol revision cannot relay";
@@ -41,6 +48,76 @@ pub fn adapt_result(given: &Json, revision: Revision) -> Result<Json> {
     out.put_string("resultType", "complete");
     parts.iter().for_each(|(name, raw)| out.put_raw(name, raw.get()));
     Ok(out.finish().into())
+}
+
+/// Puts the annotations of embedded resources where the client looks for them (S2093-26, S2093-27, B-14):
+/// inside the resource, and beside it too for a client that does not know SEP-2093. `None` if they
+/// are there already.
+fn place_annotations(text: &str, knows_sep2093: bool) -> Option<String> {
+    if !text.contains("annotations") {
+        return None;
+    }
+    let mut edits = JsonEdits::new(text);
+    let mut place_in = |raw| {
+        for block in blocks_of(raw) {
+            if let Some(placed) = place_block_annotations(block, knows_sep2093) {
+                edits.replace(block.get(), placed);
+            }
+        }
+    };
+    for (name, raw) in members_of(text) {
+        match &*name {
+            "content" => place_in(raw),
+            "messages" => {
+                for message in parse_elements(raw) {
+                    let members = members_of(message.get());
+                    let content = members.iter().filter(|(name, _)| name == "content");
+                    content.for_each(|(_, raw)| place_in(raw));
+                }
+            }
+            _ => {}
+        }
+    }
+    edits.apply()
+}
+
+/// The blocks of an array, or a single block.
+fn blocks_of(raw: &RawValue) -> Vec<&RawValue> {
+    if raw.get().starts_with('[') { parse_elements(raw) } else { vec![raw] }
+}
+
+fn place_block_annotations(block: &RawValue, knows_sep2093: bool) -> Option<String> {
+    let parts = members_of(block.get());
+    let find = |members: &RawMembers<'_>, wanted: &str| {
+        members.iter().rfind(|(name, _)| name == wanted).map(|(_, raw)| raw.get().to_owned())
+    };
+    find(&parts, "type").filter(|kind| kind == "\"resource\"")?;
+    let resource = find(&parts, "resource")?;
+    let inner = members_of(&resource);
+    let (beside, inside) = (find(&parts, "annotations"), find(&inner, "annotations"));
+    // S2093-28: those inside win.
+    let wanted = inside.as_ref().or(beside.as_ref())?;
+    let wanted_beside = (!knows_sep2093).then_some(wanted);
+    if inside.is_some() && beside.as_ref() == wanted_beside {
+        return None;
+    }
+    let mut placed = ObjectWriter::new();
+    let others = inner.iter().filter(|(name, _)| name != "annotations");
+    others.for_each(|(name, raw)| placed.put_raw(name, raw.get()));
+    placed.put_raw("annotations", wanted);
+    let placed = placed.finish();
+    let mut out = ObjectWriter::new();
+    for (name, raw) in &parts {
+        match &**name {
+            "annotations" => {}
+            "resource" => out.put_raw(name, &placed),
+            _ => out.put_raw(name, raw.get()),
+        }
+    }
+    if let Some(beside) = wanted_beside {
+        out.put_raw("annotations", beside);
+    }
+    Some(out.finish())
 }
 
 fn downgrade_result(parts: &RawMembers<'_>, revision: Revision) -> String {
@@ -162,11 +239,39 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::adapt_result;
-    use crate::revision::Revision;
+    use crate::revision::{Dialect, Revision};
 
     fn given(result: &Value, revision: Revision) -> Value {
-        let given = adapt_result(&result.to_string().into(), revision).unwrap();
+        let given = adapt_result(&result.to_string().into(), Dialect::full(revision)).unwrap();
         serde_json::from_str(given.as_str()).unwrap()
+    }
+
+    /// S2093-26, S2093-27, S2093-28, B-14.
+    #[test]
+    fn annotations_of_an_embedded_resource_are_where_the_client_looks_for_them() {
+        let (own, other) = (json!({ "priority": 0.5 }), json!({ "priority": 1 }));
+        let block = |beside: Option<&Value>, inside: Option<&Value>| {
+            let mut block = json!({ "type": "resource", "resource": { "uri": "a:1", "text": "" } });
+            beside.into_iter().for_each(|own| block["annotations"] = own.clone());
+            inside.into_iter().for_each(|own| block["resource"]["annotations"] = own.clone());
+            block
+        };
+        let plain = json!({ "type": "text", "text": "t", "annotations": own });
+        for (beside, inside) in [(Some(&own), None), (None, Some(&own)), (Some(&other), Some(&own))]
+        {
+            let one = block(beside, inside);
+            let result = json!({ "content": [one, plain], "messages": [{ "content": one }] });
+            for revision in Revision::ALL {
+                for knows_sep2093 in [false, true] {
+                    let dialect = Dialect { knows_sep2093, ..Dialect::full(revision) };
+                    let told = adapt_result(&result.to_string().into(), dialect).unwrap();
+                    let told: Value = serde_json::from_str(told.as_str()).unwrap();
+                    let expected = block((!knows_sep2093).then_some(&own), Some(&own));
+                    assert_eq!(told["content"], json!([expected, plain]));
+                    assert_eq!(told["messages"][0]["content"], expected);
+                }
+            }
+        }
     }
 
     #[test]
@@ -174,7 +279,8 @@ mod tests {
         let text =
             "{ \"content\" : [ {\"type\":\"audio\"} ],\n\"resultType\":\"complete\",\"x\":1.0}";
         let newest = Revision::ALL[0];
-        assert_eq!(adapt_result(&text.into(), newest).unwrap().as_str(), text.replace('\n', " "));
+        let told = adapt_result(&text.into(), Dialect::full(newest)).unwrap();
+        assert_eq!(told.as_str(), text.replace('\n', " "));
         assert_eq!(given(&json!({ "x": 1 }), newest), json!({ "resultType": "complete", "x": 1 }));
     }
 
@@ -242,12 +348,14 @@ mod tests {
         let asks = json!({ "resultType": "input_required", "requestState": "s" });
         assert_eq!(given(&asks, Revision::ALL[0]), asks);
         for revision in &Revision::ALL[1..] {
-            let error = adapt_result(&asks.to_string().into(), *revision).unwrap_err();
+            let dialect = Dialect::full(*revision);
+            let error = adapt_result(&asks.to_string().into(), dialect).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Unavailable);
             assert!(error.message.contains("needs input"));
         }
-        for odd in ["5", "[]", "{", r#"{"resultType":"task"}"#, r#"{"resultType":5}"#] {
-            assert!(adapt_result(&odd.into(), Revision::ALL[0]).is_err(), "{odd}");
+        for odd in ["5", "[]", "{", r#"{"resultType":"other"}"#, r#"{"resultType":5}"#] {
+            let dialect = Dialect::full(Revision::ALL[0]);
+            assert!(adapt_result(&odd.into(), dialect).is_err(), "{odd}");
         }
     }
 }

@@ -272,7 +272,7 @@ const META_CHARSET: &str = "dev.refdesk/charset";
 pub(crate) const META_LANGUAGE: &str = "dev.refdesk/language";
 pub(crate) const META_IMMUTABLE: &str = "dev.refdesk/immutable";
 pub(crate) const META_FORMATS: &str = "dev.refdesk/formats";
-const META_WINDOW: &str = "dev.refdesk/window";
+pub(crate) const META_WINDOW: &str = "dev.refdesk/window";
 
 fn resource_meta(
     resource: &Resource,

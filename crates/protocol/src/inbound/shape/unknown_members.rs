@@ -48,6 +48,11 @@ impl<'a> UnknownMembersShape<'a> {
         self.0.is_empty()
     }
 
+    /// Keeps the members whose names fit.
+    pub(crate) fn retain(&mut self, fits: impl Fn(&str) -> bool) {
+        self.0.retain(|(name, _)| fits(name));
+    }
+
     /// Removes a member that refdesk writes itself.
     pub(crate) fn remove(&mut self, name: &str) {
         self.0.retain(|(known, _)| *known != name);

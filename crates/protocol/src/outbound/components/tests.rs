@@ -34,7 +34,10 @@ fn a_call_carries_the_servers_own_names_and_no_more_than_can_be_passed_on() {
     let written: Value = serde_json::from_str(written.get()).unwrap();
     let capabilities = json!({
         "elicitation": { "form": {} },
-        "extensions": { "io.modelcontextprotocol/ui": { "mimeTypes": [] } },
+        "extensions": {
+            "io.modelcontextprotocol/tasks": {},
+            "io.modelcontextprotocol/ui": { "mimeTypes": [] },
+        },
     });
     let expected = json!({
         "name": "echo",

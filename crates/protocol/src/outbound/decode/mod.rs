@@ -4,6 +4,7 @@
 //! JSON and passed on. One odd entry does not fail the whole list.
 
 mod description;
+mod window;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,15 +14,19 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use resource::{
-    CacheScope, Completion, Component, ComponentKind, Freshness, Json, Resource, Template, Uri,
-    UriRewrite,
+    CacheScope, Completion, Component, ComponentKind, Freshness, Json, MemberPlace, Resource,
+    Slice, Template, UnknownMembers, Uri, UriRewrite,
 };
 use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::inbound::common_members::is_own_meta;
 use crate::inbound::tool::text::has_control;
-use crate::json::raw_object::{RawObject, members_of, parse_object, parse_string};
-use crate::json::sanitize::mend_json;
+use crate::json::raw_object::{
+    JsonString, RawMembers, RawObject, members_of, parse_members, parse_object, parse_string,
+};
+use crate::json::sanitize::{mend_json, sanitize_json};
 use crate::outbound::response::MalformedMessage;
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use description::{DescriptionDraft, Kind};
@@ -58,13 +63,15 @@ pub struct DecodedPage<T> {
     pub contradictory: usize,
     /// The first entries that were left out for their name, each with the reason, for the log.
     pub remarks: Vec<String>,
+    /// What the server sent along with the list.
+    pub extra: UnknownMembers,
 }
 
 /// The result of a read.
 #[derive(Debug, Clone)]
 pub enum ReadResult {
-    /// The content.
-    Contents(Vec<ContentElement>, Freshness),
+    /// The content, and what the server sent along with it.
+    Contents(Vec<ContentElement>, Freshness, UnknownMembers),
     /// No content yet: the server asks for input first, with this result.
     InputRequired(Json),
 }
@@ -78,33 +85,64 @@ pub struct ContentElement {
     pub is_text: bool,
     /// The content: UTF-8 text, or the decoded bytes of a blob.
     pub bytes: Bytes,
+    /// The byte range of the whole, if the server cut the window that it was asked for.
+    pub slice: Option<Slice>,
 }
 
 /// The members of all results that this module decodes.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default)]
 struct DecodedResult<'a> {
     result_type: Option<Cow<'a, str>>,
-    #[serde(borrow)]
     ttl_ms: Option<&'a RawValue>,
-    #[serde(borrow)]
     cache_scope: Option<&'a RawValue>,
-    #[serde(borrow)]
     next_cursor: Option<&'a RawValue>,
-    #[serde(borrow)]
     resources: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     resource_templates: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     resource: Option<&'a RawValue>,
-    #[serde(borrow)]
     contents: Option<Vec<RawObject<'a>>>,
-    #[serde(borrow)]
     completion: Option<&'a RawValue>,
-    #[serde(borrow)]
     tools: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     prompts: Option<Vec<&'a RawValue>>,
+    meta: Option<&'a RawValue>,
+    unknown: RawMembers<'a>,
+}
+
+/// In one pass, because `contents` may be long.
+impl<'de: 'a, 'a> Deserialize<'de> for DecodedResult<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ResultVisitor;
+        impl<'de> Visitor<'de> for ResultVisitor {
+            type Value = DecodedResult<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut told = DecodedResult::default();
+                while let Some(JsonString(name)) = map.next_key()? {
+                    match &*name {
+                        "resultType" => {
+                            told.result_type =
+                                map.next_value::<Option<JsonString<'de>>>()?.map(|text| text.0);
+                        }
+                        "ttlMs" => told.ttl_ms = map.next_value()?,
+                        "cacheScope" => told.cache_scope = map.next_value()?,
+                        "nextCursor" => told.next_cursor = map.next_value()?,
+                        "resources" => told.resources = map.next_value()?,
+                        "resourceTemplates" => told.resource_templates = map.next_value()?,
+                        "resource" => told.resource = map.next_value()?,
+                        "contents" => told.contents = map.next_value()?,
+                        "completion" => told.completion = map.next_value()?,
+                        "tools" => told.tools = map.next_value()?,
+                        "prompts" => told.prompts = map.next_value()?,
+                        "_meta" => told.meta = map.next_value()?,
+                        _ => told.unknown.push((name, map.next_value()?)),
+                    }
+                }
+                Ok(told)
+            }
+        }
+        from.deserialize_map(ResultVisitor)
+    }
 }
 
 impl<'a> DecodedResult<'a> {
@@ -123,6 +161,26 @@ impl<'a> DecodedResult<'a> {
             None | Some("complete") => Ok(self),
             Some(_) => Err(MalformedMessage::new("the result has an unexpected resultType")),
         }
+    }
+
+    /// What the server sent along, at the top level and in `_meta`, if it is not too long. Members
+    /// that every server writes for itself are left out.
+    fn extra(&self) -> UnknownMembers {
+        let mut extra = UnknownMembers::default();
+        let meta = parse_members(self.meta, "_meta").unwrap_or_default();
+        let size = |members: &RawMembers<'_>| -> usize {
+            members.iter().map(|(name, raw)| name.len() + raw.get().len()).sum()
+        };
+        if size(&meta) + size(&self.unknown) > MAX_ENTRY_BYTES {
+            return extra;
+        }
+        for (name, raw) in &self.unknown {
+            extra.set(MemberPlace::TopLevel, name.as_ref(), sanitize_json(raw.get()));
+        }
+        for (name, raw) in meta.iter().filter(|(name, _)| !is_own_meta(name)) {
+            extra.set(MemberPlace::Meta, name.as_ref(), sanitize_json(raw.get()));
+        }
+        extra
     }
 
     /// K-07: a `ttlMs` that is absent, negative or not a number means zero.
@@ -154,7 +212,7 @@ impl<'a> DecodedResult<'a> {
         key: impl Fn(&T) -> K,
     ) -> Result<DecodedPage<T>, MalformedMessage> {
         let (next, cut) = self.cursor()?;
-        let freshness = self.freshness();
+        let (freshness, extra) = (self.freshness(), self.extra());
         let mut page = DecodedPage {
             items: Vec::new(),
             next,
@@ -163,6 +221,7 @@ impl<'a> DecodedResult<'a> {
             skipped: 0,
             contradictory: 0,
             remarks: Vec::new(),
+            extra,
         };
         let mut seen = HashSet::new();
         for entry in entries {
@@ -297,11 +356,13 @@ pub fn read_result(result: &RawValue, asked: &Uri) -> Result<ReadResult, Malform
         let draft = DescriptionDraft::from_members(fields.0, Kind::Element);
         let (is_text, bytes) = draft.decode_body()?;
         let resource = draft.into_resource(Some(asked));
-        let resource = resource.ok_or_else(|| MalformedMessage::new("contents: invalid URI"))?;
-        Ok(ContentElement { resource, is_text, bytes })
+        let mut resource =
+            resource.ok_or_else(|| MalformedMessage::new("contents: invalid URI"))?;
+        let slice = window::decode_slice(&mut resource, bytes.len() as u64)?;
+        Ok(ContentElement { resource, is_text, bytes, slice })
     };
     let elements = contents.into_iter().map(element).collect::<Result<_, MalformedMessage>>()?;
-    Ok(ReadResult::Contents(elements, told.freshness()))
+    Ok(ReadResult::Contents(elements, told.freshness(), told.extra()))
 }
 
 /// Decodes completion values.
@@ -315,7 +376,7 @@ pub fn completion_result(result: &RawValue) -> Result<Completion, MalformedMessa
         has_more: Option<bool>,
     }
     let told = DecodedResult::parse_complete(result)?;
-    let raw = told.completion.map_or("null", RawValue::get);
+    let (raw, extra) = (told.completion.map_or("null", RawValue::get), told.extra());
     let flaw = || MalformedMessage::new("the completion has no values");
     let CompletionMembers { values, total, has_more } =
         serde_json::from_str(raw).map_err(|_| flaw())?;
@@ -325,7 +386,7 @@ pub fn completion_result(result: &RawValue) -> Result<Completion, MalformedMessa
     let values = values.collect::<Result<Vec<_>, _>>()?;
     let least = given + usize::from(has_more == Some(true));
     let total = total.map_or(0, |total| total as usize).max(least);
-    Ok(Completion { values, total })
+    Ok(Completion { values, total, extra })
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ fn passed_template(entry: &Value) -> Value {
 fn passed_contents(element: &str) -> String {
     let result = RawValue::from_string(format!(r#"{{"contents":[{element}]}}"#)).unwrap();
     let asked = Uri::parse("a:asked").unwrap();
-    let ReadResult::Contents(elements, _) = read_result(&result, &asked).unwrap() else { panic!() };
+    let ReadResult::Contents(elements, ..) = read_result(&result, &asked).unwrap() else {
+        panic!()
+    };
     let mut message = Outgoing::default();
     let part = |element: super::ContentElement| {
         let source = ByteSource::Bytes(element.bytes);
@@ -224,7 +226,7 @@ fn a_revision_without_room_for_more_gets_no_more() {
 fn content_is_text_as_it_is_or_bytes() {
     let asked = Uri::parse("a:asked").unwrap();
     let read = |contents: Value| read_result(&raw(&json!({ "contents": contents })), &asked);
-    let ReadResult::Contents(elements, _) = read(json!([
+    let ReadResult::Contents(elements, ..) = read(json!([
         { "text": "ж\u{0}\"" }, { "uri": "a:c", "blob": "AP+A\n" }, { "uri": "a:d" },
     ]))
     .unwrap() else {

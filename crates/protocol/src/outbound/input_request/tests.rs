@@ -46,7 +46,7 @@ fn capabilities_say_no_more_than_what_is_passed_on() {
         "io.modelcontextprotocol/ui": { "a": 1 }, "io.modelcontextprotocol/tasks": {} } });
     let left = json!({ "roots": { "listChanged": true }, "extensions": {
         "io.modelcontextprotocol/ui": { "a": 1 } } });
-    assert_eq!(value(&relayable_capabilities(&raw(&can)).unwrap()), left);
+    assert_eq!(value(&relayable_capabilities(&raw(&can), false).unwrap()), left);
 }
 
 /// M-01 to M-05.

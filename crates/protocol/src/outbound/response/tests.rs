@@ -44,14 +44,20 @@ fn an_error_is_an_error_however_poor_it_is() {
 /// 1.5: real servers report a missing resource in several ways.
 #[test]
 fn a_missing_resource_is_known_by_many_codes() {
-    let missing = |code: i64, message: &str| {
-        let text = format!(r#"{{"id":1,"error":{{"code":{code},"message":"{message}"}}}}"#);
+    let told = |code: i64, message: &str, data: &str| {
+        let error = format!(r#""code":{code},"message":"{message}","data":{data}"#);
+        let text = format!(r#"{{"id":1,"error":{{{error}}}}}"#);
         let Message::Response { outcome: Err(denial), .. } = one(&text) else { panic!() };
         RpcError::decode(denial).is_resource_not_found()
     };
-    assert!(missing(-32002, "") && missing(-32602, "") && missing(0, "Unknown resource: x"));
-    assert!(missing(-32603, "Resource not found"));
+    let missing = |code, message| told(code, message, "null");
+    assert!(missing(-32002, "") && missing(0, "Unknown resource: x"));
+    assert!(missing(-32603, "Resource not found") && missing(-32602, "Resource x not found"));
     assert!(!missing(-32603, "it broke") && !missing(5, "not found"));
+    // SEP-2164: the data names the resource; other invalid parameters have the same code.
+    assert!(told(-32602, "Invalid params", r#"{"uri":"a:b"}"#));
+    assert!(!missing(-32602, "Invalid params") && !missing(-32602, "the region is not allowed"));
+    assert!(!told(-32602, "over the limit of 5 bytes", r#"{"uri":"a:b"}"#));
 }
 
 #[test]

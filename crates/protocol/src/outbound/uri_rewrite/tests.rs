@@ -146,3 +146,12 @@ proptest! {
         assert_eq!(rewrite_uris(changed.as_str(), UriLocation::CallResult, &local), original);
     }
 }
+
+#[test]
+fn the_user_interface_of_a_result_is_public_too() {
+    let text =
+        r#"{"content":[],"_meta":{"ui":{"resourceUri":"ui://a"},"ui/resourceUri":"ui://a"}}"#;
+    let public = |uri: &str| Some(uri.replace("ui://", "ui://notes/"));
+    let told = rewrite_uris(text, UriLocation::CallResult, &public);
+    assert_eq!(told.as_str(), text.replace("ui://", "ui://notes/"));
+}

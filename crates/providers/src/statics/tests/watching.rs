@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::Stream;
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use resource::{Change, ErrorKind, Health as _, HealthState, Interest, Provider as _, Watch as _};
 
 use super::super::watch::DeclaredFileWatcher;
@@ -96,25 +96,21 @@ async fn a_link_that_is_turned_to_another_file_is_an_update() {
 }
 
 #[tokio::test]
-async fn what_has_no_file_is_not_watched() {
+async fn what_has_no_file_is_watched_in_silence() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     fs::write(&path, "a").unwrap();
     let templates = || vec![pattern("note://p/{id}", "text/plain", "{id}", &[])];
     let statics_of = |entries| statics(entries, templates());
-    assert!(statics_of(vec![text("note://x", "x")]).facets().watch.is_none());
+    assert!(statics_of(vec![text("note://x", "x")]).facets().watch.is_some());
     let statics = statics_of(vec![text("note://x", "x"), file("note://a", "text/plain", &path)]);
     let ctx = testkit::local_context();
-    for (at, kind) in [
-        ("note://x", ErrorKind::Unsupported),
-        ("note://p/1", ErrorKind::Unsupported),
-        ("note://none", ErrorKind::NotFound),
-    ] {
-        let error = statics.watch(&ctx, Interest::Resource(uri(at))).await.err().unwrap();
-        assert_eq!(error.kind, kind, "{at}");
-    }
-    for (at, watchable) in [("note://x", Some(false)), ("note://a", Some(true))] {
-        assert_eq!(statics.stat(&ctx, &uri(at)).await.unwrap().watchable, watchable);
+    let missing = statics.watch(&ctx, Interest::Resource(uri("note://none"))).await.err().unwrap();
+    assert_eq!(missing.kind, ErrorKind::NotFound);
+    for at in ["note://x", "note://p/1", "note://a"] {
+        assert_eq!(statics.stat(&ctx, &uri(at)).await.unwrap().watchable, Some(true));
+        let mut changes = watch(&statics, Interest::Resource(uri(at))).await;
+        assert_eq!(changes.next().now_or_never(), None, "{at}");
     }
     drop(watch(&statics, Interest::Listing).await);
 }

@@ -10,10 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use client::{Backoff, Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
-use futures_util::StreamExt;
 use resource::{
-    Change, ComponentCall, ComponentKind, Context, ErrorKind, PageRequest, ProgressSink,
-    ProgressStep, PromptCompletionRequest, Relay, UriRewrite,
+    ComponentCall, ComponentKind, Context, ErrorKind, PageRequest, ProgressSink, ProgressStep,
+    PromptCompletionRequest, Relay, UriRewrite,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
@@ -324,17 +323,6 @@ async fn suggestions_pass() {
             .unwrap();
         assert_eq!(completion.values, ["Ada"]);
     }
-}
-
-#[tokio::test]
-async fn a_list_that_changed_is_told_of() {
-    let [(relayed, _), _] = relays_of_each_era();
-    let mut changes = relayed.changes(ComponentKind::Tool);
-    let params = json!({ "name": "notes_echo" });
-    call_tool_or_prompt(&relayed, &testkit::local_context(), ComponentKind::Tool, "echo", &params)
-        .await
-        .unwrap();
-    assert_eq!(within_timeout(changes.next()).await, Some(Change::Components(ComponentKind::Tool)));
 }
 
 #[test]

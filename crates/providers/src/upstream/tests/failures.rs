@@ -14,7 +14,7 @@ use super::{WHOLE, page, parts, stat, text, within_timeout};
 async fn a_missing_resource_is_missing_however_the_server_says_so() {
     let disguises = [
         (-32002, "Resource not found"),
-        (-32602, "bad"),
+        (-32602, "no such resource"),
         (-32603, "Resource not found"),
         (0, "Unknown resource: x"),
     ];

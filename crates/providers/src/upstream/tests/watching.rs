@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::{FutureExt, StreamExt};
-use resource::{Change, ErrorKind, Interest, MemberPlace, Provider};
+use resource::{Change, ComponentKind, ErrorKind, Interest, MemberPlace, Provider};
 use serde_json::{Value, json};
 use testkit::MemoryProvider;
 
@@ -226,5 +226,44 @@ async fn a_list_is_listened_to_before_the_server_is_there_and_after_it_went() {
             assert_eq!(within_timeout(changes.next()).await, Some(Change::Listing));
         }
         assert_eq!(page(&upstream, None, 10).await.unwrap().items.len(), 3);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_resources_tells_that_its_tools_and_prompts_changed() {
+    let capabilities =
+        || json!({ "tools": { "listChanged": true }, "prompts": { "listChanged": true } });
+    for make in [ScriptedServer::new, ScriptedServer::old] {
+        let listening = |method: &str, _: &Value| match method {
+            "subscriptions/listen" => ScriptedReply::Nothing,
+            _ => ScriptedReply::Error(-32601, "no"),
+        };
+        let stage = make(capabilities(), listening);
+        let upstream = stage.upstream();
+        upstream.connect().await.unwrap();
+        assert!(upstream.facets().watch.is_some());
+        for (kind, method) in [
+            (ComponentKind::Tool, "notifications/tools/list_changed"),
+            (ComponentKind::Prompt, "notifications/prompts/list_changed"),
+        ] {
+            let mut changes = watch(&upstream, Interest::Components(kind)).await.unwrap();
+            stage.notify(method, &json!({}));
+            assert_eq!(within_timeout(changes.next()).await, Some(Change::Components(kind)));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_watches_only_tools_hears_of_them_again_after_a_restart() {
+    for is_old in [false, true] {
+        let desk =
+            RefdeskServer::new(MemoryProvider::new().text("mem:///a", "a").with_watches(), is_old);
+        let upstream = desk.upstream();
+        upstream.connect().await.unwrap();
+        let tools = Interest::Components(ComponentKind::Tool);
+        let mut changes = watch(&upstream, tools).await.unwrap();
+        desk.kill();
+        let change = within_timeout(changes.next()).await;
+        assert_eq!(change, Some(Change::Components(ComponentKind::Tool)));
     }
 }
