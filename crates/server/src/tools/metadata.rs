@@ -15,6 +15,10 @@ use crate::window::{self, WindowRange, WindowSpan};
 
 /// How many resources one call describes concurrently.
 const CONCURRENCY: usize = 8;
+
+/// How many bytes of a text that is not read count as a token.
+const BYTES_PER_TOKEN: u64 = 4;
+
 /// How many bytes of a text the token estimate reads.
 const SAMPLE_BYTES: u64 = 16 << 10;
 
@@ -66,11 +70,15 @@ pub(super) async fn describe_resources(
     Ok(given)
 }
 
-/// Estimates the tokens of a text by extrapolating from its beginning. Not of one that another server
-/// has, which may have to send the whole of it.
+/// Estimates the tokens of a text by extrapolating from its beginning. Of one that another server
+/// has, by its size: the server may have to send the whole of it.
 async fn estimate_tokens(server: &Server, exchange: &Exchange, resource: &Resource) -> Option<u64> {
-    if resource.is_remote || resource.mime.as_deref().is_some_and(is_media_mime) {
+    if resource.mime.as_deref().is_some_and(is_media_mime) {
         return None;
+    }
+    if resource.is_remote {
+        let is_text = resource.mime.as_deref().is_some_and(|mime| mime.starts_with("text/"));
+        return resource.size.filter(|_| is_text).map(|size| size.div_ceil(BYTES_PER_TOKEN));
     }
     let span = WindowSpan::new(WindowRange::Bytes { offset: 0, length: SAMPLE_BYTES }, None);
     let windowed = window::read_window(server, &exchange.ctx, &resource.uri, &span).await.ok()?;
