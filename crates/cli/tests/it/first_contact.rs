@@ -250,3 +250,19 @@ fn a_mount_that_is_denied_looks_like_none() {
     let words = error_text(&mut front, "resources_list", json!({ "mount": "vault" }));
     assert!(words.contains("there is no mount \"vault\"; the mounts are project"), "{words}");
 }
+
+/// Models pass the URI that the list of mounts shows.
+#[test]
+fn the_uri_of_a_folder_lists_and_searches_what_is_in_it() {
+    let folder = project();
+    let mut front = TestClient::piped(folder.path(), OWN);
+    let mounts = structured(&mut front, "resources_list", json!({}));
+    let root = mounts["mounts"][0]["uri"].clone();
+    for uri in [root, json!("project/")] {
+        let listed = structured(&mut front, "resources_list", json!({ "uri": uri }));
+        assert_eq!(listed["resources"][0]["uri"], "file:///project/README.md", "{listed}");
+        let search = json!({ "uri": uri, "pattern": "Project", "output": "files" });
+        let found = structured(&mut front, "resources_grep", search);
+        assert!(found.to_string().contains("README.md"), "{found}");
+    }
+}

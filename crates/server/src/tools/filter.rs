@@ -15,6 +15,15 @@ const GLOB_CHARACTERS: [char; 5] = ['*', '?', '[', '{', '\\'];
 /// How much of an invalid glob the error repeats.
 const MAX_QUOTED_CHARS: usize = 80;
 
+/// A `uri` that ends in a slash and is no pattern names a folder: models pass what the list of mounts
+/// shows, and mean what is in it.
+pub(super) fn take_folder(arguments: &mut FilterArguments) {
+    let is_folder = |uri: &str| uri.ends_with('/') && !uri.contains(GLOB_CHARACTERS);
+    if arguments.collection.is_none() && arguments.uri.as_deref().is_some_and(is_folder) {
+        arguments.collection = arguments.uri.take();
+    }
+}
+
 /// Builds the filter that providers apply. A walk that descends also sees the collections that may
 /// hold matches.
 pub(super) fn build_filter(arguments: &FilterArguments, descends: bool) -> Result<Arc<Filter>> {

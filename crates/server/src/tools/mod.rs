@@ -41,7 +41,10 @@ pub(crate) async fn run_tool(
         Err(words) => return Ok(Reply::ToolResult(ToolResult::error(words))),
     };
     let given = match arguments {
-        ToolArguments::List(list) => list::list_resources(server, exchange, &list).await,
+        ToolArguments::List(mut list) => {
+            filter::take_folder(&mut list.filter);
+            list::list_resources(server, exchange, &list).await
+        }
         ToolArguments::Templates(templates) => {
             templates::list_templates(server, exchange, templates).await
         }
@@ -59,7 +62,10 @@ pub(crate) async fn run_tool(
         ToolArguments::Changes(changes) => {
             watch_tools::list_changes(server, exchange, changes).await
         }
-        ToolArguments::Grep(grep) => grep::grep_resources(server, exchange, &grep).await,
+        ToolArguments::Grep(mut grep) => {
+            filter::take_folder(&mut grep.filter);
+            grep::grep_resources(server, exchange, &grep).await
+        }
         ToolArguments::SearchTools(search) => {
             search_tools::search_tools(server, exchange, &search).await
         }
