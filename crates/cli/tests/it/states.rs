@@ -139,3 +139,20 @@ fn what_is_discovered_stands_when_every_mount_is_there() {
     front.request("resources/list", json!({}));
     assert_eq!((&front.state_of("gone")["state"], ttl(&mut front)), (&json!("failed"), json!(0)));
 }
+
+#[test]
+fn a_server_with_tools_alone_is_ready() {
+    let folder = project();
+    let actor = FakeServer::start(Era::Modern, TransportKind::Http, |asked| match asked.method {
+        "server/discover" => FakeResponse::Result(json!({
+            "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
+            "ttlMs": 0, "cacheScope": "private",
+        })),
+        "tools/list" => FakeResponse::Result(json!({ "tools": [] })),
+        _ => FakeResponse::Error(-32601, "no such method"),
+    });
+    let mut front = TestClient::piped(folder.path(), &actor.mount("up", ""));
+    front.request("tools/list", json!({}));
+    let state = front.state_of("up");
+    assert_eq!((&state["state"], &state["words"]), (&json!("ready"), &Value::Null), "{state}");
+}

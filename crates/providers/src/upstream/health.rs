@@ -219,8 +219,9 @@ impl Upstream {
     /// The condition without failures: ready, or degraded by missing capabilities.
     fn baseline_condition(&self) -> HealthStatus {
         let abilities = self.inner.capabilities_or_none();
-        if !abilities.has_resources {
-            return HealthStatus::degraded("the server does not declare the resources capability");
+        if !(abilities.has_resources || abilities.has_tools || abilities.has_prompts) {
+            let message = "the server declares neither resources nor tools nor prompts";
+            return HealthStatus::degraded(message);
         }
         match self.inner.poll_interval {
             Some(every) if !abilities.has_subscribe => HealthStatus::degraded(format!(
