@@ -15,7 +15,7 @@ use super::content_cache::ContentCache;
 use super::description_cache::DescriptionCache;
 use super::error::{FsError, is_descriptor_shortage, is_not_found};
 use super::folder_names::FolderNames;
-use super::ignore_rules::IgnoreRulesCache;
+use super::ignore_rules::{IgnoreRulesCache, ParentRulesCache};
 use super::locate::Folder;
 use super::options::{HideFilter, ListingMode, Options, WatchMode};
 use super::page_cache::PageCache;
@@ -41,6 +41,7 @@ pub(super) struct FsRoot {
     pub(super) listing: ListingMode,
     pub(super) freshness: Freshness,
     pub(super) ignore_rules: IgnoreRulesCache,
+    pub(super) parent_rules: ParentRulesCache,
     pub(super) hide: Option<HideFilter>,
     /// Longest URI that is listed and found.
     pub(super) max_uri: usize,
@@ -94,6 +95,7 @@ impl FsRoot {
             listing,
             freshness: Freshness { ttl, scope: CacheScope::Private },
             ignore_rules: IgnoreRulesCache::new(margin),
+            parent_rules: ParentRulesCache::new(margin),
             hide,
             max_uri,
             is_length_logged: AtomicBool::new(false),
