@@ -10,9 +10,11 @@ mod complete;
 mod confine;
 mod content_cache;
 mod cursor;
+mod decode_index;
 mod describe;
 mod description_cache;
 mod error;
+mod file_form;
 mod folder_names;
 mod ignore_rules;
 mod list;
@@ -47,8 +49,8 @@ use self::path::UriPath;
 use self::root::FsRoot;
 
 pub use self::options::{
-    DEFAULT_MAX_WATCHES, DEFAULT_OPEN_FOLDERS, DEFAULT_POLL_INTERVAL, FileCount, HideFilter,
-    ListingMode, Options, WatchMode,
+    Charset, CharsetRule, DEFAULT_MAX_WATCHES, DEFAULT_OPEN_FOLDERS, DEFAULT_POLL_INTERVAL,
+    FileCount, HideFilter, ListingMode, Options, WatchMode,
 };
 
 /// URI template of all files.

@@ -1,6 +1,7 @@
 //! Tests of the file system provider through its public interface.
 
 mod cancellation;
+mod charsets;
 mod completing;
 mod confinement;
 mod content_cache;
