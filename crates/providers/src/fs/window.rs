@@ -42,17 +42,19 @@ impl OpenFile {
             ContentForm::Blob => return self.blob_part(offset, length),
             ContentForm::Charset(charset) => charset,
             ContentForm::Utf8 => {
-                if let Some(window) = self.utf8_window(offset, length, known, budget)? {
-                    return self.utf8_part(window);
-                }
-                match self.scan_for_charset(known, root, budget)? {
-                    Some(charset) => charset,
-                    None => {
-                        let known = KnownForm { is_certain: true, ..known };
-                        return match self.utf8_window(offset, length, known, budget)? {
-                            Some(window) => self.utf8_part(window),
-                            None => self.blob_part(offset, length),
-                        };
+                let window = self.read_utf8(offset, length, budget)?;
+                let may_differ = matches!(window.kind, WindowKind::Escapes | WindowKind::Broken);
+                let scanned = match may_differ && !known.is_certain {
+                    true => self.scan_for_charset(known, root, budget)?,
+                    false => None,
+                };
+                match (scanned, window.kind) {
+                    (Some(charset), _) => charset,
+                    (None, WindowKind::Text | WindowKind::Escapes) => {
+                        return self.utf8_part(window);
+                    }
+                    (None, WindowKind::Broken | WindowKind::Binary) => {
+                        return self.blob_part(offset, length);
                     }
                 }
             }
@@ -67,9 +69,6 @@ impl OpenFile {
         root: &FsRoot,
         budget: &WorkBudget,
     ) -> io::Result<Option<&'static Encoding>> {
-        if known.is_certain {
-            return Ok(None);
-        }
         let size = self.stamp.size;
         let sample = read_sample(&self.file, size)?;
         let form = scan_large_file(&self.file, size, &sample, budget)?;
@@ -94,15 +93,8 @@ impl OpenFile {
         Ok(self.into_part(ContentForm::Blob, source, &head, Some(slice(&range, size))))
     }
 
-    /// Aligns and reads a window of UTF-8; `None` if it is not UTF-8, or does not look like it and
-    /// the file was not looked at as a whole. A long one is not read.
-    fn utf8_window(
-        &self,
-        offset: u64,
-        length: u64,
-        known: KnownForm,
-        budget: &WorkBudget,
-    ) -> io::Result<Option<(Slice, Option<Bytes>)>> {
+    /// Aligns and reads a window of a file that seems to be UTF-8.
+    fn read_utf8(&self, offset: u64, length: u64, budget: &WorkBudget) -> io::Result<Utf8Window> {
         let byte = |at| {
             let mut byte = Vec::with_capacity(1);
             read_at(&self.file, at, 1, &mut byte)?;
@@ -113,24 +105,21 @@ impl OpenFile {
         let chunks = FileChunks::raw(&self.file, range);
         if slice.length > MAX_IN_MEMORY {
             budget.require_unlimited()?;
-            return Ok(is_text(chunks, budget)?.then_some((slice, None)));
+            let kind = WindowKind::of_chunks(chunks, budget)?;
+            return Ok(Utf8Window { slice, bytes: None, kind });
         }
         let bytes = chunks.collect()?;
-        let classes = ByteClasses::of(&bytes);
-        let may_switch = classes.has(ByteClasses::ESCAPE) && has_iso_2022_jp_escapes(&bytes);
-        let is_text = !classes.has(ByteClasses::NUL)
-            && (known.is_certain || !may_switch)
-            && is_utf8(&bytes, SampleExtent::Whole);
-        Ok(is_text.then_some((slice, Some(bytes))))
+        let kind = WindowKind::of(&bytes, bytes.len());
+        Ok(Utf8Window { slice, bytes: Some(bytes), kind })
     }
 
-    fn utf8_part(self, (slice, bytes): (Slice, Option<Bytes>)) -> io::Result<Part> {
-        let range = slice.offset..slice.offset + slice.length;
-        let source = match bytes {
+    fn utf8_part(self, window: Utf8Window) -> io::Result<Part> {
+        let range = window.slice.offset..window.slice.offset + window.slice.length;
+        let source = match window.bytes {
             Some(bytes) => ByteSource::Bytes(bytes),
             None => FileChunks::text(&self.file, range).into_stream(self.stamp),
         };
-        Ok(self.into_part(ContentForm::Utf8, source, &[], Some(slice)))
+        Ok(self.into_part(ContentForm::Utf8, source, &[], Some(window.slice)))
     }
 
     fn decoded_part(
@@ -163,6 +152,26 @@ impl OpenFile {
         let slice = slice(&range, index.total);
         Ok(self.into_part(ContentForm::Charset(charset), source, &[], Some(slice)))
     }
+}
+
+/// A window of a file that seems to be UTF-8.
+struct Utf8Window {
+    slice: Slice,
+    /// Its content, unless it is long.
+    bytes: Option<Bytes>,
+    kind: WindowKind,
+}
+
+/// What a window of such a file is.
+#[derive(Clone, Copy)]
+enum WindowKind {
+    Text,
+    /// UTF-8 with the escape sequences of ISO-2022-JP.
+    Escapes,
+    /// Not UTF-8.
+    Broken,
+    /// With NUL, which no text contains.
+    Binary,
 }
 
 /// Finds the character-aligned bounds of a window while decoded text streams past.
@@ -207,21 +216,36 @@ impl WindowAligner {
     }
 }
 
-/// True if all `chunks` are UTF-8 text.
-fn is_text(mut chunks: FileChunks, budget: &WorkBudget) -> io::Result<bool> {
-    let mut carry = Vec::new();
-    while let Some(chunk) = chunks.next()? {
-        budget.check_cancelled()?;
-        carry.extend_from_slice(&chunk);
-        let whole = complete_utf8_len(&carry);
-        if ByteClasses::of(&carry).has(ByteClasses::NUL)
-            || !is_utf8(&carry[..whole], SampleExtent::Whole)
-        {
-            return Ok(false);
+impl WindowKind {
+    /// What `bytes` are, of which `whole` end with a character.
+    fn of(bytes: &[u8], whole: usize) -> Self {
+        let classes = ByteClasses::of(bytes);
+        if classes.has(ByteClasses::NUL) {
+            Self::Binary
+        } else if !is_utf8(&bytes[..whole], SampleExtent::Whole) {
+            Self::Broken
+        } else if classes.has(ByteClasses::ESCAPE) && has_iso_2022_jp_escapes(bytes) {
+            Self::Escapes
+        } else {
+            Self::Text
         }
-        carry.drain(..whole);
     }
-    Ok(carry.is_empty())
+
+    fn of_chunks(mut chunks: FileChunks, budget: &WorkBudget) -> io::Result<Self> {
+        let (mut kind, mut carry) = (Self::Text, Vec::new());
+        while let Some(chunk) = chunks.next()? {
+            budget.check_cancelled()?;
+            carry.extend_from_slice(&chunk);
+            let whole = complete_utf8_len(&carry);
+            match Self::of(&carry, whole) {
+                Self::Text => {}
+                Self::Escapes => kind = Self::Escapes,
+                other => return Ok(other),
+            }
+            carry.drain(..whole);
+        }
+        Ok(if carry.is_empty() { kind } else { Self::Broken })
+    }
 }
 
 /// Returns the source for `chunks` of `range`, and the range that remains if the file shrank.
