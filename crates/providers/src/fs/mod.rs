@@ -3,6 +3,9 @@
 //! Every file is a resource, every folder a collection. A URI is `file:///` and the path below the
 //! root. Absolute paths never leave this module, and nothing outside the root is reachable.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("refdesk runs on Linux only: `openat` confines folders, inotify watches them");
+
 mod budget;
 mod cache_guard;
 mod chunks;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use machinery::{Cache, CacheBounds, CacheLifetime};
 use parking_lot::Mutex;
 use rustix::fs::stat;
 
@@ -28,9 +29,16 @@ use crate::fs::stamp::{FileKind, FileStamp};
 /// Largest file that leads to the folder of a repository, in bytes.
 const MAX_POINTER_BYTES: u64 = 8 * 1024;
 
+/// How often to look for a repository that was made or removed. The files of the rules are looked
+/// at for every request.
+const SEARCH_LIFETIME: CacheLifetime =
+    CacheLifetime { ttl: Duration::from_secs(1), grace: Duration::ZERO, weight: 1 };
+
 /// The rules above one root, valid until their files change.
 pub(in crate::fs) struct ParentRulesCache {
     last: Mutex<Arc<ParentRules>>,
+    /// Holds an entry for a while after each search for the repository.
+    recent_search: Cache<(), ()>,
     hasher: RandomState,
     clock_margin: Duration,
 }
@@ -45,24 +53,34 @@ pub(in crate::fs) struct ParentRules {
     pub(super) layers: Vec<RuleLayer>,
     /// True if a file is over a bound, so that what it hides is unknown.
     is_over_bound: bool,
-    /// What was at each path that matters; `None` for nothing.
-    found: Vec<(PathBuf, Option<FileStamp>)>,
+    /// What was at the path of each file of rules.
+    files: Vec<FoundPath>,
+    /// What was at the paths that tell where the repository is.
+    places: Vec<FoundPath>,
     is_settled: bool,
     /// The folders that contain the files of these rules.
     pub(in crate::fs) folders: Vec<PathBuf>,
 }
 
+/// A path, and what was there; `None` for nothing.
+type FoundPath = (PathBuf, Option<FileStamp>);
+
 impl ParentRulesCache {
     pub(in crate::fs) fn new(clock_margin: Duration) -> Self {
         let last = Mutex::new(Arc::new(ParentRules::default()));
-        Self { last, hasher: RandomState::new(), clock_margin }
+        let recent_search = Cache::new(CacheBounds::entries(1));
+        Self { last, recent_search, hasher: RandomState::new(), clock_margin }
     }
 
     /// Returns the rules above the folder at `root`, a path without links, and whether they differ
     /// from those of the last call.
     pub(in crate::fs) fn rules_above(&self, root: &Path) -> io::Result<(Arc<ParentRules>, bool)> {
         let last = self.last.lock().clone();
-        if last.is_current(root) {
+        let is_search_due = self.recent_search.get(&()).is_none();
+        if is_search_due {
+            self.recent_search.insert_current(self.recent_search.epoch(), (), (), &SEARCH_LIFETIME);
+        }
+        if last.is_current(root) && (!is_search_due || are_unchanged(&last.places)) {
             return last.within_bounds().map(|rules| (rules, false));
         }
         let loading = Loading {
@@ -74,7 +92,7 @@ impl ParentRulesCache {
         let fingerprints = |rules: &ParentRules| -> Vec<u64> {
             rules.layers.iter().map(|layer| layer.fingerprint).collect()
         };
-        let is_known = !last.found.is_empty();
+        let is_known = !last.places.is_empty();
         let differ = is_known && fingerprints(&last) != fingerprints(&rules);
         *self.last.lock() = rules.clone();
         rules.within_bounds().map(|rules| (rules, differ))
@@ -88,12 +106,7 @@ impl ParentRules {
     }
 
     fn is_current(&self, root: &Path) -> bool {
-        let is_same = |(path, was): &(PathBuf, Option<FileStamp>)| match (was, find(path)) {
-            (None, Ok(None)) => true,
-            (Some(was), Ok(Some(now))) => is_same_version(was, &now),
-            _ => false,
-        };
-        self.is_settled && self.root == root && self.found.iter().all(is_same)
+        self.is_settled && self.root == root && are_unchanged(&self.files)
     }
 
     fn within_bounds(self: Arc<Self>) -> io::Result<Arc<Self>> {
@@ -114,7 +127,7 @@ impl Loading<'_> {
         let root = self.rules.root.clone();
         let mut repository = None;
         for folder in root.ancestors() {
-            if let Some(git) = self.find_and_note(&folder.join(".git"))? {
+            if let Some(git) = self.find_place(&folder.join(".git"))? {
                 repository = Some((folder, git));
                 break;
             }
@@ -133,7 +146,8 @@ impl Loading<'_> {
         let is_settled = |found: &FileStamp| {
             found.kind == FileKind::Folder || found.is_settled(now, clock_margin)
         };
-        let mut found = self.rules.found.iter().filter_map(|(_, stamp)| stamp.as_ref());
+        let found = self.rules.files.iter().chain(&self.rules.places);
+        let mut found = found.filter_map(|(_, stamp)| stamp.as_ref());
         self.rules.is_settled = found.all(is_settled);
         Ok(self.rules)
     }
@@ -173,7 +187,7 @@ impl Loading<'_> {
         folder: &Path,
         label: &[u8],
     ) -> io::Result<Option<PathBuf>> {
-        if self.find_and_note(path)?.is_none() {
+        if self.find_place(path)?.is_none() {
             return Ok(None);
         }
         let Some(Ok(text)) = read_or_none(path, MAX_POINTER_BYTES)? else { return Ok(None) };
@@ -183,7 +197,9 @@ impl Loading<'_> {
     }
 
     fn read_file(&mut self, name: &'static [u8], path: &Path) -> io::Result<Option<IgnoreFile>> {
-        let content = match self.find_and_note(path)? {
+        let found = find(path)?;
+        self.rules.files.push((path.to_owned(), found));
+        let content = match found {
             Some(found) if found.kind == FileKind::File => {
                 read_or_none(path, MAX_IGNORE_FILE_BYTES)?
             }
@@ -206,9 +222,10 @@ impl Loading<'_> {
         }
     }
 
-    fn find_and_note(&mut self, path: &Path) -> io::Result<Option<FileStamp>> {
+    /// Finds what is at `path`, which tells where the repository is.
+    fn find_place(&mut self, path: &Path) -> io::Result<Option<FileStamp>> {
         let found = find(path)?;
-        self.rules.found.push((path.to_owned(), found));
+        self.rules.places.push((path.to_owned(), found));
         Ok(found)
     }
 }
@@ -236,6 +253,15 @@ fn or_none<T>(done: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// True if the same is at each path as before.
+fn are_unchanged(found: &[FoundPath]) -> bool {
+    found.iter().all(|(path, was)| match (was, find(path)) {
+        (None, Ok(None)) => true,
+        (Some(was), Ok(Some(now))) => is_same_version(was, &now),
+        _ => false,
+    })
 }
 
 /// True if `now` is what was found as `was`. A folder may have other content.

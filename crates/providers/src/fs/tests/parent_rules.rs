@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::time::Duration;
 
 use resource::{Change, ErrorKind, Interest};
 
@@ -63,7 +64,7 @@ async fn info_exclude_holds_in_the_repository_and_its_worktrees_and_gives_way_to
     assert_eq!(desk.paths(None).await, ["a.x"]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_nested_repository_ends_the_search_and_without_a_repository_there_is_none() {
     let tree = in_repository(["nested/sub/a.log", "nested/sub/a.tmp"]);
     tree.write_above(".gitignore", "*.log\n");
@@ -78,7 +79,8 @@ async fn a_nested_repository_ends_the_search_and_without_a_repository_there_is_n
     let desk = serve_folder(&tree, "");
     assert_eq!(desk.paths(None).await, ["a.log"]);
     tree.write_above(".git/HEAD", "");
-    assert!(desk.paths(None).await.is_empty(), "a repository that is made later counts at once");
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert!(desk.paths(None).await.is_empty(), "a repository that is made later counts");
 }
 
 #[tokio::test]
