@@ -3,6 +3,7 @@
 //! The only module that knows every kind of provider.
 
 mod access;
+mod charsets;
 mod left_out;
 mod mount_log;
 mod own_server;
@@ -256,6 +257,7 @@ fn folder_mount(
         },
         hidden: files.hidden,
         hide,
+        charsets: charsets::build_charsets(settings, mount)?,
         ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),
         watch: match files.watch {
             settings::WatchSetting::Auto => WatchMode::Auto,
@@ -292,6 +294,7 @@ fn static_mount(
     mount: &settings::MountSettings,
     statics: Statics,
 ) -> Result<MountParts, Diagnostic> {
+    charsets::refuse_charsets(settings, mount)?;
     let (uris, templates) = statics.declared_uris();
     let address = Address::Declared { uris: uris.into_iter().collect(), templates };
     let size = MountSize::Fixed(statics.len());
@@ -307,6 +310,7 @@ fn upstream_mount(
     (mount, declared): (&settings::MountSettings, &settings::UpstreamMount),
     upstream: Arc<Upstream>,
 ) -> Result<MountParts, Diagnostic> {
+    charsets::refuse_charsets(settings, mount)?;
     let address = match declared.unprefixed_span() {
         Some(_) => Address::Fallback,
         None => Address::Scheme { name: name.to_owned() },

@@ -127,6 +127,7 @@ pub(crate) struct RuleSettings {
     pub(crate) description: Option<String>,
     pub(crate) icons: Option<Vec<IconSettings>>,
     pub(crate) hide: Option<bool>,
+    pub(crate) charset: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]

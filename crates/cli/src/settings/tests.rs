@@ -96,11 +96,15 @@ fn a_rule_that_makes_no_sense_is_refused() {
         ("glob = \"a[\"", "5:8: not a glob"),
         ("glob = \"a\"\npriority = 2.0", "6:12: a priority must be between 0 and 1"),
         ("glob = \"a\"\naudience = [\"cat\"]", "unknown value `cat`"),
+        ("glob = \"a\"\ncharset = \"klingon\"", "6:11: there is no charset `klingon`"),
         ("glob = \"a\"\nicons = [{ src = \"http://x/y.png\" }]", "an icon must be"),
     ] {
         let told = told(&rule(line));
         assert!(told.contains(place), "{line}\n{told}");
     }
+    let told =
+        told("[mounts.a]\nkind = \"static\"\nrules = [{ glob = \"a\", charset = \"sjis\" }]\n");
+    assert!(told.contains("3:34: only the rules of a folder"), "{told}");
 }
 
 #[test]

@@ -155,6 +155,24 @@ fn rules_of_the_settings_hold_over_the_built_in_ones() {
 }
 
 #[test]
+fn a_rule_sets_the_charset_of_a_file() {
+    let folder = project();
+    // "Привет" in windows-1251.
+    fs::write(folder.path().join("project/old.txt"), b"\xcf\xf0\xe8\xe2\xe5\xf2\n").unwrap();
+    let settings = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\n\
+        [[mounts.project.rules]]\nglob = \"*.txt\"\ncharset = \"utf-8\"\n\
+        [[mounts.project.rules]]\nglob = \"old*\"\ncharset = \"windows-1251\"\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
+    let old = desk.request("resources/read", json!({ "uri": "file:///project/old.txt" }));
+    let content = &old["result"]["contents"][0];
+    assert_eq!(
+        (&content["text"], &content["_meta"]["dev.refdesk/charset"]),
+        (&json!("Привет\n"), &json!("windows-1251"))
+    );
+}
+
+#[test]
 fn declared_resources_have_formats_and_templates() {
     let folder = project();
     let settings = r##"

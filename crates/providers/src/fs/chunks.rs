@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use encoding_rs::{Decoder, Encoding};
+use encoding_rs::{Decoder, Encoding, ISO_2022_JP, UTF_16BE, UTF_16LE};
 use futures_util::stream;
 use resource::{ByteSource, Error, Result};
 use rustix::buffer::spare_capacity;
@@ -44,11 +44,25 @@ pub(super) struct RawReader {
 /// Reader that decodes a file to UTF-8.
 pub(super) struct DecodingReader {
     raw: RawReader,
+    charset: &'static Encoding,
     decoder: Decoder,
-    decoded_bytes: u64,
+    /// Bytes behind the last line of a chunk, decoded with the next one.
+    carry: Vec<u8>,
+    /// False while ISO-2022-JP is, or may be, in another set of characters.
+    is_in_ascii: bool,
+    pub(super) decoded_bytes: u64,
     is_done: bool,
     /// True once the decoder has replaced a malformed sequence.
     pub(super) had_errors: bool,
+    /// Where decoding can begin anew, if the last text ends with a line.
+    pub(super) line_end: Option<DecodePoint>,
+}
+
+/// A place between two lines, in bytes of the file and of the decoded text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DecodePoint {
+    pub(super) raw: u64,
+    pub(super) decoded: u64,
 }
 
 impl FileChunks {
@@ -189,27 +203,93 @@ impl RawReader {
 
 impl DecodingReader {
     pub(super) fn new(file: &Arc<File>, size: u64, charset: &'static Encoding) -> Self {
-        let raw = RawReader { file: file.clone(), remaining: 0..size };
         let decoder = charset.new_decoder_with_bom_removal();
-        Self { raw, decoder, decoded_bytes: 0, is_done: false, had_errors: false }
+        Self::begin(file, size, (charset, decoder), DecodePoint { raw: 0, decoded: 0 })
+    }
+
+    /// Decodes from `point` on, which an earlier reader of the same version found.
+    pub(super) fn resume(
+        file: &Arc<File>,
+        size: u64,
+        charset: &'static Encoding,
+        point: DecodePoint,
+    ) -> Self {
+        if point.raw == 0 {
+            return Self::new(file, size, charset);
+        }
+        Self::begin(file, size, (charset, charset.new_decoder_without_bom_handling()), point)
+    }
+
+    fn begin(
+        file: &Arc<File>,
+        size: u64,
+        (charset, decoder): (&'static Encoding, Decoder),
+        point: DecodePoint,
+    ) -> Self {
+        let raw = RawReader { file: file.clone(), remaining: point.raw..size };
+        Self {
+            raw,
+            charset,
+            decoder,
+            carry: Vec::new(),
+            is_in_ascii: true,
+            decoded_bytes: point.decoded,
+            is_done: false,
+            had_errors: false,
+            line_end: None,
+        }
     }
 
     /// Returns the next decoded text, or `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<String>> {
         while !self.is_done {
-            let raw = self.raw.next(ENCODED_CHUNK, Vec::new())?.unwrap_or_default();
+            let mut raw = std::mem::take(&mut self.carry);
+            let most = ENCODED_CHUNK - raw.len() as u64;
+            raw.append(&mut self.raw.next(most, Vec::new())?.unwrap_or_default());
             self.is_done = self.raw.is_over();
+            let end = if self.is_done { None } else { self.find_line_end(&raw) };
+            if let Some(end) = end {
+                self.carry = raw.split_off(end);
+            }
+            if let Some(escape) = find_escape(&raw) {
+                self.is_in_ascii = raw[escape + 1..].starts_with(ASCII_ESCAPE);
+            }
             let room = self.decoder.max_utf8_buffer_length(raw.len()).unwrap_or(raw.len());
             let mut text = String::with_capacity(room);
             let (_, _, flawed) = self.decoder.decode_to_string(&raw, &mut text, self.is_done);
             self.had_errors |= flawed;
             self.decoded_bytes += text.len() as u64;
+            let at = self.raw.remaining.start - self.carry.len() as u64;
+            self.line_end = end.map(|_| DecodePoint { raw: at, decoded: self.decoded_bytes });
             if !text.is_empty() {
                 return Ok(Some(text));
             }
         }
         Ok(None)
     }
+
+    /// Where the last line in `bytes` ends, if a decoder can begin there.
+    fn find_line_end(&self, bytes: &[u8]) -> Option<usize> {
+        if [UTF_16LE, UTF_16BE].contains(&self.charset) {
+            let feed = if self.charset == UTF_16LE { [b'\n', 0] } else { [0, b'\n'] };
+            let units = bytes.as_chunks::<2>().0;
+            return units.iter().rposition(|unit| *unit == feed).map(|at| 2 * at + 2);
+        }
+        // In all the others, a line feed is no part of a longer character.
+        let end = bytes.iter().rposition(|byte| *byte == b'\n')? + 1;
+        let is_in_ascii = match find_escape(&bytes[..end]) {
+            Some(escape) => bytes[escape + 1..].starts_with(ASCII_ESCAPE),
+            None => self.is_in_ascii,
+        };
+        (is_in_ascii || self.charset != ISO_2022_JP).then_some(end)
+    }
+}
+
+/// What comes behind ESC where ISO-2022-JP switches to ASCII, in which a decoder begins.
+const ASCII_ESCAPE: &[u8] = b"(B";
+
+fn find_escape(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().rposition(|byte| *byte == 0x1b)
 }
 
 /// Appends up to `most` bytes of `file` at `offset` to `into`; fewer only at the end of the file.

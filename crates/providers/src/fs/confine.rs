@@ -149,6 +149,11 @@ impl RootDir {
         self.on_local_disk.store(local, Ordering::Relaxed);
     }
 
+    /// Returns the path of the root without links, as it was when the root was opened.
+    pub(super) fn real_path(&self) -> PathBuf {
+        PathBuf::from(OsStr::from_bytes(&self.current.read().absolute_path))
+    }
+
     /// True if `folder` is on the same file system as the root.
     pub(super) fn is_on_same_device(&self, folder: &FileStamp) -> bool {
         self.current.read().stamp.is_on_same_device(folder)
@@ -238,7 +243,8 @@ impl RootDir {
 }
 
 impl OpenRoot {
-    /// Opens the folder at `path`. No other function but `RootDir::current` uses an absolute path.
+    /// Opens the folder at `path`. Only `RootDir::current` and the rules from above the root use
+    /// absolute paths too.
     fn open(path: &Path) -> io::Result<Self> {
         let home = path.canonicalize()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -272,6 +278,18 @@ fn join_names(trail: &[(DirHandle, Vec<u8>)], last: Option<&[u8]>) -> io::Result
     LocalPath::from_bytes(&names.join(&b'/')).ok_or_else(not_found)
 }
 
+/// Reads the small file at `path`, wherever it is, following links. For rules from above the root,
+/// of which nothing is served.
+pub(super) fn read_small_file_above(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    // Without NONBLOCK, opening a pipe would block for ever.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = openat(CWD, path, flags, Mode::empty())?;
+    if FileStamp::of(&fstat(&file)?).kind != FileKind::File {
+        return Err(not_found());
+    }
+    read_limited(file.into(), most)
+}
+
 fn read_limited(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     file.take(most + 1).read_to_end(&mut content)?;
@@ -282,6 +300,12 @@ fn read_limited(file: File, most: u64) -> io::Result<Vec<u8>> {
 }
 
 impl DirHandle {
+    /// Opens the folder at `path`, wherever it is, to watch the rules in it.
+    pub(super) fn open_above(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(Arc::new(openat(CWD, path, flags, Mode::empty())?)))
+    }
+
     /// Opens the folder `name`; an error if it is a link.
     pub(super) fn open_folder(&self, name: &[u8]) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -1,12 +1,13 @@
 //! Ignore rules: which names in a folder are visible.
 //!
 //! Hides `.git` always, dot files unless the options show them, what the hide filter hides, and
-//! what the ignore files from the root down exclude. The rules are git's, except that nothing
-//! outside the root counts.
+//! what the ignore files of the repository exclude. The rules are git's.
 
+mod parent_rules;
 mod patterns;
 mod wildmatch;
 
+use std::borrow::Cow;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use std::io;
@@ -20,6 +21,7 @@ use super::error::is_not_found;
 use super::options::HideFilter;
 use super::path::LocalPath;
 use super::stamp::{FileKind, FileStamp};
+pub(super) use parent_rules::{ParentRules, ParentRulesCache};
 use patterns::{IgnorePatterns, TooManyPatterns, Verdict};
 
 /// Names of ignore files. A line in a later one overrides the earlier ones.
@@ -27,6 +29,9 @@ pub(super) const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refde
 
 /// Largest ignore file, in bytes. A folder with a larger one is not served.
 const MAX_IGNORE_FILE_BYTES: u64 = 1024 * 1024;
+
+/// The bound that a larger one exceeds.
+const FILE_TOO_LARGE: TooManyPatterns = TooManyPatterns("the file is larger than 1 MiB");
 
 /// Bounds of the cache. A folder without ignore files weighs one.
 const CACHE_BOUNDS: CacheBounds = CacheBounds::weight(16 * 1024);
@@ -58,8 +63,19 @@ type IgnoreFile = (&'static [u8], Result<Vec<u8>, TooManyPatterns>);
 pub(super) struct Visibility {
     hidden: bool,
     hide: Option<HideFilter>,
-    /// Outermost first, each with the number of path bytes before the part that it matches.
-    rules: Vec<(Arc<IgnoreRules>, usize)>,
+    /// Path of the root below its repository, with a slash behind; empty if no rules lie above.
+    prefix: Arc<[u8]>,
+    /// Outermost first.
+    layers: Vec<RuleLayer>,
+}
+
+/// The patterns of one folder that apply to the children of another.
+#[derive(Clone)]
+struct RuleLayer {
+    fingerprint: u64,
+    patterns: Arc<IgnorePatterns>,
+    /// How many bytes of prefix and path come before the part that the patterns match.
+    offset: usize,
 }
 
 impl IgnoreRulesCache {
@@ -109,8 +125,7 @@ impl IgnoreRulesCache {
                 Ok(content) => contents.push((name, Ok(content))),
                 Err(error) if is_not_found(&error) => settled = false,
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-                    let bound = TooManyPatterns("the file is larger than 1 MiB");
-                    contents.push((name, Err(bound)));
+                    contents.push((name, Err(FILE_TOO_LARGE)));
                 }
                 Err(error) => return Err(error),
             }
@@ -118,7 +133,11 @@ impl IgnoreRulesCache {
         let id = self.hasher.hash_one(&contents);
         let patterns = match kept {
             Some(kept) if kept.fingerprint == id => kept.patterns.clone(),
-            _ => parse_files(path, &contents).map(Arc::new),
+            _ => {
+                let folder = path.join(b"");
+                let folder = String::from_utf8_lossy(folder.as_bytes());
+                parse_files(&folder, &contents).map(Arc::new)
+            }
         };
         Ok(Arc::new(IgnoreRules {
             fingerprint: id,
@@ -133,7 +152,7 @@ impl IgnoreRulesCache {
 impl IgnoreRules {
     fn within_bounds(self: Arc<Self>) -> io::Result<Arc<Self>> {
         if self.patterns.is_none() {
-            return Err(io::Error::other("an ignore file is over a bound; see the warning"));
+            return Err(over_bound());
         }
         Ok(self)
     }
@@ -153,16 +172,22 @@ impl IgnoreRules {
 }
 
 impl Visibility {
-    pub(super) fn new(hidden: bool, hide: Option<HideFilter>) -> Self {
-        Self { hidden, hide, rules: Vec::new() }
+    /// What applies to the root before its own ignore files.
+    pub(super) fn new(hidden: bool, hide: Option<HideFilter>, above: &ParentRules) -> Self {
+        let (prefix, layers) = (above.prefix.clone(), above.layers.clone());
+        Self { hidden, hide, prefix, layers }
     }
 
     /// The rules for the children of the folder at `path`, a child of this one, with its own
     /// `rules` added.
-    pub(super) fn for_subfolder(&self, path: &LocalPath, rules: &Arc<IgnoreRules>) -> Self {
+    pub(super) fn for_subfolder(&self, path: &LocalPath, rules: &IgnoreRules) -> Self {
         let mut sight = self.clone();
-        if rules.patterns.as_ref().is_some_and(|patterns| !patterns.is_empty()) {
-            sight.rules.push((rules.clone(), path.child_name_offset()));
+        if let Some(patterns) = rules.patterns.as_ref().filter(|patterns| !patterns.is_empty()) {
+            sight.layers.push(RuleLayer {
+                fingerprint: rules.fingerprint,
+                patterns: patterns.clone(),
+                offset: self.prefix.len() + path.child_name_offset(),
+            });
         }
         sight
     }
@@ -177,39 +202,42 @@ impl Visibility {
         if self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path))) {
             return false;
         }
-        for (rules, prefix) in self.rules.iter().rev() {
-            let Some(patterns) = &rules.patterns else { return false };
-            match patterns.verdict(&path[*prefix..], is_folder) {
-                None => {}
-                Some(Verdict::Ignored) => return false,
-                Some(Verdict::Included) => return true,
-            }
-        }
-        true
+        let from_repository = match &*self.prefix {
+            [] => Cow::Borrowed(path),
+            prefix => Cow::Owned([prefix, path].concat()),
+        };
+        let mut layers = self.layers.iter().rev();
+        let verdict = layers
+            .find_map(|layer| layer.patterns.verdict(&from_repository[layer.offset..], is_folder));
+        verdict != Some(Verdict::Ignored)
     }
 
     /// Returns a fingerprint of the ignore rules.
     pub(super) fn fingerprint(&self) -> Vec<u64> {
-        self.rules.iter().map(|(rules, _)| rules.fingerprint).collect()
+        self.layers.iter().map(|layer| layer.fingerprint).collect()
     }
 
     /// True if `id` is the fingerprint of these rules.
     pub(super) fn has_fingerprint(&self, id: &[u64]) -> bool {
-        self.rules.iter().map(|(rules, _)| &rules.fingerprint).eq(id)
+        self.layers.iter().map(|layer| &layer.fingerprint).eq(id)
     }
 }
 
-/// Parses a folder's ignore files, in their order. Logs which one is over which bound.
-fn parse_files(path: &LocalPath, contents: &[IgnoreFile]) -> Option<IgnorePatterns> {
+/// Parses the ignore files of `folder`, in their order. Logs which one is over which bound.
+fn parse_files(folder: &str, contents: &[IgnoreFile]) -> Option<IgnorePatterns> {
     let mut patterns = IgnorePatterns::default();
     for (name, content) in contents {
         let added = content.as_ref().map_err(|bound| *bound);
         if let Err(TooManyPatterns(bound)) = added.and_then(|text| patterns.add_file(text)) {
-            let file = path.join(name);
-            let file = String::from_utf8_lossy(file.as_bytes());
+            let file = format!("{folder}{}", String::from_utf8_lossy(name));
             tracing::warn!(%file, bound, "ignore file over a bound; its folder is not served");
             return None;
         }
     }
     Some(patterns)
+}
+
+/// The error for a folder whose ignore files are over a bound.
+fn over_bound() -> io::Error {
+    io::Error::other("an ignore file is over a bound; see the warning")
 }

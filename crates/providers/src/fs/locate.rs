@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::confine::DirHandle;
 use super::error::not_found;
-use super::ignore_rules::{IgnoreRules, Visibility};
+use super::ignore_rules::{IgnoreRules, ParentRules, Visibility};
 use super::path::LocalPath;
 use super::root::FsRoot;
 use super::stamp::{FileKind, FileStamp};
@@ -30,6 +30,8 @@ pub(super) struct Folder {
     pub(super) visibility: Visibility,
     /// The rules of its own ignore files.
     own_rules: Arc<IgnoreRules>,
+    /// The rules from above; only for the root.
+    above: Option<Arc<ParentRules>>,
     /// Names known to be visible files in it.
     known_files: Arc<Mutex<HashSet<Vec<u8>>>>,
     /// The folder that contains it.
@@ -116,17 +118,29 @@ impl FsRoot {
         handle
     }
 
+    /// Returns the rules from above the root. Lets subscriptions check everything if they changed.
+    pub(super) fn rules_above(&self) -> io::Result<Arc<ParentRules>> {
+        let (rules, differ) = self.parent_rules.rules_above(&self.dir.real_path())?;
+        if differ {
+            self.rescan_loop.check_everything();
+        }
+        Ok(rules)
+    }
+
     /// Returns the root folder.
     pub(super) fn root_folder(&self) -> io::Result<Arc<Folder>> {
         let (handle, stamp) = self.root_handle()?;
+        let above = self.rules_above()?;
         if let Some(top) = self.folder_cache.get(&b""[..])
+            && top.above.as_ref().is_some_and(|rules| Arc::ptr_eq(rules, &above))
             && top.is_current(&stamp)
         {
             return Ok(top);
         }
         let path = LocalPath::default();
         let rules = self.ignore_rules.rules_of(&self.dir, (&handle, &path, &stamp))?;
-        let sight = Visibility::new(self.hidden, self.hide.clone()).for_subfolder(&path, &rules);
+        let sight = Visibility::new(self.hidden, self.hide.clone(), &above);
+        let sight = sight.for_subfolder(&path, &rules);
         let (known, outer, links) = (Arc::default(), None, Vec::new());
         Ok(self.cache_folder(Folder {
             handle,
@@ -134,6 +148,7 @@ impl FsRoot {
             stamp,
             visibility: sight,
             own_rules: rules,
+            above: Some(above),
             known_files: known,
             parent: outer,
             link_folders: links,
@@ -247,6 +262,7 @@ impl FsRoot {
             stamp,
             visibility: sight,
             own_rules: rules,
+            above: None,
             known_files: known,
             parent: outer,
             link_folders: links,
@@ -278,7 +294,9 @@ impl FsRoot {
     /// Caches `folder`, unless links led to it or its rules could change without notice.
     fn cache_folder(&self, folder: Folder) -> Arc<Folder> {
         let folder = Arc::new(folder);
-        if folder.link_folders.is_empty() && folder.own_rules.is_settled() {
+        let is_settled = folder.own_rules.is_settled()
+            && folder.above.as_ref().is_none_or(|rules| rules.is_settled());
+        if folder.link_folders.is_empty() && is_settled {
             self.folder_cache.insert(folder.path.as_bytes().to_vec(), folder.clone(), 1);
         }
         folder

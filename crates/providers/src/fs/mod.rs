@@ -3,6 +3,9 @@
 //! Every file is a resource, every folder a collection. A URI is `file:///` and the path below the
 //! root. Absolute paths never leave this module, and nothing outside the root is reachable.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("refdesk runs on Linux only: `openat` confines folders, inotify watches them");
+
 mod budget;
 mod cache_guard;
 mod chunks;
@@ -10,9 +13,11 @@ mod complete;
 mod confine;
 mod content_cache;
 mod cursor;
+mod decode_index;
 mod describe;
 mod description_cache;
 mod error;
+mod file_form;
 mod folder_names;
 mod ignore_rules;
 mod list;
@@ -47,8 +52,8 @@ use self::path::UriPath;
 use self::root::FsRoot;
 
 pub use self::options::{
-    DEFAULT_MAX_WATCHES, DEFAULT_OPEN_FOLDERS, DEFAULT_POLL_INTERVAL, FileCount, HideFilter,
-    ListingMode, Options, WatchMode,
+    Charset, CharsetRule, DEFAULT_MAX_WATCHES, DEFAULT_OPEN_FOLDERS, DEFAULT_POLL_INTERVAL,
+    FileCount, HideFilter, ListingMode, Options, WatchMode,
 };
 
 /// URI template of all files.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use encoding_rs::Encoding;
+
 pub use crate::file_watch::{DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, WatchMode};
 
 /// Most folders kept open between requests, unless the options say otherwise.
@@ -23,6 +25,8 @@ pub struct Options {
     pub ttl: Duration,
     /// Hides paths, in addition to the ignore files.
     pub hide: Option<HideFilter>,
+    /// Gives files a charset, instead of the one that their bytes show.
+    pub charsets: Option<CharsetRule>,
     /// How changes are detected.
     pub watch: WatchMode,
     /// Polling interval where inotify does not work.
@@ -45,6 +49,7 @@ impl Options {
             hidden: false,
             ttl: Duration::ZERO,
             hide: None,
+            charsets: None,
             watch: WatchMode::default(),
             poll: DEFAULT_POLL_INTERVAL,
             watches: DEFAULT_MAX_WATCHES,
@@ -61,16 +66,47 @@ impl Options {
 /// not UTF-8 is passed with U+FFFD in place of invalid bytes.
 pub type HideFilter = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
+/// Rule that returns the charset of the file at a path below the root; `None` to detect it.
+pub type CharsetRule = Arc<dyn Fn(&str) -> Option<Charset> + Send + Sync>;
+
+/// A charset of text files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charset(&'static Encoding);
+
+impl Charset {
+    /// Finds a charset by a label such as `shift_jis`, as the Encoding Standard lists them; `None`
+    /// if there is none.
+    pub fn for_label(label: &str) -> Option<Self> {
+        Encoding::for_label_no_replacement(label.as_bytes()).map(Self)
+    }
+
+    pub(super) fn encoding(self) -> &'static Encoding {
+        self.0
+    }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { root, listing, hidden, ttl, hide, watch, poll, watches, max_uri, open_folders } =
-            self;
+        let Self {
+            root,
+            listing,
+            hidden,
+            ttl,
+            hide,
+            charsets,
+            watch,
+            poll,
+            watches,
+            max_uri,
+            open_folders,
+        } = self;
         f.debug_struct("Options")
             .field("root", root)
             .field("listing", listing)
             .field("hidden", hidden)
             .field("ttl", ttl)
             .field("hide", &hide.is_some())
+            .field("charsets", &charsets.is_some())
             .field("watch", watch)
             .field("poll", poll)
             .field("watches", watches)

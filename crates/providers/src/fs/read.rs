@@ -5,32 +5,21 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use encoding_rs::{Encoding, ISO_2022_JP};
+use encoding_rs::{Encoding, UTF_8};
 use resource::{Body, ByteSource, Content, Error, ErrorKind, Part, Resource, Slice, Uri, Window};
 
 use super::budget::WorkBudget;
-use super::chunks::{CHUNK, DecodingReader, FileChunks, check_unchanged, read_at};
+use super::chunks::{DecodingReader, FileChunks, check_unchanged, read_at};
 use super::describe::{describe, describe_without_mime};
 use super::error::{FsError, not_found};
+use super::file_form::{KnownForm, MAX_IN_MEMORY, detect_bounded, read_sample, scan_large_file};
 use super::locate::PathEntry;
 use super::mime;
+use super::options::Charset;
 use super::path::UriPath;
 use super::root::FsRoot;
 use super::stamp::FileStamp;
-use super::text::{
-    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_by_decoding, detect_form,
-    detect_without_decoding, guess_charset, has_iso_2022_jp_escapes, has_only_text_characters,
-    is_utf8,
-};
-
-/// Up to this many bytes are held in memory; more are streamed.
-pub(super) const MAX_IN_MEMORY: u64 = 1024 * 1024;
-
-/// Bytes of a large file used for the first detection.
-const SNIFF_BYTES: u64 = 64 * 1024;
-
-/// Most bytes that are decoded inline: to find the charset of more takes milliseconds.
-const MAX_INLINE_DECODING: usize = 16 * 1024;
+use super::text::{ContentForm, SampleExtent};
 
 /// How often a file that changes while it is read is read from its start.
 const MAX_READ_ATTEMPTS: usize = 3;
@@ -40,6 +29,8 @@ pub(super) struct OpenFile {
     pub(super) file: Arc<File>,
     pub(super) stamp: FileStamp,
     pub(super) resource: Resource,
+    /// The charset that a rule gives it.
+    pub(super) charset: Option<&'static Encoding>,
 }
 
 impl FsRoot {
@@ -85,11 +76,14 @@ impl FsRoot {
             describe_without_mime(uri.clone(), requested.path.name(), &leaf.stamp, self.watchable);
         let file = leaf.file.ok_or_else(not_found)?;
         let (file, stamp) = (Arc::new(file), leaf.stamp);
-        let opened = OpenFile { file: file.clone(), stamp, resource };
+        let rule = self.charsets.as_ref();
+        let path = String::from_utf8_lossy(requested.path.as_bytes());
+        let charset = rule.and_then(|rule| rule(&path)).map(Charset::encoding);
+        let opened = OpenFile { file: file.clone(), stamp, resource, charset };
         let part = match window {
             Window::Whole { limit } => {
                 let is_cacheable = self.content_cache.accepts(&stamp);
-                let part = opened.read_whole(*limit, budget)?;
+                let part = opened.read_whole(*limit, self, budget)?;
                 check_unchanged(&file, &stamp)?;
                 if is_cacheable {
                     self.content_cache.insert(stamp, &part);
@@ -98,7 +92,7 @@ impl FsRoot {
             }
             Window::Part { offset, length, etag } => {
                 opened.check_etag(etag.as_deref())?;
-                let part = opened.read_part(*offset, *length, budget)?;
+                let part = opened.read_part(*offset, *length, self, budget)?;
                 check_unchanged(&file, &stamp)?;
                 part
             }
@@ -130,19 +124,25 @@ impl OpenFile {
         Err(Error::changed(now))
     }
 
-    fn read_whole(self, limit: u64, budget: &WorkBudget) -> Result<Part, FsError> {
+    fn read_whole(self, limit: u64, root: &FsRoot, budget: &WorkBudget) -> Result<Part, FsError> {
         let stamp = self.stamp;
         let size = stamp.size;
         if size > limit {
             return Err(Error::too_large(size, limit).into());
         }
-        let mut head = Vec::new();
         if size <= MAX_IN_MEMORY {
-            read_at(&self.file, 0, size, &mut head)?;
-            return Ok(self.in_memory_part(head, budget)?);
+            let mut bytes = Vec::new();
+            read_at(&self.file, 0, size, &mut bytes)?;
+            return Ok(self.in_memory_part(bytes, budget)?);
         }
-        read_at(&self.file, 0, SNIFF_BYTES, &mut head)?;
-        let form = detect_large_file(&self.file, size, &head, budget)?;
+        let head = read_sample(&self.file, size)?;
+        let form = match self.charset {
+            Some(charset) if charset != UTF_8 => ContentForm::Charset(charset),
+            _ => self.ruled_form(scan_large_file(&self.file, size, &head, budget)?),
+        };
+        if form != ContentForm::Blob && self.charset.is_none() {
+            root.form_cache.insert(&stamp, KnownForm { form, is_certain: true });
+        }
         let source = match form {
             ContentForm::Utf8 => FileChunks::text(&self.file, 0..size),
             ContentForm::Blob => FileChunks::raw(&self.file, 0..size),
@@ -155,14 +155,9 @@ impl OpenFile {
 
     fn in_memory_part(self, bytes: Vec<u8>, budget: &WorkBudget) -> io::Result<Part> {
         let bytes = Bytes::from(bytes);
-        let form = match detect_without_decoding(&bytes, SampleExtent::Whole) {
-            Some(form) => form,
-            None => {
-                if bytes.len() > MAX_INLINE_DECODING {
-                    budget.require_unlimited()?;
-                }
-                detect_by_decoding(&bytes, SampleExtent::Whole)
-            }
+        let form = match self.charset {
+            Some(charset) if charset != UTF_8 => ContentForm::Charset(charset),
+            _ => self.ruled_form(detect_bounded(&bytes, SampleExtent::Whole, budget)?),
         };
         let content = match form {
             ContentForm::Charset(charset) => {
@@ -171,6 +166,15 @@ impl OpenFile {
             ContentForm::Utf8 | ContentForm::Blob => bytes.clone(),
         };
         Ok(self.into_part(form, ByteSource::Bytes(content), &bytes, None))
+    }
+
+    /// The form by the rule for this file, if there is one, instead of the `detected` one.
+    pub(super) fn ruled_form(&self, detected: ContentForm) -> ContentForm {
+        match self.charset {
+            None => detected,
+            Some(charset) if charset == UTF_8 && detected == ContentForm::Utf8 => detected,
+            Some(charset) => ContentForm::Charset(charset),
+        }
     }
 
     /// Builds the part for `source` and completes its description with MIME type and charset.
@@ -190,102 +194,9 @@ impl OpenFile {
         };
         self.resource.mime = Some(mime.to_owned());
         self.resource.charset = match form {
-            ContentForm::Charset(charset) => Some(charset.name()),
-            ContentForm::Utf8 | ContentForm::Blob => None,
+            ContentForm::Charset(charset) if charset != UTF_8 => Some(charset.name()),
+            ContentForm::Charset(_) | ContentForm::Utf8 | ContentForm::Blob => None,
         };
         Part { resource: Arc::new(self.resource), body, slice }
     }
-}
-
-/// Detects what a large file is. Reads all of it, unless its head shows that it is binary.
-fn detect_large_file(
-    file: &Arc<File>,
-    size: u64,
-    head: &[u8],
-    budget: &WorkBudget,
-) -> io::Result<ContentForm> {
-    let form = detect_form(head, SampleExtent::Head);
-    if form == ContentForm::Blob {
-        return Ok(form);
-    }
-    budget.require_unlimited()?;
-    let coded = match form {
-        ContentForm::Charset(charset) => Some(charset),
-        ContentForm::Utf8 | ContentForm::Blob => None,
-    };
-    if let Some(charset) = coded {
-        if file_decodes(file, size, charset, budget)? {
-            return Ok(form);
-        }
-        // Escape sequences that are not Japanese may still be a log in colour.
-        if charset != ISO_2022_JP {
-            return Ok(ContentForm::Blob);
-        }
-    }
-    let maybe = match check_utf8(file, size, budget)? {
-        Utf8Check::Utf8 { escapes } if escapes && coded.is_none() => ISO_2022_JP,
-        Utf8Check::Utf8 { .. } => return Ok(ContentForm::Utf8),
-        Utf8Check::MaybeCharset(charset) => charset,
-        Utf8Check::Blob => return Ok(ContentForm::Blob),
-    };
-    Ok(match file_decodes(file, size, maybe, budget)? {
-        true => ContentForm::Charset(maybe),
-        false if maybe == ISO_2022_JP => ContentForm::Utf8,
-        false => ContentForm::Blob,
-    })
-}
-
-enum Utf8Check {
-    /// UTF-8, perhaps with the escape sequences of ISO-2022-JP.
-    Utf8 {
-        escapes: bool,
-    },
-    /// Not UTF-8, but perhaps in this charset.
-    MaybeCharset(&'static Encoding),
-    Blob,
-}
-
-fn check_utf8(file: &Arc<File>, size: u64, budget: &WorkBudget) -> io::Result<Utf8Check> {
-    let mut chunk = Vec::new();
-    let mut at = 0;
-    let mut escapes = false;
-    while at < size {
-        budget.check_cancelled()?;
-        let carry = chunk.len();
-        read_at(file, at, CHUNK.min(size - at), &mut chunk)?;
-        let read = (chunk.len() - carry) as u64;
-        at += read;
-        let is_last = read == 0 || at >= size;
-        let whole = if is_last { chunk.len() } else { complete_utf8_len(&chunk) };
-        let signs = ByteClasses::of(&chunk);
-        if signs.has(ByteClasses::NUL) {
-            return Ok(Utf8Check::Blob);
-        }
-        if !is_utf8(&chunk[..whole], SampleExtent::Whole) {
-            return Ok(guess_charset(&chunk, SampleExtent::Head)
-                .map_or(Utf8Check::Blob, Utf8Check::MaybeCharset));
-        }
-        if read == 0 {
-            break;
-        }
-        escapes |= signs.has(ByteClasses::ESCAPE) && has_iso_2022_jp_escapes(&chunk);
-        chunk.drain(..whole);
-    }
-    Ok(Utf8Check::Utf8 { escapes })
-}
-
-fn file_decodes(
-    file: &Arc<File>,
-    size: u64,
-    charset: &'static Encoding,
-    budget: &WorkBudget,
-) -> io::Result<bool> {
-    let mut decoding = DecodingReader::new(file, size, charset);
-    while let Some(text) = decoding.next()? {
-        budget.check_cancelled()?;
-        if decoding.had_errors || !has_only_text_characters(&text) {
-            return Ok(false);
-        }
-    }
-    Ok(!decoding.had_errors)
 }

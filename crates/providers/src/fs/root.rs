@@ -12,12 +12,14 @@ use tokio::sync::Semaphore;
 use super::cache_guard::CacheGuards;
 use super::confine::RootDir;
 use super::content_cache::ContentCache;
+use super::decode_index::DecodeIndexCache;
 use super::description_cache::DescriptionCache;
 use super::error::{FsError, is_descriptor_shortage, is_not_found};
+use super::file_form::FormCache;
 use super::folder_names::FolderNames;
-use super::ignore_rules::IgnoreRulesCache;
+use super::ignore_rules::{IgnoreRulesCache, ParentRulesCache};
 use super::locate::Folder;
-use super::options::{HideFilter, ListingMode, Options, WatchMode};
+use super::options::{CharsetRule, HideFilter, ListingMode, Options, WatchMode};
 use super::page_cache::PageCache;
 use super::path::LocalPath;
 use super::watch::{FsWatchState, ListingSubscribers};
@@ -41,6 +43,7 @@ pub(super) struct FsRoot {
     pub(super) listing: ListingMode,
     pub(super) freshness: Freshness,
     pub(super) ignore_rules: IgnoreRulesCache,
+    pub(super) parent_rules: ParentRulesCache,
     pub(super) hide: Option<HideFilter>,
     /// Longest URI that is listed and found.
     pub(super) max_uri: usize,
@@ -51,6 +54,9 @@ pub(super) struct FsRoot {
     pub(super) description_cache: DescriptionCache,
     pub(super) page_cache: PageCache,
     pub(super) content_cache: ContentCache,
+    pub(super) form_cache: FormCache,
+    pub(super) decode_index: DecodeIndexCache,
+    pub(super) charsets: Option<CharsetRule>,
     /// How old a change must be before its timestamp is reliable; see `is_settled`.
     pub(super) clock_margin: Duration,
     /// The folder scans in progress. A request that needs the same folder waits without a thread
@@ -76,6 +82,7 @@ impl FsRoot {
             hidden,
             ttl,
             hide,
+            charsets,
             watch,
             poll,
             watches,
@@ -94,6 +101,7 @@ impl FsRoot {
             listing,
             freshness: Freshness { ttl, scope: CacheScope::Private },
             ignore_rules: IgnoreRulesCache::new(margin),
+            parent_rules: ParentRulesCache::new(margin),
             hide,
             max_uri,
             is_length_logged: AtomicBool::new(false),
@@ -102,6 +110,9 @@ impl FsRoot {
             description_cache: DescriptionCache::new(watchable),
             page_cache: PageCache::new(),
             content_cache: ContentCache::new(margin),
+            form_cache: FormCache::new(margin),
+            decode_index: DecodeIndexCache::new(margin),
+            charsets,
             watchable,
             clock_margin: margin,
             scan_flights: SingleFlight::default(),

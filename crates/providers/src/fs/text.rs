@@ -1,14 +1,21 @@
 //! Text detection: UTF-8, another charset, or binary.
 
+mod japanese;
+mod utf_16;
+
+use std::borrow::Cow;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
     DecoderResult, EUC_JP, Encoding, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252,
 };
 
+use self::japanese::{detect_few_kanji, detect_half_width_kana};
+use self::utf_16::detect_utf_16;
 use super::mime;
 
-/// Bytes used to guess the charset, from the first non-ASCII character on.
-const CHARSET_SAMPLE_BYTES: usize = 256 * 1024;
+/// Bytes used to guess the charset, of the lines that are not ASCII.
+pub(super) const CHARSET_SAMPLE_BYTES: usize = 256 * 1024;
 
 /// What the content of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +69,8 @@ fn detect_unmarked(
     classes: ByteClasses,
 ) -> Option<ContentForm> {
     if classes.has(ByteClasses::NUL) {
-        return Some(ContentForm::Blob);
+        let charset = detect_utf_16(bytes, extent).filter(|_| mime::by_magic(bytes).is_none());
+        return Some(charset.map_or(ContentForm::Blob, ContentForm::Charset));
     }
     if !classes.has(ByteClasses::NON_ASCII) || is_utf8(bytes, extent) {
         let is_binary = is_binary_format(bytes, classes);
@@ -119,44 +127,38 @@ fn control_class(byte: u8) -> u8 {
 
 /// Guesses the charset of `bytes`, which are not UTF-8; `None` if it is not a supported one.
 pub(super) fn guess_charset(bytes: &[u8], extent: SampleExtent) -> Option<&'static Encoding> {
-    // Include the letters just before: an accent is likelier inside a word.
-    let start = bytes.iter().position(|byte| !byte.is_ascii())?.saturating_sub(16);
-    let telling = &bytes[start..bytes.len().min(start + CHARSET_SAMPLE_BYTES)];
-    if let Some(charset) = detect_half_width_kana(telling) {
+    let telling = telling_lines(bytes);
+    if let Some(charset) = detect_half_width_kana(&telling) {
         return Some(charset);
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(telling, extent == SampleExtent::Whole && start + telling.len() == bytes.len());
-    let charset = detector.guess(None, Utf8Detection::Deny);
-    [SHIFT_JIS, EUC_JP, WINDOWS_1252].contains(&charset).then_some(charset)
+    detector.feed(&telling, extent == SampleExtent::Whole && telling.len() < CHARSET_SAMPLE_BYTES);
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    if [SHIFT_JIS, EUC_JP].contains(&guess) {
+        return Some(guess);
+    }
+    let few = detect_few_kanji(&telling, !guess.is_single_byte());
+    few.or((guess == WINDOWS_1252).then_some(guess))
 }
 
-/// Returns the charset if `bytes` can only be half-width kana.
-///
-/// The detector takes them for western letters or for rare kanji. As western letters they would be
-/// long runs of capitals and symbols; as kanji, all from one corner of the table.
-fn detect_half_width_kana(bytes: &[u8]) -> Option<&'static Encoding> {
-    let (mut run, mut longest, mut high, mut signs, mut shifts) = (0, 0, 0, 0, 0);
-    let mut last = 0;
-    for byte in bytes {
-        match byte {
-            0..=0x7f => run = 0,
-            0x8e if last != 0x8e => shifts += 1,
-            0xa1..=0xdf => {
-                run += 1;
-                high += 1;
-                longest = longest.max(run);
-                signs += usize::from(*byte < 0xc0);
-            }
-            _ => return None,
+/// The lines of `bytes` that are not ASCII, as many as the guess uses. A line feed is no part of a
+/// longer character in any supported charset.
+fn telling_lines(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let start = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len());
+    // Include the letters just before: an accent is likelier inside a word.
+    let rest = &bytes[start.saturating_sub(16)..];
+    if rest.len() <= CHARSET_SAMPLE_BYTES {
+        return Cow::Borrowed(rest);
+    }
+    let mut telling = Vec::new();
+    for line in rest.split_inclusive(|byte| *byte == b'\n').filter(|line| !line.is_ascii()) {
+        let room = CHARSET_SAMPLE_BYTES - telling.len();
+        telling.extend_from_slice(&line[..line.len().min(room)]);
+        if telling.len() == CHARSET_SAMPLE_BYTES {
+            break;
         }
-        last = *byte;
     }
-    match shifts {
-        0 if longest >= 4 && 4 * signs >= high => Some(SHIFT_JIS),
-        _ if shifts >= 4 && shifts == high => Some(EUC_JP),
-        _ => None,
-    }
+    Cow::Owned(telling)
 }
 
 /// True if `bytes` contain an escape sequence by which ISO-2022-JP switches to Japanese.

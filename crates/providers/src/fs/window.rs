@@ -1,27 +1,30 @@
 //! Windowed read: a byte range of a file, aligned to characters.
 //!
-//! Reads only the range, and enough of the head to detect what the file is. Text that must be
-//! decoded is the exception: finding a range in it means decoding from the start.
+//! Reads only the range, and enough to detect what the file is, once per version. Text that must
+//! be decoded is decoded once to find its lines, and then from the line before the range.
 
 use std::io;
 use std::ops::Range;
 
+use bytes::Bytes;
 use encoding_rs::Encoding;
 use resource::{ByteSource, Part, Slice};
 
 use super::budget::WorkBudget;
 use super::chunks::{DecodingReader, FileChunks, read_at};
-use super::read::{MAX_IN_MEMORY, OpenFile};
+use super::file_form::{KnownForm, MAX_IN_MEMORY, read_sample, scan_large_file};
+use super::read::OpenFile;
+use super::root::FsRoot;
 use super::stamp::FileStamp;
 use super::text::{
-    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, detect_form, is_utf8,
+    ByteClasses, ContentForm, SampleExtent, complete_utf8_len, has_iso_2022_jp_escapes, is_utf8,
 };
 
-/// Files up to this size are read in full to detect what they are.
-const MAX_FULL_SNIFF: u64 = 64 * 1024;
+/// Files up to this size are decoded inline.
+const MAX_INLINE_SIZE: u64 = 64 * 1024;
 
-/// Bytes of a larger file used for detection.
-const SNIFF_BYTES: u64 = 8 * 1024;
+/// Bytes of a blob that tell its MIME type.
+const MAGIC_BYTES: u64 = 8 * 1024;
 
 impl OpenFile {
     /// Reads `length` bytes at `offset`, aligned to characters.
@@ -29,86 +32,146 @@ impl OpenFile {
         self,
         offset: u64,
         length: u64,
+        root: &FsRoot,
         budget: &WorkBudget,
     ) -> io::Result<Part> {
-        let size = self.stamp.size;
-        let mut head = Vec::new();
-        read_at(&self.file, 0, if size <= MAX_FULL_SNIFF { size } else { SNIFF_BYTES }, &mut head)?;
-        let share = if size <= MAX_FULL_SNIFF { SampleExtent::Whole } else { SampleExtent::Head };
-        let form = detect_form(&head, share);
+        let known = root.form_cache.form_for_windows((&self.file, &self.stamp), budget)?;
         // Windows of length zero would make no progress.
         let length = length.max(1);
-        match form {
-            ContentForm::Blob => self.blob_part(offset, length, &head),
-            ContentForm::Utf8 => self.utf8_part(offset, length, &head, budget),
-            ContentForm::Charset(charset) => {
-                self.decoded_part(charset, offset..offset.saturating_add(length), budget)
+        let charset = match self.ruled_form(known.form) {
+            ContentForm::Blob => return self.blob_part(offset, length),
+            ContentForm::Charset(charset) => charset,
+            ContentForm::Utf8 => {
+                let window = self.read_utf8(offset, length, budget)?;
+                let may_differ = matches!(window.kind, WindowKind::Escapes | WindowKind::Broken);
+                let scanned = match may_differ && !known.is_certain {
+                    true => self.scan_for_charset(known, root, budget)?,
+                    false => None,
+                };
+                match (scanned, window.kind) {
+                    (Some(charset), _) => charset,
+                    (None, WindowKind::Text | WindowKind::Escapes) => {
+                        return self.utf8_part(window);
+                    }
+                    (None, WindowKind::Broken | WindowKind::Binary) => {
+                        return self.blob_part(offset, length);
+                    }
+                }
             }
-        }
+        };
+        self.decoded_part(charset, (offset, length), root, budget)
     }
 
-    fn blob_part(self, offset: u64, length: u64, head: &[u8]) -> io::Result<Part> {
+    /// Looks for a charset in all of a file that seemed to be UTF-8, after a window that is not.
+    fn scan_for_charset(
+        &self,
+        known: KnownForm,
+        root: &FsRoot,
+        budget: &WorkBudget,
+    ) -> io::Result<Option<&'static Encoding>> {
+        let size = self.stamp.size;
+        let sample = read_sample(&self.file, size)?;
+        let form = scan_large_file(&self.file, size, &sample, budget)?;
+        let charset = match form {
+            ContentForm::Charset(charset) => Some(charset),
+            ContentForm::Utf8 | ContentForm::Blob => None,
+        };
+        // Other windows of a text with a few broken bytes stay text.
+        let form = charset.map_or(known.form, ContentForm::Charset);
+        root.form_cache.insert(&self.stamp, KnownForm { form, is_certain: true });
+        Ok(charset)
+    }
+
+    fn blob_part(self, offset: u64, length: u64) -> io::Result<Part> {
         let size = self.stamp.size;
         let start = offset.min(size);
         let range = start..start.saturating_add(length).min(size);
+        let mut head = Vec::new();
+        read_at(&self.file, 0, MAGIC_BYTES, &mut head)?;
         let chunks = FileChunks::raw(&self.file, range.clone());
         let (source, range) = load_or_stream(chunks, range, self.stamp)?;
-        Ok(self.into_part(ContentForm::Blob, source, head, Some(slice(&range, size))))
+        Ok(self.into_part(ContentForm::Blob, source, &head, Some(slice(&range, size))))
     }
 
-    fn utf8_part(
-        self,
-        offset: u64,
-        length: u64,
-        head: &[u8],
-        budget: &WorkBudget,
-    ) -> io::Result<Part> {
-        let size = self.stamp.size;
+    /// Aligns and reads a window of a file that seems to be UTF-8.
+    fn read_utf8(&self, offset: u64, length: u64, budget: &WorkBudget) -> io::Result<Utf8Window> {
         let byte = |at| {
             let mut byte = Vec::with_capacity(1);
             read_at(&self.file, at, 1, &mut byte)?;
             io::Result::Ok(byte.first().copied())
         };
-        let slice = Slice::aligned(size, (offset, length), true, byte)?;
+        let slice = Slice::aligned(self.stamp.size, (offset, length), true, byte)?;
         let range = slice.offset..slice.offset + slice.length;
-        let slice = Some(slice);
-        if range.end - range.start > MAX_IN_MEMORY {
+        let chunks = FileChunks::raw(&self.file, range);
+        if slice.length > MAX_IN_MEMORY {
             budget.require_unlimited()?;
-            if !is_text(FileChunks::raw(&self.file, range.clone()), budget)? {
-                return self.blob_part(offset, length, head);
-            }
-            let source = FileChunks::text(&self.file, range).into_stream(self.stamp);
-            return Ok(self.into_part(ContentForm::Utf8, source, head, slice));
+            let kind = WindowKind::of_chunks(chunks, budget)?;
+            return Ok(Utf8Window { slice, bytes: None, kind });
         }
-        let bytes = FileChunks::raw(&self.file, range).collect()?;
-        if ByteClasses::of(&bytes).has(ByteClasses::NUL) || !is_utf8(&bytes, SampleExtent::Whole) {
-            return self.blob_part(offset, length, head);
-        }
-        Ok(self.into_part(ContentForm::Utf8, ByteSource::Bytes(bytes), head, slice))
+        let bytes = chunks.collect()?;
+        let kind = WindowKind::of(&bytes, bytes.len());
+        Ok(Utf8Window { slice, bytes: Some(bytes), kind })
+    }
+
+    fn utf8_part(self, window: Utf8Window) -> io::Result<Part> {
+        let range = window.slice.offset..window.slice.offset + window.slice.length;
+        let source = match window.bytes {
+            Some(bytes) => ByteSource::Bytes(bytes),
+            None => FileChunks::text(&self.file, range).into_stream(self.stamp),
+        };
+        Ok(self.into_part(ContentForm::Utf8, source, &[], Some(window.slice)))
     }
 
     fn decoded_part(
         self,
         charset: &'static Encoding,
-        wanted: Range<u64>,
+        (offset, length): (u64, u64),
+        root: &FsRoot,
         budget: &WorkBudget,
     ) -> io::Result<Part> {
         let size = self.stamp.size;
-        if size > MAX_FULL_SNIFF {
+        if size > MAX_INLINE_SIZE {
             budget.require_unlimited()?;
         }
-        let mut cut = WindowAligner::new(wanted);
-        let mut decoding = DecodingReader::new(&self.file, size, charset);
-        while let Some(text) = decoding.next()? {
+        let index = root.decode_index.index_of((&self.file, &self.stamp), charset, budget)?;
+        let point = index.point_before(offset);
+        let mut aligner = WindowAligner::new(offset..offset.saturating_add(length), point.decoded);
+        let mut reader = DecodingReader::resume(&self.file, size, charset, point);
+        while !aligner.is_done()
+            && let Some(text) = reader.next()?
+        {
             budget.check_cancelled()?;
-            cut.feed(&text);
+            aligner.feed(&text);
         }
-        let (range, total) = cut.finish();
-        let chunks =
-            FileChunks::decoded(DecodingReader::new(&self.file, size, charset), range.clone());
+        #[cfg(test)]
+        root.decode_index.count_decoded(reader.decoded_bytes - point.decoded);
+        let range = aligner.finish(index.total);
+        let reader = DecodingReader::resume(&self.file, size, charset, point);
+        let chunks = FileChunks::decoded(reader, range.clone());
         let (source, range) = load_or_stream(chunks, range, self.stamp)?;
-        Ok(self.into_part(ContentForm::Charset(charset), source, &[], Some(slice(&range, total))))
+        let slice = slice(&range, index.total);
+        Ok(self.into_part(ContentForm::Charset(charset), source, &[], Some(slice)))
     }
+}
+
+/// A window of a file that seems to be UTF-8.
+struct Utf8Window {
+    slice: Slice,
+    /// Its content, unless it is long.
+    bytes: Option<Bytes>,
+    kind: WindowKind,
+}
+
+/// What a window of such a file is.
+#[derive(Clone, Copy)]
+enum WindowKind {
+    Text,
+    /// UTF-8 with the escape sequences of ISO-2022-JP.
+    Escapes,
+    /// Not UTF-8.
+    Broken,
+    /// With NUL, which no text contains.
+    Binary,
 }
 
 /// Finds the character-aligned bounds of a window while decoded text streams past.
@@ -120,8 +183,13 @@ struct WindowAligner {
 }
 
 impl WindowAligner {
-    fn new(wanted: Range<u64>) -> Self {
-        Self { wanted, start: None, end: None, bytes_seen: 0 }
+    /// Text begins to stream past at `bytes_seen`, at or before the window.
+    fn new(wanted: Range<u64>, bytes_seen: u64) -> Self {
+        Self { wanted, start: None, end: None, bytes_seen }
+    }
+
+    fn is_done(&self) -> bool {
+        self.end.is_some()
     }
 
     fn feed(&mut self, text: &str) {
@@ -142,28 +210,42 @@ impl WindowAligner {
         }
     }
 
-    /// Returns the aligned range, and the length of the text.
-    fn finish(self) -> (Range<u64>, u64) {
-        let start = self.start.unwrap_or(self.bytes_seen);
-        (start..self.end.unwrap_or(self.bytes_seen), self.bytes_seen)
+    /// Returns the aligned range in a text of `total` bytes.
+    fn finish(self, total: u64) -> Range<u64> {
+        self.start.unwrap_or(total)..self.end.unwrap_or(total)
     }
 }
 
-/// True if all `chunks` are UTF-8 text.
-fn is_text(mut chunks: FileChunks, budget: &WorkBudget) -> io::Result<bool> {
-    let mut carry = Vec::new();
-    while let Some(chunk) = chunks.next()? {
-        budget.check_cancelled()?;
-        carry.extend_from_slice(&chunk);
-        let whole = complete_utf8_len(&carry);
-        if ByteClasses::of(&carry).has(ByteClasses::NUL)
-            || !is_utf8(&carry[..whole], SampleExtent::Whole)
-        {
-            return Ok(false);
+impl WindowKind {
+    /// What `bytes` are, of which `whole` end with a character.
+    fn of(bytes: &[u8], whole: usize) -> Self {
+        let classes = ByteClasses::of(bytes);
+        if classes.has(ByteClasses::NUL) {
+            Self::Binary
+        } else if !is_utf8(&bytes[..whole], SampleExtent::Whole) {
+            Self::Broken
+        } else if classes.has(ByteClasses::ESCAPE) && has_iso_2022_jp_escapes(bytes) {
+            Self::Escapes
+        } else {
+            Self::Text
         }
-        carry.drain(..whole);
     }
-    Ok(carry.is_empty())
+
+    fn of_chunks(mut chunks: FileChunks, budget: &WorkBudget) -> io::Result<Self> {
+        let (mut kind, mut carry) = (Self::Text, Vec::new());
+        while let Some(chunk) = chunks.next()? {
+            budget.check_cancelled()?;
+            carry.extend_from_slice(&chunk);
+            let whole = complete_utf8_len(&carry);
+            match Self::of(&carry, whole) {
+                Self::Text => {}
+                Self::Escapes => kind = Self::Escapes,
+                other => return Ok(other),
+            }
+            carry.drain(..whole);
+        }
+        Ok(if carry.is_empty() { kind } else { Self::Broken })
+    }
 }
 
 /// Returns the source for `chunks` of `range`, and the range that remains if the file shrank.

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::Tree;
@@ -14,10 +16,12 @@ use crate::fs::{Fs, Options};
 
 /// How many comparisons the test makes at least.
 const COMPARISONS: usize = 4_000;
-/// Files in a folder, folders in a tree, and ignore files that each folder has in turn.
+/// Files in a folder, folders in a tree, ignore files that each folder has in turn, and folders
+/// that are served each time, besides the whole tree.
 const FILES: usize = 40;
 const FOLDERS: usize = 8;
 const ROUNDS: usize = 8;
+const SUBFOLDERS: usize = 100;
 
 /// Parts of names, and of patterns, chosen so that they often meet.
 const NAME_PARTS: [&str; 22] = [
@@ -196,40 +200,70 @@ fn create_files(tree: &Tree, files: &[String]) -> Vec<String> {
     paths.into_iter().collect()
 }
 
-/// Compares what git ignores with what is hidden, and returns how many paths are ignored.
-fn compare(tree: &Tree, paths: &[String], seed: u64) -> usize {
-    let ignored = ignored_by_git(tree, paths);
-    let options = Options { hidden: true, ..Options::new(tree.root()) };
-    let served = Fs::open(options).unwrap();
-    for path in paths {
-        let local = LocalPath::default();
-        let local = path.split('/').fold(local, |local, name| local.join(name.as_bytes()));
-        let is_hidden = served.root.find(&local).is_err();
-        let folder = path.split('/').next().unwrap();
-        let rules = || fs::read_to_string(tree.at(folder).join(".gitignore")).unwrap();
-        let is_ignored = ignored.contains(path);
-        assert_eq!(is_hidden, is_ignored, "seed {seed}: {path:?} by {:?}", rules());
+/// Compares what git ignores with what is hidden where `folder` of the repository is served, and
+/// returns how many paths were compared, and how many of them are ignored.
+fn compare(
+    tree: &Tree,
+    folder: &str,
+    (paths, ignored): (&[String], &BTreeSet<String>),
+    seed: u64,
+) -> (usize, usize) {
+    // What git ignores as a whole can still be served, so that nothing can be compared.
+    if ignored.contains(folder) {
+        return (0, 0);
     }
-    ignored.len()
+    let options = Options { hidden: true, ..Options::new(tree.at(folder)) };
+    let served = Fs::open(options).unwrap();
+    let (mut compared, mut hidden) = (0, 0);
+    for path in paths {
+        let Ok(below) = Path::new(path).strip_prefix(folder) else { continue };
+        let Some(local) = LocalPath::from_bytes(below.as_os_str().as_bytes()) else { continue };
+        let is_hidden = served.root.find(&local).is_err();
+        let rules = || {
+            let parents = Path::new(path).ancestors().skip(1);
+            let files =
+                parents.map(|parent| fs::read_to_string(tree.at(parent).join(".gitignore")));
+            files.filter_map(Result::ok).collect::<Vec<_>>()
+        };
+        let is_ignored = ignored.contains(path);
+        assert_eq!(is_hidden, is_ignored, "seed {seed}: {path:?} in {folder:?} by {:?}", rules());
+        compared += 1;
+        hidden += usize::from(is_hidden);
+    }
+    (compared, hidden)
 }
 
 #[test]
 fn files_are_hidden_exactly_where_git_ignores_them() {
-    let (mut compared, mut ignored, mut seed) = (0, 0, 0_u64);
+    let (mut compared, mut hidden, mut in_subfolders, mut seed) = (0, 0, 0, 0_u64);
     while compared < COMPARISONS {
         seed += 1;
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let tree = Tree::of([]);
         let files: Vec<String> = (0..FILES).map(|_| random.path()).collect();
         let paths = create_files(&tree, &files);
-        for _ in 0..ROUNDS {
+        let is_folder = |path: &&String| tree.at(path).is_dir();
+        let folders: Vec<&str> = paths.iter().filter(is_folder).map(|path| &path[..]).collect();
+        for round in 0..ROUNDS {
             for folder in 0..FOLDERS {
                 tree.write(format!("f{folder}/.gitignore"), random.ignore_file(&files));
             }
-            ignored += compare(&tree, &paths, seed);
-            compared += paths.len();
+            let has_outer_rules = round % 2 == 1;
+            let mut outer =
+                || if has_outer_rules { random.ignore_file(&files) } else { String::new() };
+            tree.write(".gitignore", outer());
+            tree.write(".git/info/exclude", outer());
+            let ignored = ignored_by_git(&tree, &paths);
+            for served in 0..=SUBFOLDERS {
+                let folder = if served == 0 { "" } else { random.pick(&folders) };
+                let (count, ignored) = compare(&tree, folder, (&paths, &ignored), seed);
+                compared += count;
+                hidden += ignored;
+                in_subfolders += if folder.is_empty() { 0 } else { count };
+            }
         }
     }
     let share = compared / 10;
-    assert!((share..compared - share).contains(&ignored), "{ignored} of {compared} are ignored");
+    assert!((share..compared - share).contains(&hidden), "{hidden} of {compared} are ignored");
+    assert!(in_subfolders > share, "{in_subfolders} of {compared} are in subfolders");
 }

@@ -1,6 +1,7 @@
 //! Tests of the file system provider through its public interface.
 
 mod cancellation;
+mod charsets;
 mod completing;
 mod confinement;
 mod content_cache;
@@ -10,6 +11,7 @@ mod git_check_ignore;
 mod hide_filter;
 mod listing;
 mod pages;
+mod parent_rules;
 mod reading;
 mod root_changes;
 mod visibility;
@@ -59,6 +61,13 @@ impl Tree {
     fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         fs::create_dir_all(self.at(&path).parent().unwrap()).unwrap();
         fs::write(self.at(path), content).unwrap();
+    }
+
+    /// Writes a file above the root.
+    fn write_above(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
     }
 
     fn folder(&self, path: &str) {

@@ -43,18 +43,96 @@ fn half_width_kana_are_recognised() {
     assert_eq!(form(b"\x1b(I6@6E\x1b(B"), ContentForm::Charset(ISO_2022_JP));
 }
 
+fn wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(bytes).collect()
+}
+
 #[test]
-fn utf_16_is_recognised_by_its_mark_only() {
-    let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
-        text.encode_utf16().flat_map(bytes).collect()
-    };
-    for text in SENTENCES {
-        let text = format!("\u{feff}{text}😀");
-        assert_eq!(form(&wide(&text, u16::to_le_bytes)), ContentForm::Charset(UTF_16LE));
-        assert_eq!(form(&wide(&text, u16::to_be_bytes)), ContentForm::Charset(UTF_16BE));
+fn utf_16_is_recognised_with_and_without_its_mark() {
+    let texts = SENTENCES.map(|text| format!("{text}😀\n")).into_iter();
+    for text in texts.chain(["name = \"x\"\r\n", "Größe: 5 €\n"].map(str::to_owned)) {
+        for text in [format!("\u{feff}{text}"), text.clone()] {
+            let (little, big) = (wide(&text, u16::to_le_bytes), wide(&text, u16::to_be_bytes));
+            assert_eq!(form(&little), ContentForm::Charset(UTF_16LE), "{text:?}");
+            assert_eq!(form(&big), ContentForm::Charset(UTF_16BE), "{text:?}");
+            assert_eq!(detect_form(&little, SampleExtent::Head), ContentForm::Charset(UTF_16LE));
+        }
     }
-    assert_eq!(form(&wide("abc", u16::to_le_bytes)), ContentForm::Blob);
-    assert_eq!(form(b"\xff\xfe\x00\x00a\x00\x00\x00"), ContentForm::Blob);
+    let not_text: [&[u8]; 6] = [
+        b"\xff\xfe\x00\x00a\x00\x00\x00",
+        b"a\0b\0c",
+        b"a\0",
+        b"a\0\0\0b\0\0\0c\0\0\0",
+        b"\x01\0\x02\0\x03\0a\0b\0",
+        b"abcd\0\0\0\0",
+    ];
+    for bytes in not_text {
+        assert_eq!(form(bytes), ContentForm::Blob, "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_few_kanji_in_ascii_text_are_found() {
+    let words = [
+        "設定",
+        "日本語",
+        "注意",
+        "変更履歴",
+        "東京",
+        "終了",
+        "エラー",
+        "2024年3月5日",
+        "Webサーバ",
+        "処理開始",
+        "確認",
+        "山田太郎",
+    ];
+    for word in words {
+        for around in [("# ", "\n"), ("/* ", " */\nint main(void) { return 0; }\n"), ("name=", "")]
+        {
+            let ascii = "plain ascii line\n".repeat(2_000);
+            for text in [
+                format!("{}{word}{}", around.0, around.1),
+                format!("{ascii}{}{word}\n{ascii}", around.0),
+            ] {
+                for charset in [SHIFT_JIS, EUC_JP] {
+                    let bytes = charset.encode(&text).0;
+                    let name = charset.name();
+                    assert_eq!(form(&bytes), ContentForm::Charset(charset), "{word} in {name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_few_western_letters_are_no_kanji() {
+    for text in [
+        "It’s late, don’t wait; they’re here, we’ll go",
+        "“quoted” and ‘quoted’ — twice…",
+        "créée, agréée",
+        "AÇÃO E REAÇÃO",
+        "naïve café, résumé",
+        "© 2020 Müller & Söhne",
+        "Straße, Größe, Übung, ÄRGER",
+        "¿Qué? ¡Sí! «mañana»",
+        "word—word, word–word, it’s",
+    ] {
+        let bytes = WINDOWS_1252.encode(text).0;
+        assert_eq!(form(&bytes), ContentForm::Charset(WINDOWS_1252), "{text}");
+    }
+}
+
+#[test]
+fn chinese_and_korean_text_is_not_taken_for_japanese() {
+    for (label, text) in [
+        ("euc-kr", "한국어 문서입니다. 설정 파일을 여기에 둡니다."),
+        ("gbk", "中文文档说明。这里是配置文件的位置，请不要修改。"),
+        ("big5", "繁體中文的文件說明，請不要修改這個設定檔。"),
+    ] {
+        let charset = Encoding::for_label(label.as_bytes()).unwrap();
+        assert_eq!(form(&charset.encode(text).0), ContentForm::Blob, "{label}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Watch state of one subscription: the folders it covers and their snapshots.
 
 mod first_scan;
+mod parent_watches;
 #[cfg(test)]
 mod tests;
 mod tracked_links;
@@ -12,6 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use resource::{Change, Uri};
 
+use self::parent_watches::ParentWatches;
 use self::tracked_links::TrackedLink;
 use super::content_version::WatchPurpose;
 use super::dir_snapshot::{DirSnapshot, SnapshotDifference};
@@ -41,6 +43,7 @@ pub(in crate::fs) struct FsWatchState {
     /// True if another check failed transiently, so that everything must be checked again.
     needs_recheck: bool,
     links: Vec<TrackedLink>,
+    parent_watches: ParentWatches,
 }
 
 /// Changes from this time on are reported by the first scan of a folder; none if `None`.
@@ -78,6 +81,7 @@ impl FsWatchState {
             retry,
             needs_recheck: false,
             links,
+            parent_watches: ParentWatches::default(),
         }
     }
 
@@ -87,6 +91,7 @@ impl FsWatchState {
         root: &FsRoot,
         changes: &ChangeSender,
     ) -> io::Result<bool> {
+        self.parent_watches.renew(root);
         match &mut self.subject {
             WatchSubject::Resource(one) => {
                 let folder = one.recheck(root, None)?;
@@ -116,7 +121,10 @@ impl FsWatchState {
         dirty: &DirtySet,
         changes: &ChangeSender,
     ) -> RescanOutcome {
-        let mut all = dirty.all;
+        let mut all = dirty.all || self.parent_watches.may_be_affected(dirty);
+        if all {
+            self.parent_watches.renew(root);
+        }
         if dirty.all || dirty.retry_failed {
             all |= std::mem::take(&mut self.needs_recheck);
             // Report their content as changed, since it may have changed meanwhile.
