@@ -8,6 +8,7 @@ mod left_out;
 mod mount_log;
 mod own_server;
 mod program_env;
+mod rules;
 mod statics;
 mod upstream;
 mod uri_conflicts;
@@ -16,9 +17,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use catalog::{
-    AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect,
-};
+use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use client::ConnectionStatus;
 use providers::fs::{
     DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, Fs, HideFilter, ListingMode, Options,
@@ -26,13 +25,13 @@ use providers::fs::{
 };
 use providers::statics::Statics;
 use providers::upstream::Upstream;
-use resource::{Context, Icon, Principal, Provider, Role, Uri};
+use resource::{Context, Principal, Provider, Uri};
 use server::WatcherRegistry;
 use tokio::sync::watch;
 use toml::Spanned;
 
 use crate::mount_status::{MountStatus, MountsProvider};
-use crate::settings::{self, Diagnostic, Fingerprint, MountKind, RuleSettings, Settings};
+use crate::settings::{self, Diagnostic, Fingerprint, MountKind, Settings};
 use crate::{default_rules, descriptors};
 use left_out::LeftOut;
 pub(crate) use program_env::check_depth;
@@ -348,7 +347,7 @@ fn mount_terms(
     built_in: impl Iterator<Item = MetadataRule>,
 ) -> Result<MountOptions, Diagnostic> {
     let common = &mount.shared;
-    let own = common.rules.iter().map(|rule| self::build_rule(settings, rule));
+    let own = common.rules.iter().map(|rule| rules::build_rule(settings, rule));
     let all: Vec<MetadataRule> = built_in.map(Ok).chain(own).collect::<Result<_, _>>()?;
     let rules = MetadataRules::new(all)
         .map_err(|error| settings.diagnostic(mount.span.clone(), error.to_string(), None))?;
@@ -360,64 +359,6 @@ fn mount_terms(
         timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),
         required: common.required,
     })
-}
-
-fn build_rule(settings: &Settings, rule: &RuleSettings) -> Result<MetadataRule, Diagnostic> {
-    let glob = rule.glob.get_ref();
-    MetadataRules::parse_glob(glob).map_err(|error| {
-        let message = format!("not a glob: {error}");
-        settings.diagnostic(rule.glob.span(), message, Some("example: `docs/**/*.md`".to_owned()))
-    })?;
-    let icons = rule.icons.as_ref().map(|icons| self::build_icons(settings, icons)).transpose()?;
-    Ok(MetadataRule {
-        glob: glob.clone(),
-        effect: RuleEffect {
-            priority: check_priority(settings, rule.priority.as_ref())?,
-            audience: rule.audience.as_deref().map(to_roles),
-            title: rule.title.clone(),
-            description: rule.description.clone(),
-            icons,
-            hide: rule.hide,
-        },
-    })
-}
-
-fn to_roles(roles: &[settings::RoleSetting]) -> Vec<Role> {
-    let role = |role: &settings::RoleSetting| match role {
-        settings::RoleSetting::User => Role::User,
-        settings::RoleSetting::Assistant => Role::Assistant,
-    };
-    roles.iter().map(role).collect()
-}
-
-fn check_priority(
-    settings: &Settings,
-    said: Option<&Spanned<f64>>,
-) -> Result<Option<f64>, Diagnostic> {
-    let Some(said) = said else { return Ok(None) };
-    let fits = (0.0..=1.0).contains(said.get_ref());
-    fits.then_some(Some(*said.get_ref()))
-        .ok_or_else(|| settings.diagnostic(said.span(), "a priority must be between 0 and 1", None))
-}
-
-fn build_icons(
-    settings: &Settings,
-    icons: &[settings::IconSettings],
-) -> Result<Vec<Icon>, Diagnostic> {
-    let icon = |icon: &settings::IconSettings| {
-        let src = icon.src.get_ref();
-        if !(src.starts_with("https://") || src.starts_with("data:")) {
-            let message = "an icon must be an https: or data: URI";
-            return Err(settings.diagnostic(icon.src.span(), message, None));
-        }
-        let theme = icon.theme.clone();
-        if theme.as_deref().is_some_and(|theme| theme != "light" && theme != "dark") {
-            let message = "an icon theme must be \"light\" or \"dark\"";
-            return Err(settings.diagnostic(icon.src.span(), message, None));
-        }
-        Ok(Icon { src: src.clone(), mime: icon.mime.clone(), sizes: icon.sizes.clone(), theme })
-    };
-    icons.iter().map(icon).collect()
 }
 
 /// Parses a URI of the settings.

@@ -11,7 +11,8 @@ use resource::{
 };
 use toml::Spanned;
 
-use super::{STATIC_TTL, build_icons, check_priority, parse_uri, to_roles, uri_conflicts};
+use super::rules::{build_icons, check_priority, to_roles};
+use super::{STATIC_TTL, parse_uri, uri_conflicts};
 use crate::settings::{
     Diagnostic, FormatSettings, Settings, StaticMount, StaticResource, StaticTemplate,
     VariableKindSetting,

@@ -29,6 +29,7 @@ mod stdio;
 mod subscribe;
 mod tls;
 mod tokens;
+mod tool_host;
 mod tools;
 mod watch_tools;
 mod windows;

@@ -7,6 +7,7 @@ pub mod capabilities;
 pub(crate) mod component;
 pub mod contents;
 pub mod embedded;
+pub(crate) mod iso_date;
 pub mod relayed_result;
 pub mod resource;
 pub mod template;

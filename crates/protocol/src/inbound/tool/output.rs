@@ -10,7 +10,7 @@ use resource::Component;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use crate::inbound::shape::resource::IsoDate;
+use crate::inbound::shape::iso_date::IsoDate;
 use crate::json::raw_object::{members_of, parse_string};
 
 /// The structured content of a result, by tool.

@@ -12,8 +12,9 @@ use resource::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::inbound::shape::iso_date::IsoDate;
 use crate::inbound::shape::resource::{
-    IsoDate, LAST_MODIFIED, META_COLLECTION, META_ETAG, META_FORMATS, META_IMMUTABLE, META_LANGUAGE,
+    LAST_MODIFIED, META_COLLECTION, META_ETAG, META_FORMATS, META_IMMUTABLE, META_LANGUAGE,
 };
 use crate::inbound::shape::template::META_VARIABLES;
 use crate::json::raw_object::{RawMembers, parse_members, parse_string};
