@@ -132,8 +132,11 @@ async fn how_the_server_is_can_be_told_without_secrets() {
     let told = health(&gone);
     assert_eq!(told.state, HealthState::Failed);
     assert!(!told.message.unwrap().contains("s3cret"));
-    let toolbox =
-        ScriptedServer::old(json!({ "tools": {} }), |_, _| ScriptedReply::Nothing).upstream();
-    within_timeout(toolbox.connect()).await.unwrap();
-    assert_eq!(health(&toolbox).state, HealthState::Degraded);
+    let serving = [json!({ "tools": {} }), json!({ "prompts": {} }), json!({})];
+    let states = [HealthState::Ready, HealthState::Ready, HealthState::Degraded];
+    for (capabilities, state) in serving.into_iter().zip(states) {
+        let toolbox = ScriptedServer::old(capabilities, |_, _| ScriptedReply::Nothing).upstream();
+        within_timeout(toolbox.connect()).await.unwrap();
+        assert_eq!(health(&toolbox).state, state);
+    }
 }

@@ -143,7 +143,7 @@ async fn what_went_wrong_last_is_told_when_it_is_over() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_never_quite_well_is_so_since_it_was_reached() {
-    let upstream = moody(json!({ "tools": {} })).upstream();
+    let upstream = moody(json!({})).upstream();
     let ask = async || parts(&upstream, "a://x", &super::WHOLE).await;
     ask().await.unwrap();
     let usual = health(&upstream);
