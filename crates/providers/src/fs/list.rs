@@ -79,7 +79,9 @@ impl FsRoot {
                 Some(WalkStep::Skipped) => budget.spend(1)?,
             }
         }
-        Ok(FileCount { files: leaves, is_complete: false })
+        // A folder with more names than may be counted is not walked: its names count.
+        let files = if all { leaves } else { (leaves + walk.names_in_folder()).min(most) };
+        Ok(FileCount { files, is_complete: false })
     }
 
     /// Decides what the list without parent shows.

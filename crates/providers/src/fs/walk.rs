@@ -237,6 +237,11 @@ impl<'a> TreeWalk<'a> {
         Ok(())
     }
 
+    /// The number of visible names in the current folder that its scan has found.
+    pub(super) fn names_in_folder(&self) -> usize {
+        self.levels.last().map_or(0, |level| level.names.len())
+    }
+
     /// True if the scan of the current folder is complete.
     pub(super) fn is_scan_complete(&self) -> bool {
         self.levels.last().is_none_or(|level| level.names.is_complete)

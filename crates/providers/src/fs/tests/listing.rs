@@ -117,6 +117,13 @@ async fn a_count_is_bounded() {
     );
     let some = desk.0.count(&testkit::local_context(), 2).await;
     assert!(!some.is_complete && some.files <= 3);
+    for number in 0..20 {
+        tree.write(format!("many/{number}"), "");
+        tree.write(format!("more-{number}"), "");
+    }
+    let desk = tree.serve(ListingMode::Auto);
+    let flat = desk.0.count(&testkit::local_context(), 10).await;
+    assert_eq!(flat, FileCount { files: 10, is_complete: false }, "more than may be counted");
 }
 
 #[tokio::test]
