@@ -69,6 +69,9 @@ fn truncated(line: &[u8]) -> InputLine {
 
 #[cfg(test)]
 mod tests {
+    use bytes::BytesMut;
+
+    use super::super::reserve;
     use super::{InputLine, LineReader};
 
     fn lines(most: usize, chunks: &[&str]) -> Vec<InputLine> {
@@ -83,6 +86,21 @@ mod tests {
 
     fn whole(text: &'static str) -> InputLine {
         InputLine::Complete(text.into())
+    }
+
+    #[test]
+    fn a_message_that_grows_leaves_little_behind() {
+        let most = 1 << 20;
+        for chunk in [1_000, 1_024, 3_000, 4_096, 13_000, 16_384] {
+            let (mut buffer, mut left_behind) = (BytesMut::new(), 0);
+            while buffer.len() < most {
+                let before = buffer.capacity();
+                reserve(&mut buffer, 16 << 10, most);
+                left_behind += if buffer.capacity() == before { 0 } else { before };
+                buffer.extend_from_slice(&vec![0; chunk]);
+            }
+            assert!(left_behind <= most / 2, "{chunk}: {left_behind}");
+        }
     }
 
     #[test]

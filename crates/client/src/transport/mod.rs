@@ -59,11 +59,13 @@ impl OutboundMessage {
 /// Makes room for `more` bytes in the buffer of a message that has at most `most` bytes.
 ///
 /// A long message grows in few steps: each copies it and leaves its old place behind for a while.
-/// Room that is not written to takes no memory.
+/// The last step, to all that the message may have, comes while it is still short. Room that is not
+/// written to takes no memory.
 fn reserve(buffer: &mut BytesMut, more: usize, most: usize) {
     let length = buffer.len();
     if buffer.capacity() - length < more {
-        let wanted = length.saturating_mul(4).min(most.saturating_add(2 * more));
+        let is_long = length >= most / 16;
+        let wanted = if is_long { most.saturating_add(2 * more) } else { 4 * length };
         buffer.reserve(wanted.saturating_sub(length).max(more));
     }
 }
