@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use machinery::{Cache, CacheBounds, CacheLifetime};
 use parking_lot::Mutex;
-use rustix::fs::stat;
+use rustix::fs::{lstat, stat};
 
 use super::patterns::IgnorePatterns;
 use super::{
@@ -55,6 +55,8 @@ pub(in crate::fs) struct ParentRules {
     is_over_bound: bool,
     /// What was at the path of each file of rules.
     files: Vec<FoundPath>,
+    /// The parents, whose stamps tell whether a file of rules came that was not there.
+    parents: Vec<(PathBuf, FileStamp)>,
     /// What was at the paths that tell where the repository is.
     places: Vec<FoundPath>,
     is_settled: bool,
@@ -106,7 +108,13 @@ impl ParentRules {
     }
 
     fn is_current(&self, root: &Path) -> bool {
-        self.is_settled && self.root == root && are_unchanged(&self.files)
+        let is_same = |(path, was): &(PathBuf, FileStamp)| {
+            find(path).is_ok_and(|now| now.is_some_and(|now| now == *was))
+        };
+        self.is_settled
+            && self.root == root
+            && are_unchanged(&self.files)
+            && self.parents.iter().all(is_same)
     }
 
     fn within_bounds(self: Arc<Self>) -> io::Result<Arc<Self>> {
@@ -148,17 +156,25 @@ impl Loading<'_> {
         };
         let found = self.rules.files.iter().chain(&self.rules.places);
         let mut found = found.filter_map(|(_, stamp)| stamp.as_ref());
-        self.rules.is_settled = found.all(is_settled);
+        let are_parents_settled =
+            self.rules.parents.iter().all(|(_, stamp)| stamp.is_settled(now, clock_margin));
+        self.rules.is_settled = are_parents_settled && found.all(is_settled);
         Ok(self.rules)
     }
 
     /// Adds the ignore files of `parent`, a path from the repository at `top`.
     fn load_parent(&mut self, top: &Path, parent: &Path, below: &Path) -> io::Result<()> {
         let folder = top.join(parent);
+        // Before the files, so that one that comes meanwhile changes it.
+        let stamp = find(&folder)?;
         let mut contents = Vec::new();
         for name in IGNORE_FILES {
-            contents.extend(self.read_file(name, &folder.join(OsStr::from_bytes(name)))?);
+            let path = folder.join(OsStr::from_bytes(name));
+            if stamp.is_none() || !is_absent(&path) {
+                contents.extend(self.read_file(name, &path)?);
+            }
         }
+        self.rules.parents.extend(stamp.map(|stamp| (folder.clone(), stamp)));
         self.rules.folders.push(folder);
         let shown = "../".repeat(depth(below) - depth(parent));
         self.add_layer(&shown, &contents, with_slash(parent).len());
@@ -233,6 +249,11 @@ impl Loading<'_> {
 /// The stamp of what is at `path`, behind links; `None` if nothing is there that may be looked at.
 fn find(path: &Path) -> io::Result<Option<FileStamp>> {
     or_none(stat(path).map(|stat| FileStamp::of(&stat)).map_err(io::Error::from))
+}
+
+/// True if nothing is at `path`, not even a link that leads nowhere.
+fn is_absent(path: &Path) -> bool {
+    lstat(path).is_err_and(|error| is_not_found(&error.into()))
 }
 
 fn read_or_none(

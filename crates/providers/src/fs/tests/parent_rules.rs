@@ -100,6 +100,22 @@ async fn edits_above_the_root_take_effect_at_once() {
     assert_eq!(desk.paths(None).await.len(), 4);
 }
 
+/// The target of a link appears without a change of the folder that has the link.
+#[tokio::test]
+async fn a_link_above_the_root_that_led_nowhere_counts_once_its_target_is_there() {
+    let tree = Tree::of(["sub/a.txt"]);
+    fs::create_dir(tree.at(".git")).unwrap();
+    fs::create_dir(tree.at("rules")).unwrap();
+    tree.link(".gitignore", "rules/all");
+    let desk = ServedFs(Fs::open(Options::new(tree.at("sub"))).unwrap());
+    // Until nothing that is looked at is new any more.
+    let rules = || desk.0.root.parent_rules.rules_above(&tree.at("sub").canonicalize().unwrap());
+    while !rules().unwrap().0.is_settled() {}
+    assert_eq!(desk.text("file:///a.txt").await, "sub/a.txt");
+    tree.write("rules/all", "a.txt\n");
+    assert!(desk.is_not_found("file:///a.txt").await);
+}
+
 #[tokio::test]
 async fn what_cannot_be_read_above_is_no_error_and_what_is_over_a_bound_is() {
     let tree = in_repository(["a.txt", "b.log"]);
