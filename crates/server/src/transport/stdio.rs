@@ -7,6 +7,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use protocol::{Outgoing, Refusal};
 use resource::Principal;
+use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time;
@@ -60,7 +61,7 @@ async fn read_messages(
     let mut lines =
         StdioLineReader { max_bytes: server.limits.message, ..StdioLineReader::default() };
     loop {
-        let read = input.read_buf(&mut lines.buffer).await?;
+        let read = or_end(input.read_buf(&mut lines.buffer).await)?;
         if read == 0 {
             // The last line may lack a newline.
             lines.buffer.extend_from_slice(b"\n");
@@ -79,6 +80,14 @@ async fn read_messages(
         if read == 0 {
             return Ok(());
         }
+    }
+}
+
+/// A terminal that is gone is the end of the input, though the kernel may call it an error.
+fn or_end(read: io::Result<usize>) -> io::Result<usize> {
+    match read {
+        Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => Ok(0),
+        read => read,
     }
 }
 
@@ -172,7 +181,9 @@ impl StdioLineReader {
 
 #[cfg(test)]
 mod tests {
-    use super::StdioLineReader;
+    use std::io;
+
+    use super::{StdioLineReader, or_end};
 
     fn lines(most: usize, chunks: &[&str]) -> Vec<Result<String, i64>> {
         let mut lines = StdioLineReader { max_bytes: most, ..StdioLineReader::default() };
@@ -185,6 +196,13 @@ mod tests {
             }
         }
         found
+    }
+
+    #[test]
+    fn a_terminal_that_is_gone_is_the_end_of_the_input() {
+        assert_eq!(or_end(Err(io::Error::from_raw_os_error(5))).unwrap(), 0);
+        assert!(or_end(Err(io::Error::from_raw_os_error(9))).is_err());
+        assert_eq!(or_end(Ok(7)).unwrap(), 7);
     }
 
     #[test]
