@@ -16,7 +16,7 @@ resources_templates lists URI patterns to fill in.
 resources_watch and resources_changes tell what changed.";
 
 const WITH_SEARCHED_TOOLS: &str =
-    "\ntools_search finds more tools, those of the servers; tools_call calls them.";
+    "\ntools_search finds tools of the servers behind refdesk; tools_call calls one.";
 
 const WITHOUT_TOOLS: &str = "List the resources and read what you need by URI.";
 

@@ -1,4 +1,4 @@
-//! Edits of JSON config files that keep comments, order and indentation.
+//! JSON config files of hosts: parsing, and edits that keep comments, order and indentation.
 
 use anyhow::Context;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
@@ -21,8 +21,10 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Parses the text of a file; an empty one is an empty object.
-pub(super) fn parse(text: &str) -> anyhow::Result<Value> {
+/// Parses the text of a file; an empty one is an empty object. An error has line and column, and
+/// repeats no text, which may be a secret.
+pub(crate) fn parse(text: &str) -> anyhow::Result<Value> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Option<Value> = parse_to_serde_value(text, &OPTIONS)?;
     Ok(value.unwrap_or_else(|| Value::Object(serde_json::Map::new())))
 }
@@ -73,5 +75,30 @@ fn input_value(value: &ConfigValue) -> CstInputValue {
             let pair = |(key, value): &(String, ConfigValue)| (key.clone(), input_value(value));
             CstInputValue::Object(pairs.iter().map(pair).collect())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::parse;
+
+    #[test]
+    fn comments_and_trailing_commas_are_left_out_and_texts_are_not_touched() {
+        let text = "\u{feff}// first\n{ \"a\": [1, 2, /* , ] */ ], // \"b\": 1,\n\
+                    \"url\": \"https://h/*x*/,]\\\"//\", /* é\n*/ }";
+        let read = json!({ "a": [1, 2], "url": "https://h/*x*/,]\"//" });
+        assert_eq!(parse(text).unwrap(), read);
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_place_and_without_the_text() {
+        let told = parse("{ /* 1\n2 */ \"a\": hunter2 }").unwrap_err().to_string();
+        assert!(told.contains("line 2 column 11") && !told.contains("hunter2"), "{told}");
+        for text in ["/*", "\"", "\"\\", ",", "[1,,]", "{,}"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(parse(&"[".repeat(100_000)).is_err(), "nested too deeply");
     }
 }

@@ -173,7 +173,7 @@ mod tests {
     use super::ServerEntry;
 
     fn read(entry: &Value) -> Result<ServerEntry, &'static str> {
-        ServerEntry::read(entry, Path::new("/work"))
+        ServerEntry::read(entry, Path::new("/srv/app"))
     }
 
     #[test]
@@ -207,8 +207,8 @@ mod tests {
         assert_eq!(mount["headers"], json!({ "X": "${Y}", "Authorization": "Bearer ${T}" }));
         let local = json!({ "command": "./run", "args": ["${workspaceFolder}/a", "{env:B}", "${C}"], "cwd": "sub" });
         let mount = Value::from(&read(&local).unwrap().mount_value());
-        assert_eq!(mount["command"], json!(["/work/./run", "/work/a", "${env:B}", "${C}"]));
-        assert_eq!(mount["cwd"], "/work/sub");
+        assert_eq!(mount["command"], json!(["/srv/app/./run", "/srv/app/a", "${env:B}", "${C}"]));
+        assert_eq!(mount["cwd"], "/srv/app/sub");
     }
 
     #[test]

@@ -12,9 +12,9 @@ use toml::Spanned;
 
 use super::MountSettings;
 use super::fingerprint::Fingerprint;
-use super::jsonc::to_plain_json;
 use super::mount::{self, MountKind, SharedSettings};
 use super::upstream::{CommandSetting, Secret, UpstreamMount};
+use crate::hosts::parse_json;
 
 /// The entry of a host's file that declares a mount.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub(super) fn parse_host_file(
     content: &str,
 ) -> anyhow::Result<Vec<(String, MountSettings)>> {
     let shown = file.display();
-    let read: Value = serde_json::from_str(&to_plain_json(content))
+    let read = parse_json(content)
         .map_err(|error| anyhow::anyhow!("{shown}: this is not JSON: {error}"))?;
     let servers = ["mcpServers", "servers"].iter().find_map(|key| read.get(key)?.as_object());
     let servers = servers.with_context(|| {

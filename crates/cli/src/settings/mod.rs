@@ -6,7 +6,6 @@ mod access;
 mod diagnostic;
 mod fingerprint;
 mod host_file;
-mod jsonc;
 mod mount;
 mod server;
 mod tokens;

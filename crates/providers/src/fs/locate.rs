@@ -224,10 +224,6 @@ impl FsRoot {
     pub(super) fn find_child(&self, folder: &Arc<Folder>, name: &[u8]) -> io::Result<PathEntry> {
         match folder.handle.stat_child(name)? {
             stamp if stamp.kind == FileKind::Symlink => self.follow_link(folder, name),
-            stamp if stamp.kind == FileKind::File && folder.has_known_file(name) => {
-                let (folder, name) = (folder.clone(), name.to_vec());
-                Ok(PathEntry::File(VisibleFile { folder, name, stamp, file: None }))
-            }
             stamp => self.find_plain_child(folder, name, stamp),
         }
     }
@@ -311,7 +307,8 @@ impl FsRoot {
         match stamp.kind {
             FileKind::Folder => Ok(PathEntry::Folder(self.enter_folder(folder, name)?)),
             FileKind::File
-                if folder.visibility.is_visible(folder.path.join(name).as_bytes(), false) =>
+                if folder.has_known_file(name)
+                    || folder.visibility.is_visible(folder.path.join(name).as_bytes(), false) =>
             {
                 let (folder, name) = (folder.clone(), name.to_vec());
                 Ok(PathEntry::File(VisibleFile { folder, name, stamp, file: None }))

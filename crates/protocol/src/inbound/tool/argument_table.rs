@@ -289,7 +289,7 @@ impl ArgumentValue for Json {
     }
 
     fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
-        let RawObject(_) = parse_object(json).map_err(|_| "`arguments` is not an object")?;
+        let RawObject(_) = parse_object(json).map_err(|_| "expected an object")?;
         Ok(json.into())
     }
 }

@@ -3,15 +3,18 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
+use std::time::Instant;
 
 use resource::{ErrorKind, Window};
 
-use super::{ListingMode, ServedFs, Tree};
+use super::{ListingMode, PATIENCE, ServedFs, Tree};
 
 /// Reads the file until it comes from the cache, which happens once it has not changed for a while.
 async fn wait_until_cached(desk: &ServedFs, uri: &str) {
-    let read = async || desk.whole(uri).await.unwrap().resource;
-    while !Arc::ptr_eq(&read().await, &read().await) {}
+    let (read, start) = (async || desk.whole(uri).await.unwrap().resource, Instant::now());
+    while !Arc::ptr_eq(&read().await, &read().await) {
+        assert!(start.elapsed() < PATIENCE, "{uri} is never cached");
+    }
 }
 
 #[tokio::test]

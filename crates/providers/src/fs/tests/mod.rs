@@ -34,6 +34,9 @@ use tempfile::TempDir;
 
 use super::{Fs, ListingMode, Options};
 
+/// How long a test waits for what must come, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A temporary folder to serve, next to files that must not be served.
 struct Tree {
     home: TempDir,
