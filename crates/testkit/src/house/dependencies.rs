@@ -43,6 +43,11 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         ]),
     },
     DependencyRule {
+        package: "redaction",
+        workspace: &["machinery"],
+        external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
+    },
+    DependencyRule {
         package: "resource",
         workspace: &[],
         external: ExternalCrates::Only(&["async-trait", "bytes", "futures-core", "thiserror"]),
@@ -65,7 +70,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "catalog",
-        workspace: &["machinery", "resource"],
+        workspace: &["machinery", "redaction", "resource"],
         external: ExternalCrates::Only(&[
             "async-trait",
             "bytes",
@@ -99,7 +104,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "providers",
-        workspace: &["machinery", "resource", "client"],
+        workspace: &["machinery", "redaction", "resource", "client"],
         external: ExternalCrates::AllBut(&["rmcp"]),
     },
     DependencyRule {
@@ -126,6 +131,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         package: "refdesk",
         workspace: &[
             "machinery",
+            "redaction",
             "resource",
             "protocol",
             "catalog",
