@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use redaction::{Redaction, RedactionScope};
 use resource::{
     Context, Error, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri, UriRewrite,
 };
@@ -13,6 +14,7 @@ use crate::access::AccessRules;
 use crate::address::Address;
 use crate::layers::allowed::Allowed;
 use crate::layers::bounded::Bounded;
+use crate::layers::redacted::Redacted;
 use crate::layers::ruled::MetadataRules;
 use crate::layers::selected::ToolSelection;
 use crate::layers::timed::Timed;
@@ -55,11 +57,14 @@ pub struct MountOptions {
     pub timeout: Duration,
     /// Whether a list fails if this mount fails.
     pub required: bool,
+    /// What the layer around the provider masks. Off for a provider that masks by itself.
+    pub redaction: Redaction,
 }
 
 impl MountOptions {
     /// The layers of a mount at `address`, the outermost first. The order matters: the time limit
-    /// covers everything, and what is denied or hidden does not reach the provider.
+    /// covers everything, what is denied or hidden does not reach the provider, and secrets reach
+    /// no layer but the one that masks them.
     fn layers(self, address: &Arc<Address>) -> Vec<Box<dyn Layer>> {
         let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Timed(self.timeout))];
         if !self.access.is_empty() {
@@ -72,6 +77,9 @@ impl MountOptions {
             layers.push(Box::new(self.rules));
         }
         layers.push(Box::new(Bounded(self.max_read)));
+        if self.redaction.scope() != RedactionScope::Off {
+            layers.push(Box::new(Redacted(self.redaction)));
+        }
         layers
     }
 }

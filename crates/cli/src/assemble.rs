@@ -5,9 +5,11 @@
 mod access;
 mod charsets;
 mod left_out;
+mod masking;
 mod mount_log;
 mod own_server;
 mod program_env;
+
 mod rules;
 mod statics;
 mod upstream;
@@ -25,6 +27,7 @@ use providers::fs::{
 };
 use providers::statics::Statics;
 use providers::upstream::Upstream;
+use redaction::Redaction;
 use resource::{Context, Principal, Provider, Uri};
 use server::WatcherRegistry;
 use tokio::sync::watch;
@@ -133,7 +136,8 @@ pub(crate) fn assemble(
     watchers: &Arc<WatcherRegistry>,
 ) -> Result<Assembly, Diagnostic> {
     uri_conflicts::check_conflicts(settings)?;
-    let access = format!("{:?}", settings.access);
+    // A mount is built again if what all mounts share has changed.
+    let access = format!("{:?} {:?}", settings.access, settings.server.redact_key);
     let mut all = Vec::new();
     for (name, mount) in &settings.mounts {
         let same = |known: &&BuiltMount| {
@@ -210,15 +214,15 @@ type MountParts = (Mount, MountSummary, Arc<dyn Provider>);
 /// The internal mount with the status of all mounts.
 fn status_mount(built: &[BuiltMount], terms: MountOptions) -> resource::Result<Mount> {
     let mounts = MountsProvider::new(built.iter().map(|made| Arc::clone(&made.status)).collect())?;
-    // Mount names in the settings cannot contain a colon, so this name is free.
-    Ok(Mount::new("refdesk:mounts", mounts.address(), mounts, terms).unlisted())
+    // Mount names in the settings are of letters, so this name is free, and comes last.
+    Ok(Mount::new("~mounts", mounts.address(), mounts, terms).unlisted())
 }
 
 /// The internal mount that lists the watchers.
 fn watchers_mount(watchers: &Arc<WatcherRegistry>, terms: MountOptions) -> Mount {
     let uris = std::iter::once(watchers.uri().clone()).collect();
     let address = Address::Declared { uris, templates: Vec::new() };
-    Mount::new("refdesk:subscriptions", address, Arc::clone(watchers), terms).unlisted()
+    Mount::new("~subscriptions", address, Arc::clone(watchers), terms).unlisted()
 }
 
 /// The terms of the internal mounts.
@@ -230,6 +234,7 @@ fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
         max_read: DEFAULT_MAX_READ,
         timeout: DEFAULT_TIMEOUT,
         required: false,
+        redaction: Redaction::default(),
     }
 }
 
@@ -347,6 +352,7 @@ fn mount_terms(
     built_in: impl Iterator<Item = MetadataRule>,
 ) -> Result<MountOptions, Diagnostic> {
     let common = &mount.shared;
+    let redaction = masking::build_redaction(settings, mount)?;
     let own = common.rules.iter().map(|rule| rules::build_rule(settings, rule));
     let all: Vec<MetadataRule> = built_in.map(Ok).chain(own).collect::<Result<_, _>>()?;
     let rules = MetadataRules::new(all)
@@ -358,6 +364,7 @@ fn mount_terms(
         max_read: common.max_read.map_or(DEFAULT_MAX_READ, |size| size.0),
         timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),
         required: common.required,
+        redaction,
     })
 }
 

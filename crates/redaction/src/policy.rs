@@ -1,6 +1,7 @@
 //! Redaction policy of a mount: which of its texts are masked, and by which syntax.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use crate::redactor::Redactor;
 use crate::syntax::Syntax;
@@ -10,7 +11,15 @@ use crate::syntax::Syntax;
 pub struct Redaction {
     scope: RedactionScope,
     redactor: Arc<Redactor>,
+    etag_key: Option<[u8; 32]>,
 }
+
+/// The key of etags where the settings give none.
+static PROCESS_KEY: LazyLock<[u8; 32]> = LazyLock::new(|| {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key).expect("the operating system gives random bytes");
+    key
+});
 
 /// Which texts are masked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,10 +33,32 @@ pub enum RedactionScope {
     Everything,
 }
 
+impl fmt::Debug for Redaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Redaction({:?})", self.scope)
+    }
+}
+
 impl Redaction {
     /// Masks the texts of `scope`.
     pub fn new(scope: RedactionScope, redactor: Arc<Redactor>) -> Self {
-        Self { scope, redactor }
+        Self { scope, redactor, etag_key: None }
+    }
+
+    /// Makes etags with this key. Without one they hold until the process ends.
+    #[must_use]
+    pub fn with_etag_key(self, key: [u8; 32]) -> Self {
+        Self { etag_key: Some(key), ..self }
+    }
+
+    /// The etag of a masked text, made from the version or the bytes of the source. It has a key,
+    /// because a plain hash of a secret lets others guess it.
+    pub fn etag(&self, of: &[u8]) -> String {
+        let key = self.etag_key.as_ref().unwrap_or(&*PROCESS_KEY);
+        let mut hasher = blake3::Hasher::new_keyed(key);
+        hasher.update(&Redactor::VERSION.to_le_bytes());
+        hasher.update(of);
+        hasher.finalize().to_hex()[..16].to_owned()
     }
 
     /// Which texts are masked.

@@ -5,12 +5,24 @@
 pub enum Syntax {
     /// Any other text: only shapes are masked.
     Text,
+    /// JSON, also with comments.
+    Json,
 }
 
 impl Syntax {
     /// The syntax of the file at `path`, by its name.
     pub fn of_path(_path: &str) -> Self {
         Self::Text
+    }
+
+    /// The syntax of a text of this MIME type.
+    pub fn of_mime(mime: &str) -> Self {
+        let essence = mime.split(';').next().unwrap_or(mime).trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "application/json" => Self::Json,
+            essence if essence.ends_with("+json") => Self::Json,
+            _ => Self::Text,
+        }
     }
 
     /// Whether the name of the file at `path` says that it holds configuration, keys or

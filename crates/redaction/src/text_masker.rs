@@ -13,8 +13,8 @@ impl TextMasker {
         std::mem::take(&mut self.held)
     }
 
-    /// Ends the text; returns the rest of it, masked.
-    pub fn finish(self) -> String {
-        self.held
+    /// Ends the text; returns the rest of it, masked, and whether anything in all of it was.
+    pub fn finish(self) -> (String, bool) {
+        (self.held, false)
     }
 }

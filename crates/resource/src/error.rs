@@ -163,6 +163,27 @@ impl Error {
         self
     }
 
+    /// Rewrites every text of it, for clients and for the log.
+    #[must_use]
+    pub fn map_texts(mut self, rewrite: impl Fn(&str) -> String) -> Self {
+        self.message = rewrite(&self.message).into();
+        for (_, fact) in &mut self.facts {
+            *fact = rewrite(fact);
+        }
+        if let Some(upstream) = &mut self.upstream {
+            upstream.message = rewrite(&upstream.message);
+            upstream.data = upstream.data.as_ref().map(|data| Json::from(rewrite(data.as_str())));
+        }
+        let mut causes = Vec::new();
+        let mut cause = std::error::Error::source(&self);
+        while let Some(error) = cause {
+            causes.push(rewrite(&error.to_string()));
+            cause = error.source();
+        }
+        self.source = (!causes.is_empty()).then(|| causes.join(": ").into());
+        self
+    }
+
     /// Attaches the cause, for the log.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<ErrorCause>) -> Self {

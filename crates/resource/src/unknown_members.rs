@@ -22,7 +22,8 @@ pub enum MemberPlace {
 }
 
 impl MemberPlace {
-    const ALL: [Self; 4] = [Self::TopLevel, Self::Meta, Self::Annotations, Self::Capabilities];
+    /// All places.
+    pub const ALL: [Self; 4] = [Self::TopLevel, Self::Meta, Self::Annotations, Self::Capabilities];
 }
 
 impl UnknownMembers {

@@ -6,6 +6,7 @@
 
 pub mod allowed;
 pub mod bounded;
+pub mod redacted;
 pub mod ruled;
 pub mod selected;
 pub mod timed;

@@ -34,8 +34,8 @@ use mount::SharedSettings;
 pub(crate) use mount::to_mount_name;
 pub(crate) use mount::{
     FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
-    RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate, VariableKindSetting,
-    WatchSetting,
+    RedactSetting, RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate,
+    VariableKindSetting, WatchSetting,
 };
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;

@@ -1,10 +1,12 @@
 //! Schema of the `[mounts.<name>]` tables.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
 use toml::Spanned;
 
 use super::access::AccessList;
@@ -61,6 +63,38 @@ shared_settings! {
     required: bool,
     rules: Vec<RuleSettings>,
     access: AccessList,
+    redact: Option<RedactSetting>,
+    reveal: Vec<Spanned<String>>,
+}
+
+/// Which texts of a mount are masked: `true`, `false` or `"auto"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RedactSetting {
+    Everything,
+    SensitiveFiles,
+    Off,
+}
+
+impl<'de> Deserialize<'de> for RedactSetting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Scopes;
+        impl Visitor<'_> for Scopes {
+            type Value = RedactSetting;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or \"auto\"")
+            }
+            fn visit_bool<E: de::Error>(self, is_on: bool) -> Result<RedactSetting, E> {
+                Ok(if is_on { RedactSetting::Everything } else { RedactSetting::Off })
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<RedactSetting, E> {
+                match text {
+                    "auto" => Ok(RedactSetting::SensitiveFiles),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Scopes)
+    }
 }
 
 /// A folder mount (`kind = "fs"`).

@@ -27,6 +27,7 @@ pub(crate) struct ServerSettings {
     pub(crate) log_level: Option<LogThreshold>,
     pub(crate) log_file: Option<PathBuf>,
     pub(crate) secret: Option<String>,
+    pub(crate) redact_key: Option<String>,
     pub(crate) sep2093: Sep2093,
     pub(crate) tools: Option<bool>,
     page_size: Option<u16>,

@@ -164,6 +164,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/*/src/transport",
             "crates/catalog/src/changes",
             "crates/catalog/src/layers/timed",
+            "crates/catalog/src/layers/redacted",
             "crates/catalog/src/layers/cached",
             "crates/server/src/rate_limit",
             "crates/server/src/watchers",
@@ -177,11 +178,12 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "9: only cli, the providers (age of their stamps), the signed requestState and \
-                   access tokens (expiry) read the date",
+        sentence: "9: only cli, the providers (age of their stamps), the hub (last change), the signed \
+                   requestState and access tokens (expiry) read the date",
         words: &["SystemTime::now"],
         allowed_paths: &[
             "crates/providers/src/*/*",
+            "crates/subscriptions/src/hub",
             "crates/server/src/request_state",
             "crates/server/src/transport/http/tokens",
             "crates/cli",

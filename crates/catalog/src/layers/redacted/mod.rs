@@ -1,0 +1,225 @@
+//! Redaction layer: masks secrets in everything that a mount says.
+//!
+//! It is the innermost layer, so that windows, rules, searches and caches see masked text only.
+//! Providers that cut files into pieces (a diff, one key) mask before they cut, by the same
+//! [`Redaction`].
+
+mod caller;
+mod content;
+mod facets;
+mod text_stream;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use redaction::{Redaction, Syntax};
+use resource::{
+    Complete, Content, Context, Error, Facets, Health, Json, MemberPlace, Page, PageRequest,
+    Provider, ReadRequest, Reading, Relay, Resource, Result, Template, UnknownMembers, Uri, Watch,
+    Window, uri,
+};
+
+use super::Layer;
+use crate::memo::Memo;
+use content::ContentMasker;
+
+/// Masks what the redaction covers.
+pub struct Redacted(pub Redaction);
+
+impl Layer for Redacted {
+    fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        let masker = TextRules(self.0.clone());
+        let content = ContentMasker::new(Arc::clone(&inner), masker.clone());
+        Arc::new(RedactedProvider { inner, masker, content, describe_memo: Memo::default() })
+    }
+}
+
+struct RedactedProvider {
+    inner: Arc<dyn Provider>,
+    masker: TextRules,
+    content: ContentMasker,
+    describe_memo: Memo,
+}
+
+/// Masks texts of a mount: descriptions, messages, JSON.
+#[derive(Clone)]
+struct TextRules(Redaction);
+
+impl TextRules {
+    /// How the content of `uri` is masked; `None` if it is given as it is.
+    fn syntax_of(&self, uri: &Uri, mime: Option<&str>) -> Option<Syntax> {
+        let rest = &uri.as_str()[uri.scheme().len() + 1..];
+        let path = rest.split(['?', '#']).next().unwrap_or(rest).trim_matches('/');
+        let path = uri::percent_decode(path);
+        let syntax = self.0.syntax_of(&String::from_utf8_lossy(&path))?;
+        Some(if syntax.has_keys() { syntax } else { mime.map_or(syntax, Syntax::of_mime) })
+    }
+
+    /// Masks a short text by shapes.
+    fn mask_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.0.redactor().mask(text, Syntax::Text)
+    }
+
+    fn mask_string(&self, text: &mut String) {
+        if let Cow::Owned(masked) = self.mask_text(text) {
+            *text = masked;
+        }
+    }
+
+    /// Masks the values of a JSON text by keys and shapes.
+    fn mask_json(&self, json: &Json) -> Json {
+        match self.0.redactor().mask(json.as_str(), Syntax::Json) {
+            Cow::Owned(masked) => Json::from(masked),
+            Cow::Borrowed(_) => json.clone(),
+        }
+    }
+
+    /// Masks a JSON text by shapes alone, where keys are names of arguments.
+    fn mask_schema(&self, json: &Json) -> Json {
+        match self.mask_text(json.as_str()) {
+            Cow::Owned(masked) => Json::from(masked),
+            Cow::Borrowed(_) => json.clone(),
+        }
+    }
+
+    fn mask_members(&self, members: &mut UnknownMembers) {
+        if members.is_empty() {
+            return;
+        }
+        for place in MemberPlace::ALL {
+            for (name, json) in members.members_in(place).to_vec() {
+                let object = format!("{{{}:{json}}}", quote_json(&name));
+                let masked = self.0.redactor().mask(&object, Syntax::Json);
+                if let Cow::Owned(masked) = masked {
+                    let value = masked[quote_json(&name).len() + 2..masked.len() - 1].to_owned();
+                    members.set(place, name, value);
+                }
+            }
+        }
+    }
+
+    fn mask_error(&self, error: Error) -> Error {
+        error.map_texts(|text| self.mask_text(text).into_owned())
+    }
+
+    /// The etag of what is given instead of the version `etag` of the source.
+    fn etag(&self, etag: &str) -> String {
+        self.0.etag(etag.as_bytes())
+    }
+}
+
+/// `text` as a JSON string.
+fn quote_json(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+impl RedactedProvider {
+    /// The description of what is given: without the size and the version of the source, which
+    /// tell of the secrets.
+    fn describe(&self, mut item: Arc<Resource>) -> Arc<Resource> {
+        if self.masker.syntax_of(&item.uri, item.mime.as_deref()).is_none() {
+            return item;
+        }
+        let resource = Arc::make_mut(&mut item);
+        describe_masked(&self.masker, resource);
+        resource.size = None;
+        for format in &mut resource.formats {
+            format.size = None;
+        }
+        item
+    }
+}
+
+/// Masks all of a description but its size.
+fn describe_masked(masker: &TextRules, resource: &mut Resource) {
+    masker.mask_string(&mut resource.name);
+    for text in [&mut resource.title, &mut resource.description].into_iter().flatten() {
+        masker.mask_string(text);
+    }
+    masker.mask_members(&mut resource.extra);
+    resource.etag = resource.etag.as_deref().map(|etag| masker.etag(etag));
+    for format in &mut resource.formats {
+        format.etag = format.etag.as_deref().map(|etag| masker.etag(etag));
+    }
+}
+
+#[async_trait]
+impl Provider for RedactedProvider {
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        paging: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        let ctx = &caller::masked_context(ctx, &self.masker);
+        let page = self.inner.list(ctx, parent, paging).await;
+        let mut page = page.map_err(|error| self.masker.mask_error(error))?;
+        page.items = self.describe_memo.map(page.items, |item| Ok(Some(self.describe(item))))?;
+        self.masker.mask_members(&mut page.extra);
+        Ok(page)
+    }
+
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        let ctx = &caller::masked_context(ctx, &self.masker);
+        let page = self.inner.templates(ctx, paging).await;
+        let mut page = page.map_err(|error| self.masker.mask_error(error))?;
+        for item in &mut page.items {
+            let texts = [&item.title, &item.description].into_iter().flatten();
+            let has_secret =
+                texts.into_iter().any(|text| matches!(self.masker.mask_text(text), Cow::Owned(_)));
+            if has_secret || !item.extra.is_empty() {
+                let template = Arc::make_mut(item);
+                let texts = [&mut template.title, &mut template.description];
+                texts.into_iter().flatten().for_each(|text| self.masker.mask_string(text));
+                self.masker.mask_members(&mut template.extra);
+            }
+        }
+        Ok(page)
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
+        let ctx = &caller::masked_context(ctx, &self.masker);
+        let found = self.inner.stat(ctx, uri).await;
+        found.map(|item| self.describe(item)).map_err(|error| self.masker.mask_error(error))
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let ctx = &caller::masked_context(ctx, &self.masker);
+        let reading = match self.masker.syntax_of(uri, None) {
+            Some(_) => self.content.read(ctx, uri, request).await,
+            None => self.inner.read(ctx, uri, request).await,
+        };
+        let mut reading = reading.map_err(|error| self.masker.mask_error(error))?;
+        self.masker.mask_members(&mut reading.extra);
+        match &mut reading.content {
+            Content::Collection(resource) => *resource = self.describe(Arc::clone(resource)),
+            Content::InputRequired(json) => *json = self.masker.mask_schema(json),
+            // A reading of something that is given as it is may hold members of it that are not.
+            Content::Parts(parts) if self.masker.syntax_of(uri, None).is_none() => {
+                let is_whole = matches!(request.window, Window::Whole { .. });
+                let found = parts.len();
+                parts.retain(|part| {
+                    is_whole || self.masker.syntax_of(&part.resource.uri, None).is_none()
+                });
+                reading.total_parts -= found - parts.len();
+                self.content.mask_members_of(ctx, parts).await?;
+            }
+            Content::Parts(_) => {}
+        }
+        Ok(reading)
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        let Facets { watch, complete, health, relay, mounts, search: _ } = self.inner.facets();
+        Facets {
+            watch: watch.map(|_| self as &dyn Watch),
+            complete: complete.map(|_| self as &dyn Complete),
+            health: health.map(|_| self as &dyn Health),
+            relay: relay.map(|_| self as &dyn Relay),
+            mounts,
+            // The source searches unmasked text, so that its hits would tell what is in it.
+            search: None,
+        }
+    }
+}
