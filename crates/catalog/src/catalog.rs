@@ -193,10 +193,9 @@ impl Provider for Catalog {
     ) -> Result<Page<Resource>> {
         let Some(parent) = parent else {
             let mounts = &self.mounts_for(ctx);
-            let asked: Vec<_> =
-                mounts.iter().filter(|mount| mount.may_match(paging)).map(Arc::clone).collect();
+            let asked = mounts.iter().filter(|mount| mount.listed && mount.may_match(paging));
             let list = |mount, paging| Mount::list_public(mount, ctx, mounts, paging);
-            return merge::merge_pages(&asked, paging, list).await;
+            return merge::merge_pages(asked.map(|mount| &**mount), paging, list).await;
         };
         let mounts = self.mounts_for(ctx);
         let (mount, local) = find_owner(&mounts, parent)?;
@@ -212,7 +211,8 @@ impl Provider for Catalog {
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         let mounts = &self.mounts_for(ctx);
         let templates = |mount, ask| Mount::list_public_templates(mount, ctx, mounts, ask);
-        merge::merge_pages(mounts, paging, templates).await
+        // Lists show what the user serves; templates show refdesk's own resources too.
+        merge::merge_pages(mounts.iter().map(|mount| &**mount), paging, templates).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {

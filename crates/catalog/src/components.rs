@@ -165,7 +165,8 @@ impl Catalog {
             }
             self.list_mount_components(ctx, (mounts, mount), kind, &paging).await
         };
-        merge::merge_pages(mounts, paging, offered).await
+        let asked = mounts.iter().filter(|mount| mount.listed).map(|mount| &**mount);
+        merge::merge_pages(asked, paging, offered).await
     }
 
     /// Finds the mount that has the tool or prompt `public`, and its local name there.

@@ -12,22 +12,23 @@ use resource::{
 use crate::mount::Mount;
 use crate::prefetch::Prefetch;
 
-/// Builds the page that `ask` requests from the pages that `question` gets from each mount.
+/// Builds the page that `ask` requests from the pages that `question` gets from each of `mounts`,
+/// in their order.
 pub(crate) async fn merge_pages<'a, T, F: Future<Output = Result<Page<T>>>>(
-    mounts: &'a [Arc<Mount>],
+    mounts: impl Iterator<Item = &'a Mount> + Clone,
     paging: &PageRequest,
     question: impl Fn(&'a Mount, PageRequest) -> F,
 ) -> Result<Page<T>> {
     let mut merge = Merge::begin(paging)?;
     let begins = merge.position.clone().unwrap_or_default();
-    let rest = listed_mounts(mounts).filter(|mount| mount.name >= begins.mount);
+    let rest = mounts.clone().filter(|mount| mount.name >= begins.mount);
     let mut ahead = Prefetch::new(rest.map(|mount| {
         let from = begins.inner.clone().filter(|_| mount.name == begins.mount);
         question(mount, PageRequest { cursor: from, ..paging.clone() })
     }));
     // A mount whose list continues usually fills a page by itself: no prefetch from the others.
     let mut goes_on = begins.inner.is_some();
-    while let Some((mount, ask)) = merge.next_request(mounts) {
+    while let Some((mount, ask)) = merge.next_request(mounts.clone()) {
         let answered = if std::mem::take(&mut goes_on) {
             ahead.next_without_prefetch().await
         } else {
@@ -41,11 +42,6 @@ pub(crate) async fn merge_pages<'a, T, F: Future<Output = Result<Page<T>>>>(
         merge.add_page(mount, answer)?;
     }
     Ok(merge.finish())
-}
-
-/// The mounts that lists include, in list order.
-fn listed_mounts(mounts: &[Arc<Mount>]) -> impl Iterator<Item = &Mount> {
-    mounts.iter().map(|mount| &**mount).filter(|mount| mount.listed)
 }
 
 /// A page under construction, filled from one mount after another.
@@ -78,9 +74,12 @@ impl<T> Merge<T> {
 
     /// The next mount and the page to request from it; `None` once the page is full or no mount
     /// is left.
-    fn next_request<'a>(&mut self, mounts: &'a [Arc<Mount>]) -> Option<(&'a Mount, PageRequest)> {
+    fn next_request<'a>(
+        &mut self,
+        mut mounts: impl Iterator<Item = &'a Mount>,
+    ) -> Option<(&'a Mount, PageRequest)> {
         let place = self.position.take()?;
-        let mount = listed_mounts(mounts).find(|mount| mount.name >= place.mount);
+        let mount = mounts.find(|mount| mount.name >= place.mount);
         let is_there = mount.is_some_and(|mount| mount.name == place.mount);
         if place.inner.is_some() && !is_there {
             let reason = "it was removed while the list was read".to_owned();

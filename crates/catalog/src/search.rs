@@ -43,15 +43,13 @@ impl Search for Catalog {
         let SearchRequest { query, filter, cursor, limit } = request;
         let paging = PageRequest::new(cursor.clone(), *limit).with_filter(filter.clone());
         let mounts = self.mounts_for(ctx);
-        let asked: Vec<_> = mounts
-            .iter()
-            .filter(|mount| mount.search().is_some() && mount.may_match(&paging))
-            .map(Arc::clone)
-            .collect();
+        let asked = mounts.iter().map(|mount| &**mount);
+        let asked = asked
+            .filter(|mount| mount.listed && mount.search().is_some() && mount.may_match(&paging));
         let search = |mount, paging: PageRequest| async move {
             Mount::search_public(mount, ctx, query, &paging).await
         };
-        let page = merge::merge_pages(&asked, &paging, search).await?;
+        let page = merge::merge_pages(asked, &paging, search).await?;
         Ok(Page { freshness: Freshness::default(), ..page })
     }
 }

@@ -13,12 +13,13 @@ use futures_core::Stream;
 use resource::{
     Body, ByteSource, Change, Content, Context, Cursor, Error, Facets, Freshness, HealthFact,
     HealthState, HealthStatus, Interest, Page, PageRequest, Part, Provider, ReadRequest, Reading,
-    Resource, Result, Template, Uri, Watch,
+    Resource, Result, Template, Uri, UriTemplate, Variable, Watch,
 };
 use serde_json::{Value, json};
 use tokio::time::Interval;
 
 const MOUNTS_URI: &str = "refdesk://mounts";
+const STATUS_TEMPLATE: &str = "refdesk://mounts/{name}";
 const JSON_MIME: &str = "application/json";
 
 /// How often a watched status is checked for changes.
@@ -173,8 +174,19 @@ impl Provider for MountsProvider {
         Ok(Page { items, next, ..Page::empty() })
     }
 
-    async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
-        if paging.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        if paging.cursor.is_some() {
+            return Err(Error::bad_cursor());
+        }
+        let mut template = Template::new(UriTemplate::parse(STATUS_TEMPLATE)?, "mount-status");
+        template.description = Some(format!("Status of a mount; {MOUNTS_URI} lists all"));
+        template.mime = Some(JSON_MIME.to_owned());
+        template.variables = vec![Variable {
+            description: Some("The name of the mount".to_owned()),
+            allowed: self.visible_statuses(ctx).map(|known| known.mount.name.clone()).collect(),
+            ..Variable::new("name")
+        }];
+        Ok(Page { items: vec![Arc::new(template)], ..Page::empty() })
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
@@ -288,6 +300,7 @@ mod tests {
                 max_read: 1 << 20,
                 timeout: Duration::from_secs(5),
                 required: false,
+                redaction: Default::default(),
             };
             let mount = Mount::new(name, Address::Fallback, Arc::clone(&provider), options);
             Arc::new(MountStatus::new(&Arc::new(mount), "fs", root, provider).unwrap())

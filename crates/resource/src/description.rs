@@ -137,3 +137,20 @@ pub struct Template {
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
+
+impl Template {
+    /// Creates a template that has only a URI template and a name.
+    pub fn new(uri: UriTemplate, name: impl Into<String>) -> Self {
+        Self {
+            uri,
+            name: name.into(),
+            title: None,
+            description: None,
+            mime: None,
+            icons: Vec::new(),
+            annotations: Annotations::default(),
+            variables: Vec::new(),
+            extra: UnknownMembers::default(),
+        }
+    }
+}

@@ -74,6 +74,12 @@ impl VariableKind {
 }
 
 impl Variable {
+    /// Creates a variable that may have any text.
+    pub fn new(name: impl Into<String>) -> Self {
+        let (description, default, allowed) = (None, None, Vec::new());
+        Self { name: name.into(), description, kind: VariableKind::Text, default, allowed }
+    }
+
     /// Why the variable cannot have `value`, worded for the caller; `None` if it can.
     pub fn refusal(&self, value: &str) -> Option<String> {
         if !self.allowed.is_empty() && !self.allowed.iter().any(|allowed| allowed == value) {

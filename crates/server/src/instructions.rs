@@ -13,7 +13,8 @@ resources_list without arguments lists the mounts; {\"mount\": \"x\"} lists one,
 resources_grep searches text with a regular expression.
 resources_read reads a URI or a path such as x/src/main.rs, by lines or bytes; a folder gives its listing.
 resources_templates lists URI patterns to fill in.
-resources_watch and resources_changes tell what changed.";
+resources_watch and resources_changes tell what changed.
+refdesk://mounts has the state of each mount, refdesk://subscriptions what you watch.";
 
 const WITH_SEARCHED_TOOLS: &str =
     "\ntools_search finds tools of the servers behind refdesk; tools_call calls one.";

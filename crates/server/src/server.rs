@@ -127,6 +127,7 @@ impl Server {
     /// Registers the watchers of its tools in `watchers`, which the caller may also serve.
     #[must_use]
     pub fn with_watchers(self, watchers: Arc<WatcherRegistry>) -> Self {
+        watchers.show_hub(self.hub.monitor());
         Self { watchers, ..self }
     }
 

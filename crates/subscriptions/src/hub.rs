@@ -5,18 +5,19 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt;
 use machinery::{MemoryHold, MemoryShares};
 use parking_lot::Mutex;
 use resource::{Change, Context, Error, ErrorKind, Interest, Principal, Provider, Result};
-use tokio::sync::{Notify, OnceCell};
+use tokio::sync::{Notify, OnceCell, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{self, Instant};
 
 use crate::debounce::{DebounceConfig, Debouncer};
 use crate::mailbox::{ExtraFields, Mailbox, PendingChange, SubscriptionId};
+use crate::monitor::HubMonitor;
 
 /// How long a source may take to open a change stream.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,7 +28,7 @@ pub struct Hub {
     shared: Arc<HubState>,
 }
 
-struct HubState {
+pub(crate) struct HubState {
     provider: Arc<dyn Provider>,
     groups: Mutex<HashMap<GroupKey, Weak<InterestGroup>>>,
     debouncer: Mutex<Debouncer<PendingChange, PendingDelivery>>,
@@ -37,6 +38,8 @@ struct HubState {
     subscription_count: AtomicUsize,
     max_subscriptions: usize,
     memory: Arc<MemoryShares>,
+    /// Tells monitors of subscriptions and deliveries.
+    activity: watch::Sender<()>,
 }
 
 /// A debounced change: the interests that it belongs to, and its latest unknown members.
@@ -55,13 +58,21 @@ struct GroupKey {
 }
 
 /// One interest and its subscribers.
-struct InterestGroup {
+pub(crate) struct InterestGroup {
     key: GroupKey,
     /// On whose behalf the stream is opened: the first subscriber's, if all share it.
     principal: Principal,
-    subscribers: Mutex<Vec<(SubscriptionId, Mailbox)>>,
+    subscribers: Mutex<Vec<Subscriber>>,
+    last_change: Mutex<Option<SystemTime>>,
     task: OnceCell<WatchTask>,
     hub: Weak<HubState>,
+}
+
+/// One subscriber of a group.
+struct Subscriber {
+    id: SubscriptionId,
+    mailbox: Mailbox,
+    principal: Arc<str>,
 }
 
 /// The task that reads a provider's change stream. Dropping this aborts it.
@@ -96,6 +107,7 @@ impl Hub {
                 subscription_count: held,
                 max_subscriptions: most,
                 memory,
+                activity: watch::Sender::new(()),
             }),
         }
     }
@@ -134,8 +146,12 @@ impl Hub {
             Interest::Everything => PendingChange::Everything,
         };
         let ticket = SubscriptionId { number, overflow: sum };
-        line.subscribers.lock().push((ticket.clone(), mailbox.clone()));
         let mailbox = mailbox.clone();
+        line.subscribers.lock().push(Subscriber {
+            id: ticket.clone(),
+            mailbox: mailbox.clone(),
+            principal: Arc::clone(principal.key()),
+        });
         let subscription = Subscription { group: line, id: ticket, mailbox, _memory: memory };
         let line = &subscription.group;
         let opened = line.task.get_or_try_init(|| self.shared.spawn_watch_task(line));
@@ -143,7 +159,14 @@ impl Hub {
             let why = format!("the source did not accept the subscription within {OPEN_TIMEOUT:?}");
             Err(Error::unavailable(why))
         })?;
+        self.shared.activity.send_replace(());
         Ok(subscription)
+    }
+
+    /// Looks at the subscriptions without keeping the hub alive.
+    pub fn monitor(&self) -> HubMonitor {
+        let (hub, activity) = (Arc::downgrade(&self.shared), self.shared.activity.subscribe());
+        HubMonitor { hub, activity }
     }
 
     /// The number of interests with subscribers.
@@ -177,6 +200,7 @@ impl HubState {
             key: key.clone(),
             principal: principal.clone(),
             subscribers: Mutex::default(),
+            last_change: Mutex::default(),
             task: OnceCell::new(),
             hub: Arc::downgrade(self),
         });
@@ -241,8 +265,14 @@ impl HubState {
                 let settled = self.debouncer.lock().take(now);
                 let Some((letter, burst)) = settled else { break };
                 deliver(&letter, &burst);
+                self.activity.send_replace(());
             }
         }
+    }
+
+    /// The interests with subscribers.
+    pub(crate) fn groups(&self) -> Vec<Arc<InterestGroup>> {
+        self.groups.lock().values().filter_map(Weak::upgrade).collect()
     }
 
     fn remove_group(&self, group: &InterestGroup) {
@@ -258,18 +288,21 @@ impl HubState {
 fn deliver(change: &PendingChange, burst: &PendingDelivery) {
     let words = &burst.extra;
     let lines: Vec<_> = burst.groups.iter().filter_map(Weak::upgrade).collect();
+    let now = SystemTime::now();
+    lines.iter().for_each(|line| *line.last_change.lock() = Some(now));
     if let [line] = &lines[..] {
-        for (ticket, mailbox) in line.subscribers.lock().iter() {
-            mailbox.put(change, words, [ticket].into_iter());
+        for subscriber in line.subscribers.lock().iter() {
+            subscriber.mailbox.put(change, words, [&subscriber.id].into_iter());
         }
         return;
     }
     let mut boxes: HashMap<usize, (Mailbox, Vec<SubscriptionId>)> = HashMap::new();
     for line in &lines {
-        for (ticket, mailbox) in line.subscribers.lock().iter() {
+        for subscriber in line.subscribers.lock().iter() {
+            let mailbox = &subscriber.mailbox;
             let known = boxes.entry(mailbox.id());
             let (_, tickets) = known.or_insert_with(|| (mailbox.clone(), Vec::new()));
-            tickets.push(ticket.clone());
+            tickets.push(subscriber.id.clone());
         }
     }
     for (mailbox, tickets) in boxes.values() {
@@ -292,11 +325,27 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         let number = self.id.number;
-        self.group.subscribers.lock().retain(|(ticket, _)| ticket.number != number);
+        self.group.subscribers.lock().retain(|one| one.id.number != number);
         self.mailbox.remove_subscription(&self.id);
         if let Some(hub) = self.group.hub.upgrade() {
             hub.subscription_count.fetch_sub(1, Ordering::Relaxed);
+            hub.activity.send_replace(());
         }
+    }
+}
+
+impl InterestGroup {
+    pub(crate) fn interest(&self) -> &Interest {
+        &self.key.interest
+    }
+
+    pub(crate) fn count_of(&self, principal: &Principal) -> usize {
+        let subscribers = self.subscribers.lock();
+        subscribers.iter().filter(|one| one.principal == *principal.key()).count()
+    }
+
+    pub(crate) fn last_change(&self) -> Option<SystemTime> {
+        *self.last_change.lock()
     }
 }
 

@@ -7,7 +7,9 @@
 mod debounce;
 mod hub;
 mod mailbox;
+mod monitor;
 
 pub use debounce::DebounceConfig;
 pub use hub::{Hub, Subscription};
 pub use mailbox::{ExtraFields, Mailbox, PendingChange};
+pub use monitor::{HubMonitor, InterestStatus};

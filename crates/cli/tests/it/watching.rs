@@ -41,8 +41,10 @@ fn what_is_written_is_told_by_a_tool() {
     let shown = subscriptions(&mut desk);
     assert_eq!(shown["watchers"][0]["handle"], handle[..8]);
     assert_eq!(shown["watchers"][0]["watching"], json!([{ "uri": MAIN, "active": true }]));
+    assert_eq!(shown["subscriptions"][0]["uri"], MAIN);
+    assert!(shown["subscriptions"][0]["last_change"].is_string(), "{shown}");
     call_tool(&mut desk, "resources_unwatch", &json!({ "handle": handle }));
-    assert_eq!(subscriptions(&mut desk), json!({ "watchers": [] }));
+    assert_eq!(subscriptions(&mut desk), json!({ "watchers": [], "subscriptions": [] }));
     assert!(desk.close().0);
 }
 

@@ -8,11 +8,12 @@ pub(crate) mod task_states;
 mod watcher;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use resource::{Error, Principal, Result, Uri};
+use subscriptions::HubMonitor;
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
@@ -31,6 +32,8 @@ pub struct WatcherRegistry {
     uri: Uri,
     table: Mutex<WatcherTable>,
     changed: watch::Sender<()>,
+    /// Looks at the hub of the server that uses the registry.
+    monitor: OnceLock<HubMonitor>,
 }
 
 #[derive(Default)]
@@ -44,7 +47,19 @@ impl WatcherRegistry {
     pub fn new() -> Arc<Self> {
         let uri = Uri::parse("refdesk://subscriptions").expect("this is a URI");
         let changed = watch::Sender::new(());
-        Arc::new_cyclic(|this| Self { this: this.clone(), uri, table: Mutex::default(), changed })
+        Arc::new_cyclic(|this| Self {
+            this: this.clone(),
+            uri,
+            table: Mutex::default(),
+            changed,
+            monitor: OnceLock::new(),
+        })
+    }
+
+    /// Shows the subscriptions of this hub too.
+    pub(crate) fn show_hub(&self, monitor: HubMonitor) {
+        // A registry that several servers share shows the first one's.
+        let _ = self.monitor.set(monitor);
     }
 
     /// The URI of the resource that lists the watchers.

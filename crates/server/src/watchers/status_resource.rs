@@ -1,4 +1,4 @@
-//! `refdesk://subscriptions`: a watchable JSON resource that lists the watchers and their URIs.
+//! `refdesk://subscriptions`: a watchable JSON resource that lists watchers and subscriptions.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
@@ -7,30 +7,49 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_core::Stream;
 use futures_util::stream;
-use protocol::inbound::tool::watcher_status::{WatcherStatus, encode_watchers};
+use protocol::inbound::tool::watcher_status::{SubscriptionStatus, WatcherStatus, encode_watchers};
 use resource::{
     Body, ByteSource, Change, Content, Context, Error, Facets, Freshness, Interest, Page,
-    PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result, Template, Uri, Watch,
+    PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
+    UriTemplate, Watch,
 };
+
+use subscriptions::{HubMonitor, InterestStatus};
 
 use super::WatcherRegistry;
 
+const DESCRIPTION: &str = "Your active watches and subscriptions, and when each last changed";
+const JSON_MIME: &str = "application/json";
+
 impl WatcherRegistry {
-    /// The content of the resource: the watchers of the principal. It shows only a prefix of each
-    /// handle, too short to use.
+    /// The content of the resource: the watchers and subscriptions of the principal. It shows only
+    /// a prefix of each handle, too short to use.
     pub(super) fn status_json(&self, ctx: &Context) -> String {
         let watchers: Vec<WatcherStatus> = self
             .watchers_of(ctx.principal())
             .iter()
             .filter_map(|watcher| watcher.status())
             .collect();
-        encode_watchers(&watchers)
+        encode_watchers(&watchers, &self.subscriptions_of(ctx))
+    }
+
+    /// The subscriptions of the principal, whoever made them: a tool, a session, a listener.
+    fn subscriptions_of(&self, ctx: &Context) -> Vec<SubscriptionStatus> {
+        let Some(monitor) = self.monitor.get() else { return Vec::new() };
+        let status = |status: InterestStatus| {
+            let InterestStatus { interest, subscribers, last_change } = status;
+            // A change of this resource may not change it again.
+            let is_own = matches!(&interest, Interest::Resource(uri) if *uri == self.uri);
+            let last_change = last_change.filter(|_| !is_own);
+            SubscriptionStatus { interest, subscribers, last_change }
+        };
+        monitor.interests_of(ctx.principal()).into_iter().map(status).collect()
     }
 
     fn describe(&self, text: &str) -> Resource {
         let mut resource = Resource::new(self.uri.clone(), "subscriptions");
-        resource.description = Some("Active watches created with resources_watch".to_owned());
-        resource.mime = Some("application/json".to_owned());
+        resource.description = Some(DESCRIPTION.to_owned());
+        resource.mime = Some(JSON_MIME.to_owned());
         resource.watchable = Some(true);
         resource.size = Some(text.len() as u64);
         resource.etag = Some(etag_of(text));
@@ -69,7 +88,13 @@ impl Provider for WatcherRegistry {
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
-        if paging.cursor.is_some() { Err(Error::bad_cursor()) } else { Ok(Page::empty()) }
+        if paging.cursor.is_some() {
+            return Err(Error::bad_cursor());
+        }
+        let mut template = Template::new(UriTemplate::parse(self.uri.as_str())?, "subscriptions");
+        template.description = Some(DESCRIPTION.to_owned());
+        template.mime = Some(JSON_MIME.to_owned());
+        Ok(Page { items: vec![Arc::new(template)], ..Page::empty() })
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
@@ -106,13 +131,19 @@ impl Watch for WatcherRegistry {
             Interest::Resource(uri) => self.check_uri(&uri)?,
             Interest::Everything => {}
         }
-        let state = (self.changed.subscribe(), self.status_json(ctx), ctx.clone());
+        let (watchers, hub) = (self.changed.subscribe(), self.monitor.get());
+        let activity = hub.map_or_else(|| watchers.clone(), HubMonitor::activity);
+        let state = ((watchers, activity), self.status_json(ctx), ctx.clone());
         let registry = self.this.clone();
         Ok(Box::pin(stream::unfold(state, move |(mut changed, known, ctx)| {
             let registry = registry.clone();
             async move {
                 loop {
-                    changed.changed().await.ok()?;
+                    let (watchers, activity) = &mut changed;
+                    tokio::select! {
+                        change = watchers.changed() => change.ok()?,
+                        change = activity.changed() => change.ok()?,
+                    }
                     let registry = registry.upgrade()?;
                     // Another principal's watchers are no change for this one.
                     let text = registry.status_json(&ctx);

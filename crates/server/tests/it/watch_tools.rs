@@ -352,5 +352,6 @@ async fn who_watches_what_is_told_and_no_handle_is() {
             "last_error": last }),
     ];
     expected.sort_by_key(|one| one["handle"].to_string());
-    assert_eq!(told, json!({ "watchers": expected }));
+    let both = json!({ "uri": own, "subscribers": 2, "last_change": null });
+    assert_eq!(told, json!({ "watchers": expected, "subscriptions": [both] }));
 }
