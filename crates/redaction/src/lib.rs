@@ -1,12 +1,19 @@
 //! Finds secrets in text and masks them.
 //!
-//! Pure functions over text: no I/O, no URIs, no wire format.
+//! Pure functions over text: no I/O, no URIs, no wire format. Start reading in `redactor`.
 
+mod judge;
+mod key_words;
+mod mask;
 mod policy;
 mod redactor;
 mod secret;
+mod shapes;
 mod syntax;
+mod syntaxes;
 mod text_masker;
+mod values;
+mod walk;
 
 pub use policy::{Redaction, RedactionScope};
 pub use redactor::{Redactor, RedactorOptions};

@@ -1,21 +1,35 @@
 //! Redactor: finds secrets in a text, by key and by shape, and writes masks.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
-use crate::secret::FoundSecret;
+use machinery::PathGlobSet;
+
+use crate::judge::{Judge, KeyContext, is_index};
+use crate::mask::MaskWriter;
+use crate::secret::{FoundSecret, SecretKind};
+use crate::shapes::{find_shapes, mask_shapes};
 use crate::syntax::Syntax;
+use crate::syntaxes;
 use crate::text_masker::TextMasker;
+use crate::walk::{Finding, Fit};
+
+/// How often a text that does not fit its syntax is masked: masks may change how the rest of it
+/// is read.
+const MAX_ROUNDS: usize = 4;
 
 /// Finds and masks secrets.
 #[derive(Default)]
 pub struct Redactor {
-    options: RedactorOptions,
+    judge: Arc<Judge>,
 }
 
 /// The options of a redactor.
 #[derive(Clone, Default)]
 pub struct RedactorOptions {
-    /// Globs over key paths (`db/password`) whose values are shown.
+    /// Globs over key paths (`db/password`) whose values are shown. A list's indices are keys, and
+    /// a slash in a key is `%2F`.
     pub reveal: Vec<machinery::PathGlob>,
     /// The key of the HMAC by which equal secrets can be seen to be equal; none without a key.
     pub hmac_key: Option<Vec<u8>>,
@@ -28,40 +42,137 @@ impl Redactor {
     /// Changes whenever the same text would be masked in another way; a part of etags.
     pub const VERSION: u32 = 1;
 
-    /// Makes a redactor.
+    /// Makes a redactor. With more globs than a set may have, none of them shows anything.
     pub fn new(options: RedactorOptions) -> Self {
-        Self { options }
+        let RedactorOptions { reveal, hmac_key } = options;
+        let reveal = match reveal.as_slice() {
+            [] => None,
+            globs => PathGlobSet::new(globs).ok(),
+        };
+        let writer = MaskWriter::new(hmac_key.as_deref());
+        Self { judge: Arc::new(Judge::new(writer, reveal)) }
     }
 
     /// The secrets of `text`, in order, without overlaps.
-    pub fn find(&self, _text: &str, _syntax: Syntax) -> Vec<FoundSecret> {
-        let _ = &self.options;
-        Vec::new()
+    pub fn find(&self, text: &str, syntax: Syntax) -> Vec<FoundSecret> {
+        let (findings, _) = find_all(&self.judge, text, syntax, Depth::default());
+        let (mut line, mut end) = (1, 0);
+        let found = findings.into_iter().map(|finding| {
+            let skipped = &text.as_bytes()[end..finding.range.start];
+            line += skipped.iter().filter(|byte| **byte == b'\n').count();
+            end = finding.range.start;
+            FoundSecret { range: finding.range, kind: finding.kind, line, mask: finding.mask }
+        });
+        found.collect()
     }
 
     /// `text` with its secrets masked. Masking a masked text changes nothing.
     pub fn mask<'a>(&self, text: &'a str, syntax: Syntax) -> Cow<'a, str> {
-        let secrets = self.find(text, syntax);
-        if secrets.is_empty() {
-            return Cow::Borrowed(text);
+        let mut masked = Cow::Borrowed(text);
+        for _ in 0..MAX_ROUNDS {
+            let (findings, fit) = find_all(&self.judge, &masked, syntax, Depth::default());
+            if findings.is_empty() {
+                break;
+            }
+            masked = Cow::Owned(write_masks(&masked, &findings));
+            if fit == Fit::Whole {
+                break;
+            }
         }
-        let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
-        for secret in &secrets {
-            masked.push_str(&text[end..secret.range.start]);
-            masked.push_str(&secret.mask);
-            end = secret.range.end;
-        }
-        masked.push_str(&text[end..]);
-        Cow::Owned(masked)
+        masked
     }
 
-    /// The mask of the value at the key path `key`; `None` if it is no secret.
-    pub fn mask_value(&self, _key: &[&str], _value: &str) -> Option<String> {
-        None
+    /// The masked form of the value at the key path `key`; `None` if it holds no secret.
+    pub fn mask_value(&self, key: &[&str], value: &str) -> Option<String> {
+        let judge = &self.judge;
+        if judge.reveals(key.iter().copied()) {
+            return None;
+        }
+        let named = key.iter().rposition(|key| !is_index(key)).unwrap_or_default();
+        let above = key.iter().take(named);
+        let context = above.fold(KeyContext::Neutral, |context, key| context.under(key));
+        let name = key.get(named).copied().unwrap_or_default();
+        if let Some(kind) = judge.kind_of(context, name, value) {
+            return Some(judge.writer.mask(SecretKind::Key(kind), value));
+        }
+        mask_shapes(value, &judge.writer).map(|(_, masked)| masked)
     }
 
     /// Masks a stream of text by shapes alone.
     pub fn text_masker(&self) -> TextMasker {
-        TextMasker::default()
+        TextMasker::new(Arc::clone(&self.judge))
     }
+}
+
+/// How deep a text is inside other texts: a file in a value of a file is read, and no deeper.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Depth(u8);
+
+impl Depth {
+    /// One text deeper; `None` if that is too deep.
+    pub(crate) fn deeper(self) -> Option<Self> {
+        (self.0 < 2).then_some(Self(self.0 + 1))
+    }
+}
+
+/// The secrets of `text`, in order, without overlaps, and whether the text fits its syntax.
+pub(crate) fn find_all(
+    judge: &Judge,
+    text: &str,
+    syntax: Syntax,
+    depth: Depth,
+) -> (Vec<Finding>, Fit) {
+    let shapes = find_shapes(text, &judge.writer).into_iter().map(|shape| Finding {
+        range: shape.range,
+        kind: shape.kind,
+        mask: shape.mask,
+    });
+    if !syntax.has_keys() {
+        return (shapes.collect(), Fit::Whole);
+    }
+    let mut by_key = syntaxes::scan(text, syntax, judge, depth);
+    let revealed = sorted(by_key.revealed);
+    let is_revealed = |range: &Range<usize>| {
+        let at = revealed.partition_point(|shown| shown.start <= range.start);
+        at > 0 && revealed[at - 1].end >= range.end
+    };
+    let mut findings = std::mem::take(&mut by_key.secrets);
+    findings.extend(shapes.filter(|shape| !is_revealed(&shape.range)));
+    (without_overlaps(findings), by_key.fit)
+}
+
+/// `text` with `findings` masked.
+pub(crate) fn write_masks(text: &str, findings: &[Finding]) -> String {
+    let (mut masked, mut end) = (String::with_capacity(text.len()), 0);
+    for finding in findings {
+        masked.push_str(&text[end..finding.range.start]);
+        masked.push_str(&finding.mask);
+        end = finding.range.end;
+    }
+    masked.push_str(&text[end..]);
+    masked
+}
+
+fn sorted(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    ranges
+}
+
+/// Puts findings in order. Of those that overlap, the larger one stays, over all their bytes.
+fn without_overlaps(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.retain(|finding| !finding.range.is_empty());
+    findings.sort_by_key(|finding| {
+        // In one place the shorter mask comes first: the longer one shows a part of the value.
+        (finding.range.start, std::cmp::Reverse(finding.range.end), finding.mask.len())
+    });
+    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        match kept.last_mut() {
+            Some(last) if finding.range.start < last.range.end => {
+                last.range.end = last.range.end.max(finding.range.end);
+            }
+            _ => kept.push(finding),
+        }
+    }
+    kept
 }

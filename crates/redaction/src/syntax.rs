@@ -5,35 +5,377 @@
 pub enum Syntax {
     /// Any other text: only shapes are masked.
     Text,
-    /// JSON, also with comments.
+    /// TOML.
+    Toml,
+    /// YAML, kubeconfig too.
+    Yaml,
+    /// JSON, with the comments and the loose forms of JSONC and JSON5.
     Json,
+    /// Sections with `key = value` or `key: value`.
+    Ini,
+    /// `KEY=value` lines, as of `.env`.
+    Env,
+    /// Java properties.
+    Properties,
+    /// `.netrc`.
+    Netrc,
+    /// `.pgpass`.
+    Pgpass,
+    /// `.htpasswd`.
+    Htpasswd,
+    /// XML.
+    Xml,
+    /// HCL, of Terraform for one.
+    Hcl,
 }
+
+/// Extensions, the syntax of each, and whether its files hold configuration or keys.
+const EXTENSIONS: &[(&str, Syntax, bool)] = &[
+    ("toml", Syntax::Toml, true),
+    ("yaml", Syntax::Yaml, true),
+    ("yml", Syntax::Yaml, true),
+    ("kubeconfig", Syntax::Yaml, true),
+    ("json", Syntax::Json, false),
+    ("json5", Syntax::Json, false),
+    ("jsonc", Syntax::Json, false),
+    ("tfstate", Syntax::Json, true),
+    ("dockerconfigjson", Syntax::Json, true),
+    ("dockercfg", Syntax::Json, true),
+    ("ini", Syntax::Ini, true),
+    ("cfg", Syntax::Ini, true),
+    ("conf", Syntax::Ini, true),
+    ("cnf", Syntax::Ini, true),
+    ("config", Syntax::Ini, true),
+    ("service", Syntax::Ini, true),
+    ("env", Syntax::Env, true),
+    ("properties", Syntax::Properties, true),
+    ("tfvars", Syntax::Hcl, true),
+    ("hcl", Syntax::Hcl, true),
+    ("tf", Syntax::Hcl, false),
+    ("nomad", Syntax::Hcl, false),
+    ("xml", Syntax::Xml, false),
+    ("plist", Syntax::Xml, false),
+    ("htpasswd", Syntax::Htpasswd, true),
+    ("netrc", Syntax::Netrc, true),
+    ("pgpass", Syntax::Pgpass, true),
+    ("pem", Syntax::Text, true),
+    ("key", Syntax::Text, true),
+    ("p8", Syntax::Text, true),
+    ("ppk", Syntax::Text, true),
+    ("asc", Syntax::Text, true),
+    ("gpg", Syntax::Text, true),
+    ("age", Syntax::Text, true),
+    ("ovpn", Syntax::Text, true),
+    ("keystore", Syntax::Text, true),
+];
+
+/// Whole names, in lower case.
+const NAMES: &[(&str, Syntax)] = &[
+    (".npmrc", Syntax::Ini),
+    (".pypirc", Syntax::Ini),
+    (".gitconfig", Syntax::Ini),
+    (".my.cnf", Syntax::Ini),
+    (".s3cfg", Syntax::Ini),
+    (".boto", Syntax::Ini),
+    (".wgetrc", Syntax::Ini),
+    (".curlrc", Syntax::Ini),
+    (".hgrc", Syntax::Ini),
+    (".condarc", Syntax::Yaml),
+    (".yarnrc", Syntax::Yaml),
+    ("credentials", Syntax::Ini),
+    (".git-credentials", Syntax::Text),
+    (".netrc", Syntax::Netrc),
+    ("_netrc", Syntax::Netrc),
+    (".authinfo", Syntax::Netrc),
+    (".pgpass", Syntax::Pgpass),
+    ("pgpass.conf", Syntax::Pgpass),
+    (".htpasswd", Syntax::Htpasswd),
+    ("htpasswd", Syntax::Htpasswd),
+    ("kubeconfig", Syntax::Yaml),
+    (".dockercfg", Syntax::Json),
+    (".envrc", Syntax::Env),
+    ("environment", Syntax::Env),
+    ("web.config", Syntax::Xml),
+    ("app.config", Syntax::Xml),
+    ("nuget.config", Syntax::Xml),
+    ("machine.config", Syntax::Xml),
+    ("settings.xml", Syntax::Xml),
+    ("id_rsa", Syntax::Text),
+    ("id_dsa", Syntax::Text),
+    ("id_ecdsa", Syntax::Text),
+    ("id_ed25519", Syntax::Text),
+    ("id_ecdsa_sk", Syntax::Text),
+    ("id_ed25519_sk", Syntax::Text),
+];
+
+/// Files named `config` in these folders.
+const CONFIG_FOLDERS: &[(&str, Syntax)] = &[
+    (".kube", Syntax::Yaml),
+    (".aws", Syntax::Ini),
+    (".git", Syntax::Ini),
+    (".ssh", Syntax::Text),
+];
+
+/// Parts of the names of JSON and XML files that hold configuration.
+const CONFIG_WORDS: &[&str] = &[
+    "config",
+    "setting",
+    "credential",
+    "secret",
+    "auth",
+    "kube",
+    "docker",
+    "service-account",
+    "service_account",
+    "serviceaccount",
+    "appsettings",
+    "token",
+    "password",
+    "local.settings",
+    "values",
+    "env",
+    "key",
+];
+
+/// Files that lock dependencies: they are full of hashes and hold no secrets.
+const LOCK_FILES: &[&str] = &[
+    "cargo.lock",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "poetry.lock",
+    "pipfile.lock",
+    "uv.lock",
+    "pdm.lock",
+    "composer.lock",
+    "gemfile.lock",
+    "go.sum",
+    "flake.lock",
+    "deno.lock",
+    "bun.lock",
+    "packages.lock.json",
+    "pubspec.lock",
+    "podfile.lock",
+    ".terraform.lock.hcl",
+    "chart.lock",
+    "mix.lock",
+    "buf.lock",
+];
 
 impl Syntax {
     /// The syntax of the file at `path`, by its name.
-    pub fn of_path(_path: &str) -> Self {
-        Self::Text
+    pub fn of_path(path: &str) -> Self {
+        let name = file_name(path);
+        if let Some((_, syntax)) = NAMES.iter().find(|(known, _)| *known == name) {
+            return *syntax;
+        }
+        if is_env_name(&name) {
+            return Self::Env;
+        }
+        if name == "config" {
+            let folder = folder_of(path);
+            let known = CONFIG_FOLDERS.iter().find(|(known, _)| *known == folder);
+            return known.map_or(Self::Ini, |(_, syntax)| *syntax);
+        }
+        if is_lock(&name)
+            && !name.ends_with(".json")
+            && !name.ends_with(".yaml")
+            && !name.ends_with(".hcl")
+        {
+            return Self::Text;
+        }
+        // A suffix that says that the file is a template or a copy.
+        let stem = name.trim_end_matches(['~']);
+        let copies =
+            [".example", ".sample", ".template", ".tmpl", ".dist", ".bak", ".old", ".orig", ".tpl"];
+        let stem = copies.iter().find_map(|suffix| stem.strip_suffix(suffix)).unwrap_or(stem);
+        extension(stem).map_or(Self::Text, |(_, syntax, _)| *syntax)
     }
 
     /// The syntax of a text of this MIME type.
     pub fn of_mime(mime: &str) -> Self {
         let essence = mime.split(';').next().unwrap_or(mime).trim().to_ascii_lowercase();
         match essence.as_str() {
-            "application/json" => Self::Json,
+            "application/json" | "application/json5" => Self::Json,
+            "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => Self::Yaml,
+            "application/toml" | "text/x-toml" => Self::Toml,
+            "application/xml" | "text/xml" => Self::Xml,
             essence if essence.ends_with("+json") => Self::Json,
+            essence if essence.ends_with("+yaml") => Self::Yaml,
             _ => Self::Text,
         }
     }
 
     /// Whether the name of the file at `path` says that it holds configuration, keys or
     /// credentials.
-    pub fn is_sensitive(_path: &str) -> bool {
-        false
+    pub fn is_sensitive(path: &str) -> bool {
+        let name = file_name(path);
+        if is_lock(&name) || name.ends_with(".pub") {
+            return false;
+        }
+        let is_named = NAMES.iter().any(|(known, _)| *known == name);
+        if is_named || is_env_name(&name) || (name == "config" && folder_of(path).starts_with('.'))
+        {
+            return true;
+        }
+        match Self::of_path(path) {
+            Self::Json | Self::Xml => {
+                let is_rc = name.starts_with('.') && name.trim_end_matches(".json").ends_with("rc");
+                let is_state = name.ends_with(".tfstate") || name.ends_with("dockerconfigjson");
+                is_rc || is_state || CONFIG_WORDS.iter().any(|word| name.contains(word))
+            }
+            _ => {
+                let is_rc = name.starts_with('.') && name.ends_with("rc");
+                let copy = |suffix: &str| name.strip_suffix(suffix).and_then(extension);
+                let copied = [
+                    ".example",
+                    ".sample",
+                    ".template",
+                    ".tmpl",
+                    ".dist",
+                    ".bak",
+                    ".old",
+                    ".orig",
+                    ".tpl",
+                ];
+                let known =
+                    extension(&name).or_else(|| copied.iter().find_map(|suffix| copy(suffix)));
+                let is_credentials =
+                    name.starts_with("credentials") || name.starts_with(".credentials");
+                is_rc || is_credentials || known.is_some_and(|(_, _, is_sensitive)| *is_sensitive)
+            }
+        }
     }
 
     /// Whether keys are read, so that the text must be masked as a whole. A text of any other
     /// syntax can be masked as a stream.
     pub fn has_keys(self) -> bool {
         self != Self::Text
+    }
+}
+
+fn file_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or_default().to_lowercase()
+}
+
+fn folder_of(path: &str) -> String {
+    path.rsplit('/').nth(1).unwrap_or_default().to_lowercase()
+}
+
+fn is_env_name(name: &str) -> bool {
+    name == ".env"
+        || name.starts_with(".env.")
+        || name.starts_with(".env-")
+        || name.ends_with(".env")
+}
+
+fn is_lock(name: &str) -> bool {
+    LOCK_FILES.contains(&name) || name.ends_with(".lock")
+}
+
+fn extension(name: &str) -> Option<&'static (&'static str, Syntax, bool)> {
+    let (_, extension) = name.rsplit_once('.')?;
+    EXTENSIONS.iter().find(|(known, ..)| *known == extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Syntax;
+
+    #[test]
+    fn the_name_of_a_file_gives_its_syntax() {
+        let rows = [
+            ("a/b/Config.TOML", Syntax::Toml),
+            ("values.yml", Syntax::Yaml),
+            ("home/.kube/config", Syntax::Yaml),
+            (".docker/config.json", Syntax::Json),
+            ("tsconfig.json5", Syntax::Json),
+            (".npmrc", Syntax::Ini),
+            (".pypirc", Syntax::Ini),
+            (".gitconfig", Syntax::Ini),
+            (".git/config", Syntax::Ini),
+            ("nginx.conf", Syntax::Ini),
+            ("x.service", Syntax::Ini),
+            (".env.production", Syntax::Env),
+            ("prod.env", Syntax::Env),
+            (".env", Syntax::Env),
+            ("application.properties", Syntax::Properties),
+            (".netrc", Syntax::Netrc),
+            (".pgpass", Syntax::Pgpass),
+            (".htpasswd", Syntax::Htpasswd),
+            ("web.config", Syntax::Xml),
+            ("pom.xml", Syntax::Xml),
+            ("prod.tfvars", Syntax::Hcl),
+            ("settings.toml.example", Syntax::Toml),
+            (".git-credentials", Syntax::Text),
+            ("id_rsa", Syntax::Text),
+            ("README.md", Syntax::Text),
+            ("Cargo.lock", Syntax::Text),
+        ];
+        for (path, syntax) in rows {
+            assert_eq!(Syntax::of_path(path), syntax, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_of_configuration_keys_and_credentials_are_sensitive_and_lock_files_are_not() {
+        let sensitive = [
+            "a.toml",
+            "b.yaml",
+            "c.yml",
+            "d.ini",
+            "e.cfg",
+            "f.conf",
+            "g.properties",
+            "h.env",
+            ".env",
+            ".env.local",
+            "i.tfvars",
+            "j.hcl",
+            "config.json",
+            "appsettings.Production.json",
+            "service-account.json",
+            ".babelrc.json",
+            "k.pem",
+            "l.key",
+            "m.p8",
+            "id_rsa",
+            ".ssh/id_ed25519",
+            "n.asc",
+            ".netrc",
+            ".pgpass",
+            ".htpasswd",
+            ".aws/credentials",
+            ".npmrc",
+            ".pypirc",
+            ".git-credentials",
+            ".kube/config",
+            ".docker/config.json",
+            "credentials.csv",
+            "web.config",
+            "terraform.tfstate",
+            "a.toml.example",
+        ];
+        let missed: Vec<_> =
+            sensitive.into_iter().filter(|path| !Syntax::is_sensitive(path)).collect();
+        assert_eq!(missed, [""; 0]);
+        let others = [
+            "Cargo.lock",
+            "package-lock.json",
+            "poetry.lock",
+            "pnpm-lock.yaml",
+            "README.md",
+            "src/main.rs",
+            "data.json",
+            "package.json",
+            "pom.xml",
+            "id_rsa.pub",
+            "notes.txt",
+            ".terraform.lock.hcl",
+            "main.py",
+        ];
+        let wrong: Vec<_> = others.into_iter().filter(|path| Syntax::is_sensitive(path)).collect();
+        assert_eq!(wrong, [""; 0]);
     }
 }

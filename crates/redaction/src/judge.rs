@@ -1,0 +1,182 @@
+//! Judges values by their keys: which of them are secrets.
+
+use machinery::PathGlobSet;
+
+use crate::key_words::{KeyMeaning, is_descriptive, meaning_of, words_of};
+use crate::mask::MaskWriter;
+use crate::values::{is_endpoint, is_harmless, is_scheme, is_uuid, looks_random};
+
+/// What every scan of a text needs.
+#[derive(Default)]
+pub(crate) struct Judge {
+    pub(crate) writer: MaskWriter,
+    reveal: Option<PathGlobSet>,
+}
+
+/// What the keys above a value say about it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum KeyContext {
+    /// Nothing.
+    #[default]
+    Neutral,
+    /// It stands under a key that holds secrets, such as `secrets`.
+    Block(&'static str),
+    /// It stands under a key that is one secret, such as `password`.
+    Secret(&'static str),
+    /// It stands under a reference, such as `secretKeyRef`.
+    Reference,
+}
+
+/// Keys of a value that is the secret which the key above it names.
+const VALUE_KEYS: &[&str] = &[
+    "value",
+    "values",
+    "plain",
+    "plaintext",
+    "raw",
+    "text",
+    "string",
+    "data",
+    "content",
+    "default",
+    "current",
+    "old",
+    "new",
+    "previous",
+    "next",
+    "primary",
+    "secondary",
+    "dev",
+    "development",
+    "prod",
+    "production",
+    "staging",
+    "stage",
+    "test",
+    "qa",
+    "local",
+    "live",
+    "sandbox",
+    "access",
+    "refresh",
+    "main",
+    "admin",
+    "root",
+];
+
+impl Judge {
+    pub(crate) fn new(writer: MaskWriter, reveal: Option<PathGlobSet>) -> Self {
+        Self { writer, reveal }
+    }
+
+    /// Whether any value is shown by its key path.
+    pub(crate) fn reveals_any(&self) -> bool {
+        self.reveal.is_some()
+    }
+
+    /// Whether the value at the key path is shown.
+    pub(crate) fn reveals<'k>(&self, path: impl Iterator<Item = &'k str>) -> bool {
+        self.reveal.as_ref().is_some_and(|globs| globs.is_match(&join(path)))
+    }
+
+    /// The kind of secret that `value` is under `key` in `context`; `None` if it is none.
+    pub(crate) fn kind_of(
+        &self,
+        context: KeyContext,
+        key: &str,
+        value: &str,
+    ) -> Option<&'static str> {
+        if is_harmless(value) {
+            return None;
+        }
+        if context == KeyContext::Reference {
+            return None;
+        }
+        match meaning_of(key) {
+            KeyMeaning::Secret(kind) => is_secret(kind, key, value).then_some(kind),
+            KeyMeaning::Block(kind) => (!is_number(value) || kind != "token").then_some(kind),
+            KeyMeaning::AboutSecret => None,
+            KeyMeaning::Suggestive | KeyMeaning::Neutral
+                if context_kind(context, key, value).is_some() =>
+            {
+                context_kind(context, key, value)
+            }
+            KeyMeaning::Suggestive => {
+                let is_secret_id = words_of(key).last().is_some_and(|word| word == "id");
+                (looks_random(value) || (is_secret_id && is_uuid(value))).then_some("entropy")
+            }
+            KeyMeaning::Neutral => None,
+        }
+    }
+}
+
+impl KeyContext {
+    /// The context of what stands under `key`.
+    pub(crate) fn under(self, key: &str) -> Self {
+        if self == Self::Reference || is_index(key) {
+            return self;
+        }
+        match meaning_of(key) {
+            KeyMeaning::Block(kind) => Self::Block(kind),
+            KeyMeaning::Secret(kind) => Self::Secret(kind),
+            KeyMeaning::AboutSecret => Self::Reference,
+            KeyMeaning::Suggestive | KeyMeaning::Neutral => match self {
+                Self::Secret(_) => Self::Neutral,
+                other => other,
+            },
+        }
+    }
+}
+
+/// Whether `key` is the index of a list.
+pub(crate) fn is_index(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn context_kind(context: KeyContext, key: &str, value: &str) -> Option<&'static str> {
+    match context {
+        KeyContext::Block(kind) => {
+            let is_count = kind == "token" && is_number(value);
+            (!is_descriptive(key) && !is_count).then_some(kind)
+        }
+        KeyContext::Secret(kind) => {
+            let words = words_of(key);
+            let is_value = words.len() == 1 && VALUE_KEYS.contains(&words[0].as_str());
+            (is_value && is_secret(kind, key, value)).then_some(kind)
+        }
+        KeyContext::Neutral | KeyContext::Reference => None,
+    }
+}
+
+/// Whether a value under a key that names a secret of `kind` is one.
+fn is_secret(kind: &str, key: &str, value: &str) -> bool {
+    match kind {
+        "auth" => !is_scheme(value) && !is_endpoint(value),
+        "token" | "secret" | "credential" => !is_endpoint(value),
+        // The working folder of a shell, and counts of passes.
+        "password" => {
+            let is_folder = ["PWD", "OLDPWD"].contains(&key) && value.starts_with('/');
+            let is_pass = words_of(key).last().is_some_and(|word| word == "pass");
+            let is_count = is_pass && value.len() < 3 && is_number(value);
+            !is_folder && !is_count
+        }
+        _ => true,
+    }
+}
+
+fn is_number(value: &str) -> bool {
+    let value = value.trim();
+    !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || b"._-+e".contains(&byte))
+}
+
+/// A key path as globs see it.
+fn join<'k>(path: impl Iterator<Item = &'k str>) -> String {
+    let mut joined = String::new();
+    for (at, key) in path.enumerate() {
+        if at > 0 {
+            joined.push('/');
+        }
+        joined.push_str(&key.replace('/', "%2F"));
+    }
+    joined
+}

@@ -1,0 +1,3 @@
+//! Integration tests of the redaction crate.
+
+mod formats;
