@@ -124,11 +124,16 @@ pub(crate) struct SourceArgs {
 #[command(after_help = "Examples:\n  \
     refdesk check                 refdesk.toml in this folder\n  \
     refdesk check team.toml       another file\n  \
-    refdesk check --json          machine-readable output")]
+    refdesk check --json          machine-readable output\n  \
+    refdesk check --secrets       what refdesk masks, by file and line\n  \
+    refdesk check --secrets .     the same for a folder")]
 pub(crate) struct CheckArgs {
-    /// The settings file
+    /// The settings file, or a folder to serve
     #[arg(value_name = "FILE", default_value = "refdesk.toml")]
     pub(crate) file: PathBuf,
+    /// List the secrets that refdesk masks, by file and line, without showing them
+    #[arg(long)]
+    pub(crate) secrets: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

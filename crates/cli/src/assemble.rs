@@ -37,6 +37,7 @@ use crate::mount_status::{MountStatus, MountsProvider};
 use crate::settings::{self, Diagnostic, Fingerprint, MountKind, Settings};
 use crate::{default_rules, descriptors};
 use left_out::LeftOut;
+pub(crate) use masking::build_redaction;
 pub(crate) use program_env::check_depth;
 use upstream::{BuiltUpstream, DeclaredServer, UpstreamFault};
 

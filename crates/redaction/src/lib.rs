@@ -5,6 +5,7 @@
 mod judge;
 mod key_words;
 mod mask;
+mod message;
 mod policy;
 mod redactor;
 mod secret;

@@ -8,7 +8,7 @@ use redaction::{Redaction, RedactionScope, Redactor, RedactorOptions};
 use crate::settings::{Diagnostic, MountKind, MountSettings, RedactSetting, Settings};
 
 /// What `mount` masks.
-pub(super) fn build_redaction(
+pub(crate) fn build_redaction(
     settings: &Settings,
     mount: &MountSettings,
 ) -> Result<Redaction, Diagnostic> {

@@ -3,6 +3,7 @@
 use serde_json::json;
 use server::WatcherRegistry;
 
+use super::check_secrets;
 use crate::args::CheckArgs;
 use crate::assemble::{Assembly, MountSize, assemble};
 use crate::output;
@@ -13,12 +14,18 @@ const COUNT_LIMIT: usize = 100_000;
 
 /// Reads and assembles the settings, then prints the mounts.
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<()> {
-    let settings = Settings::read_file(&args.file)?;
+    let settings = match args.file.is_dir() {
+        true => Settings::for_folders(std::slice::from_ref(&args.file))?,
+        false => Settings::read_file(&args.file)?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if args.secrets {
+        return runtime.block_on(check_secrets::run(settings, args.json));
+    }
     let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
     let left_out: Vec<&str> =
         assembly.mounts.iter().filter_map(|mount| mount.left_out.as_deref()).collect();
     anyhow::ensure!(left_out.is_empty(), left_out.join("\nerror: "));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let text = runtime.block_on(async {
         if args.json {
             mounts_json(&assembly, COUNT_LIMIT).await.to_string() + "\n"

@@ -1,6 +1,7 @@
 //! The subcommands of the program, one file each.
 
 pub(crate) mod check;
+mod check_secrets;
 pub(crate) mod completions;
 pub(crate) mod host_config;
 pub(crate) mod import;

@@ -27,6 +27,7 @@ mod program_life;
 mod request_log;
 mod rmcp;
 mod rmcp_changes;
+mod secrets;
 mod served;
 mod slow_start;
 mod spoilers;

@@ -134,7 +134,9 @@ impl ContentMasker {
             return Ok(Part { resource, body, slice });
         };
         match body {
-            Body::Blob(_) if syntax.has_keys() => Err(unmaskable(&resource.uri)),
+            Body::Blob(_) if self.masker.is_sensitive(&resource.uri, syntax) => {
+                Err(unmaskable(&resource.uri))
+            }
             Body::Blob(source) => self.blob_part(ctx, (resource, source), at, request).await,
             Body::Text(body) => {
                 self.text_part(ctx, RawPart { resource, body, syntax, at }, request).await
@@ -255,8 +257,8 @@ impl ContentMasker {
             // A long text must not keep the thread from other requests.
             tokio::task::consume_budget().await;
         }
-        let (rest, has_masked) = masker.finish();
-        let length = MaskedLength { total: total + rest.len() as u64, is_clean: !has_masked };
+        let total = total + masker.finish().len() as u64;
+        let length = MaskedLength { total, is_clean: !masker.has_masked() };
         if let Some(version) = version {
             self.lengths.insert(version, length, 1);
         }

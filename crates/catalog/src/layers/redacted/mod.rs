@@ -49,11 +49,13 @@ struct TextRules(Redaction);
 impl TextRules {
     /// How the content of `uri` is masked; `None` if it is given as it is.
     fn syntax_of(&self, uri: &Uri, mime: Option<&str>) -> Option<Syntax> {
-        let rest = &uri.as_str()[uri.scheme().len() + 1..];
-        let path = rest.split(['?', '#']).next().unwrap_or(rest).trim_matches('/');
-        let path = uri::percent_decode(path);
-        let syntax = self.0.syntax_of(&String::from_utf8_lossy(&path))?;
+        let syntax = self.0.syntax_of(&path_of(uri))?;
         Some(if syntax.has_keys() { syntax } else { mime.map_or(syntax, Syntax::of_mime) })
+    }
+
+    /// Whether a name or a syntax says that there are secrets, whatever the content is.
+    fn is_sensitive(&self, uri: &Uri, syntax: Syntax) -> bool {
+        syntax.has_keys() || Syntax::is_sensitive(&path_of(uri))
     }
 
     /// Masks a short text by shapes.
@@ -67,9 +69,9 @@ impl TextRules {
         }
     }
 
-    /// Masks the values of a JSON text by keys and shapes.
+    /// Masks the values of a JSON message by keys and shapes.
     fn mask_json(&self, json: &Json) -> Json {
-        match self.0.redactor().mask(json.as_str(), Syntax::Json) {
+        match self.0.redactor().mask_message(json.as_str()) {
             Cow::Owned(masked) => Json::from(masked),
             Cow::Borrowed(_) => json.clone(),
         }
@@ -89,11 +91,8 @@ impl TextRules {
         }
         for place in MemberPlace::ALL {
             for (name, json) in members.members_in(place).to_vec() {
-                let object = format!("{{{}:{json}}}", quote_json(&name));
-                let masked = self.0.redactor().mask(&object, Syntax::Json);
-                if let Cow::Owned(masked) = masked {
-                    let value = masked[quote_json(&name).len() + 2..masked.len() - 1].to_owned();
-                    members.set(place, name, value);
+                if let Some(masked) = self.0.redactor().mask_member(&name, &json) {
+                    members.set(place, name, masked);
                 }
             }
         }
@@ -109,9 +108,11 @@ impl TextRules {
     }
 }
 
-/// `text` as a JSON string.
-fn quote_json(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+/// The path of a URI, decoded.
+fn path_of(uri: &Uri) -> String {
+    let rest = &uri.as_str()[uri.scheme().len() + 1..];
+    let path = rest.split(['?', '#']).next().unwrap_or(rest).trim_matches('/');
+    String::from_utf8_lossy(&uri::percent_decode(path)).into_owned()
 }
 
 impl RedactedProvider {

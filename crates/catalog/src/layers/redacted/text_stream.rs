@@ -67,7 +67,7 @@ pub(super) fn masked_stream(masker: TextMasker, body: Body) -> ChunkStream {
         let (mut masker, mut chunks) = state?;
         loop {
             let masked = match chunks.next().await {
-                None => return Some((Ok(Bytes::from(masker.finish().0)), None)),
+                None => return Some((Ok(Bytes::from(masker.finish())), None)),
                 Some(Err(error)) => return Some((Err(error), None)),
                 Some(Ok(chunk)) => as_text(&chunk).map(|text| masker.push(text)),
             };

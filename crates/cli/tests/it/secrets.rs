@@ -1,0 +1,220 @@
+//! Tests of redaction: every door of the program, searched byte for byte for secrets.
+
+use std::fs;
+use std::path::Path;
+
+use base64_simd::STANDARD;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::fake_server::{Era, TransportKind};
+use crate::program::{output_text, run};
+use crate::test_client::TestClient;
+
+const SETTINGS: &str = "[server]\nlog_level = \"trace\"\nlog_file = \"desk.log\"\naudit = \"audit.jsonl\"\n\
+    redact_key = \"the key of the masks\"\n\
+    [mounts.app]\nkind = \"fs\"\npath = \"app\"\nhidden = true\n\
+    [mounts.notes]\nkind = \"fs\"\npath = \"notes\"\nredact = true\n";
+
+/// The secrets, each by itself in one of the files.
+fn secrets() -> Vec<String> {
+    let word = |at: usize| format!("Zq{at}vX-tomato-plum-{at}");
+    let mut all: Vec<String> = (0..7).map(word).collect();
+    // Shapes, in pieces so that no scanner takes this file for a leak.
+    all.push(["AKIA", "QYLPMN5HFIQR7XYB"].concat());
+    all.push("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7".to_owned());
+    all
+}
+
+fn make_files(folder: &Path) {
+    let secret = secrets();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    file("app/.env", format!("PORT=80\nexport DB_PASSWORD='{}'\n", secret[0]).as_bytes());
+    file("app/config.yaml", format!("db:\n  host: h\n  password: {}\n", secret[1]).as_bytes());
+    file("app/settings.toml", format!("name = \"x\"\napi_key = \"{}\"\n", secret[2]).as_bytes());
+    file("app/appsettings.json", format!("{{\"token\": \"{}\", \"n\": 1}}", secret[3]).as_bytes());
+    let utf_16: Vec<u8> = format!("\u{feff}[db]\r\npassword={}\r\nuser=ada\r\n", secret[4])
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    file("app/legacy.ini", &utf_16);
+    let mut sjis = b"# \x93\xfa\x96\x7b\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\n".to_vec();
+    sjis.extend_from_slice(format!("db.password={}\nuser=ada\n", secret[5]).as_bytes());
+    file("app/japanese.properties", &sjis);
+    let dashes = "-----";
+    let pem = format!(
+        "{dashes}BEGIN PRIVATE KEY{dashes}\n{}\n{dashes}END PRIVATE KEY{dashes}\n",
+        secret[8]
+    );
+    file("app/server.pem", pem.as_bytes());
+    file("app/src/main.rs", b"fn main() {}\n");
+    let notes = format!("see postgres://app:{}@db/x\nand {}\n", secret[6], secret[7]);
+    file("notes/memo.md", format!("{notes}{}\n{notes}", "filler ".repeat(9000)).as_bytes());
+}
+
+/// Panics if `bytes` hold a secret, also in base64 or percent-encoded.
+fn assert_no_secret(bytes: &[u8], of: &str) {
+    let holds = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
+    for secret in secrets() {
+        assert!(!holds(secret.as_bytes()), "{of} holds {secret}");
+        let percent: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        assert!(!holds(percent.as_bytes()), "{of} holds {secret}, percent-encoded");
+        for shift in 0..3 {
+            let padded = [&b"\0\0\0"[..shift], secret.as_bytes()].concat();
+            let encoded = STANDARD.encode_to_string(&padded);
+            // The first and the last characters depend on what stands beside it.
+            let core = &encoded[4..encoded.len() - 4];
+            assert!(!holds(core.as_bytes()), "{of} holds {secret} in base64");
+        }
+    }
+}
+
+/// Sends a request and checks its response; returns it as text.
+fn ask(desk: &mut TestClient, method: &str, params: Value) -> String {
+    let told = format!("{method} {params}");
+    let answer = desk.request(method, params).to_string();
+    assert_no_secret(answer.as_bytes(), &told);
+    answer
+}
+
+fn call(desk: &mut TestClient, tool: &str, arguments: Value) -> String {
+    let mut params = json!({ "name": tool });
+    params["arguments"] = arguments;
+    ask(desk, "tools/call", params)
+}
+
+const FILES: [&str; 9] = [
+    "file:///app/.env",
+    "file:///app/config.yaml",
+    "file:///app/settings.toml",
+    "file:///app/appsettings.json",
+    "file:///app/legacy.ini",
+    "file:///app/japanese.properties",
+    "file:///app/server.pem",
+    "file:///notes/memo.md",
+    "file:///app/src/main.rs",
+];
+
+fn read_every_way(desk: &mut TestClient) {
+    for uri in FILES {
+        let whole = ask(desk, "resources/read", json!({ "uri": uri }));
+        assert_eq!(whole.contains("[redacted "), uri != FILES[8], "{whole}");
+        for window in [
+            json!({ "offset": 3, "length": 9 }),
+            json!({ "start_line": 2, "max_lines": 1 }),
+            json!({ "max_tokens": 5 }),
+            json!({ "offset": 0, "length": 4, "etag": "another" }),
+        ] {
+            let meta = json!({ "dev.refdesk/window": window });
+            ask(desk, "resources/read", json!({ "uri": uri, "_meta": meta }));
+        }
+        let length = if uri.starts_with("file:///notes") { 0 } else { 120 };
+        for offset in 0..length {
+            call(desk, "resources_read", json!({ "uri": uri, "offset": offset, "max_bytes": 1 }));
+            call(desk, "resources_read", json!({ "uri": uri, "offset": offset, "max_bytes": 24 }));
+        }
+        call(desk, "resources_read", json!({ "uri": uri, "start_line": 1, "max_lines": 3 }));
+        call(desk, "resources_read", json!({ "uri": uri, "max_tokens": 20 }));
+        call(desk, "resources_read", json!({ "uri": uri, "use_content_blocks": true }));
+        call(desk, "resources_read", json!({ "uri": uri, "format": "image/png" }));
+        call(desk, "resources_read_embedded", json!({ "uris": [uri] }));
+        call(desk, "resources_metadata", json!({ "uris": [uri] }));
+        ask(desk, "resources/metadata", json!({ "uri": uri }));
+    }
+    // A window near the end of a text that is masked as it streams.
+    let tail = json!({ "uri": FILES[7], "offset": 63_050, "max_bytes": 4000 });
+    assert!(call(desk, "resources_read", tail).contains("[redacted "));
+}
+
+fn search_every_way(desk: &mut TestClient) {
+    for secret in secrets() {
+        for output in ["lines", "files", "blocks"] {
+            let pattern = secret.replace('-', ".");
+            let found = desk.request(
+                "tools/call",
+                json!({ "name": "resources_grep", "arguments": { "pattern": pattern, "output": output } }),
+            );
+            let found = &found["result"]["structuredContent"];
+            assert!(
+                found.get("matches").is_none_or(|hits| hits.as_object().unwrap().is_empty()),
+                "{found}"
+            );
+        }
+    }
+    for pattern in [".", "(?i)password", "redacted", "^"] {
+        for output in ["lines", "files", "blocks"] {
+            let arguments = json!({ "pattern": pattern, "output": output, "context": 3 });
+            call(desk, "resources_grep", arguments);
+        }
+    }
+    for arguments in [
+        json!({}),
+        json!({ "mount": "app", "recursive": true, "sort": "size", "links": true }),
+        json!({ "uri": "**/*", "recursive": true }),
+        json!({ "collection": "file:///app" }),
+    ] {
+        call(desk, "resources_list", arguments);
+    }
+}
+
+#[test]
+fn the_secrets_appear_nowhere() {
+    for (era, transport) in [(Era::Legacy, TransportKind::Pipe), (Era::Modern, TransportKind::Http)]
+    {
+        let folder = TempDir::with_prefix("secrets").unwrap();
+        make_files(folder.path());
+        let mut desk = TestClient::start(era, transport, folder.path(), SETTINGS);
+        for method in ["resources/list", "resources/templates/list", "tools/list"] {
+            ask(&mut desk, method, json!({}));
+        }
+        ask(&mut desk, "resources/directory/read", json!({ "uri": "file:///app" }));
+        ask(&mut desk, "resources/read", json!({ "uri": "file:///app" }));
+        read_every_way(&mut desk);
+        search_every_way(&mut desk);
+        let path = json!({ "name": "path", "value": "" });
+        let reference = json!({ "type": "ref/resource", "uri": "file:///app/{+path}" });
+        ask(&mut desk, "completion/complete", json!({ "ref": reference, "argument": path }));
+        drop(desk);
+        let mut looked = 0;
+        for entry in walk(folder.path()) {
+            let name = entry.strip_prefix(folder.path()).unwrap().to_owned();
+            if !name.starts_with("app") && !name.starts_with("notes") {
+                assert_no_secret(&fs::read(&entry).unwrap(), &name.display().to_string());
+                looked += 1;
+            }
+        }
+        assert!(looked >= 3, "the log, the audit log and the settings were looked at: {looked}");
+    }
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[test]
+fn check_lists_what_is_masked_by_file_and_line() {
+    let folder = TempDir::with_prefix("secrets").unwrap();
+    make_files(folder.path());
+    fs::write(folder.path().join("refdesk.toml"), SETTINGS).unwrap();
+    let output = run(folder.path(), &["check", "--secrets"]);
+    let text = output_text(&output);
+    assert!(output.status.success(), "{text}");
+    assert_no_secret(text.as_bytes(), "check --secrets");
+    for place in ["app/.env:2 ", "app/config.yaml:3 ", "app/legacy.ini:2 ", "notes/memo.md:1 "] {
+        assert!(text.contains(&format!("file:///{place} [redacted ")), "{place} in {text}");
+    }
+    assert!(!text.contains("main.rs"), "{text}");
+    let json = run(folder.path(), &["check", "--secrets", "--json", "notes"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    // A folder on the command line masks only files that are named like it.
+    assert_eq!((&json["secrets"], &json["files"]), (&json!([]), &json!(0)));
+}
