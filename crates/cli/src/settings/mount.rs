@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::access::AccessList;
+use super::env::EnvMount;
 use super::fingerprint::Fingerprint;
 use super::host_file::HostEntry;
 use super::units::{ByteSize, TimeSpan};
@@ -34,6 +35,7 @@ pub(crate) enum MountKind {
     Folder(FolderMount),
     Static(StaticMount),
     UpstreamServer(Box<UpstreamMount>),
+    Env(EnvMount),
     /// An entry of a host's file that makes no sense, for this reason.
     Invalid(String),
 }
