@@ -4,6 +4,7 @@
 
 mod access;
 mod charsets;
+mod env;
 mod left_out;
 mod masking;
 mod mount_log;
@@ -171,6 +172,7 @@ fn build_mount(
         MountKind::Static(declared) => {
             static_mount(settings, name, mount, statics::build_statics(settings, declared)?)?
         }
+        MountKind::Env(declared) => env::env_mount(settings, name, mount, declared)?,
         MountKind::UpstreamServer(declared) => {
             match (DeclaredServer { settings, name, mount, declared }).build() {
                 Ok(built) => {
@@ -261,6 +263,7 @@ fn folder_mount(
             settings::ListingSetting::Tree => ListingMode::Tree,
         },
         hidden: files.hidden,
+        ignore_files: true,
         hide,
         charsets: charsets::build_charsets(settings, mount)?,
         ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),

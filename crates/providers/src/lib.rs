@@ -1,7 +1,10 @@
 //! Providers: the sources of resources, one module each.
 
 mod change_channel;
+pub mod env;
 mod file_watch;
 pub mod fs;
+mod list_page;
+mod memory_content;
 pub mod statics;
 pub mod upstream;

@@ -121,7 +121,13 @@ impl ReadRequest {
         mime: impl Fn(&T) -> Option<&str>,
     ) -> Result<usize> {
         if let Some(wanted) = &self.format {
-            parts.retain(|part| mime(part).is_some_and(|own| is_same_type(own, wanted)));
+            // Two formats of one type differ in parameters: the one that is named in full wins.
+            let is_exact = |own: &str| own.eq_ignore_ascii_case(wanted.trim());
+            if parts.iter().any(|part| mime(part).is_some_and(is_exact)) {
+                parts.retain(|part| mime(part).is_some_and(is_exact));
+            } else {
+                parts.retain(|part| mime(part).is_some_and(|own| is_same_type(own, wanted)));
+            }
             if parts.is_empty() {
                 let why = format!("the resource has no format {wanted:?}");
                 return Err(Error::invalid(why));

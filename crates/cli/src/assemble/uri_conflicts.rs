@@ -51,7 +51,9 @@ pub(super) fn check_conflicts(settings: &Settings) -> Result<(), Diagnostic> {
 fn check_single_unprefixed(settings: &Settings) -> Result<(), Diagnostic> {
     let mut mounts = settings.mounts.iter().filter_map(|(name, mount)| match &mount.kind {
         MountKind::UpstreamServer(server) => Some((name, server.unprefixed_span()?)),
-        MountKind::Folder(_) | MountKind::Static(_) | MountKind::Invalid(_) => None,
+        MountKind::Folder(_) | MountKind::Static(_) | MountKind::Env(_) | MountKind::Invalid(_) => {
+            None
+        }
     });
     let (Some((one, _)), Some((other, span))) = (mounts.next(), mounts.next()) else {
         return Ok(());
@@ -100,15 +102,21 @@ fn overlaps(template: &UriClaim<'_>, one: &UriClaim<'_>) -> bool {
     }
 }
 
-/// The folder mount whose URI space already contains the claim.
+/// The mount whose URI space, which its name and kind give it, already contains the claim.
 fn folder_containing<'a>(settings: &'a Settings, claim: &UriClaim<'_>) -> Option<&'a str> {
-    let folders =
-        settings.mounts.iter().filter(|(_, mount)| matches!(mount.kind, MountKind::Folder(_)));
-    folders.map(|(name, _)| name.as_str()).find(|name| {
-        let address = Address::Path { scheme: "file", name: (*name).to_owned() };
+    let found = settings.mounts.iter().find(|(name, mount)| {
+        let name = (*name).clone();
+        let address = match &mount.kind {
+            MountKind::Folder(_) => Address::Path { scheme: "file", name },
+            MountKind::Env(_) => Address::Authority { scheme: "env", name },
+            MountKind::Static(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => {
+                return false;
+            }
+        };
         match &claim.uris {
             ClaimedUris::Exact(uri) => address.split(uri).is_some(),
             ClaimedUris::Template(template) => address.split_template(template.as_str()).is_some(),
         }
-    })
+    });
+    found.map(|(name, _)| name.as_str())
 }

@@ -4,6 +4,7 @@
 
 mod access;
 mod diagnostic;
+mod env;
 mod fingerprint;
 mod host_file;
 mod mount;
@@ -28,6 +29,7 @@ use access::AccessList;
 pub(crate) use access::{AccessSettings, MethodClassSetting};
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
+pub(crate) use env::EnvMount;
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use host_file::HostEntry;
 use mount::SharedSettings;
@@ -335,7 +337,7 @@ fn read_mount(
     at: std::ops::Range<usize>,
     value: Spanned<DeValue<'_>>,
 ) -> Result<MountSettings, Diagnostic> {
-    const KINDS: [&str; 3] = ["fs", "static", "upstream"];
+    const KINDS: [&str; 4] = ["fs", "static", "upstream", "env"];
     let span = value.span();
     let DeValue::Table(mut table) = value.into_inner() else {
         return Err(text.diagnostic(Some(span), "a mount must be a table".into(), None));
@@ -351,6 +353,7 @@ fn read_mount(
         "fs" => MountKind::Folder(text.deserialize(rest)?),
         "static" => MountKind::Static(text.deserialize(rest)?),
         "upstream" => MountKind::UpstreamServer(text.deserialize(rest)?),
+        "env" => MountKind::Env(text.deserialize(rest)?),
         other => {
             let message = format!("unknown mount kind `{other}`");
             let hint = diagnostic::did_you_mean(other, KINDS)

@@ -10,6 +10,7 @@ use serde::de::{self, Deserializer, Visitor};
 use toml::Spanned;
 
 use super::access::AccessList;
+use super::env::EnvMount;
 use super::fingerprint::Fingerprint;
 use super::host_file::HostEntry;
 use super::units::{ByteSize, TimeSpan};
@@ -36,6 +37,7 @@ pub(crate) enum MountKind {
     Folder(FolderMount),
     Static(StaticMount),
     UpstreamServer(Box<UpstreamMount>),
+    Env(EnvMount),
     /// An entry of a host's file that makes no sense, for this reason.
     Invalid(String),
 }

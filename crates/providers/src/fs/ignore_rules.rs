@@ -20,6 +20,7 @@ use super::confine::{DirHandle, RootDir};
 use super::error::is_not_found;
 use super::options::HideFilter;
 use super::path::LocalPath;
+use super::root::FsRoot;
 use super::stamp::{FileKind, FileStamp};
 pub(super) use parent_rules::{ParentRules, ParentRulesCache};
 use patterns::{IgnorePatterns, TooManyPatterns, Verdict};
@@ -62,6 +63,7 @@ type IgnoreFile = (&'static [u8], Result<Vec<u8>, TooManyPatterns>);
 #[derive(Clone, Default)]
 pub(super) struct Visibility {
     hidden: bool,
+    ignore_files: bool,
     hide: Option<HideFilter>,
     /// Path of the root below its repository, with a slash behind; empty if no rules lie above.
     prefix: Arc<[u8]>,
@@ -173,9 +175,10 @@ impl IgnoreRules {
 
 impl Visibility {
     /// What applies to the root before its own ignore files.
-    pub(super) fn new(hidden: bool, hide: Option<HideFilter>, above: &ParentRules) -> Self {
+    pub(super) fn new(root: &FsRoot, above: &ParentRules) -> Self {
         let (prefix, layers) = (above.prefix.clone(), above.layers.clone());
-        Self { hidden, hide, prefix, layers }
+        let FsRoot { hidden, ignore_files, hide, .. } = root;
+        Self { hidden: *hidden, ignore_files: *ignore_files, hide: hide.clone(), prefix, layers }
     }
 
     /// The rules for the children of the folder at `path`, a child of this one, with its own
@@ -201,6 +204,9 @@ impl Visibility {
         }
         if self.hide.as_ref().is_some_and(|hide| hide(&String::from_utf8_lossy(path))) {
             return false;
+        }
+        if !self.ignore_files {
+            return true;
         }
         let from_repository = match &*self.prefix {
             [] => Cow::Borrowed(path),

@@ -139,7 +139,7 @@ impl FsRoot {
         }
         let path = LocalPath::default();
         let rules = self.ignore_rules.rules_of(&self.dir, (&handle, &path, &stamp))?;
-        let sight = Visibility::new(self.hidden, self.hide.clone(), &above);
+        let sight = Visibility::new(self, &above);
         let sight = sight.for_subfolder(&path, &rules);
         let (known, outer, links) = (Arc::default(), None, Vec::new());
         Ok(self.cache_folder(Folder {

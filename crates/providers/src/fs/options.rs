@@ -21,6 +21,8 @@ pub struct Options {
     pub listing: ListingMode,
     /// True to show names that start with a dot.
     pub hidden: bool,
+    /// True to hide what ignore files name.
+    pub ignore_files: bool,
     /// How long clients may cache a result.
     pub ttl: Duration,
     /// Hides paths, in addition to the ignore files.
@@ -47,6 +49,7 @@ impl Options {
             root: root.into(),
             listing: ListingMode::default(),
             hidden: false,
+            ignore_files: true,
             ttl: Duration::ZERO,
             hide: None,
             charsets: None,
@@ -91,6 +94,7 @@ impl fmt::Debug for Options {
             root,
             listing,
             hidden,
+            ignore_files,
             ttl,
             hide,
             charsets,
@@ -104,6 +108,7 @@ impl fmt::Debug for Options {
             .field("root", root)
             .field("listing", listing)
             .field("hidden", hidden)
+            .field("ignore_files", ignore_files)
             .field("ttl", ttl)
             .field("hide", &hide.is_some())
             .field("charsets", &charsets.is_some())

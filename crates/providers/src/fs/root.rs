@@ -40,6 +40,7 @@ const MAX_BLOCKING_JOBS_REMOTE: usize = 16;
 pub(super) struct FsRoot {
     pub(super) dir: RootDir,
     pub(super) hidden: bool,
+    pub(super) ignore_files: bool,
     pub(super) listing: ListingMode,
     pub(super) freshness: Freshness,
     pub(super) ignore_rules: IgnoreRulesCache,
@@ -80,6 +81,7 @@ impl FsRoot {
             root,
             listing,
             hidden,
+            ignore_files,
             ttl,
             hide,
             charsets,
@@ -98,6 +100,7 @@ impl FsRoot {
         Ok(Self {
             dir: root,
             hidden,
+            ignore_files,
             listing,
             freshness: Freshness { ttl, scope: CacheScope::Private },
             ignore_rules: IgnoreRulesCache::new(margin),

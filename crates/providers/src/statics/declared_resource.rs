@@ -4,12 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use resource::{Body, ByteSource, Format, Part, ReadRequest, Resource, Result, Slice, Window};
+use resource::{Body, Format, Part, ReadRequest, Resource, Result, Slice, Window};
 
-use super::file::{
-    ContentFacts, DeclaredFile, OpenDeclaredFile, content_fingerprint, run_blocking,
-};
+use super::file::{ContentFacts, DeclaredFile, OpenDeclaredFile, run_blocking};
 use super::options::{ContentOrigin, FormatDeclaration, ResourceDeclaration};
+use crate::memory_content::{body_from_bytes, content_fingerprint};
 
 /// A declared resource. Its description is built once if all content is inline, otherwise at
 /// every request, from the files.
@@ -236,16 +235,6 @@ impl FormatContent<'_> {
             Self::File(opened) => opened.into_windowed_body(window),
         }
     }
-}
-
-/// The body for content in memory, or for the requested window of it.
-pub(super) fn body_from_bytes(
-    bytes: &Bytes,
-    is_text: bool,
-    window: &Window,
-) -> (Body, Option<Slice>) {
-    let (bytes, slice) = window.cut(bytes, is_text);
-    (Body::new(ByteSource::Bytes(bytes), is_text), slice)
 }
 
 fn build_parts(

@@ -9,11 +9,10 @@ use resource::{
     Template, Uri, UriTemplate, Window,
 };
 
-use super::declared_resource::body_from_bytes;
-use super::file::content_fingerprint;
 use super::options::TemplateDeclaration;
-use super::resource_list::{cursor_after, page_range};
 use super::text_template::TextTemplate;
+use crate::list_page::{cursor_after, page_range};
+use crate::memory_content::{body_from_bytes, content_fingerprint};
 
 /// The declared templates in their declared order.
 pub(super) struct DeclaredTemplates {

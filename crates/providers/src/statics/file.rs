@@ -17,6 +17,8 @@ use parking_lot::Mutex;
 use resource::{Body, ByteSource, Error, ErrorKind, Result, Slice, Window};
 use simdutf8::compat::from_utf8;
 
+use crate::memory_content::short_hex;
+
 /// Files up to this size are read into memory at once.
 pub(super) const MAX_BUFFERED_SIZE: u64 = 1024 * 1024;
 
@@ -285,15 +287,6 @@ fn facts_from_metadata(metadata: &Metadata) -> io::Result<ContentFacts> {
         fingerprint: mark,
         modified: metadata.modified().ok(),
     })
-}
-
-/// The fingerprint of content in memory.
-pub(super) fn content_fingerprint(content: &[u8]) -> String {
-    short_hex(&blake3::hash(content))
-}
-
-fn short_hex(hash: &blake3::Hash) -> String {
-    hash.to_hex()[..16].to_owned()
 }
 
 /// Runs `work` on a blocking thread, so that disk waits do not block the runtime.

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
-use resource::{Cursor, Error, Freshness, Page, PageRequest, Resource, Result, Uri};
+use resource::{Freshness, Page, PageRequest, Resource, Result, Uri};
 
 use super::declared_resource::DeclaredResource;
 use super::file::run_blocking;
 use super::options::ResourceDeclaration;
+use crate::list_page::{cursor_after, page_range};
 
 /// The declared resources in their declared order.
 pub(super) struct DeclaredResources {
@@ -103,26 +103,4 @@ impl DeclaredResources {
         }
         Ok(())
     }
-}
-
-/// Start and end of a page in a list of `count` entries. `place` maps the cursor's key to its
-/// position; an unknown key is a bad cursor.
-pub(super) fn page_range(
-    paging: &PageRequest,
-    count: usize,
-    place: impl Fn(&str) -> Option<usize>,
-) -> Result<(usize, usize)> {
-    let start = match &paging.cursor {
-        None => 0,
-        Some(cursor) => {
-            let key = std::str::from_utf8(&cursor.0).ok();
-            key.and_then(place).ok_or_else(Error::bad_cursor)? + 1
-        }
-    };
-    Ok((start, start.saturating_add(paging.limit.max(1)).min(count)))
-}
-
-/// The cursor for the page that starts after `key`.
-pub(super) fn cursor_after(key: &str) -> Cursor {
-    Cursor(Bytes::copy_from_slice(key.as_bytes()))
 }
