@@ -6,7 +6,6 @@ use std::sync::Arc;
 use catalog::{Address, Mount};
 use machinery::PathGlob;
 use providers::env::{EnvVariables, Options};
-use redaction::{Redaction, RedactionScope, Redactor};
 use toml::Spanned;
 
 use super::{MountParts, MountSize, MountSummary, STATIC_TTL, charsets, mount_terms};
@@ -18,11 +17,6 @@ pub(super) fn own_environment() -> BTreeMap<String, String> {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
     std::env::vars_os().filter_map(own).collect()
-}
-
-/// What masks a mount whose values are likely secrets.
-pub(super) fn mask_everything() -> Redaction {
-    Redaction::new(RedactionScope::Everything, Arc::new(Redactor::default()))
 }
 
 /// Parses a glob of the settings.
@@ -42,11 +36,13 @@ pub(super) fn env_mount(
     declared: &EnvMount,
 ) -> Result<MountParts, Diagnostic> {
     charsets::refuse_charsets(settings, mount)?;
+    let mut terms = mount_terms(settings, mount, std::iter::empty())?;
     let names = declared.names.iter().map(|glob| parse_glob(settings, glob));
     let variables = EnvVariables::new(Options {
         environment: own_environment(),
         names: names.collect::<Result<_, _>>()?,
-        redaction: mask_everything(),
+        // The provider masks each value by its name, so that no layer has to.
+        redaction: std::mem::take(&mut terms.redaction),
         ttl: declared.ttl.map_or(STATIC_TTL, |span| span.0),
     })
     .map_err(|error| settings.diagnostic(mount.span.clone(), error.to_string(), None))?;
@@ -57,7 +53,6 @@ pub(super) fn env_mount(
         root: address.root(),
         size: MountSize::Fixed(variables.len()),
     };
-    let terms = mount_terms(settings, mount, std::iter::empty())?;
     let variables = Arc::new(variables);
     Ok((Mount::new(name, address, Arc::clone(&variables), terms), part, variables))
 }

@@ -13,12 +13,17 @@ pub(crate) fn build_redaction(
     mount: &MountSettings,
 ) -> Result<Redaction, Diagnostic> {
     let usual = match &mount.kind {
+        // Values of these are likely secrets.
+        MountKind::Env(_) => RedactSetting::Everything,
         MountKind::Folder(_) | MountKind::Static(_) => RedactSetting::SensitiveFiles,
         // The servers behind refdesk give what their users let them give.
         MountKind::UpstreamServer(_) | MountKind::Invalid(_) => RedactSetting::Off,
     };
     let scope = match mount.shared.redact.unwrap_or(usual) {
         RedactSetting::Everything => RedactionScope::Everything,
+        RedactSetting::SensitiveFiles if usual == RedactSetting::Everything => {
+            RedactionScope::Everything
+        }
         RedactSetting::SensitiveFiles => RedactionScope::SensitiveFiles,
         RedactSetting::Off => RedactionScope::Off,
     };

@@ -2,7 +2,6 @@
 //!
 //! Memory use does not depend on the file's size.
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,11 +10,9 @@ use bytes::Bytes;
 use encoding_rs::{Decoder, Encoding, ISO_2022_JP, UTF_16BE, UTF_16LE};
 use futures_util::stream;
 use resource::{ByteSource, Error, Result};
-use rustix::buffer::spare_capacity;
-use rustix::fs::fstat;
-use rustix::io::{Errno, pread};
 
 use super::error::to_resource_error;
+use super::platform::FileHandle;
 use super::stamp::FileStamp;
 use super::text::complete_utf8_len;
 
@@ -37,7 +34,7 @@ pub(super) enum FileChunks {
 
 /// Reader of a byte range of a file.
 pub(super) struct RawReader {
-    file: Arc<File>,
+    file: Arc<FileHandle>,
     remaining: Range<u64>,
 }
 
@@ -66,11 +63,11 @@ pub(super) struct DecodePoint {
 }
 
 impl FileChunks {
-    pub(super) fn raw(file: &Arc<File>, range: Range<u64>) -> Self {
+    pub(super) fn raw(file: &Arc<FileHandle>, range: Range<u64>) -> Self {
         Self::Raw(RawReader { file: file.clone(), remaining: range })
     }
 
-    pub(super) fn text(file: &Arc<File>, range: Range<u64>) -> Self {
+    pub(super) fn text(file: &Arc<FileHandle>, range: Range<u64>) -> Self {
         Self::Text(RawReader { file: file.clone(), remaining: range }, Vec::new())
     }
 
@@ -161,7 +158,7 @@ impl FileChunks {
         }
     }
 
-    fn file(&self) -> &File {
+    fn file(&self) -> &FileHandle {
         match self {
             Self::Raw(raw) | Self::Text(raw, _) => &raw.file,
             Self::Decoded(decoding, _) => &decoding.raw.file,
@@ -170,12 +167,12 @@ impl FileChunks {
 }
 
 /// An error with the current etag unless `file` still has the content of `stamp`.
-pub(super) fn check_unchanged(file: &File, stamp: &FileStamp) -> Result<()> {
-    let now = fstat(file).map_err(|error| to_resource_error(error.into()))?;
+pub(super) fn check_unchanged(file: &FileHandle, stamp: &FileStamp) -> Result<()> {
+    let now = file.stat().map_err(to_resource_error)?;
     if stamp.has_content_of(&now) {
         return Ok(());
     }
-    Err(Error::changed(FileStamp::of(&now).etag()))
+    Err(Error::changed(now.stamp.etag()))
 }
 
 impl RawReader {
@@ -183,7 +180,7 @@ impl RawReader {
     fn next(&mut self, most: u64, mut into: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
         let want = most.min(self.remaining.end.saturating_sub(self.remaining.start));
         let had = into.len();
-        read_at(&self.file, self.remaining.start, want, &mut into)?;
+        self.file.read_at(self.remaining.start, want, &mut into)?;
         let read = (into.len() - had) as u64;
         self.remaining.start += read;
         if read < want {
@@ -202,14 +199,14 @@ impl RawReader {
 }
 
 impl DecodingReader {
-    pub(super) fn new(file: &Arc<File>, size: u64, charset: &'static Encoding) -> Self {
+    pub(super) fn new(file: &Arc<FileHandle>, size: u64, charset: &'static Encoding) -> Self {
         let decoder = charset.new_decoder_with_bom_removal();
         Self::begin(file, size, (charset, decoder), DecodePoint { raw: 0, decoded: 0 })
     }
 
     /// Decodes from `point` on, which an earlier reader of the same version found.
     pub(super) fn resume(
-        file: &Arc<File>,
+        file: &Arc<FileHandle>,
         size: u64,
         charset: &'static Encoding,
         point: DecodePoint,
@@ -221,7 +218,7 @@ impl DecodingReader {
     }
 
     fn begin(
-        file: &Arc<File>,
+        file: &Arc<FileHandle>,
         size: u64,
         (charset, decoder): (&'static Encoding, Decoder),
         point: DecodePoint,
@@ -290,25 +287,6 @@ const ASCII_ESCAPE: &[u8] = b"(B";
 
 fn find_escape(bytes: &[u8]) -> Option<usize> {
     bytes.iter().rposition(|byte| *byte == 0x1b)
-}
-
-/// Appends up to `most` bytes of `file` at `offset` to `into`; fewer only at the end of the file.
-///
-/// Allocates once and does not zero the buffer first.
-pub(super) fn read_at(file: &File, offset: u64, most: u64, into: &mut Vec<u8>) -> io::Result<()> {
-    let start = into.len();
-    let end = start + usize::try_from(most).map_err(io::Error::other)?;
-    into.reserve_exact(end - start);
-    while into.len() < end {
-        let at = offset + (into.len() - start) as u64;
-        match pread(file, spare_capacity(into), at) {
-            Ok(0) => break,
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    into.truncate(end);
-    Ok(())
 }
 
 fn next_text(

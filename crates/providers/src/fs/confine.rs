@@ -3,23 +3,18 @@
 //! Each call opens one name in an open folder and never follows a symlink. To follow a link, the
 //! code reads its target and resolves that name by name from the root.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use parking_lot::{Mutex, RwLock};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, readlinkat, stat, statat};
 
 use super::error::{is_not_found, is_transient, not_found};
 use super::path::LocalPath;
+use super::platform::{DirHandle, FileHandle, open_file_above, open_root, stat_path};
 use super::stamp::{FileKind, FileStamp};
-use crate::file_watch::is_local;
 
 /// Most symlinks followed for one path; the kernel's own limit.
 const MAX_SYMLINKS: usize = 40;
@@ -39,20 +34,16 @@ pub(super) struct RootDir {
     /// Decided for the root only, not for file systems mounted below it.
     on_local_disk: AtomicBool,
     /// Decides whether a folder is on a local disk. Tests replace it.
-    pub(super) locality_check: fn(BorrowedFd<'_>) -> io::Result<bool>,
+    pub(super) locality_check: fn(&DirHandle) -> io::Result<bool>,
 }
 
 /// The folder that was at the root's path when it was last opened.
 struct OpenRoot {
     handle: DirHandle,
     /// Absolute path without links. Absolute links that start with it lead inside.
-    absolute_path: Vec<u8>,
+    absolute_path: PathBuf,
     stamp: FileStamp,
 }
-
-/// File descriptor of an open folder.
-#[derive(Clone)]
-pub(super) struct DirHandle(Arc<OwnedFd>);
 
 /// One step of path resolution: a name looked up in a folder.
 pub(super) struct PathLookup {
@@ -67,12 +58,12 @@ impl RootDir {
         let open = OpenRoot::open(path)?;
         Ok(Self {
             path: std::path::absolute(path)?,
-            on_local_disk: AtomicBool::new(is_local(&open.handle)?),
+            on_local_disk: AtomicBool::new(open.handle.is_local()?),
             current: RwLock::new(Arc::new(open)),
             is_gone: AtomicBool::new(false),
             is_replaced: AtomicBool::new(false),
             changed_at: Mutex::new(None),
-            locality_check: |folder| is_local(folder),
+            locality_check: DirHandle::is_local,
         })
     }
 
@@ -86,7 +77,7 @@ impl RootDir {
     /// now.
     fn current(&self) -> io::Result<(Arc<OpenRoot>, FileStamp)> {
         let open = self.current.read().clone();
-        let stamp = match stat(&self.path).map(|stat| FileStamp::of(&stat)) {
+        let stamp = match stat_path(&self.path) {
             // The open handle keeps the inode number from being used again.
             Ok(stamp) if stamp.identity() == open.stamp.identity() => stamp,
             Ok(_) => {
@@ -94,7 +85,7 @@ impl RootDir {
                 let stamp = open.stamp;
                 return Ok((open, stamp));
             }
-            Err(error) if is_not_found(&error.into()) => {
+            Err(error) if is_not_found(&error) => {
                 if !self.is_gone.swap(true, Ordering::Relaxed) {
                     self.record_change();
                 }
@@ -151,7 +142,7 @@ impl RootDir {
 
     /// Returns the path of the root without links, as it was when the root was opened.
     pub(super) fn real_path(&self) -> PathBuf {
-        PathBuf::from(OsStr::from_bytes(&self.current.read().absolute_path))
+        self.current.read().absolute_path.clone()
     }
 
     /// True if `folder` is on the same file system as the root.
@@ -161,7 +152,7 @@ impl RootDir {
 
     /// True if `folder` is on a local disk; false if that cannot be determined.
     pub(super) fn is_local(&self, folder: &DirHandle) -> bool {
-        (self.locality_check)(folder.as_fd()).unwrap_or(false)
+        (self.locality_check)(folder).unwrap_or(false)
     }
 
     /// Follows every link in `path` and returns the path without links; an error if it leaves the
@@ -234,7 +225,8 @@ impl RootDir {
         let mut names = real.names().peekable();
         while let Some(name) = names.next() {
             if names.peek().is_none() {
-                return read_limited(folder.open_file(name)?.0, most);
+                let (file, stamp) = folder.open_file(name)?;
+                return read_limited(&file, &stamp, most);
             }
             folder = folder.open_folder(name)?;
         }
@@ -246,12 +238,10 @@ impl OpenRoot {
     /// Opens the folder at `path`. Only `RootDir::current` and the rules from above the root use
     /// absolute paths too.
     fn open(path: &Path) -> io::Result<Self> {
-        let home = path.canonicalize()?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let top = openat(CWD, &home, flags, Mode::empty())?;
-        let stamp = FileStamp::of(&fstat(&top)?);
-        let absolute_path = home.into_os_string().into_vec();
-        Ok(Self { handle: DirHandle(Arc::new(top)), absolute_path, stamp })
+        let absolute_path = path.canonicalize()?;
+        let handle = open_root(&absolute_path)?;
+        let stamp = handle.stat()?;
+        Ok(Self { handle, absolute_path, stamp })
     }
 
     /// Strips the root from `target`, an absolute path, and returns the names that remain, last
@@ -259,7 +249,8 @@ impl OpenRoot {
     fn strip_root(&self, target: &[u8]) -> Option<Vec<Vec<u8>>> {
         let is_name = |name: &&[u8]| !matches!(*name, b"" | b".");
         let mut names = target.split(|byte| *byte == b'/');
-        for name in self.absolute_path.split(|byte| *byte == b'/').filter(is_name) {
+        let root = self.absolute_path.as_os_str().as_encoded_bytes();
+        for name in root.split(|byte| *byte == b'/').filter(is_name) {
             if names.find(is_name)? != name {
                 return None;
             }
@@ -281,76 +272,25 @@ fn join_names(trail: &[(DirHandle, Vec<u8>)], last: Option<&[u8]>) -> io::Result
 /// Reads the small file at `path`, wherever it is, following links. For rules from above the root,
 /// of which nothing is served.
 pub(super) fn read_small_file_above(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    // Without NONBLOCK, opening a pipe would block for ever.
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = openat(CWD, path, flags, Mode::empty())?;
-    if FileStamp::of(&fstat(&file)?).kind != FileKind::File {
-        return Err(not_found());
-    }
-    read_limited(file.into(), most)
+    let (file, stamp) = open_file_above(path)?;
+    read_limited(&file, &stamp, most)
 }
 
-fn read_limited(file: File, most: u64) -> io::Result<Vec<u8>> {
+/// Reads `file`, whose stamp is `stamp`, to its end; an error if it is larger than `most` bytes.
+fn read_limited(file: &FileHandle, stamp: &FileStamp, most: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    file.take(most + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > most {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(content)
-}
-
-impl DirHandle {
-    /// Opens the folder at `path`, wherever it is, to watch the rules in it.
-    pub(super) fn open_above(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self(Arc::new(openat(CWD, path, flags, Mode::empty())?)))
-    }
-
-    /// Opens the folder `name`; an error if it is a link.
-    pub(super) fn open_folder(&self, name: &[u8]) -> io::Result<Self> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let handle = openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
-        Ok(Self(Arc::new(handle)))
-    }
-
-    /// Opens the regular file `name`; an error if it is a link or anything else.
-    pub(super) fn open_file(&self, name: &[u8]) -> io::Result<(File, FileStamp)> {
-        // Without NONBLOCK, opening a pipe that replaced the file would block for ever.
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = openat(self.0.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
-        let stamp = FileStamp::of(&fstat(&file)?);
-        if stamp.kind != FileKind::File {
-            return Err(not_found());
+    // One byte more than there should be, to see that the file did not grow meanwhile.
+    let mut want = stamp.size.min(most) + 1;
+    loop {
+        let start = content.len() as u64;
+        file.read_at(start, want, &mut content)?;
+        let end = content.len() as u64;
+        if end > most {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
-        Ok((file.into(), stamp))
-    }
-
-    /// Reads the target of the link `name`.
-    fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
-        Ok(readlinkat(self.0.as_fd(), OsStr::from_bytes(name), Vec::new())?.into_bytes())
-    }
-
-    /// Opens this folder for reading its names.
-    pub(super) fn open_for_scan(&self) -> io::Result<OwnedFd> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(openat(self.0.as_fd(), c".", flags, Mode::empty())?)
-    }
-
-    /// Stats `name` without following a link.
-    pub(super) fn stat_child(&self, name: &[u8]) -> io::Result<FileStamp> {
-        let stat = statat(self.0.as_fd(), OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(FileStamp::of(&stat))
-    }
-
-    /// Stats this folder.
-    pub(super) fn stat(&self) -> io::Result<FileStamp> {
-        Ok(FileStamp::of(&fstat(self.0.as_fd())?))
-    }
-}
-
-impl AsFd for DirHandle {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        if end < start + want {
+            return Ok(content);
+        }
+        want = most + 1 - end;
     }
 }

@@ -3,7 +3,6 @@
 //! Offsets count decoded text. With the index, a window decodes little more than itself; without
 //! it, everything before the window.
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -14,6 +13,7 @@ use machinery::{Cache, CacheBounds};
 use super::budget::WorkBudget;
 use super::chunks::{DecodePoint, DecodingReader};
 use super::file_form::version_key;
+use super::platform::FileHandle;
 use super::stamp::FileStamp;
 
 /// Most places of one file.
@@ -59,7 +59,7 @@ impl DecodeIndexCache {
     /// Returns the index of `file` in `charset`. Decodes all of it the first time.
     pub(super) fn index_of(
         &self,
-        (file, stamp): (&Arc<File>, &FileStamp),
+        (file, stamp): (&Arc<FileHandle>, &FileStamp),
         charset: &'static Encoding,
         budget: &WorkBudget,
     ) -> io::Result<Arc<DecodeIndex>> {
@@ -80,7 +80,7 @@ impl DecodeIndexCache {
 
 impl DecodeIndex {
     fn build(
-        file: &Arc<File>,
+        file: &Arc<FileHandle>,
         size: u64,
         charset: &'static Encoding,
         budget: &WorkBudget,

@@ -158,16 +158,15 @@ impl Hasher for PrehashedHasher {
 mod tests {
     use std::sync::Arc;
 
-    use rustix::fs::fstat;
-
     use super::{CACHE_BYTES, DescriptionCache};
     use crate::fs::path::LocalPath;
-    use crate::fs::stamp::FileStamp;
+    use crate::fs::platform::stat_path;
 
     #[test]
     fn memory_is_bounded_however_many_are_given() {
         let entries = DescriptionCache::new(Some(true));
-        let stamp = FileStamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let stamp = stat_path(file.path()).unwrap();
         let mut series = entries.for_folder(&LocalPath::default());
         let first = series.get_or_describe(b"0", &stamp, None);
         assert!(Arc::ptr_eq(&first, &series.get_or_describe(b"0", &stamp, None)));

@@ -3,7 +3,8 @@
 use std::io;
 
 use resource::{Error, ErrorKind, Uri};
-use rustix::io::Errno;
+
+pub(super) use super::platform::{is_descriptor_shortage, is_not_found};
 
 /// Why work on a file or folder stopped.
 #[derive(Debug)]
@@ -50,37 +51,12 @@ pub(super) fn not_found() -> io::Error {
     io::ErrorKind::NotFound.into()
 }
 
-/// True if `error` means that the path does not exist.
-pub(super) fn is_not_found(error: &io::Error) -> bool {
-    match error.raw_os_error() {
-        Some(code) => [
-            Errno::NOENT,
-            // From `readlink` on a link that was replaced by something else.
-            Errno::INVAL,
-            Errno::NOTDIR,
-            Errno::LOOP,
-            Errno::NAMETOOLONG,
-            Errno::NXIO,
-            Errno::STALE,
-            Errno::XDEV,
-        ]
-        .contains(&Errno::from_raw_os_error(code)),
-        None => error.kind() == io::ErrorKind::NotFound,
-    }
-}
-
 /// True if `error` is transient and says nothing about the file itself: too many open files, out of
 /// memory, a disk that does not answer.
 pub(super) fn is_transient(error: &io::Error) -> bool {
     error.raw_os_error().is_some()
         && !is_not_found(error)
         && error.kind() != io::ErrorKind::PermissionDenied
-}
-
-/// True if `error` means that no file descriptor is free.
-pub(super) fn is_descriptor_shortage(error: &io::Error) -> bool {
-    let code = error.raw_os_error().map(Errno::from_raw_os_error);
-    matches!(code, Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// The error for work that exceeds an inline budget.

@@ -2,7 +2,6 @@
 //!
 //! Whole reads and windows ask here, so that both find the same charset.
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -11,7 +10,8 @@ use encoding_rs::{Encoding, ISO_2022_JP};
 use machinery::{Cache, CacheBounds};
 
 use super::budget::WorkBudget;
-use super::chunks::{CHUNK, DecodingReader, read_at};
+use super::chunks::{CHUNK, DecodingReader};
+use super::platform::FileHandle;
 use super::stamp::FileStamp;
 use super::text::{
     ByteClasses, CHARSET_SAMPLE_BYTES, ContentForm, SampleExtent, complete_utf8_len,
@@ -64,7 +64,7 @@ impl FormCache {
     /// they can be.
     pub(super) fn form_for_windows(
         &self,
-        (file, stamp): (&File, &FileStamp),
+        (file, stamp): (&FileHandle, &FileStamp),
         budget: &WorkBudget,
     ) -> io::Result<KnownForm> {
         if let Some(known) = self.cache.get(&version_key(stamp)) {
@@ -73,7 +73,7 @@ impl FormCache {
         let is_certain = stamp.size <= MAX_IN_MEMORY;
         let mut bytes = Vec::new();
         let extent = if is_certain {
-            read_at(file, 0, stamp.size, &mut bytes)?;
+            file.read_at(0, stamp.size, &mut bytes)?;
             SampleExtent::Whole
         } else {
             bytes = read_sample(file, stamp.size)?;
@@ -120,9 +120,9 @@ pub(super) fn detect_bounded(
 }
 
 /// Reads a sample of a large file. Behind its head, the sample consists of whole lines.
-pub(super) fn read_sample(file: &File, size: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_sample(file: &FileHandle, size: u64) -> io::Result<Vec<u8>> {
     let mut sample = Vec::new();
-    read_at(file, 0, HEAD_BYTES, &mut sample)?;
+    file.read_at(0, HEAD_BYTES, &mut sample)?;
     let step = size.saturating_sub(HEAD_BYTES) / (BLOCKS + 1);
     if step < BLOCK_BYTES {
         return Ok(sample);
@@ -132,7 +132,7 @@ pub(super) fn read_sample(file: &File, size: u64) -> io::Result<Vec<u8>> {
     for block in 1..=BLOCKS {
         let mut bytes = Vec::new();
         // An even offset, for UTF-16.
-        read_at(file, (HEAD_BYTES + block * step) & !1, BLOCK_BYTES, &mut bytes)?;
+        file.read_at((HEAD_BYTES + block * step) & !1, BLOCK_BYTES, &mut bytes)?;
         let first = first_line_end(&bytes).unwrap_or(bytes.len());
         let last = last_line_end(&bytes).unwrap_or(0);
         sample.extend_from_slice(bytes.get(first..last).unwrap_or_default());
@@ -160,7 +160,7 @@ fn line_end_at(bytes: &[u8], feed: usize) -> usize {
 /// Detects what a large file is, given a sample of it. Reads all of it, unless the sample shows
 /// that it is binary.
 pub(super) fn scan_large_file(
-    file: &Arc<File>,
+    file: &Arc<FileHandle>,
     size: u64,
     sample: &[u8],
     budget: &WorkBudget,
@@ -207,13 +207,13 @@ enum Utf8Check {
 }
 
 /// Reads the whole file. The lines that are not ASCII tell the charset, wherever they are.
-fn check_utf8(file: &Arc<File>, size: u64, budget: &WorkBudget) -> io::Result<Utf8Check> {
+fn check_utf8(file: &Arc<FileHandle>, size: u64, budget: &WorkBudget) -> io::Result<Utf8Check> {
     let (mut chunk, mut telling) = (Vec::new(), Vec::new());
     let (mut at, mut escapes, mut is_valid) = (0, false, true);
     while at < size && (is_valid || telling.len() < CHARSET_SAMPLE_BYTES) {
         budget.check_cancelled()?;
         let carry = chunk.len();
-        read_at(file, at, CHUNK.min(size - at), &mut chunk)?;
+        file.read_at(at, CHUNK.min(size - at), &mut chunk)?;
         let read = (chunk.len() - carry) as u64;
         at += read;
         let is_last = read == 0 || at >= size;
@@ -258,7 +258,7 @@ fn keep_telling_lines(chunk: &[u8], telling: &mut Vec<u8>) {
 }
 
 fn file_decodes(
-    file: &Arc<File>,
+    file: &Arc<FileHandle>,
     size: u64,
     charset: &'static Encoding,
     budget: &WorkBudget,

@@ -1,12 +1,12 @@
 //! Sorted names of one folder, read once and cached.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use machinery::FlightRole;
-use rustix::fs::{FileType, RawDir};
 use tokio::sync::oneshot;
 
 use super::budget::WorkBudget;
@@ -119,33 +119,30 @@ impl FolderNames {
         extent: ScanExtent,
         budget: &WorkBudget,
     ) -> io::Result<()> {
-        let mut buffer = Vec::with_capacity(32 * 1024);
-        let mut entries = RawDir::new(folder.handle.open_for_scan()?, buffer.spare_capacity_mut());
         let mut path = folder.path.clone().join(b"").as_bytes().to_vec();
         let prefix = path.len();
         let mut seen = 0;
-        while let Some(entry) = entries.next() {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if matches!(name, b"." | b"..") {
-                continue;
-            }
+        folder.handle.visit_names(|name, kind| {
             budget.spend_name()?;
             seen += 1;
             if let ScanExtent::UpTo(most) = extent
                 && (self.len() > most || seen > 16 * most)
             {
                 self.is_complete = false;
-                break;
+                return Ok(ControlFlow::Break(()));
             }
-            let Some(kind) = entry_kind(folder, name, entry.file_type()) else { continue };
+            // Some file systems leave the kind out of directory entries.
+            let kind = kind.or_else(|| Some(folder.handle.stat_child(name).ok()?.kind));
+            let Some(kind) = kind.filter(|kind| *kind != FileKind::Other) else {
+                return Ok(ControlFlow::Continue(()));
+            };
             path.truncate(prefix);
             path.extend_from_slice(name);
             if folder.visibility.is_visible(&path, kind == FileKind::Folder) {
                 self.push(name, kind)?;
             }
-        }
-        Ok(())
+            Ok(ControlFlow::Continue(()))
+        })
     }
 }
 
@@ -189,14 +186,4 @@ impl FsRoot {
         names.reused.fetch_or(holds, Ordering::Relaxed);
         holds.then_some(names)
     }
-}
-
-/// Returns the kind of an entry; `None` if it is neither file, folder nor link.
-fn entry_kind(folder: &Folder, name: &[u8], kind: FileType) -> Option<FileKind> {
-    let kind = match kind {
-        // Some file systems leave the type out of directory entries.
-        FileType::Unknown => folder.handle.stat_child(name).ok()?.kind,
-        kind => FileKind::of(kind),
-    };
-    (kind != FileKind::Other).then_some(kind)
 }

@@ -16,10 +16,11 @@ use std::time::{Duration, SystemTime};
 
 use machinery::{Cache, CacheBounds};
 
-use super::confine::{DirHandle, RootDir};
+use super::confine::RootDir;
 use super::error::is_not_found;
 use super::options::HideFilter;
 use super::path::LocalPath;
+use super::platform::DirHandle;
 use super::root::FsRoot;
 use super::stamp::{FileKind, FileStamp};
 pub(super) use parent_rules::{ParentRules, ParentRulesCache};

@@ -1,16 +1,15 @@
 //! Path lookup: finds the file or folder at a path if it is visible, and caches open folders.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::confine::DirHandle;
 use super::error::not_found;
 use super::ignore_rules::{IgnoreRules, ParentRules, Visibility};
 use super::path::LocalPath;
+use super::platform::{DirHandle, FileHandle};
 use super::root::FsRoot;
 use super::stamp::{FileKind, FileStamp};
 
@@ -52,7 +51,7 @@ pub(super) struct VisibleFile {
     pub(super) name: Vec<u8>,
     pub(super) stamp: FileStamp,
     /// The open file, if the caller asked to open it.
-    pub(super) file: Option<File>,
+    pub(super) file: Option<FileHandle>,
 }
 
 impl PathEntry {

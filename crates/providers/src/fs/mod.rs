@@ -26,6 +26,7 @@ mod mime;
 mod options;
 mod page_cache;
 mod path;
+mod platform;
 mod read;
 mod root;
 mod stamp;

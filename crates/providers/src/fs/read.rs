@@ -1,6 +1,5 @@
 //! Reads a file: detects text, charset and MIME type, and returns bytes or a stream.
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use encoding_rs::{Encoding, UTF_8};
 use resource::{Body, ByteSource, Content, Error, ErrorKind, Part, Resource, Slice, Uri, Window};
 
 use super::budget::WorkBudget;
-use super::chunks::{DecodingReader, FileChunks, check_unchanged, read_at};
+use super::chunks::{DecodingReader, FileChunks, check_unchanged};
 use super::describe::{describe, describe_without_mime};
 use super::error::{FsError, not_found};
 use super::file_form::{KnownForm, MAX_IN_MEMORY, detect_bounded, read_sample, scan_large_file};
@@ -17,6 +16,7 @@ use super::locate::PathEntry;
 use super::mime;
 use super::options::Charset;
 use super::path::UriPath;
+use super::platform::FileHandle;
 use super::root::FsRoot;
 use super::stamp::FileStamp;
 use super::text::{ContentForm, SampleExtent};
@@ -26,7 +26,7 @@ const MAX_READ_ATTEMPTS: usize = 3;
 
 /// An open file.
 pub(super) struct OpenFile {
-    pub(super) file: Arc<File>,
+    pub(super) file: Arc<FileHandle>,
     pub(super) stamp: FileStamp,
     pub(super) resource: Resource,
     /// The charset that a rule gives it.
@@ -132,7 +132,7 @@ impl OpenFile {
         }
         if size <= MAX_IN_MEMORY {
             let mut bytes = Vec::new();
-            read_at(&self.file, 0, size, &mut bytes)?;
+            self.file.read_at(0, size, &mut bytes)?;
             return Ok(self.in_memory_part(bytes, budget)?);
         }
         let head = read_sample(&self.file, size)?;

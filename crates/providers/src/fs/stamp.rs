@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FileType, Stat};
+use super::platform::OpenFileStat;
 
 /// Type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,43 +14,21 @@ pub(super) enum FileKind {
     Other,
 }
 
-impl FileKind {
-    pub(super) fn of(kind: FileType) -> Self {
-        match kind {
-            FileType::RegularFile => Self::File,
-            FileType::Directory => Self::Folder,
-            FileType::Symlink => Self::Symlink,
-            _ => Self::Other,
-        }
-    }
-}
-
 /// Metadata of one file or folder at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileStamp {
     pub(super) kind: FileKind,
     pub(super) size: u64,
-    device: u64,
-    inode: u64,
-    modified: UnixTime,
-    changed: UnixTime,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) modified: UnixTime,
+    pub(super) changed: UnixTime,
 }
 
 /// Seconds since 1970, and nanoseconds.
-type UnixTime = (i64, u32);
+pub(super) type UnixTime = (i64, u32);
 
 impl FileStamp {
-    pub(super) fn of(stat: &Stat) -> Self {
-        Self {
-            kind: FileKind::of(FileType::from_raw_mode(stat.st_mode)),
-            size: u64::try_from(stat.st_size).unwrap_or(0),
-            device: stat.st_dev,
-            inode: stat.st_ino,
-            modified: (stat.st_mtime, stat.st_mtime_nsec as u32),
-            changed: (stat.st_ctime, stat.st_ctime_nsec as u32),
-        }
-    }
-
     /// Returns the modification time.
     pub(super) fn modified(&self) -> SystemTime {
         system_time(self.modified)
@@ -73,11 +51,11 @@ impl FileStamp {
     ///
     /// Removing its last name, as a rename over it does, updates the change time too, but leaves
     /// the content of the open file alone.
-    pub(super) fn has_content_of(&self, later: &Stat) -> bool {
-        let now = Self::of(later);
+    pub(super) fn has_content_of(&self, later: &OpenFileStat) -> bool {
+        let now = &later.stamp;
         self.size == now.size
             && self.modified == now.modified
-            && (self.changed == now.changed || later.st_nlink == 0)
+            && (self.changed == now.changed || later.is_unlinked)
     }
 
     /// Identifies the file or folder, whatever its content.
@@ -119,14 +97,13 @@ fn system_time((seconds, nanos): UnixTime) -> SystemTime {
 mod tests {
     use std::time::Duration;
 
-    use rustix::fs::fstat;
-
     use super::{FileStamp, system_time};
+    use crate::fs::platform::stat_path;
 
     #[test]
     fn what_changed_just_now_is_not_trusted() {
-        let file = tempfile::tempfile().unwrap();
-        let stamp = FileStamp::of(&fstat(&file).unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let stamp = stat_path(file.path()).unwrap();
         let margin = Duration::from_millis(50);
         let changed = system_time(stamp.changed);
         for (age, settled) in [(0, false), (50, false), (51, true), (5_000, true)] {
@@ -138,7 +115,8 @@ mod tests {
 
     #[test]
     fn the_etag_sees_every_part_of_a_version() {
-        let stamp = FileStamp::of(&fstat(tempfile::tempfile().unwrap()).unwrap());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let stamp = stat_path(file.path()).unwrap();
         let (seconds, nanos) = stamp.modified;
         for other in [
             FileStamp { size: stamp.size + 1, ..stamp },

@@ -11,7 +11,7 @@ use encoding_rs::Encoding;
 use resource::{ByteSource, Part, Slice};
 
 use super::budget::WorkBudget;
-use super::chunks::{DecodingReader, FileChunks, read_at};
+use super::chunks::{DecodingReader, FileChunks};
 use super::file_form::{KnownForm, MAX_IN_MEMORY, read_sample, scan_large_file};
 use super::read::OpenFile;
 use super::root::FsRoot;
@@ -87,7 +87,7 @@ impl OpenFile {
         let start = offset.min(size);
         let range = start..start.saturating_add(length).min(size);
         let mut head = Vec::new();
-        read_at(&self.file, 0, MAGIC_BYTES, &mut head)?;
+        self.file.read_at(0, MAGIC_BYTES, &mut head)?;
         let chunks = FileChunks::raw(&self.file, range.clone());
         let (source, range) = load_or_stream(chunks, range, self.stamp)?;
         Ok(self.into_part(ContentForm::Blob, source, &head, Some(slice(&range, size))))
@@ -97,7 +97,7 @@ impl OpenFile {
     fn read_utf8(&self, offset: u64, length: u64, budget: &WorkBudget) -> io::Result<Utf8Window> {
         let byte = |at| {
             let mut byte = Vec::with_capacity(1);
-            read_at(&self.file, at, 1, &mut byte)?;
+            self.file.read_at(at, 1, &mut byte)?;
             io::Result::Ok(byte.first().copied())
         };
         let slice = Slice::aligned(self.stamp.size, (offset, length), true, byte)?;

@@ -5,17 +5,14 @@
 //! file that this process may not read has none either.
 
 use std::collections::hash_map::RandomState;
-use std::ffi::OsStr;
 use std::hash::BuildHasher as _;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use machinery::{Cache, CacheBounds, CacheLifetime};
 use parking_lot::Mutex;
-use rustix::fs::{lstat, stat};
 
 use super::patterns::IgnorePatterns;
 use super::{
@@ -24,6 +21,7 @@ use super::{
 };
 use crate::fs::confine::read_small_file_above;
 use crate::fs::error::is_not_found;
+use crate::fs::platform::{lstat_path, os_str, stat_path};
 use crate::fs::stamp::{FileKind, FileStamp};
 
 /// Largest file that leads to the folder of a repository, in bytes.
@@ -169,7 +167,8 @@ impl Loading<'_> {
         let stamp = find(&folder)?;
         let mut contents = Vec::new();
         for name in IGNORE_FILES {
-            let path = folder.join(OsStr::from_bytes(name));
+            let Some(name_on_disk) = os_str(name) else { continue };
+            let path = folder.join(name_on_disk);
             if stamp.is_none() || !is_absent(&path) {
                 contents.extend(self.read_file(name, &path)?);
             }
@@ -209,7 +208,7 @@ impl Loading<'_> {
         let Some(Ok(text)) = read_or_none(path, MAX_POINTER_BYTES)? else { return Ok(None) };
         let target = text.strip_prefix(label).map(<[u8]>::trim_ascii);
         let target = target.filter(|target| !target.is_empty() && !target.contains(&0));
-        Ok(target.map(|target| folder.join(OsStr::from_bytes(target))))
+        Ok(target.and_then(os_str).map(|target| folder.join(target)))
     }
 
     fn read_file(&mut self, name: &'static [u8], path: &Path) -> io::Result<Option<IgnoreFile>> {
@@ -248,12 +247,12 @@ impl Loading<'_> {
 
 /// The stamp of what is at `path`, behind links; `None` if nothing is there that may be looked at.
 fn find(path: &Path) -> io::Result<Option<FileStamp>> {
-    or_none(stat(path).map(|stat| FileStamp::of(&stat)).map_err(io::Error::from))
+    or_none(stat_path(path))
 }
 
 /// True if nothing is at `path`, not even a link that leads nowhere.
 fn is_absent(path: &Path) -> bool {
-    lstat(path).is_err_and(|error| is_not_found(&error.into()))
+    lstat_path(path).is_err_and(|error| is_not_found(&error))
 }
 
 fn read_or_none(
@@ -292,8 +291,9 @@ fn is_same_version(was: &FileStamp, now: &FileStamp) -> bool {
 }
 
 fn with_slash(path: &Path) -> Vec<u8> {
-    let mut bytes = path.as_os_str().as_bytes().to_vec();
-    if !bytes.is_empty() {
+    let mut bytes = Vec::new();
+    for name in path {
+        bytes.extend_from_slice(name.as_encoded_bytes());
         bytes.push(b'/');
     }
     bytes

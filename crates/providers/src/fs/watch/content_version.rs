@@ -1,16 +1,15 @@
 //! Content versions of files, and inotify watches on folders, with polling as fallback.
 
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use blake3::Hash;
 
 use crate::file_watch::{FileVersion, MAX_HASHED_SIZE, WatchError, WatchHandle};
-use crate::fs::confine::DirHandle;
 use crate::fs::error::{is_not_found, is_transient};
 use crate::fs::locate::{Folder, PathEntry};
+use crate::fs::platform::DirHandle;
 use crate::fs::root::FsRoot;
 use crate::fs::stamp::{FileKind, FileStamp};
 
@@ -132,16 +131,11 @@ fn hash_small_file(folder: &Folder, name: &[u8], stamp: &FileStamp) -> Option<(F
         return None;
     }
     let (file, stamp) = folder.handle.open_file(name).ok()?;
-    let mut bytes = vec![0; usize::try_from(stamp.size.min(MAX_HASHED_SIZE)).ok()? + 1];
-    let mut read = 0;
-    while read < bytes.len() {
-        match file.read_at(&mut bytes[read..], read as u64).ok()? {
-            0 => return Some((stamp, blake3::hash(&bytes[..read]))),
-            more => read += more,
-        }
-    }
-    // The file grew while it was read; another event will follow.
-    None
+    let most = stamp.size.min(MAX_HASHED_SIZE);
+    let mut bytes = Vec::new();
+    file.read_at(0, most + 1, &mut bytes).ok()?;
+    // If the file grew while it was read, another event will follow.
+    (bytes.len() as u64 <= most).then(|| (stamp, blake3::hash(&bytes)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Tests of polling and of the limits of inotify.
 
 use std::fs;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -159,7 +159,7 @@ async fn a_disk_elsewhere_that_is_mounted_further_in_is_polled() {
     let tree = Tree::of(["x/far/a", "b"]);
     let mut desk = serve(&tree, tree.options(ListingMode::Flat));
     Arc::get_mut(&mut desk.0.root).unwrap().dir.locality_check = |folder| {
-        let path = fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
+        let path = fs::read_link(format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd()))?;
         Ok(!path.ends_with("far"))
     };
     let _near = desk.subscribe_to("file:///b").await;
