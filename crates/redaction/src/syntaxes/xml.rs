@@ -37,17 +37,17 @@ impl<'t> XmlReader<'t, '_, '_> {
     /// Reads what stands at `at`; returns where the next thing stands.
     fn next(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
-        if let Some(end) = self.enclosed(at, "<!--", "-->") {
-            lines::scan_comment(self.text, at..end, self.walk);
-            self.comment(at + 4..end.saturating_sub(3).max(at + 4));
+        if let Some((inner, end)) = self.enclosed(at, "<!--", "-->") {
+            lines::scan_comment(self.text, inner.clone(), self.walk);
+            self.comment(inner);
             return end;
         }
-        if let Some(end) = self.enclosed(at, "<![CDATA[", "]]>") {
-            let inner = at + 9..end.saturating_sub(3).max(at + 9);
+        if let Some((inner, end)) = self.enclosed(at, "<![CDATA[", "]]>") {
             self.content(inner);
             return end;
         }
-        if let Some(end) = self.enclosed(at, "<?", "?>").or_else(|| self.enclosed(at, "<!", ">")) {
+        let declaration = self.enclosed(at, "<?", "?>").or_else(|| self.enclosed(at, "<!", ">"));
+        if let Some((_, end)) = declaration {
             return end;
         }
         if rest.starts_with("</") {
@@ -67,13 +67,15 @@ impl<'t> XmlReader<'t, '_, '_> {
         end
     }
 
-    fn enclosed(&mut self, at: usize, open: &str, close: &str) -> Option<usize> {
+    /// What stands between `open` at `at` and the next `close`, and where that ends.
+    fn enclosed(&mut self, at: usize, open: &str, close: &str) -> Option<(Range<usize>, usize)> {
         let rest = self.text[at..].strip_prefix(open)?;
-        let end = rest.find(close);
-        if end.is_none() {
+        let start = at + open.len();
+        let Some(length) = rest.find(close) else {
             self.fit = Fit::Broken;
-        }
-        Some(end.map_or(self.text.len(), |end| at + open.len() + end + close.len()))
+            return Some((start..self.text.len(), self.text.len()));
+        };
+        Some((start..start + length, start + length + close.len()))
     }
 
     /// Elements inside a comment: `<password>…</password>`.
