@@ -118,8 +118,14 @@ pub(crate) fn is_harmless(value: &str) -> bool {
         || value.chars().all(|character| matches!(character, '*' | '•' | '.' | '…'))
         || is_masked(value)
         || is_reference(value)
+        || is_documented_key(value)
         || PUBLIC_PREFIXES.iter().any(|prefix| value.starts_with(prefix))
         || is_path(value)
+}
+
+/// Whether `value` is the access key of AWS's documentation.
+fn is_documented_key(value: &str) -> bool {
+    value.len() == 20 && value.starts_with("AKIA") && value.ends_with("EXAMPLE")
 }
 
 /// Whether `value` is made of masks. A broken text may hold one without its quotes, so that its

@@ -120,7 +120,7 @@ impl<'t> XmlReader<'t, '_, '_> {
         // one level up, as a value of it.
         self.walk.text_of_map(ScalarToken {
             range,
-            value: Cow::Borrowed(value),
+            value: decode(value),
             quoting: Quoting::Verbatim,
         });
     }
@@ -211,7 +211,7 @@ impl<'t> XmlReader<'t, '_, '_> {
     fn attributes(&mut self, attributes: &[(&'t str, Range<usize>)]) {
         let named = attributes.iter().find(|(key, _)| NAME_ATTRIBUTES.contains(key));
         for (key, range) in attributes {
-            let value = Cow::Borrowed(&self.text[range.clone()]);
+            let value = decode(&self.text[range.clone()]);
             let token = ScalarToken { range: range.clone(), value, quoting: Quoting::Verbatim };
             let is_value = ["value", "connectionString"].contains(key);
             if let Some((_, name)) = named.filter(|_| is_value) {
@@ -222,4 +222,15 @@ impl<'t> XmlReader<'t, '_, '_> {
             }
         }
     }
+}
+
+/// A text without entities.
+fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let entities =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    let replace = |text: String, (entity, character): (&str, &str)| text.replace(entity, character);
+    Cow::Owned(entities.into_iter().fold(text.to_owned(), replace))
 }
