@@ -73,11 +73,7 @@ const BEFORE_KEY: &[(&str, &str)] = &[
     ("signing", "key"),
     ("master", "key"),
     ("shared", "key"),
-    ("session", "key"),
-    ("storage", "access-key"),
-    ("service", "key"),
     ("hmac", "key"),
-    ("app", "api-key"),
 ];
 
 /// Words of another script. They have no separators, so they are looked for anywhere in a key.

@@ -13,11 +13,11 @@ use crate::shapes::{find_shapes, mask_shapes};
 use crate::syntax::Syntax;
 use crate::syntaxes;
 use crate::text_masker::TextMasker;
-use crate::walk::{Finding, Fit};
+use crate::walk::Finding;
 
-/// How often a text that does not fit its syntax is masked: masks may change how the rest of it
-/// is read.
-const MAX_ROUNDS: usize = 4;
+/// How often a text is masked at most: in a text that does not fit its syntax, masks may change
+/// how the rest of it is read.
+const MAX_ROUNDS: usize = 8;
 
 /// Finds and masks secrets.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Redactor {
 
     /// The secrets of `text`, in order, without overlaps.
     pub fn find(&self, text: &str, syntax: Syntax) -> Vec<FoundSecret> {
-        let (findings, _) = find_all(&self.judge, text, syntax, Depth::default());
+        let findings = find_all(&self.judge, text, syntax, Depth::default());
         let (mut line, mut end) = (1, 0);
         let found = findings.into_iter().map(|finding| {
             let skipped = &text.as_bytes()[end..finding.range.start];
@@ -70,14 +70,11 @@ impl Redactor {
     pub fn mask<'a>(&self, text: &'a str, syntax: Syntax) -> Cow<'a, str> {
         let mut masked = Cow::Borrowed(text);
         for _ in 0..MAX_ROUNDS {
-            let (findings, fit) = find_all(&self.judge, &masked, syntax, Depth::default());
+            let findings = find_all(&self.judge, &masked, syntax, Depth::default());
             if findings.is_empty() {
                 break;
             }
             masked = Cow::Owned(write_masks(&masked, &findings));
-            if fit == Fit::Whole {
-                break;
-            }
         }
         masked
     }
@@ -115,20 +112,15 @@ impl Depth {
     }
 }
 
-/// The secrets of `text`, in order, without overlaps, and whether the text fits its syntax.
-pub(crate) fn find_all(
-    judge: &Judge,
-    text: &str,
-    syntax: Syntax,
-    depth: Depth,
-) -> (Vec<Finding>, Fit) {
+/// The secrets of `text`, in order, without overlaps.
+pub(crate) fn find_all(judge: &Judge, text: &str, syntax: Syntax, depth: Depth) -> Vec<Finding> {
     let shapes = find_shapes(text, &judge.writer).into_iter().map(|shape| Finding {
         range: shape.range,
         kind: shape.kind,
         mask: shape.mask,
     });
     if !syntax.has_keys() {
-        return (shapes.collect(), Fit::Whole);
+        return shapes.collect();
     }
     let mut by_key = syntaxes::scan(text, syntax, judge, depth);
     let revealed = sorted(by_key.revealed);
@@ -138,7 +130,7 @@ pub(crate) fn find_all(
     };
     let mut findings = std::mem::take(&mut by_key.secrets);
     findings.extend(shapes.filter(|shape| !is_revealed(&shape.range)));
-    (without_overlaps(findings), by_key.fit)
+    without_overlaps(findings)
 }
 
 /// `text` with `findings` masked.

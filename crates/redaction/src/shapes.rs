@@ -31,7 +31,7 @@ pub(crate) const LOOK_BEHIND: usize = 256;
 type ByteClass = fn(u8) -> bool;
 
 /// Where a secret may begin, and the bytes that decide it.
-struct Window<'t> {
+struct ShapeWindow<'t> {
     text: &'t str,
     /// The first byte of the anchor.
     at: usize,
@@ -59,7 +59,7 @@ enum Tail {
     KeyBody,
 }
 
-type ShapeMatcher = fn(&Window<'_>) -> Option<Candidate>;
+type ShapeMatcher = fn(&ShapeWindow<'_>) -> Option<Candidate>;
 
 /// The anchors, each with what decides whether a secret is there.
 const SHAPES: [(&str, ShapeMatcher); 7] = [
@@ -265,7 +265,7 @@ fn next_candidate(text: &str, from: usize, decided: usize) -> Option<Candidate> 
             return None;
         }
         let limit = text.floor_char_boundary(found.start() + LOOK_AHEAD);
-        let window = Window { text, at: found.start(), anchor_end: found.end(), limit };
+        let window = ShapeWindow { text, at: found.start(), anchor_end: found.end(), limit };
         let matcher = SHAPES
             .get(found.pattern().as_usize())
             .map_or(tokens::matching as ShapeMatcher, |shape| shape.1);
@@ -277,7 +277,7 @@ fn next_candidate(text: &str, from: usize, decided: usize) -> Option<Candidate> 
     None
 }
 
-impl<'t> Window<'t> {
+impl<'t> ShapeWindow<'t> {
     /// The byte in front of the anchor.
     fn before(&self) -> Option<u8> {
         self.at.checked_sub(1).map(|at| self.text.as_bytes()[at])

@@ -26,8 +26,8 @@ pub(crate) fn scan(text: &str, syntax: Syntax, judge: &Judge, depth: Depth) -> F
         Syntax::Text => Fit::Whole,
         Syntax::Toml => toml::scan(text, &mut walk),
         Syntax::Yaml => yaml::scan(text, &mut walk),
-        Syntax::Json => braces::scan(text, braces::Dialect::Json, &mut walk),
-        Syntax::Hcl => braces::scan(text, braces::Dialect::Hcl, &mut walk),
+        Syntax::Json => braces::scan(text, braces::BraceDialect::Json, &mut walk),
+        Syntax::Hcl => braces::scan(text, braces::BraceDialect::Hcl, &mut walk),
         Syntax::Ini => ini::scan(text, &mut walk),
         Syntax::Env => env::scan(text, &mut walk),
         Syntax::Properties => properties::scan(text, &mut walk),
@@ -37,7 +37,6 @@ pub(crate) fn scan(text: &str, syntax: Syntax, judge: &Judge, depth: Depth) -> F
         Syntax::Xml => xml::scan(text, &mut walk),
     };
     let mut findings = walk.finish();
-    findings.fit = fit;
     if fit == Fit::Broken {
         let mut walk = Walk::new(judge, depth);
         walk.open_map();

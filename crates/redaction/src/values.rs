@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::key_words::words_in;
-use crate::mask::is_mask;
+use crate::mask::{is_mask, mask_length};
 
 /// Beginnings of references to a secret that is kept elsewhere.
 const REFERENCE_PREFIXES: &[&str] = &[
@@ -116,10 +116,33 @@ pub(crate) fn is_harmless(value: &str) -> bool {
     value.is_empty()
         || is_word(&["null", "~", "none", "nil", "undefined", "true", "false", "[]", "{}"])
         || value.chars().all(|character| matches!(character, '*' | '•' | '.' | '…'))
-        || is_mask(value)
+        || is_masked(value)
         || is_reference(value)
+        || is_documented_key(value)
         || PUBLIC_PREFIXES.iter().any(|prefix| value.starts_with(prefix))
         || is_path(value)
+}
+
+/// Whether `value` is the access key of AWS's documentation.
+fn is_documented_key(value: &str) -> bool {
+    value.len() == 20 && value.starts_with("AKIA") && value.ends_with("EXAMPLE")
+}
+
+/// Whether `value` is made of masks. A broken text may hold one without its quotes, so that its
+/// brackets are read as those of a list.
+fn is_masked(value: &str) -> bool {
+    let (mut rest, mut has_mask) = (value, false);
+    while let Some(first) = rest.chars().next() {
+        if let Some(length) = mask_length(rest) {
+            has_mask = true;
+            rest = &rest[length..];
+        } else if first.is_alphanumeric() {
+            return value.starts_with("redacted ") && is_mask(&format!("[{value}]"));
+        } else {
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    has_mask
 }
 
 /// Whether `value` names a way to authenticate, or a switch for it.

@@ -53,8 +53,6 @@ pub(crate) struct Findings {
     pub(crate) secrets: Vec<Finding>,
     /// Values that the settings show, whatever they look like.
     pub(crate) revealed: Vec<Range<usize>>,
-    /// Whether the text fits its syntax.
-    pub(crate) fit: Fit,
 }
 
 /// Whether a text fits its syntax.
@@ -318,7 +316,7 @@ impl<'t, 'j> Walk<'t, 'j> {
         syntax: Syntax,
         depth: Depth,
     ) -> Option<(SecretKind, String)> {
-        let (found, _) = find_all(self.judge, value, syntax, depth);
+        let found = find_all(self.judge, value, syntax, depth);
         let kind = found.first()?.kind;
         Some((kind, write_masks(value, &found)))
     }

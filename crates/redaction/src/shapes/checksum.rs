@@ -2,7 +2,7 @@
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Whether the last six characters of `body` are the CRC-32 of the others in base 62, as in tokens
+/// Whether the last six characters of `body` are the CRC32 of the others in base 62, as in tokens
 /// of GitHub and npm.
 pub(super) fn has_base62_crc(body: &str) -> bool {
     let Some((payload, checksum)) =
@@ -23,7 +23,7 @@ fn base62(number: u32) -> [u8; 6] {
     digits
 }
 
-/// CRC-32 of IEEE 802.3.
+/// CRC32 of IEEE 802.3.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
     let fold = |crc: u32, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc));

@@ -1,6 +1,10 @@
 //! Passwords and keys in connection strings: ADO, ODBC, JDBC, Azure, libpq.
 
-use super::{Candidate, Tail, Window};
+use std::sync::LazyLock;
+
+use regex_automata::meta::Regex;
+
+use super::{Candidate, ShapeWindow, Tail};
 use crate::mask::mask_length;
 use crate::values::is_harmless;
 
@@ -9,31 +13,19 @@ pub(super) const ANCHOR: &str = "(?i-u:(?:password|passwd|pwd|accountkey|shareda
 pub(super) const SIGNATURE_ANCHOR: &str = "[?&]sig=";
 
 /// Members that stand beside a password in a connection string.
-const NEIGHBOURS: &[&str] = &[
-    "host=",
-    "hostname=",
-    "server=",
-    "user=",
-    "username=",
-    "uid=",
-    "user id=",
-    "dbname=",
-    "database=",
-    "data source=",
-    "initial catalog=",
-    "accountname=",
-    "endpoint=",
-    "accountendpoint=",
-    "sharedaccesskeyname=",
-    "port=",
-    "driver=",
-    "protocol=",
-    "defaultendpointsprotocol=",
-    "address=",
-];
+static NEIGHBOURS: LazyLock<Regex> = LazyLock::new(|| {
+    let members = "host|hostname|server|user|username|uid|user id|dbname|database|data source|\
+        initial catalog|accountname|endpoint|accountendpoint|sharedaccesskeyname|port|driver|\
+        protocol|defaultendpointsprotocol|address";
+    let pattern = format!("(?:^|[^A-Za-z0-9_])(?i-u:{members}) ?=");
+    Regex::new(&pattern).expect("the members are valid")
+});
+
+/// The longest password that is looked for.
+const MAX_VALUE_BYTES: usize = 512;
 
 /// The password behind the anchor.
-pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     if window.before().is_some_and(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }
@@ -52,14 +44,17 @@ pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
         _ if lead == Some(';') => (0, &[';', '"', '\'', '`', '<', '>', '\n', '\r']),
         _ => (0, &[';', '"', '\'', '`', '<', '>', '\n', '\r', '&', ' ', '\t', ')', ',']),
     };
-    let value = &rest[open..];
+    let value = &rest[open..rest.floor_char_boundary(open + MAX_VALUE_BYTES)];
     let value = &value[..value.find(ends).unwrap_or(value.len())];
     let value = if open == 0 { value.trim_end() } else { value };
     let behind = &rest[open + value.len()..];
+    if is_harmless(value) || value.starts_with(['(', '[']) {
+        return None;
+    }
     let is_listed = matches!(lead, Some(';' | '?' | '&'))
-        || has_neighbour(before)
-        || has_neighbour(line_start(behind));
-    if !is_listed || is_harmless(value) || value.starts_with(['(', '[']) {
+        || NEIGHBOURS.is_match(before)
+        || NEIGHBOURS.is_match(line_start(behind));
+    if !is_listed {
         return None;
     }
     let start = start + open;
@@ -68,7 +63,7 @@ pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
 }
 
 /// The signature behind the anchor.
-pub(super) fn matching_signature(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching_signature(window: &ShapeWindow<'_>) -> Option<Candidate> {
     let is_signature = |byte: u8| byte.is_ascii_alphanumeric() || b"%+/=-_".contains(&byte);
     let end = window.run_end(window.anchor_end, is_signature);
     let range = window.anchor_end..end;
@@ -79,19 +74,8 @@ pub(super) fn matching_signature(window: &Window<'_>) -> Option<Candidate> {
     })
 }
 
-/// Whether `line` has a member that stands beside passwords.
-fn has_neighbour(line: &str) -> bool {
-    let line: String = line.to_ascii_lowercase().split(" =").collect::<Vec<_>>().join("=");
-    NEIGHBOURS.iter().any(|member| {
-        line.match_indices(member).any(|(at, _)| {
-            let before = line[..at].chars().next_back();
-            before.is_none_or(|before| !before.is_alphanumeric() && before != '_')
-        })
-    })
-}
-
 /// The rest of the line, as far as it matters.
 fn line_start(text: &str) -> &str {
-    let end = text.find(['\n', '\r']).unwrap_or(text.len()).min(super::LOOK_BEHIND);
-    &text[..text.floor_char_boundary(end)]
+    let text = &text[..text.floor_char_boundary(super::LOOK_BEHIND)];
+    &text[..text.find(['\n', '\r']).unwrap_or(text.len())]
 }

@@ -1,6 +1,6 @@
 //! Values of `Authorization:` headers, in any text that quotes one.
 
-use super::{ByteClass, Candidate, Window};
+use super::{ByteClass, Candidate, ShapeWindow};
 use crate::mask::mask_length;
 use crate::values::is_harmless;
 
@@ -28,7 +28,7 @@ const SIGNED_SCHEMES: &[&str] =
     &["digest", "aws4-hmac-sha256", "hawk", "oauth", "signature", "sharedaccesssignature"];
 
 /// The credential of the header at the anchor.
-pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     let mut at = skip(window, window.anchor_end, |byte| b"\"'\\ \t".contains(&byte));
     if !window.rest(at).starts_with([':', '=', ',']) {
         return None;
@@ -56,7 +56,7 @@ pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
 }
 
 fn credential(
-    window: &Window<'_>,
+    window: &ShapeWindow<'_>,
     start: usize,
     class: ByteClass,
     is_value: fn(&str) -> bool,
@@ -70,14 +70,14 @@ fn credential(
     Some(Candidate { range: start..end, kind: "authorization", tail: window.tail(end, class) })
 }
 
-fn skip(window: &Window<'_>, at: usize, class: ByteClass) -> usize {
+fn skip(window: &ShapeWindow<'_>, at: usize, class: ByteClass) -> usize {
     let limit = window.limit.min(at + 16);
     let bytes = &window.text.as_bytes()[at..limit.max(at)];
     at + bytes.iter().take_while(|byte| class(**byte)).count()
 }
 
 fn is_credential(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~+/=:%${}".contains(&byte)
+    byte.is_ascii_alphanumeric() || b"-._~+/=%${}".contains(&byte)
 }
 
 fn is_on_line(byte: u8) -> bool {

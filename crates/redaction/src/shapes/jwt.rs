@@ -1,6 +1,6 @@
 //! JSON Web Tokens, signed and encrypted.
 
-use super::{Candidate, Window, is_word_or_dash};
+use super::{Candidate, ShapeWindow, is_word_or_dash};
 
 /// The base64 form of `{"`.
 pub(super) const ANCHOR: &str = "eyJ";
@@ -9,7 +9,7 @@ pub(super) const ANCHOR: &str = "eyJ";
 const MEMBERS: [&str; 4] = ["\"alg\"", "\"typ\"", "\"enc\"", "\"kid\""];
 
 /// The token at the anchor.
-pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     if window.before().is_some_and(is_word_or_dash) {
         return None;
     }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Candidate, Ending, Tail, Window};
+use super::{Candidate, Ending, ShapeWindow, Tail};
 
 pub(super) const ANCHOR: &str =
     "-{4,5} ?BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY|Private-Lines: [0-9]{1,4}";
@@ -50,7 +50,7 @@ pub(super) struct KeyBody {
 }
 
 /// The block at the anchor: an empty range where its body begins.
-pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     let anchor = &window.text[window.at..window.anchor_end];
     let rest = window.rest(window.anchor_end);
     let marker = match anchor.starts_with('P') {

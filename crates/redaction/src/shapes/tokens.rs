@@ -1,7 +1,7 @@
 //! Tokens with a published prefix.
 
 use super::checksum::has_base62_crc;
-use super::{ByteClass, Candidate, Window, is_word, is_word_or_dash};
+use super::{ByteClass, Candidate, ShapeWindow, is_word, is_word_or_dash};
 
 /// A token: its prefix, its kind, the bytes of its body, and how many there are at least and at
 /// most.
@@ -146,7 +146,7 @@ pub(super) fn anchor() -> String {
 }
 
 /// The token at the anchor.
-pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     if window.before().is_some_and(is_word) {
         return None;
     }
@@ -155,12 +155,12 @@ pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
 
 /// Whether `text` begins with a token.
 pub(super) fn begins_with_token(text: &str) -> bool {
-    let window = Window { text, at: 0, anchor_end: 0, limit: text.len() };
+    let window = ShapeWindow { text, at: 0, anchor_end: 0, limit: text.len() };
     matching(&window).is_some()
 }
 
 impl TokenShape {
-    fn matching(&self, window: &Window<'_>) -> Option<Candidate> {
+    fn matching(&self, window: &ShapeWindow<'_>) -> Option<Candidate> {
         let start = window.at + self.prefix.len();
         if !window.rest(window.at).starts_with(self.prefix) {
             return None;

@@ -1,6 +1,6 @@
 //! Passwords in URLs.
 
-use super::{Candidate, Tail, Window, tokens};
+use super::{Candidate, ShapeWindow, Tail, tokens};
 use crate::values::is_harmless;
 
 pub(super) const ANCHOR: &str = "://";
@@ -8,7 +8,7 @@ pub(super) const ANCHOR: &str = "://";
 pub(super) const ORACLE_ANCHOR: &str = "(?i-u:jdbc:oracle:[a-z]{2,6}:)";
 
 /// The password of the URL whose scheme ends at the anchor.
-pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     if !window.before().is_some_and(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }
@@ -38,7 +38,7 @@ pub(super) fn matching(window: &Window<'_>) -> Option<Candidate> {
 }
 
 /// The password of an Oracle connection whose driver is the anchor.
-pub(super) fn matching_oracle(window: &Window<'_>) -> Option<Candidate> {
+pub(super) fn matching_oracle(window: &ShapeWindow<'_>) -> Option<Candidate> {
     let rest = window.rest(window.anchor_end);
     let rest = &rest[..rest.find(is_url_end).unwrap_or(rest.len())];
     let (login, _) = rest.split_once('@')?;

@@ -13,7 +13,7 @@ use crate::walk::{Fit, Quoting, ScalarToken, Walk};
 
 /// Which of the two it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum BraceDialect {
     Json,
     Hcl,
 }
@@ -23,8 +23,8 @@ const LOOKUPS: &[&str] =
     &["file", "env", "get_env", "lookup", "templatefile", "find_in_parent_folders", "filebase64"];
 
 /// Reports the keys and values of `text`.
-pub(super) fn scan<'t>(text: &'t str, dialect: Dialect, walk: &mut Walk<'t, '_>) -> Fit {
-    if dialect == Dialect::Json {
+pub(super) fn scan<'t>(text: &'t str, dialect: BraceDialect, walk: &mut Walk<'t, '_>) -> Fit {
+    if dialect == BraceDialect::Json {
         // A document opens its own root.
         walk.close();
     }
@@ -46,7 +46,7 @@ pub(super) fn scan<'t>(text: &'t str, dialect: Dialect, walk: &mut Walk<'t, '_>)
 struct BraceReader<'t, 'w, 'j> {
     text: &'t str,
     at: usize,
-    dialect: Dialect,
+    dialect: BraceDialect,
     walk: &'w mut Walk<'t, 'j>,
     /// The closing byte of each open bracket, and how many maps it opened.
     open: Vec<(u8, u32)>,
@@ -62,11 +62,13 @@ impl<'t> BraceReader<'t, '_, '_> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at).copied() {
             match byte {
-                b'\n' if self.dialect == Dialect::Hcl => self.end_statement(),
+                b'\n' if self.dialect == BraceDialect::Hcl => self.end_statement(),
                 b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
                 b'/' | b'#' if self.is_comment() => self.comment(),
                 b'"' | b'\'' => self.string(byte),
-                b'<' if self.text[self.at..].starts_with("<<") && self.dialect == Dialect::Hcl => {
+                b'<' if self.text[self.at..].starts_with("<<")
+                    && self.dialect == BraceDialect::Hcl =>
+                {
                     self.heredoc()
                 }
                 // A mask that a broken text got without quotes.
@@ -96,7 +98,7 @@ impl<'t> BraceReader<'t, '_, '_> {
         let rest = &self.text[self.at..];
         rest.starts_with("//")
             || rest.starts_with("/*")
-            || (rest.starts_with('#') && self.dialect == Dialect::Hcl)
+            || (rest.starts_with('#') && self.dialect == BraceDialect::Hcl)
     }
 
     fn comment(&mut self) {
@@ -114,7 +116,7 @@ impl<'t> BraceReader<'t, '_, '_> {
         self.at += 1;
         let words = std::mem::take(&mut self.words);
         let mut maps = 0;
-        if !self.is_value_next && self.dialect == Dialect::Hcl {
+        if !self.is_value_next && self.dialect == BraceDialect::Hcl {
             // A block: its type and its labels are keys.
             for word in words.into_iter().take(8) {
                 self.walk.key(word);
@@ -179,7 +181,7 @@ impl<'t> BraceReader<'t, '_, '_> {
     }
 
     fn is_in_map(&self) -> bool {
-        self.open.last().map_or(self.dialect == Dialect::Hcl, |(closing, _)| *closing == b'}')
+        self.open.last().map_or(self.dialect == BraceDialect::Hcl, |(closing, _)| *closing == b'}')
     }
 
     /// Whether the next text is a key, or a part of one.
@@ -190,15 +192,15 @@ impl<'t> BraceReader<'t, '_, '_> {
     fn string(&mut self, quote: u8) {
         let start = self.at + 1;
         let (end, is_closed) = match self.dialect {
-            Dialect::Json => strings::end_of_json(self.text, start, quote),
-            Dialect::Hcl => strings::end_of_hcl(self.text, start, quote),
+            BraceDialect::Json => strings::end_of_json(self.text, start, quote),
+            BraceDialect::Hcl => strings::end_of_hcl(self.text, start, quote),
         };
         if !is_closed {
             self.fit = Fit::Broken;
         }
         self.at = if is_closed { end + 1 } else { end };
         let value = strings::decode(&self.text[start..end]);
-        let is_escaped = matches!(value, Cow::Owned(_)) && self.dialect == Dialect::Json;
+        let is_escaped = matches!(value, Cow::Owned(_)) && self.dialect == BraceDialect::Json;
         let quoting = match quote {
             b'\'' if is_escaped => Quoting::AddQuotes,
             _ if is_escaped => Quoting::Escaped,
@@ -246,7 +248,7 @@ impl<'t> BraceReader<'t, '_, '_> {
         let length = rest.find(is_end).unwrap_or(rest.len());
         if length == 0 {
             self.fit = Fit::Broken;
-            self.at += 1;
+            self.at += rest.chars().next().map_or(1, char::len_utf8);
             return;
         }
         let word = &rest[..length];
@@ -264,7 +266,7 @@ impl<'t> BraceReader<'t, '_, '_> {
             ["true", "false", "null", "NaN", "Infinity", "-Infinity", "undefined"].contains(&word);
         if is_number || is_literal {
             self.value(range, Cow::Borrowed(word), Quoting::AddQuotes);
-        } else if self.dialect == Dialect::Json {
+        } else if self.dialect == BraceDialect::Json {
             self.fit = Fit::Broken;
             self.value(range, Cow::Borrowed(word), Quoting::AddQuotes);
         }
@@ -272,7 +274,7 @@ impl<'t> BraceReader<'t, '_, '_> {
 
     fn value(&mut self, range: Range<usize>, value: Cow<'t, str>, quoting: Quoting) {
         self.walk.scalar(ScalarToken { range, value, quoting });
-        if self.dialect == Dialect::Json {
+        if self.dialect == BraceDialect::Json {
             self.is_value_next = false;
         }
     }

@@ -37,17 +37,17 @@ impl<'t> XmlReader<'t, '_, '_> {
     /// Reads what stands at `at`; returns where the next thing stands.
     fn next(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
-        if let Some(end) = self.enclosed(at, "<!--", "-->") {
-            lines::scan_comment(self.text, at..end, self.walk);
-            self.comment(at + 4..end.saturating_sub(3).max(at + 4));
+        if let Some((inner, end)) = self.enclosed(at, "<!--", "-->") {
+            lines::scan_comment(self.text, inner.clone(), self.walk);
+            self.comment(inner);
             return end;
         }
-        if let Some(end) = self.enclosed(at, "<![CDATA[", "]]>") {
-            let inner = at + 9..end.saturating_sub(3).max(at + 9);
+        if let Some((inner, end)) = self.enclosed(at, "<![CDATA[", "]]>") {
             self.content(inner);
             return end;
         }
-        if let Some(end) = self.enclosed(at, "<?", "?>").or_else(|| self.enclosed(at, "<!", ">")) {
+        let declaration = self.enclosed(at, "<?", "?>").or_else(|| self.enclosed(at, "<!", ">"));
+        if let Some((_, end)) = declaration {
             return end;
         }
         if rest.starts_with("</") {
@@ -67,13 +67,15 @@ impl<'t> XmlReader<'t, '_, '_> {
         end
     }
 
-    fn enclosed(&mut self, at: usize, open: &str, close: &str) -> Option<usize> {
+    /// What stands between `open` at `at` and the next `close`, and where that ends.
+    fn enclosed(&mut self, at: usize, open: &str, close: &str) -> Option<(Range<usize>, usize)> {
         let rest = self.text[at..].strip_prefix(open)?;
-        let end = rest.find(close);
-        if end.is_none() {
+        let start = at + open.len();
+        let Some(length) = rest.find(close) else {
             self.fit = Fit::Broken;
-        }
-        Some(end.map_or(self.text.len(), |end| at + open.len() + end + close.len()))
+            return Some((start..self.text.len(), self.text.len()));
+        };
+        Some((start..start + length, start + length + close.len()))
     }
 
     /// Elements inside a comment: `<password>…</password>`.
@@ -118,7 +120,7 @@ impl<'t> XmlReader<'t, '_, '_> {
         // one level up, as a value of it.
         self.walk.text_of_map(ScalarToken {
             range,
-            value: Cow::Borrowed(value),
+            value: decode(value),
             quoting: Quoting::Verbatim,
         });
     }
@@ -209,7 +211,7 @@ impl<'t> XmlReader<'t, '_, '_> {
     fn attributes(&mut self, attributes: &[(&'t str, Range<usize>)]) {
         let named = attributes.iter().find(|(key, _)| NAME_ATTRIBUTES.contains(key));
         for (key, range) in attributes {
-            let value = Cow::Borrowed(&self.text[range.clone()]);
+            let value = decode(&self.text[range.clone()]);
             let token = ScalarToken { range: range.clone(), value, quoting: Quoting::Verbatim };
             let is_value = ["value", "connectionString"].contains(key);
             if let Some((_, name)) = named.filter(|_| is_value) {
@@ -220,4 +222,15 @@ impl<'t> XmlReader<'t, '_, '_> {
             }
         }
     }
+}
+
+/// A text without entities.
+fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let entities =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    let replace = |text: String, (entity, character): (&str, &str)| text.replace(entity, character);
+    Cow::Owned(entities.into_iter().fold(text.to_owned(), replace))
 }

@@ -10,7 +10,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, Span};
 use super::lines;
 use crate::judge::KeyContext;
 use crate::key_words::is_descriptive;
-use crate::values::is_harmless;
+use crate::values::{is_harmless, is_scheme, looks_random};
 use crate::walk::{Fit, Quoting, ScalarToken, Walk};
 
 /// Reports the keys and values of `text`.
@@ -30,6 +30,11 @@ pub(super) fn scan<'t>(text: &'t str, walk: &mut Walk<'t, '_>) -> Fit {
     }
     Fit::Whole
 }
+
+/// A value that is a secret under every key that says so.
+const PROBE: &str = "aliased value 1";
+/// A value that looks random.
+const RANDOM_PROBE: &str = "q7Rk2Vx9Lm4Tz8Wb3Yc6";
 
 /// A collection that is open.
 struct OpenNode {
@@ -53,6 +58,8 @@ struct Anchors<'t> {
     aliases: HashMap<usize, Vec<usize>>,
     /// The anchors that an alias puts under a secret key.
     secret: Vec<(usize, &'static str)>,
+    /// The anchors that an alias puts under a key whose value is a secret if it looks random.
+    suggestive: Vec<usize>,
 }
 
 struct YamlReader<'t, 'w, 'j> {
@@ -203,7 +210,7 @@ impl<'t> YamlReader<'t, '_, '_> {
         }
         self.link(anchor);
         // Any value tells whether this place holds a secret.
-        let probe = "aliased value 1";
+        let probe = PROBE;
         let by_pair = self.walk.pair_name().map(ToOwned::to_owned);
         let by_pair =
             by_pair.and_then(|name| self.walk.judge().kind_of(KeyContext::Neutral, &name, probe));
@@ -211,8 +218,12 @@ impl<'t> YamlReader<'t, '_, '_> {
             KeyContext::Block(kind) => Some(kind),
             KeyContext::Neutral | KeyContext::Secret(_) | KeyContext::Reference => None,
         });
-        if let Some(kind) = kind {
-            self.anchors.secret.push((anchor, kind));
+        match kind {
+            Some(kind) => self.anchors.secret.push((anchor, kind)),
+            None if self.walk.kind_of_next(RANDOM_PROBE).is_some() => {
+                self.anchors.suggestive.push(anchor)
+            }
+            None => {}
         }
         self.walk.skip_value();
     }
@@ -224,8 +235,16 @@ impl<'t> YamlReader<'t, '_, '_> {
             let inner = anchors.aliases.remove(&anchor).unwrap_or_default();
             anchors.secret.extend(inner.into_iter().map(|inner| (inner, kind)));
             for value in anchors.values.remove(&anchor).unwrap_or_default() {
-                if !is_descriptive(&value.key) {
+                let is_switch = kind == "auth" && is_scheme(&value.token.value);
+                if !is_descriptive(&value.key) && !is_switch {
                     self.walk.secret(&value.token, kind);
+                }
+            }
+        }
+        for anchor in anchors.suggestive {
+            for value in anchors.values.remove(&anchor).unwrap_or_default() {
+                if looks_random(&value.token.value) {
+                    self.walk.secret(&value.token, "entropy");
                 }
             }
         }

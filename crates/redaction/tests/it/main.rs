@@ -1,3 +1,8 @@
 //! Integration tests of the redaction crate.
 
+mod corpus;
 mod formats;
+mod hostile;
+mod other_formats;
+mod properties;
+mod quality;
