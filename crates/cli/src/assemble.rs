@@ -4,6 +4,7 @@
 
 mod access;
 mod charsets;
+mod config;
 mod env;
 mod left_out;
 mod masking;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use client::ConnectionStatus;
+use providers::config::ConfigFiles;
 use providers::fs::{
     DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, Fs, HideFilter, ListingMode, Options,
     WatchMode,
@@ -111,6 +113,8 @@ pub(crate) enum MountSize {
     Fixed(usize),
     /// A folder, counted on demand up to a limit.
     Folder(Arc<Fs>),
+    /// Configuration files, counted on demand.
+    Config(Arc<ConfigFiles>),
     /// Unknown: an upstream server is not counted.
     Uncounted,
     /// The mount is left out.
@@ -125,6 +129,10 @@ impl MountSize {
             Self::Folder(fs) => {
                 let ctx = Context::new(Principal::local());
                 Some(fs.count(&ctx, most).await)
+            }
+            Self::Config(files) => {
+                let files = files.count(&Context::new(Principal::local())).await.ok()?;
+                Some(FileCount { files, is_complete: true })
             }
             Self::Uncounted | Self::LeftOut => None,
         }
@@ -172,6 +180,7 @@ fn build_mount(
         MountKind::Static(declared) => {
             static_mount(settings, name, mount, statics::build_statics(settings, declared)?)?
         }
+        MountKind::Config(declared) => config::config_mount(settings, name, mount, declared)?,
         MountKind::Env(declared) => env::env_mount(settings, name, mount, declared)?,
         MountKind::UpstreamServer(declared) => {
             match (DeclaredServer { settings, name, mount, declared }).build() {
@@ -267,11 +276,7 @@ fn folder_mount(
         hide,
         charsets: charsets::build_charsets(settings, mount)?,
         ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),
-        watch: match files.watch {
-            settings::WatchSetting::Auto => WatchMode::Auto,
-            settings::WatchSetting::Poll => WatchMode::Poll,
-            settings::WatchSetting::Off => WatchMode::Off,
-        },
+        watch: watch_mode(files.watch),
         poll: files.poll.map_or(DEFAULT_POLL_INTERVAL, |span| span.0),
         watches: files.watches.unwrap_or(DEFAULT_MAX_WATCHES),
         // A public URI has the mount's name and a slash more.
@@ -294,6 +299,14 @@ fn folder_mount(
         size: MountSize::Folder(Arc::clone(&fs)),
     };
     Ok((Mount::new(name, address, Arc::clone(&fs), terms).at_folder(root), part, fs))
+}
+
+fn watch_mode(setting: settings::WatchSetting) -> WatchMode {
+    match setting {
+        settings::WatchSetting::Auto => WatchMode::Auto,
+        settings::WatchSetting::Poll => WatchMode::Poll,
+        settings::WatchSetting::Off => WatchMode::Off,
+    }
 }
 
 fn static_mount(

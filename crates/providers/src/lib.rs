@@ -1,6 +1,7 @@
 //! Providers: the sources of resources, one module each.
 
 mod change_channel;
+pub mod config;
 pub mod env;
 mod file_watch;
 pub mod fs;

@@ -14,7 +14,7 @@ pub(crate) fn build_redaction(
 ) -> Result<Redaction, Diagnostic> {
     let usual = match &mount.kind {
         // Values of these are likely secrets.
-        MountKind::Env(_) => RedactSetting::Everything,
+        MountKind::Config(_) | MountKind::Env(_) => RedactSetting::Everything,
         MountKind::Folder(_) | MountKind::Static(_) => RedactSetting::SensitiveFiles,
         // The servers behind refdesk give what their users let them give.
         MountKind::UpstreamServer(_) | MountKind::Invalid(_) => RedactSetting::Off,

@@ -51,9 +51,11 @@ pub(super) fn check_conflicts(settings: &Settings) -> Result<(), Diagnostic> {
 fn check_single_unprefixed(settings: &Settings) -> Result<(), Diagnostic> {
     let mut mounts = settings.mounts.iter().filter_map(|(name, mount)| match &mount.kind {
         MountKind::UpstreamServer(server) => Some((name, server.unprefixed_span()?)),
-        MountKind::Folder(_) | MountKind::Static(_) | MountKind::Env(_) | MountKind::Invalid(_) => {
-            None
-        }
+        MountKind::Folder(_)
+        | MountKind::Static(_)
+        | MountKind::Config(_)
+        | MountKind::Env(_)
+        | MountKind::Invalid(_) => None,
     });
     let (Some((one, _)), Some((other, span))) = (mounts.next(), mounts.next()) else {
         return Ok(());
@@ -108,6 +110,7 @@ fn folder_containing<'a>(settings: &'a Settings, claim: &UriClaim<'_>) -> Option
         let name = (*name).clone();
         let address = match &mount.kind {
             MountKind::Folder(_) => Address::Path { scheme: "file", name },
+            MountKind::Config(_) => Address::Authority { scheme: "config", name },
             MountKind::Env(_) => Address::Authority { scheme: "env", name },
             MountKind::Static(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => {
                 return false;

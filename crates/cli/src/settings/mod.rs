@@ -3,6 +3,7 @@
 //! Parsing is strict: an unknown key is an error with its location and a suggestion.
 
 mod access;
+mod config;
 mod diagnostic;
 mod env;
 mod fingerprint;
@@ -27,6 +28,7 @@ use crate::listen::ListenAddress;
 use crate::state_file::read_regular_file;
 use access::AccessList;
 pub(crate) use access::{AccessSettings, MethodClassSetting};
+pub(crate) use config::ConfigMount;
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
 pub(crate) use env::EnvMount;
@@ -337,7 +339,7 @@ fn read_mount(
     at: std::ops::Range<usize>,
     value: Spanned<DeValue<'_>>,
 ) -> Result<MountSettings, Diagnostic> {
-    const KINDS: [&str; 4] = ["fs", "static", "upstream", "env"];
+    const KINDS: [&str; 5] = ["fs", "static", "upstream", "config", "env"];
     let span = value.span();
     let DeValue::Table(mut table) = value.into_inner() else {
         return Err(text.diagnostic(Some(span), "a mount must be a table".into(), None));
@@ -353,6 +355,7 @@ fn read_mount(
         "fs" => MountKind::Folder(text.deserialize(rest)?),
         "static" => MountKind::Static(text.deserialize(rest)?),
         "upstream" => MountKind::UpstreamServer(text.deserialize(rest)?),
+        "config" => MountKind::Config(text.deserialize(rest)?),
         "env" => MountKind::Env(text.deserialize(rest)?),
         other => {
             let message = format!("unknown mount kind `{other}`");

@@ -10,6 +10,7 @@ use serde::de::{self, Deserializer, Visitor};
 use toml::Spanned;
 
 use super::access::AccessList;
+use super::config::ConfigMount;
 use super::env::EnvMount;
 use super::fingerprint::Fingerprint;
 use super::host_file::HostEntry;
@@ -37,6 +38,7 @@ pub(crate) enum MountKind {
     Folder(FolderMount),
     Static(StaticMount),
     UpstreamServer(Box<UpstreamMount>),
+    Config(ConfigMount),
     Env(EnvMount),
     /// An entry of a host's file that makes no sense, for this reason.
     Invalid(String),

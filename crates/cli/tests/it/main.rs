@@ -5,6 +5,7 @@
 mod access;
 mod codes;
 mod compositor;
+mod configuration;
 mod descriptors;
 mod eras;
 mod fake_server;

@@ -29,10 +29,10 @@ use crate::memory_content::{body_from_bytes, content_fingerprint};
 const ROOT: &str = "env:///";
 
 /// The URI template of all variables.
-const TEMPLATE: &str = "env:///{name}";
+const TEMPLATE: &str = "env:///{variable}";
 
 /// Its variable.
-const TEMPLATE_VARIABLE: &str = "name";
+const TEMPLATE_VARIABLE: &str = "variable";
 
 /// Serves the allowed variables, in the order of their names.
 pub struct EnvVariables {

@@ -43,7 +43,7 @@ async fn the_environment_is_a_provider_like_any_other() {
         collections: vec![(
             uri("env:///"),
             ["APP%20WITH%2FSLASH", "APP_EMPTY", "APP_GREETING", "LANG"]
-                .map(|name| uri(&format!("env:///{name}")))
+                .map(|name| uri(&["env:///", name].concat()))
                 .into(),
         )],
         missing: ["env:///HOME", "env:///lang", "env:///LANG/", "env:///LANG?x", "env:///A/B"]
@@ -65,7 +65,7 @@ async fn what_no_glob_allows_does_not_exist() {
     let ctx = local_context();
     let whole = ReadRequest::whole(1 << 20);
     for name in ["HOME", "APP_EMPTY", "PATH"] {
-        let error = served.read(&ctx, &uri(&format!("env:///{name}")), &whole).await.unwrap_err();
+        let error = served.read(&ctx, &uri(&["env:///", name].concat()), &whole).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::NotFound);
     }
     assert!(serve(&[], &SAMPLE).is_empty());
@@ -76,8 +76,8 @@ async fn names_are_completed_whatever_their_case() {
     let served = serve(&["*"], &SAMPLE);
     let resolved = BTreeMap::new();
     let request = CompletionRequest {
-        template: "env:///{name}",
-        variable: "name",
+        template: "env:///{variable}",
+        variable: "variable",
         typed: "app_",
         resolved: &resolved,
     };

@@ -98,6 +98,25 @@ pub const RULES: &[PlacementRule] = &[
         allowed_paths: &[
             "crates/providers/src/fs",
             "crates/providers/src/lib",
+            "crates/providers/src/config/tests",
+            "crates/cli/src/assemble",
+        ],
+    },
+    PlacementRule {
+        sentence: "5: ConfigFiles is named only in its own folder and in cli/assemble",
+        words: &["ConfigFiles"],
+        allowed_paths: &[
+            "crates/providers/src/config",
+            "crates/providers/src/lib",
+            "crates/cli/src/assemble",
+        ],
+    },
+    PlacementRule {
+        sentence: "5: EnvVariables is named only in its own folder and in cli/assemble",
+        words: &["EnvVariables"],
+        allowed_paths: &[
+            "crates/providers/src/env",
+            "crates/providers/src/lib",
             "crates/cli/src/assemble",
         ],
     },
@@ -136,7 +155,8 @@ pub const RULES: &[PlacementRule] = &[
     PlacementRule {
         sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
                    machinery/{cache,work_pool}, \
-                   providers/{file_watch,fs/budget,upstream/{poll,starting,watch}}, search/keeper, \
+                   providers/{config/watch,file_watch,fs/budget,upstream/{poll,starting,watch}}, \
+                   search/keeper, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers and cli",
@@ -155,6 +175,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/subscriptions",
             "crates/machinery/src/cache",
             "crates/machinery/src/work_pool",
+            "crates/providers/src/config/watch",
             "crates/providers/src/file_watch",
             "crates/providers/src/fs/budget",
             "crates/providers/src/upstream/poll",

@@ -1,0 +1,200 @@
+//! Watches a configuration mount: one task compares snapshots and tells each subscriber its part.
+//!
+//! The task runs while there are subscribers. It follows the changes of the folder, so that only
+//! what differs in a file is reported: a key and its parents, not its siblings.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use futures_core::Stream;
+use futures_util::{FutureExt as _, StreamExt as _};
+use parking_lot::Mutex;
+use resource::{Change, Context, Error, ErrorKind, Interest, Result, Uri, Watch};
+use tokio::task::AbortHandle;
+
+use super::ConfigFiles;
+use super::item::not_found;
+use super::place::ConfigPlace;
+use super::snapshot::{ConfigChanges, ConfigSnapshot, PlaceChange};
+use super::source::ConfigSource;
+use crate::change_channel::{ChangeReceiver, ChangeSender};
+
+type FolderChanges = Pin<Box<dyn Stream<Item = Change> + Send>>;
+
+/// The subscribers of one mount.
+pub(super) struct ConfigWatcher {
+    source: Arc<ConfigSource>,
+    subscribers: Mutex<SubscriberList>,
+    /// Held while the task is started, so that it is started once.
+    starting: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct SubscriberList {
+    last_id: u64,
+    all: HashMap<u64, ConfigSubscriber>,
+    task: Option<AbortHandle>,
+}
+
+struct ConfigSubscriber {
+    interest: WatchedPlace,
+    changes: ChangeSender,
+}
+
+/// What a subscriber is told of.
+enum WatchedPlace {
+    /// One resource, under the URI of the subscription, and its direct members.
+    One(ConfigPlace, Uri),
+    Listing,
+    Everything,
+}
+
+impl ConfigWatcher {
+    pub(super) fn new(source: Arc<ConfigSource>) -> Self {
+        Self { source, subscribers: Mutex::default(), starting: tokio::sync::Mutex::default() }
+    }
+
+    /// True while the task runs.
+    #[cfg(test)]
+    pub(super) fn is_running(&self) -> bool {
+        self.subscribers.lock().task.is_some()
+    }
+
+    async fn subscribe(
+        self: &Arc<Self>,
+        ctx: &Context,
+        interest: WatchedPlace,
+    ) -> Result<ChangeReceiver> {
+        let _turn = self.starting.lock().await;
+        let receiver = self.add_subscriber(interest);
+        let is_running = self.subscribers.lock().task.is_some();
+        if is_running {
+            return Ok(receiver);
+        }
+        let Some(watch) = self.source.files.facets().watch else {
+            return Err(Error::new(ErrorKind::Unsupported, "changes are not watched here"));
+        };
+        // The folder is watched first: what changes during the snapshot is compared after it.
+        let folder = watch.watch(ctx, Interest::Everything).await?;
+        let first = ConfigSnapshot::take(&self.source, ctx, None).await?;
+        let task = tokio::spawn(follow(Arc::downgrade(self), ctx.clone(), folder, first));
+        let mut subscribers = self.subscribers.lock();
+        subscribers.task = Some(task.abort_handle());
+        Ok(receiver)
+    }
+
+    /// Adds a subscriber, until its stream is dropped.
+    fn add_subscriber(self: &Arc<Self>, interest: WatchedPlace) -> ChangeReceiver {
+        let mut subscribers = self.subscribers.lock();
+        subscribers.last_id += 1;
+        let (id, watcher) = (subscribers.last_id, Arc::downgrade(self));
+        let (changes, receiver) = ChangeSender::channel(move || {
+            let Some(watcher) = watcher.upgrade() else { return };
+            let mut subscribers = watcher.subscribers.lock();
+            let gone = subscribers.all.remove(&id);
+            if subscribers.all.is_empty()
+                && let Some(task) = subscribers.task.take()
+            {
+                task.abort();
+            }
+            drop(subscribers);
+            drop(gone);
+        });
+        subscribers.all.insert(id, ConfigSubscriber { interest, changes });
+        receiver
+    }
+
+    fn tell(&self, changes: &ConfigChanges) {
+        for subscriber in self.subscribers.lock().all.values() {
+            subscriber.tell(changes);
+        }
+    }
+}
+
+/// Compares snapshots whenever the folder changes, until it ends or the watcher is gone.
+async fn follow(
+    watcher: Weak<ConfigWatcher>,
+    ctx: Context,
+    mut folder: FolderChanges,
+    mut known: ConfigSnapshot,
+) {
+    while folder.next().await.is_some() {
+        // One look answers all changes that are there already.
+        while let Some(Some(_)) = folder.next().now_or_never() {}
+        let Some(strong) = watcher.upgrade() else { return };
+        let now = match ConfigSnapshot::take(&strong.source, &ctx, Some(&known)).await {
+            Ok(now) => now,
+            Err(error) => {
+                tracing::warn!("changes cannot be compared: {}", error.with_causes());
+                continue;
+            }
+        };
+        strong.tell(&known.changes_to(&now, &strong.source.layers));
+        known = now;
+    }
+    // The folder has ended, and with it all streams.
+    if let Some(watcher) = watcher.upgrade() {
+        let mut subscribers = watcher.subscribers.lock();
+        subscribers.task = None;
+        let ended = std::mem::take(&mut subscribers.all);
+        drop(subscribers);
+        drop(ended);
+    }
+}
+
+impl ConfigSubscriber {
+    fn tell(&self, changes: &ConfigChanges) {
+        let is_listed = !matches!(self.interest, WatchedPlace::One(..));
+        for change in &changes.places {
+            if let Some(change) = self.interest.change_for(change) {
+                self.changes.send(change);
+            }
+        }
+        if changes.listing && is_listed {
+            self.changes.send(Change::Listing);
+        }
+    }
+}
+
+impl WatchedPlace {
+    /// What a subscriber is told of `change`.
+    fn change_for(&self, change: &PlaceChange) -> Option<Change> {
+        let uri = match self {
+            Self::Listing => return None,
+            Self::Everything => change.place.to_uri()?,
+            Self::One(place, uri) if *place == change.place => uri.clone(),
+            Self::One(place, _) if *place == change.parent => change.place.to_uri()?,
+            Self::One(..) => return None,
+        };
+        Some(if change.is_removed { Change::Removed(uri) } else { Change::Updated(uri) })
+    }
+}
+
+#[async_trait]
+impl Watch for ConfigFiles {
+    async fn watch(
+        &self,
+        ctx: &Context,
+        interest: Interest,
+    ) -> Result<Pin<Box<dyn Stream<Item = Change> + Send>>> {
+        let interest = match interest {
+            Interest::Resource(uri) => {
+                self.find_item(ctx, &uri).await.map_err(|error| error.about(&uri))?;
+                let place = ConfigPlace::parse(&uri).map(|(place, _)| place);
+                WatchedPlace::One(place.ok_or_else(not_found)?, uri)
+            }
+            Interest::Listing => WatchedPlace::Listing,
+            Interest::Everything => WatchedPlace::Everything,
+            Interest::Components(_) => {
+                return Err(Error::new(ErrorKind::Unsupported, "no tools or prompts here"));
+            }
+        };
+        Ok(Box::pin(self.watcher.subscribe(ctx, interest).await?))
+    }
+
+    fn is_shared(&self, _: &Interest) -> bool {
+        true
+    }
+}
