@@ -22,6 +22,14 @@ pub enum Address {
         /// The mount's name.
         name: String,
     },
+    /// The mount's name is the authority: `config://<name>/…`. Local URIs have none:
+    /// `config:///…`.
+    Authority {
+        /// The scheme of the mount's URIs.
+        scheme: &'static str,
+        /// The mount's name.
+        name: String,
+    },
     /// The mount's name and a plus precede the scheme: `<name>+<uri>`. In `ui://` URIs, which
     /// hosts recognise by their scheme, they precede the authority; in `skill://` URIs the name is
     /// the authority.
@@ -49,6 +57,11 @@ impl Address {
                 let path = if rest.is_empty() { "/" } else { rest };
                 path.starts_with('/').then(|| Uri::parse(&format!("{scheme}://{path}")).ok())?
             }
+            Self::Authority { scheme, name } => {
+                let rest = path_of_authority(uri.as_str(), scheme, name)?;
+                let path = if rest.is_empty() { "/" } else { rest };
+                Uri::parse(&format!("{scheme}://{path}")).ok()
+            }
             Self::Scheme { name } => Uri::parse(&remove_mount_name(name, uri.as_str())?).ok(),
             Self::Declared { uris, templates } => {
                 let here = uris.contains(uri)
@@ -68,6 +81,9 @@ impl Address {
                 let slash = if path.is_empty() { "" } else { "/" };
                 Uri::parse(&format!("{scheme}:///{name}{slash}{path}"))
             }
+            Self::Authority { scheme, name } => {
+                Uri::parse(&add_authority(local.as_str(), scheme, name)?)
+            }
             Self::Scheme { name } => Uri::parse(&add_mount_name(name, local.as_str())),
             Self::Declared { .. } | Self::Fallback => Ok(local.clone()),
         }
@@ -78,6 +94,10 @@ impl Address {
         match self {
             Self::Path { scheme, name } => {
                 let rest = path_after_root(template, scheme)?.strip_prefix(name.as_str())?;
+                rest.starts_with('/').then(|| format!("{scheme}://{rest}"))
+            }
+            Self::Authority { scheme, name } => {
+                let rest = path_of_authority(template, scheme, name)?;
                 rest.starts_with('/').then(|| format!("{scheme}://{rest}"))
             }
             Self::Scheme { name } => remove_mount_name(name, template),
@@ -97,6 +117,9 @@ impl Address {
                     .ok_or_else(|| Error::internal("a provider sent a URI of another scheme"))?;
                 UriTemplate::parse(&format!("{scheme}:///{name}/{path}"))
             }
+            Self::Authority { scheme, name } => {
+                UriTemplate::parse(&add_authority(local.as_str(), scheme, name)?)
+            }
             Self::Scheme { name } => UriTemplate::parse(&add_mount_name(name, local.as_str())),
             Self::Declared { .. } | Self::Fallback => Ok(local.clone()),
         }
@@ -107,6 +130,7 @@ impl Address {
         let fits = |root: &str| root.starts_with(prefix) || prefix.starts_with(root);
         match self {
             Self::Path { scheme, name } => fits(&format!("{scheme}:///{name}")),
+            Self::Authority { scheme, name } => fits(&format!("{scheme}://{name}")),
             Self::Scheme { name } => {
                 fits(&format!("{name}+"))
                     || fits(&format!("{UI_PREFIX}{name}+"))
@@ -120,10 +144,25 @@ impl Address {
     pub fn root(&self) -> Option<String> {
         match self {
             Self::Path { scheme, name } => Some(format!("{scheme}:///{name}/")),
+            Self::Authority { scheme, name } => Some(format!("{scheme}://{name}/")),
             Self::Scheme { name } => Some(format!("{name}+")),
             Self::Declared { .. } | Self::Fallback => None,
         }
     }
+}
+
+/// The path of `text`, a URI or template whose authority is `name`; empty if it ends there.
+fn path_of_authority<'a>(text: &'a str, scheme: &str, name: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(scheme)?.strip_prefix("://")?.strip_prefix(name)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+/// Makes `name` the authority of `text`, which has none.
+fn add_authority(text: &str, scheme: &str, name: &str) -> Result<String> {
+    let path = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://"));
+    let path = path.filter(|path| path.starts_with('/'));
+    let path = path.ok_or_else(|| Error::internal("a provider sent a URI of another scheme"))?;
+    Ok(format!("{scheme}://{name}{path}"))
 }
 
 /// Adds the mount's name to `text`.
@@ -186,6 +225,30 @@ mod tests {
             let public = project().join(&local).unwrap();
             assert_eq!(project().split(&public), Some(local));
         }
+    }
+
+    #[test]
+    fn a_name_as_authority_is_added_and_removed() {
+        let app = Address::Authority { scheme: "config", name: "app".to_owned() };
+        for (local, public) in [
+            ("config:///", "config://app/"),
+            ("config:///a.toml", "config://app/a.toml"),
+            ("config:///keys/a%2Fb?x", "config://app/keys/a%2Fb?x"),
+        ] {
+            let (local, public) = (Uri::parse(local).unwrap(), Uri::parse(public).unwrap());
+            assert_eq!(app.join(&local).unwrap(), public);
+            assert_eq!(app.split(&public), Some(local.clone()));
+            let template = resource::UriTemplate::parse(local.as_str()).unwrap();
+            let joined = app.join_template(&template).unwrap();
+            assert_eq!(joined.as_str(), public.as_str());
+            assert_eq!(app.split_template(joined.as_str()).as_deref(), Some(local.as_str()));
+        }
+        assert_eq!(app.split(&Uri::parse("config://app").unwrap()).unwrap().as_str(), "config:///");
+        for other in ["config://app2/a", "config://ap/a", "config:///app/a", "env://app/a"] {
+            assert_eq!(app.split(&Uri::parse(other).unwrap()), None, "{other}");
+        }
+        assert!(app.join(&Uri::parse("config://app/a").unwrap()).is_err());
+        assert!(app.may_match("config://") && !app.may_match("config://other"));
     }
 
     proptest! {

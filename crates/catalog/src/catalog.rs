@@ -130,8 +130,8 @@ impl Mount {
             if template.uri != public {
                 let template = Arc::make_mut(template);
                 template.uri = public;
-                // Folders give their template one name.
-                if matches!(*self.address, Address::Path { .. }) {
+                // Mounts of one kind give their templates the same names.
+                if matches!(*self.address, Address::Path { .. } | Address::Authority { .. }) {
                     template.name = format!("{} {}", self.name, template.name);
                     let title = template.title.as_ref();
                     template.title = title.map(|title| format!("{title} in {}", self.name));

@@ -114,11 +114,16 @@ impl Mount {
     pub(crate) fn info(&self, ctx: &Context) -> MountInfo {
         let kind = match &*self.address {
             Address::Path { .. } => "folder",
+            Address::Authority { scheme: "config", .. } => "configuration",
+            Address::Authority { scheme: "env", .. } => "environment",
+            Address::Authority { scheme, .. } => scheme,
             Address::Scheme { .. } | Address::Fallback => "server",
             Address::Declared { .. } => "documents",
         };
         let root = match &*self.address {
-            Address::Path { .. } => self.address.root().and_then(|root| Uri::parse(&root).ok()),
+            Address::Path { .. } | Address::Authority { .. } => {
+                self.address.root().and_then(|root| Uri::parse(&root).ok())
+            }
             _ => None,
         };
         let health = self.provider.facets().health;

@@ -3,5 +3,6 @@
 mod change_channel;
 mod file_watch;
 pub mod fs;
+pub mod git;
 pub mod statics;
 pub mod upstream;

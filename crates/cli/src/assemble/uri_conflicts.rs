@@ -51,7 +51,9 @@ pub(super) fn check_conflicts(settings: &Settings) -> Result<(), Diagnostic> {
 fn check_single_unprefixed(settings: &Settings) -> Result<(), Diagnostic> {
     let mut mounts = settings.mounts.iter().filter_map(|(name, mount)| match &mount.kind {
         MountKind::UpstreamServer(server) => Some((name, server.unprefixed_span()?)),
-        MountKind::Folder(_) | MountKind::Static(_) | MountKind::Invalid(_) => None,
+        MountKind::Folder(_) | MountKind::Static(_) | MountKind::Git(_) | MountKind::Invalid(_) => {
+            None
+        }
     });
     let (Some((one, _)), Some((other, span))) = (mounts.next(), mounts.next()) else {
         return Ok(());

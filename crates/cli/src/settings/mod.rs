@@ -5,6 +5,7 @@
 mod access;
 mod diagnostic;
 mod fingerprint;
+mod git;
 mod host_file;
 mod mount;
 mod server;
@@ -29,6 +30,7 @@ pub(crate) use access::{AccessSettings, MethodClassSetting};
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
 pub(crate) use fingerprint::Fingerprint;
+pub(crate) use git::GitMount;
 pub(crate) use host_file::HostEntry;
 use mount::SharedSettings;
 pub(crate) use mount::to_mount_name;
@@ -335,7 +337,7 @@ fn read_mount(
     at: std::ops::Range<usize>,
     value: Spanned<DeValue<'_>>,
 ) -> Result<MountSettings, Diagnostic> {
-    const KINDS: [&str; 3] = ["fs", "static", "upstream"];
+    const KINDS: [&str; 4] = ["fs", "static", "upstream", "git"];
     let span = value.span();
     let DeValue::Table(mut table) = value.into_inner() else {
         return Err(text.diagnostic(Some(span), "a mount must be a table".into(), None));
@@ -351,6 +353,7 @@ fn read_mount(
         "fs" => MountKind::Folder(text.deserialize(rest)?),
         "static" => MountKind::Static(text.deserialize(rest)?),
         "upstream" => MountKind::UpstreamServer(text.deserialize(rest)?),
+        "git" => MountKind::Git(text.deserialize(rest)?),
         other => {
             let message = format!("unknown mount kind `{other}`");
             let hint = diagnostic::did_you_mean(other, KINDS)
