@@ -6,6 +6,7 @@ mod access;
 mod charsets;
 mod config;
 mod env;
+mod git;
 mod left_out;
 mod masking;
 mod mount_log;
@@ -193,13 +194,23 @@ fn build_mount(
                 Err(UpstreamFault::Settings(diagnostic)) => return Err(diagnostic),
                 Err(UpstreamFault::LeftOut { reason, explanation }) => {
                     left_out = Some(explanation);
-                    left_out_mount(settings, name, mount, &reason)?
+                    left_out_mount(settings, (name, "upstream"), mount, &reason)?
                 }
             }
         }
+        MountKind::Git(declared) => {
+            let (parts, why) = git::git_mount(settings, name, (mount, declared))?;
+            left_out = why;
+            parts
+        }
         MountKind::Invalid(why) => {
             left_out = Some(settings.entry_diagnostic((name, mount), why).one_line());
-            left_out_mount(settings, name, mount, "its entry in the host's file is not valid")?
+            left_out_mount(
+                settings,
+                (name, "upstream"),
+                mount,
+                "its entry in the host's file is not valid",
+            )?
         }
     };
     if let Some(why) = &left_out {
@@ -351,13 +362,16 @@ fn upstream_mount(
 /// A mount that is left out, for this reason.
 fn left_out_mount(
     settings: &Settings,
-    name: &str,
+    (name, kind): (&str, &'static str),
     mount: &settings::MountSettings,
     reason: &str,
 ) -> Result<MountParts, Diagnostic> {
-    let address = Address::Scheme { name: name.to_owned() };
+    let address = match kind {
+        "git" => Address::Authority { scheme: "git", name: name.to_owned() },
+        _ => Address::Scheme { name: name.to_owned() },
+    };
     let (name_text, root) = (name.to_owned(), address.root());
-    let part = MountSummary { name: name_text, kind: "upstream", root, size: MountSize::LeftOut };
+    let part = MountSummary { name: name_text, kind, root, size: MountSize::LeftOut };
     let terms = mount_terms(settings, mount, std::iter::empty())?;
     let provider = Arc::new(LeftOut::new(reason));
     Ok((Mount::new(name, address, Arc::clone(&provider), terms), part, provider))

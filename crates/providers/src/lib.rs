@@ -5,6 +5,7 @@ pub mod config;
 pub mod env;
 mod file_watch;
 pub mod fs;
+pub mod git;
 mod list_page;
 mod memory_content;
 pub mod statics;

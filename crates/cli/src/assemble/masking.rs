@@ -15,7 +15,9 @@ pub(crate) fn build_redaction(
     let usual = match &mount.kind {
         // Values of these are likely secrets.
         MountKind::Config(_) | MountKind::Env(_) => RedactSetting::Everything,
-        MountKind::Folder(_) | MountKind::Static(_) => RedactSetting::SensitiveFiles,
+        MountKind::Folder(_) | MountKind::Git(_) | MountKind::Static(_) => {
+            RedactSetting::SensitiveFiles
+        }
         // The servers behind refdesk give what their users let them give.
         MountKind::UpstreamServer(_) | MountKind::Invalid(_) => RedactSetting::Off,
     };

@@ -55,6 +55,7 @@ fn check_single_unprefixed(settings: &Settings) -> Result<(), Diagnostic> {
         | MountKind::Static(_)
         | MountKind::Config(_)
         | MountKind::Env(_)
+        | MountKind::Git(_)
         | MountKind::Invalid(_) => None,
     });
     let (Some((one, _)), Some((other, span))) = (mounts.next(), mounts.next()) else {
@@ -112,6 +113,7 @@ fn folder_containing<'a>(settings: &'a Settings, claim: &UriClaim<'_>) -> Option
             MountKind::Folder(_) => Address::Path { scheme: "file", name },
             MountKind::Config(_) => Address::Authority { scheme: "config", name },
             MountKind::Env(_) => Address::Authority { scheme: "env", name },
+            MountKind::Git(_) => Address::Authority { scheme: "git", name },
             MountKind::Static(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => {
                 return false;
             }

@@ -7,6 +7,7 @@ mod config;
 mod diagnostic;
 mod env;
 mod fingerprint;
+mod git;
 mod host_file;
 mod mount;
 mod server;
@@ -33,6 +34,7 @@ pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
 pub(crate) use env::EnvMount;
 pub(crate) use fingerprint::Fingerprint;
+pub(crate) use git::GitMount;
 pub(crate) use host_file::HostEntry;
 use mount::SharedSettings;
 pub(crate) use mount::to_mount_name;
@@ -339,7 +341,7 @@ fn read_mount(
     at: std::ops::Range<usize>,
     value: Spanned<DeValue<'_>>,
 ) -> Result<MountSettings, Diagnostic> {
-    const KINDS: [&str; 5] = ["fs", "static", "upstream", "config", "env"];
+    const KINDS: [&str; 6] = ["fs", "git", "config", "env", "static", "upstream"];
     let span = value.span();
     let DeValue::Table(mut table) = value.into_inner() else {
         return Err(text.diagnostic(Some(span), "a mount must be a table".into(), None));
@@ -357,6 +359,7 @@ fn read_mount(
         "upstream" => MountKind::UpstreamServer(text.deserialize(rest)?),
         "config" => MountKind::Config(text.deserialize(rest)?),
         "env" => MountKind::Env(text.deserialize(rest)?),
+        "git" => MountKind::Git(text.deserialize(rest)?),
         other => {
             let message = format!("unknown mount kind `{other}`");
             let hint = diagnostic::did_you_mean(other, KINDS)

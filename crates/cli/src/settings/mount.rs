@@ -13,6 +13,7 @@ use super::access::AccessList;
 use super::config::ConfigMount;
 use super::env::EnvMount;
 use super::fingerprint::Fingerprint;
+use super::git::GitMount;
 use super::host_file::HostEntry;
 use super::units::{ByteSize, TimeSpan};
 use super::upstream::UpstreamMount;
@@ -40,6 +41,7 @@ pub(crate) enum MountKind {
     UpstreamServer(Box<UpstreamMount>),
     Config(ConfigMount),
     Env(EnvMount),
+    Git(GitMount),
     /// An entry of a host's file that makes no sense, for this reason.
     Invalid(String),
 }
@@ -272,6 +274,22 @@ impl MountSettings {
         Self {
             span: 0..0,
             kind: MountKind::Folder(files),
+            shared: SharedSettings::default(),
+            fingerprint,
+            host_entry: None,
+        }
+    }
+}
+
+impl MountSettings {
+    /// A git mount with default settings.
+    pub(crate) fn git(path: PathBuf) -> Self {
+        let (watch, path) = (WatchSetting::Auto, Spanned::new(0..0, path));
+        let repository = GitMount { path, ttl: None, watch, poll: None };
+        let fingerprint = Some(Fingerprint::of_text(&format!("{repository:?}")));
+        Self {
+            span: 0..0,
+            kind: MountKind::Git(repository),
             shared: SharedSettings::default(),
             fingerprint,
             host_entry: None,

@@ -19,7 +19,7 @@ pub(super) const CHARSET_SAMPLE_BYTES: usize = 256 * 1024;
 
 /// What the content of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ContentForm {
+pub(crate) enum ContentForm {
     /// UTF-8 text, returned as it is.
     Utf8,
     /// Text in another charset, decoded before it is returned.
@@ -30,14 +30,14 @@ pub(super) enum ContentForm {
 
 /// Whether bytes are a whole file or only its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SampleExtent {
+pub(crate) enum SampleExtent {
     Whole,
     /// The head, which may end inside a character.
     Head,
 }
 
 /// Detects what `bytes` are.
-pub(super) fn detect_form(bytes: &[u8], extent: SampleExtent) -> ContentForm {
+pub(crate) fn detect_form(bytes: &[u8], extent: SampleExtent) -> ContentForm {
     detect_without_decoding(bytes, extent).unwrap_or_else(|| detect_by_decoding(bytes, extent))
 }
 

@@ -1,0 +1,101 @@
+//! Contents of files at a revision: the one place that loads them, decodes them and masks them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use encoding_rs::UTF_8;
+use gix::ObjectId;
+use gix::objs::Kind;
+use redaction::Redactor;
+use resource::Result;
+
+use super::error::{not_found, over_bound, unreadable};
+use super::repository::GitSession;
+use crate::fs::text::{ContentForm, SampleExtent, detect_form};
+
+/// The largest file that is read, in bytes: git stores no index into a file, so each window takes
+/// the whole file in memory.
+pub(super) const MAX_BLOB_BYTES: u64 = 64 << 20;
+
+/// The content of a file, as clients may see it.
+#[derive(Debug)]
+pub(super) struct BlobContent {
+    /// UTF-8, if it is a text.
+    pub(super) bytes: Bytes,
+    pub(super) is_text: bool,
+    /// The charset it is stored in, if not UTF-8.
+    pub(super) charset: Option<&'static str>,
+}
+
+impl BlobContent {
+    /// The text; `None` if it is binary.
+    pub(super) fn text(&self) -> Option<&str> {
+        let text = self.is_text.then(|| std::str::from_utf8(&self.bytes));
+        text.and_then(Result::ok)
+    }
+}
+
+impl GitSession<'_> {
+    /// Loads the file `id` as the one at `path`, whose name decides how it is masked.
+    pub(super) fn load_blob(&self, id: ObjectId, path: &[u8]) -> Result<Arc<BlobContent>> {
+        let syntax = self.syntax_of(path);
+        let key = (id, syntax);
+        if let Some(content) = self.git.blobs.get(&key) {
+            return Ok(content);
+        }
+        let raw = self.load_raw(id)?;
+        let content = Arc::new(self.mask_content(raw, path)?);
+        let weight = content.bytes.len() + 256;
+        self.git.blobs.insert(key, Arc::clone(&content), weight);
+        Ok(content)
+    }
+
+    /// Decodes and masks the content `raw` of the file at `path`.
+    pub(super) fn mask_content(&self, raw: Vec<u8>, path: &[u8]) -> Result<BlobContent> {
+        let content = decode(raw);
+        let (Some(text), Some(syntax)) = (content.text(), self.syntax_of(path)) else {
+            return Ok(content);
+        };
+        if syntax.has_keys() && text.len() as u64 > Redactor::MAX_PARSED_BYTES {
+            return Err(over_bound("this file is too large to be masked, so it is not shown"));
+        }
+        let masked = self.git.redaction.redactor().mask(text, syntax).into_owned();
+        Ok(BlobContent { bytes: masked.into(), ..content })
+    }
+
+    /// How the file at `path` is masked; `None` if it is shown as it is.
+    pub(super) fn syntax_of(&self, path: &[u8]) -> Option<redaction::Syntax> {
+        self.git.redaction.syntax_of(&String::from_utf8_lossy(path))
+    }
+
+    /// The bytes of the file `id`, which nothing but `load_blob` and comparisons may see: they are
+    /// not masked.
+    pub(super) fn load_raw(&self, id: ObjectId) -> Result<Vec<u8>> {
+        let header = self.repo.find_header(id).map_err(unreadable)?;
+        if header.kind() != Kind::Blob {
+            return Err(not_found("the object is no file"));
+        }
+        if header.size() > MAX_BLOB_BYTES {
+            let size = header.size();
+            return Err(over_bound(format!(
+                "this file is {size} bytes; of a git repository, files of up to {MAX_BLOB_BYTES} \
+                 bytes are read"
+            )));
+        }
+        Ok(self.repo.find_object(id).map_err(unreadable)?.detach().data)
+    }
+}
+
+/// Decodes a file to UTF-8, if it is a text.
+pub(super) fn decode(raw: Vec<u8>) -> BlobContent {
+    let form = detect_form(&raw, SampleExtent::Whole);
+    let (bytes, is_text, charset) = match form {
+        ContentForm::Blob => (Bytes::from(raw), false, None),
+        ContentForm::Utf8 => (Bytes::from(raw), true, None),
+        ContentForm::Charset(charset) => {
+            let text = charset.decode_with_bom_removal(&raw).0.into_owned();
+            (Bytes::from(text), true, (charset != UTF_8).then(|| charset.name()))
+        }
+    };
+    BlobContent { bytes, is_text, charset }
+}

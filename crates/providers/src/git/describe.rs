@@ -1,0 +1,120 @@
+//! Builds the descriptions of files, folders and revisions.
+
+use std::sync::Arc;
+
+use gix::objs::tree::EntryKind;
+use resource::{MemberPlace, Resource, Result, Uri};
+
+use super::json::JsonObject;
+use super::location::{Location, Revision};
+use super::repo_path::RepoPath;
+use super::repository::GitSession;
+use super::revision::ResolvedRevision;
+use super::tree::FoundEntry;
+use crate::fs::mime;
+
+/// MIME type of folders.
+const FOLDER_MIME: &str = "inode/directory";
+
+/// Name of the member of `_meta` that tells where a file comes from.
+const META_KEY: &str = "dev.refdesk/git";
+
+/// A file or folder at a revision.
+#[derive(Debug, Clone)]
+pub(super) struct TreePlace {
+    pub(super) revision: Revision,
+    pub(super) resolved: ResolvedRevision,
+    pub(super) path: RepoPath,
+    pub(super) entry: FoundEntry,
+}
+
+impl TreePlace {
+    /// The place of an entry of this folder.
+    pub(super) fn child(&self, name: &[u8], entry: FoundEntry) -> Self {
+        Self { path: self.path.join(name), entry, ..self.clone() }
+    }
+
+    pub(super) fn uri(&self) -> Result<Uri> {
+        Location::tree_uri(&self.revision, &self.path)
+    }
+
+    pub(super) fn is_folder(&self) -> bool {
+        self.entry.kind == EntryKind::Tree
+    }
+
+    /// The path whose name decides how the file is masked.
+    pub(super) fn masked_path(&self) -> &[u8] {
+        match self.path.is_root() {
+            // A file named by its revision alone, such as `HEAD:src/main.rs`.
+            true => self.revision.as_bytes().rsplit(|byte| *byte == b':').next().unwrap_or(b""),
+            false => self.path.as_bytes(),
+        }
+    }
+}
+
+impl GitSession<'_> {
+    /// Describes a file or folder, without reading it.
+    pub(super) fn describe(&self, uri: &Uri, place: &TreePlace) -> Result<Arc<Resource>> {
+        let name = place.path.name().unwrap_or(place.revision.as_bytes());
+        let mut resource = Resource::new(uri.clone(), String::from_utf8_lossy(name));
+        resource.immutable = place.resolved.is_immutable;
+        resource.watchable = Some(self.git.is_watched && !resource.immutable);
+        let is_masked = self.syntax_of(place.masked_path()).is_some();
+        resource.etag = Some(self.git.masked_etag(&place.entry.id.to_string(), is_masked));
+        match place.entry.kind {
+            EntryKind::Tree => {
+                resource.listable = Some(true);
+                resource.mime = Some(FOLDER_MIME.to_owned());
+                resource.etag = Some(place.entry.id.to_string());
+            }
+            EntryKind::Commit => {
+                resource.mime = Some("text/plain".to_owned());
+                resource.description = Some("A submodule: the commit that it is at".to_owned());
+                resource.size = Some(submodule_text(place.entry).len() as u64);
+            }
+            EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
+                let named = mime::by_name(&resource.name);
+                resource.mime = match place.entry.kind {
+                    EntryKind::Link => Some("text/plain".to_owned()),
+                    _ => named.map(str::to_owned),
+                };
+                if place.entry.kind == EntryKind::Link {
+                    resource.description = Some("A symbolic link: the path it names".to_owned());
+                }
+                if !is_masked {
+                    let header = self.repo.find_header(place.entry.id).ok();
+                    resource.size = header.map(|header| header.size());
+                }
+            }
+        }
+        self.add_origin(&mut resource, place)?;
+        Ok(Arc::new(resource))
+    }
+
+    /// Adds the last commit that touched the path.
+    fn add_origin(&self, resource: &mut Resource, place: &TreePlace) -> Result<()> {
+        let mut facts = JsonObject::new().text("object", &place.entry.id.to_string());
+        if let Some(tip) = place.resolved.commit {
+            if place.path.is_root() {
+                let text = self.commit_text(tip)?;
+                resource.description = Some(text.subject).filter(|subject| !subject.is_empty());
+                facts = facts.text("revision", &tip.to_string());
+            }
+            if let Some(last) = self.last_commit(tip, &place.path, place.entry.id)? {
+                resource.annotations.modified = last.time();
+                let text = self.commit_text(last.id)?;
+                facts = facts
+                    .text("commit", &last.id.to_string())
+                    .text("author", &text.author.name)
+                    .text("subject", &text.subject);
+            }
+        }
+        resource.extra.set(MemberPlace::Meta, META_KEY, facts.finish());
+        Ok(())
+    }
+}
+
+/// What is read of a submodule.
+pub(super) fn submodule_text(entry: FoundEntry) -> String {
+    format!("Subproject commit {}\n", entry.id)
+}

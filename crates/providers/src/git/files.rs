@@ -1,0 +1,151 @@
+//! Files and folders at a revision: finds, lists and reads them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gix::objs::tree::EntryKind;
+use resource::{
+    Content, Cursor, Error, Page, PageRequest, ReadRequest, Reading, Resource, Result, Uri,
+};
+
+use super::describe::{TreePlace, submodule_text};
+use super::error::not_found;
+use super::location::Revision;
+use super::read_cache::CachedFile;
+use super::repo_path::{RepoPath, is_hostile_name};
+use super::repository::GitSession;
+use super::tree::{FoundEntry, TreeEntry, tree_order};
+use crate::fs::mime;
+
+impl GitSession<'_> {
+    /// Finds what `path` leads to at `revision`.
+    pub(super) fn find_place(&self, revision: &Revision, path: &RepoPath) -> Result<TreePlace> {
+        let resolved = self.resolve(revision)?;
+        let entry = match resolved.is_tree {
+            true => self.find_entry(resolved.root, path)?,
+            false if path.is_root() => {
+                Some(FoundEntry { kind: EntryKind::Blob, id: resolved.root })
+            }
+            false => None,
+        };
+        let entry = entry.ok_or_else(|| not_found("the revision has no such path"))?;
+        Ok(TreePlace { revision: revision.clone(), resolved, path: path.clone(), entry })
+    }
+
+    /// Lists a page of the folder at `place`.
+    pub(super) fn list_folder(
+        &self,
+        place: &TreePlace,
+        paging: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        if !place.is_folder() {
+            return Err(Error::invalid("a file has no members; read it"));
+        }
+        let after = paging.cursor.as_ref().map(decode_cursor).transpose()?;
+        let entries = self.tree_entries(place.entry.id)?;
+        let start = match after {
+            Some((name, is_tree)) => entries.partition_point(|entry| {
+                tree_order((&entry.name, entry.kind == EntryKind::Tree), (name, is_tree)).is_le()
+            }),
+            None => 0,
+        };
+        let limit = paging.limit.max(1);
+        let (mut items, mut next) = (Vec::new(), None);
+        let mut rest = entries[start..].iter().peekable();
+        while let Some(entry) = rest.next() {
+            self.check_cancelled()?;
+            if let Some(resource) = self.list_entry(place, entry)?
+                && paging.shows(&resource)
+            {
+                items.push(resource);
+            }
+            if items.len() == limit && rest.peek().is_some() {
+                next = Some(encode_cursor(entry));
+                break;
+            }
+        }
+        let freshness = self.git.freshness_of(place.resolved.is_immutable);
+        Ok(Page { next, ..Page::from_items(items, freshness) })
+    }
+
+    /// Describes an entry of a folder; `None` if its name is hostile or its URI too long.
+    fn list_entry(&self, folder: &TreePlace, entry: &TreeEntry) -> Result<Option<Arc<Resource>>> {
+        let place = folder.child(&entry.name, FoundEntry { kind: entry.kind, id: entry.id });
+        if is_hostile_name(&entry.name) {
+            self.git.hostile_names.add(place.path.as_bytes());
+            return Ok(None);
+        }
+        let uri = place.uri()?;
+        if uri.as_str().len() > self.git.max_uri {
+            return Ok(None);
+        }
+        self.describe(&uri, &place).map(Some)
+    }
+
+    /// Reads the file or folder at `place`.
+    pub(super) fn read_place(
+        &self,
+        uri: &Uri,
+        place: &TreePlace,
+        request: &ReadRequest,
+    ) -> Result<Reading> {
+        let freshness = self.git.freshness_of(place.resolved.is_immutable);
+        let described = self.describe(uri, place)?;
+        if place.is_folder() {
+            return Ok(Reading::new(Content::Collection(described), freshness));
+        }
+        let stamp = match place.resolved.is_immutable {
+            true => None,
+            false => self.ref_stamp(&place.revision),
+        };
+        // The stamp counts only if the revision means the same after it was taken.
+        let is_stamped = place.resolved.is_immutable
+            || stamp.is_some() && self.resolve(&place.revision)? == place.resolved;
+        let file = self.load_file(described, place)?;
+        let file = CachedFile { stamp, ..file };
+        let mut parts = vec![file.part(&request.window)?];
+        let total_parts = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
+        if is_stamped {
+            self.git.read_cache.insert(file);
+        }
+        Ok(Reading { total_parts, ..Reading::new(Content::Parts(parts), freshness) })
+    }
+
+    fn load_file(&self, described: Arc<Resource>, place: &TreePlace) -> Result<CachedFile> {
+        if place.entry.kind == EntryKind::Commit {
+            let bytes = Bytes::from(submodule_text(place.entry));
+            return Ok(CachedFile { resource: described, bytes, is_text: true, stamp: None });
+        }
+        let content = self.load_blob(place.entry.id, place.masked_path())?;
+        let mut resource = described.as_ref().clone();
+        let named = mime::by_name(&resource.name);
+        let mime = match (place.entry.kind, content.is_text) {
+            (EntryKind::Link, true) => mime::PLAIN_TEXT,
+            (_, true) => mime::for_text(named),
+            (_, false) => mime::for_blob(named, &content.bytes),
+        };
+        resource.mime = Some(mime.to_owned());
+        resource.charset = content.charset;
+        if resource.size.is_none() {
+            resource.size = Some(content.bytes.len() as u64);
+        }
+        let (bytes, is_text) = (content.bytes.clone(), content.is_text);
+        Ok(CachedFile { resource: Arc::new(resource), bytes, is_text, stamp: None })
+    }
+}
+
+/// The position after `entry`: its kind and name.
+fn encode_cursor(entry: &TreeEntry) -> Cursor {
+    let kind = if entry.kind == EntryKind::Tree { b'd' } else { b'f' };
+    let mut bytes = vec![kind];
+    bytes.extend_from_slice(&entry.name);
+    Cursor(Bytes::from(bytes))
+}
+
+fn decode_cursor(cursor: &Cursor) -> Result<(&[u8], bool)> {
+    match &cursor.0[..] {
+        [b'd', name @ ..] if !name.is_empty() => Ok((name, true)),
+        [b'f', name @ ..] if !name.is_empty() => Ok((name, false)),
+        _ => Err(Error::bad_cursor()),
+    }
+}

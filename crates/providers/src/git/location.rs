@@ -1,0 +1,344 @@
+//! Locations in a repository, and their conversion from and to `git:` URIs.
+
+use resource::uri::{encode_segment, percent_decode};
+use resource::{Error, Result, Uri};
+
+use super::repo_path::RepoPath;
+
+/// URI of the root and prefix of all others.
+pub(super) const ROOT_URI: &str = "git:///";
+
+/// First segments that are no revisions.
+const RESERVED: [&str; 6] = ["log", "refs", "status", "commit", "diff", "blame"];
+
+/// Longest revision, in bytes.
+const MAX_REVISION_BYTES: usize = 1024;
+
+/// What a URI names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Location {
+    /// The repository.
+    Root,
+    /// Its references.
+    Refs,
+    /// A history.
+    Log(LogQuery),
+    /// The state of the worktree.
+    Status,
+    /// One commit.
+    Commit(Revision),
+    /// The changes between two trees.
+    Diff {
+        /// The trees.
+        range: DiffRange,
+        /// The file or folder that the changes are of.
+        path: RepoPath,
+    },
+    /// The origin of each line of a file.
+    Blame {
+        /// The revision.
+        revision: Revision,
+        /// The file.
+        path: RepoPath,
+    },
+    /// A file or folder at a revision.
+    Tree {
+        /// The revision.
+        revision: Revision,
+        /// The path in its tree.
+        path: RepoPath,
+        /// True if the URI ends in a slash, so that only a folder matches.
+        requires_folder: bool,
+    },
+}
+
+/// A revision as a client wrote it, such as `main`, `HEAD~3` or a hash.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Revision(Vec<u8>);
+
+/// Which trees a diff compares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum DiffRange {
+    /// `a..b`.
+    Between(Revision, Revision),
+    /// `a...b`: from the merge base of both.
+    SinceMergeBase(Revision, Revision),
+    /// `HEAD` and the worktree.
+    Worktree,
+}
+
+/// Which commits a log shows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct LogQuery {
+    pub(super) revision: Revision,
+    pub(super) path: RepoPath,
+    /// Part of the author's name or address, in any case.
+    pub(super) author: Option<String>,
+    /// The earliest and the latest committer date, as written.
+    pub(super) since: Option<String>,
+    pub(super) until: Option<String>,
+    /// Part of the message, in any case.
+    pub(super) grep: Option<String>,
+    /// Whether the history goes on under earlier names of the file.
+    pub(super) follow: bool,
+}
+
+impl Revision {
+    /// The revision `bytes`; `None` if no revision is written so.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+        let fits = !bytes.is_empty() && bytes.len() <= MAX_REVISION_BYTES;
+        (fits && !bytes.iter().any(|byte| *byte < b' ' || *byte == 0x7f))
+            .then(|| Self(bytes.to_vec()))
+    }
+
+    /// The checked-out commit.
+    pub(super) fn head() -> Self {
+        Self(b"HEAD".to_vec())
+    }
+
+    pub(super) fn from_hash(hash: gix::ObjectId) -> Self {
+        Self(hash.to_string().into_bytes())
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The object that a full hash names.
+    pub(super) fn full_hash(&self) -> Option<gix::ObjectId> {
+        gix::ObjectId::from_hex(&self.0).ok()
+    }
+
+    /// The segment of URIs that names the revision, however the first segment is read.
+    fn push_segment(&self, into: &mut String) {
+        encode_segment(&self.0, into);
+    }
+
+    /// Whether the first segment of a URI would not be read as this revision.
+    pub(super) fn is_reserved(&self) -> bool {
+        RESERVED.iter().any(|name| name.as_bytes() == self.0)
+    }
+}
+
+impl LogQuery {
+    /// Everything that `revision` has of `path`.
+    pub(super) fn new(revision: Revision, path: RepoPath) -> Self {
+        let (author, since, until, grep, follow) = (None, None, None, None, false);
+        Self { revision, path, author, since, until, grep, follow }
+    }
+
+    /// Takes the conditions from the query of a URI.
+    fn read_conditions(&mut self, query: &str) -> Result<()> {
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let value = String::from_utf8_lossy(&percent_decode(value)).into_owned();
+            let slot = match name {
+                "author" => &mut self.author,
+                "since" => &mut self.since,
+                "until" => &mut self.until,
+                "grep" => &mut self.grep,
+                "follow" => {
+                    self.follow = match value.as_str() {
+                        "true" => true,
+                        "false" | "" => false,
+                        _ => return Err(Error::invalid("follow must be true or false")),
+                    };
+                    continue;
+                }
+                _ => {
+                    let known = "author, since, until, grep, follow";
+                    return Err(Error::invalid(format!("a log has the conditions {known}")));
+                }
+            };
+            *slot = Some(value).filter(|value| !value.is_empty());
+        }
+        Ok(())
+    }
+}
+
+impl Location {
+    /// Parses a local URI.
+    pub(super) fn parse(uri: &Uri) -> Result<Self> {
+        let missing = || Error::not_found(uri);
+        let rest = uri.as_str().strip_prefix(ROOT_URI).ok_or_else(missing)?;
+        if rest.contains('#') {
+            return Err(missing());
+        }
+        let (rest, query) = match rest.split_once('?') {
+            Some((rest, query)) => (rest, Some(query)),
+            None => (rest, None),
+        };
+        let mut location = Self::parse_path(rest).ok_or_else(missing)?;
+        match (&mut location, query) {
+            (_, None) => {}
+            (Self::Log(log), Some(query)) => {
+                log.read_conditions(query).map_err(|error| error.about(uri))?;
+            }
+            _ => return Err(missing()),
+        }
+        Ok(location)
+    }
+
+    fn parse_path(rest: &str) -> Option<Self> {
+        if rest.is_empty() {
+            return Some(Self::Root);
+        }
+        let (first, after) = rest.split_once('/').unwrap_or((rest, ""));
+        let has_more = !after.is_empty();
+        match first {
+            "refs" => (!has_more).then_some(Self::Refs),
+            "status" => (!has_more).then_some(Self::Status),
+            "log" => {
+                let (revision, path) = match has_more {
+                    true => split_revision(after)?,
+                    false => (Revision::head(), RepoPath::default()),
+                };
+                Some(Self::Log(LogQuery::new(revision, path)))
+            }
+            "commit" => {
+                let (revision, path) = split_revision(after)?;
+                path.is_root().then_some(Self::Commit(revision))
+            }
+            "blame" => {
+                let (revision, path) = split_revision(after)?;
+                (!path.is_root()).then_some(Self::Blame { revision, path })
+            }
+            "diff" => {
+                let (range, path) = split_first(after)?;
+                Some(Self::Diff { range: DiffRange::parse(&range)?, path })
+            }
+            _ => {
+                let (revision, path) = split_revision(rest)?;
+                let requires_folder = rest.ends_with('/');
+                Some(Self::Tree { revision, path, requires_folder })
+            }
+        }
+    }
+
+    /// The URI of a path at a revision.
+    pub(super) fn tree_uri(revision: &Revision, path: &RepoPath) -> Result<Uri> {
+        let revision = match revision.is_reserved() {
+            true => Revision([b"refs/heads/", &revision.0[..]].concat()),
+            false => revision.clone(),
+        };
+        build_uri("", Some(&revision), path)
+    }
+
+    /// The URI of a commit.
+    pub(super) fn commit_uri(hash: gix::ObjectId) -> Result<Uri> {
+        build_uri("commit/", Some(&Revision::from_hash(hash)), &RepoPath::default())
+    }
+}
+
+impl DiffRange {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let split = |dots: &str| {
+            let at = text.windows(dots.len()).position(|part| part == dots.as_bytes())?;
+            let end = |part: &[u8]| match part {
+                [] => Some(Revision::head()),
+                part => Revision::parse(part),
+            };
+            Some((end(&text[..at])?, end(&text[at + dots.len()..])?))
+        };
+        if text == b"worktree" {
+            return Some(Self::Worktree);
+        }
+        if let Some((from, to)) = split("...") {
+            return Some(Self::SinceMergeBase(from, to));
+        }
+        split("..").map(|(from, to)| Self::Between(from, to))
+    }
+}
+
+/// Parses `<revision>[/<path>]`.
+fn split_revision(text: &str) -> Option<(Revision, RepoPath)> {
+    let (first, path) = split_first(text)?;
+    Some((Revision::parse(&first)?, path))
+}
+
+/// Parses `<segment>[/<path>]`.
+fn split_first(text: &str) -> Option<(Vec<u8>, RepoPath)> {
+    let (first, rest) = text.split_once('/').unwrap_or((text, ""));
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    let mut path = RepoPath::default();
+    if !rest.is_empty() {
+        for segment in rest.split('/') {
+            let name = percent_decode(segment);
+            if name.contains(&b'/') {
+                return None;
+            }
+            path = RepoPath::parse(path.join(&name).as_bytes())?;
+        }
+    }
+    Some((percent_decode(first).into_owned(), path))
+}
+
+fn build_uri(prefix: &str, revision: Option<&Revision>, path: &RepoPath) -> Result<Uri> {
+    let mut text = format!("{ROOT_URI}{prefix}");
+    if let Some(revision) = revision {
+        revision.push_segment(&mut text);
+    }
+    for name in path.names() {
+        text.push('/');
+        encode_segment(name, &mut text);
+    }
+    Uri::parse(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use resource::Uri;
+
+    use super::{DiffRange, Location, LogQuery, RepoPath, Revision};
+
+    fn parse(text: &str) -> Option<Location> {
+        Location::parse(&Uri::parse(text).unwrap()).ok()
+    }
+
+    fn revision(text: &str) -> Revision {
+        Revision::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_branch_named_like_a_collection_has_a_uri() {
+        let uri = Location::tree_uri(&revision("log"), &RepoPath::default()).unwrap();
+        assert_eq!(uri.as_str(), "git:///refs%2Fheads%2Flog");
+        let found = parse(uri.as_str());
+        let expected = revision("refs/heads/log");
+        assert!(matches!(found, Some(Location::Tree { revision, .. }) if revision == expected));
+    }
+
+    #[test]
+    fn names_of_any_bytes_come_back() {
+        let path = RepoPath::parse(b"a b/\xff%.txt").unwrap();
+        let uri = Location::tree_uri(&revision("feature/x"), &path).unwrap();
+        assert_eq!(uri.as_str(), "git:///feature%2Fx/a%20b/%FF%25.txt");
+        let tree = Location::Tree { revision: revision("feature/x"), path, requires_folder: false };
+        assert_eq!(parse(uri.as_str()), Some(tree));
+    }
+
+    #[test]
+    fn ranges_and_conditions_are_read() {
+        let range = |text: &str| match parse(text) {
+            Some(Location::Diff { range, .. }) => Some(range),
+            _ => None,
+        };
+        let (a, b) = (revision("a"), revision("b"));
+        assert_eq!(range("git:///diff/a..b/x"), Some(DiffRange::Between(a.clone(), b.clone())));
+        assert_eq!(range("git:///diff/a...b"), Some(DiffRange::SinceMergeBase(a.clone(), b)));
+        assert_eq!(range("git:///diff/a.."), Some(DiffRange::Between(a, Revision::head())));
+        assert_eq!(range("git:///diff/worktree"), Some(DiffRange::Worktree));
+        assert_eq!(range("git:///diff/a"), None);
+        let log = LogQuery {
+            grep: Some("a b".to_owned()),
+            follow: true,
+            ..LogQuery::new(revision("main"), RepoPath::parse(b"x").unwrap())
+        };
+        assert_eq!(parse("git:///log/main/x?grep=a%20b&follow=true"), Some(Location::Log(log)));
+        for bad in
+            ["git:///log?x=1", "git:///status?x", "git:///HEAD/..", "git:////a", "git:///a#b"]
+        {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! An open repository: its sessions on blocking threads, and its caches.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gix::{ObjectId, ThreadSafeRepository};
+use machinery::{Cache, CacheBounds};
+use parking_lot::Mutex;
+use redaction::{Redaction, RedactionScope, Redactor, Syntax};
+use resource::{CacheScope, Error, Freshness, Result, Uri};
+use tokio::sync::Semaphore;
+
+use super::blob::BlobContent;
+use super::error::cancelled;
+use super::hostile::HostileNames;
+use super::open::{RepositoryFault, open_repository};
+use super::options::Options;
+use super::read_cache::ReadCache;
+use super::recent::RecentChanges;
+
+/// How many requests work on the repository at a time.
+const MAX_SESSIONS: usize = 4;
+
+/// Bytes of decoded objects that each session keeps, for trees and commits.
+const OBJECT_CACHE_BYTES: usize = 16 << 20;
+
+/// Bytes of blobs and documents kept for the next window, and the largest one.
+const CONTENT_CACHE: CacheBounds =
+    CacheBounds { entries: usize::MAX, weight: 16 << 20, heaviest: 64 << 20 };
+
+/// How many tips the history of their paths is kept of.
+const MAX_TIPS: usize = 8;
+
+/// How long clients may cache what never changes.
+const IMMUTABLE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// One repository and what is known of it.
+pub(super) struct GitRepository {
+    shared: ThreadSafeRepository,
+    idle: Mutex<Vec<gix::Repository>>,
+    permits: Arc<Semaphore>,
+    pub(super) redaction: Redaction,
+    pub(super) freshness: Freshness,
+    pub(super) max_uri: usize,
+    pub(super) is_watched: bool,
+    pub(super) hostile_names: HostileNames,
+    pub(super) read_cache: ReadCache,
+    pub(super) blobs: Cache<(ObjectId, Option<Syntax>), Arc<BlobContent>>,
+    pub(super) documents: Cache<(Uri, String), bytes::Bytes>,
+    pub(super) recent: Cache<ObjectId, Arc<Mutex<RecentChanges>>>,
+    pub(super) logs: super::log::LogCache,
+}
+
+/// Access to the repository on one blocking thread.
+pub(super) struct GitSession<'a> {
+    pub(super) git: &'a GitRepository,
+    pub(super) repo: &'a gix::Repository,
+    cancelled: &'a Arc<AtomicBool>,
+    shallow: OnceCell<Option<gix::shallow::Commits>>,
+}
+
+/// Cancels the work of a request that is dropped.
+struct CancelFlag(Arc<AtomicBool>);
+
+impl Drop for CancelFlag {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl GitRepository {
+    pub(super) fn open(options: &Options) -> Result<Self, RepositoryFault> {
+        Ok(Self {
+            shared: open_repository(&options.path)?,
+            idle: Mutex::default(),
+            permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
+            redaction: options.redaction.clone(),
+            freshness: Freshness { ttl: options.ttl, scope: CacheScope::Private },
+            max_uri: options.max_uri,
+            is_watched: options.watch != super::options::WatchMode::Off,
+            hostile_names: HostileNames::default(),
+            read_cache: ReadCache::default(),
+            blobs: Cache::new(CONTENT_CACHE),
+            documents: Cache::new(CONTENT_CACHE),
+            recent: Cache::new(CacheBounds::entries(MAX_TIPS)),
+            logs: super::log::LogCache::default(),
+        })
+    }
+
+    pub(super) fn shared(&self) -> &ThreadSafeRepository {
+        &self.shared
+    }
+
+    /// How long a result may be cached.
+    pub(super) fn freshness_of(&self, is_immutable: bool) -> Freshness {
+        match is_immutable {
+            true => Freshness { ttl: IMMUTABLE_TTL, ..self.freshness },
+            false => self.freshness,
+        }
+    }
+
+    /// Adds to an etag what the content depends on besides objects: how it is masked.
+    pub(super) fn masked_etag(&self, etag: &str, is_masked: bool) -> String {
+        match is_masked {
+            true => format!("{etag}-r{}", Redactor::VERSION),
+            false => etag.to_owned(),
+        }
+    }
+
+    /// Masks a text that is no file, such as a message.
+    pub(super) fn mask_text(&self, text: &str) -> String {
+        match self.redaction.scope() {
+            RedactionScope::Off => text.to_owned(),
+            RedactionScope::SensitiveFiles | RedactionScope::Everything => {
+                self.redaction.redactor().mask(text, Syntax::Text).into_owned()
+            }
+        }
+    }
+
+    /// Runs `job` on a blocking thread once a permit is free. Dropping the future cancels it.
+    pub(super) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        job: impl FnOnce(&GitSession<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let permit = permit.map_err(|_| Error::internal("no permits for git work"))?;
+        let (git, flag) = (Arc::clone(self), CancelFlag(Arc::default()));
+        let is_cancelled = Arc::clone(&flag.0);
+        let work = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            git.run_here(&is_cancelled, job)
+        });
+        let done = work.await;
+        drop(flag);
+        done.map_err(|error| Error::internal("work on the repository failed").caused_by(error))?
+    }
+
+    /// Runs `job` on this thread. Blocks.
+    pub(super) fn run_here<T>(
+        &self,
+        cancelled: &Arc<AtomicBool>,
+        job: impl FnOnce(&GitSession<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let idle = self.idle.lock().pop();
+        let repo = idle.unwrap_or_else(|| {
+            let mut repo = self.shared.to_thread_local();
+            repo.object_cache_size(OBJECT_CACHE_BYTES);
+            repo
+        });
+        let done = job(&GitSession { git: self, repo: &repo, cancelled, shallow: OnceCell::new() });
+        let mut idle = self.idle.lock();
+        if idle.len() < MAX_SESSIONS {
+            idle.push(repo);
+        }
+        done
+    }
+}
+
+impl GitSession<'_> {
+    /// An error if the request was dropped.
+    pub(super) fn check_cancelled(&self) -> Result<()> {
+        match self.cancelled.load(Ordering::Relaxed) {
+            true => Err(cancelled()),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a shallow clone ends at the commit `id`.
+    pub(super) fn is_shallow_boundary(&self, id: ObjectId) -> bool {
+        // One look at the list for a session: each look costs a system call.
+        let shallow = self.shallow.get_or_init(|| self.repo.shallow_commits().ok().flatten());
+        shallow.as_ref().is_some_and(|commits| commits.contains(&id))
+    }
+
+    /// The flag that cancels the work.
+    pub(super) fn cancel_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(self.cancelled)
+    }
+}

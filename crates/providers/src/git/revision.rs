@@ -1,0 +1,80 @@
+//! Resolves revisions to objects.
+
+use gix::ObjectId;
+use gix::objs::Kind;
+use resource::{Error, Result};
+
+use super::error::{not_found, unreadable};
+use super::location::Revision;
+use super::repository::GitSession;
+
+/// How many tags may point at tags.
+const MAX_TAGS: usize = 32;
+
+/// What a revision names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ResolvedRevision {
+    /// The commit, unless the revision names a tree or a file.
+    pub(super) commit: Option<ObjectId>,
+    /// The tree or file.
+    pub(super) root: ObjectId,
+    pub(super) is_tree: bool,
+    /// Whether the revision never names anything else.
+    pub(super) is_immutable: bool,
+}
+
+impl GitSession<'_> {
+    /// Finds what `revision` names.
+    pub(super) fn resolve(&self, revision: &Revision) -> Result<ResolvedRevision> {
+        let full = revision.full_hash();
+        let id = match full {
+            Some(id) => id,
+            None => self.parse_revision(revision)?,
+        };
+        let (id, kind) = self.peel_tags(id).map_err(|error| match full {
+            // A hash that is not here is a revision that is not here.
+            Some(_) => not_found("the repository has no such revision").caused_by(error),
+            None => error,
+        })?;
+        let commit = (kind == Kind::Commit).then_some(id);
+        let root = match commit {
+            Some(id) => self.commit(id)?.tree,
+            None => id,
+        };
+        let is_tree = kind != Kind::Blob;
+        Ok(ResolvedRevision { commit, root, is_tree, is_immutable: full.is_some() })
+    }
+
+    /// The commit that `revision` names.
+    pub(super) fn resolve_commit(&self, revision: &Revision) -> Result<(ObjectId, bool)> {
+        let found = self.resolve(revision)?;
+        let commit = found.commit.ok_or_else(|| not_found("the revision is no commit"))?;
+        Ok((commit, found.is_immutable))
+    }
+
+    /// The checked-out commit; `None` before the first one.
+    pub(super) fn head_commit(&self) -> Result<Option<ObjectId>> {
+        let mut head = self.repo.head().map_err(unreadable)?;
+        Ok(head.try_peel_to_id().map_err(unreadable)?.map(gix::Id::detach))
+    }
+
+    fn parse_revision(&self, revision: &Revision) -> Result<ObjectId> {
+        let parsed = self.repo.rev_parse_single(gix::bstr::BStr::new(revision.as_bytes()));
+        let parsed = parsed
+            .map_err(|error| not_found("the repository has no such revision").caused_by(error));
+        Ok(parsed?.detach())
+    }
+
+    fn peel_tags(&self, id: ObjectId) -> Result<(ObjectId, Kind)> {
+        let mut id = id;
+        for _ in 0..MAX_TAGS {
+            let kind = self.repo.find_header(id).map_err(unreadable)?.kind();
+            if kind != Kind::Tag {
+                return Ok((id, kind));
+            }
+            let tag = self.repo.find_tag(id).map_err(unreadable)?;
+            id = tag.target_id().map_err(unreadable)?.detach();
+        }
+        Err(Error::invalid("too many tags that point at tags"))
+    }
+}

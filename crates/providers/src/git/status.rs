@@ -1,0 +1,247 @@
+//! State of the worktree and the index, as `git status` tells it.
+
+use std::collections::BTreeMap;
+
+use gix::objs::tree::EntryKind;
+use gix::status::index_worktree::Item as WorktreeItem;
+use gix::status::plumbing::index_as_worktree::{Change as WorktreeChange, Conflict, EntryStatus};
+use gix::status::tree_index::TrackRenames;
+use resource::{ReadRequest, Reading, Resource, Result, Uri};
+
+use super::document::{DocumentFormat, MARKDOWN, declare_formats};
+use super::error::{over_bound, unreadable};
+use super::json::{JsonObject, json_array};
+use super::repo_path::quoted;
+use super::repository::GitSession;
+use super::tree::FoundEntry;
+use super::tree_changes::TreeChange;
+
+/// How many changed files are told.
+const MAX_STATUS: usize = 100_000;
+
+/// The state of one file, in git's letters; a space for no change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileStatus {
+    pub(super) path: Vec<u8>,
+    pub(super) from: Option<Vec<u8>>,
+    pub(super) index: char,
+    pub(super) worktree: char,
+}
+
+/// What a status has found so far.
+#[derive(Default)]
+struct StatusParts {
+    /// Changes of the index against HEAD.
+    staged: Vec<TreeChange>,
+    /// Changes of the worktree against the index.
+    unstaged: BTreeMap<Vec<u8>, char>,
+    conflicts: BTreeMap<Vec<u8>, (char, char)>,
+    untracked: Vec<Vec<u8>>,
+}
+
+impl GitSession<'_> {
+    /// Describes the status.
+    pub(super) fn describe_status(&self, uri: &Uri) -> Result<Resource> {
+        self.require_worktree()?;
+        let mut resource = Resource::new(uri.clone(), "status");
+        resource.title = Some("Status of the worktree".to_owned());
+        resource.description =
+            Some("Changed, staged and untracked files; diff/worktree has their lines".to_owned());
+        resource.watchable = Some(self.git.is_watched);
+        declare_formats(&mut resource, MARKDOWN);
+        Ok(resource)
+    }
+
+    /// Reads the status.
+    pub(super) fn read_status(&self, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let described = self.describe_status(uri)?;
+        let files = self.status_files()?;
+        self.read_document(&described, request, |format| {
+            Ok(match format {
+                DocumentFormat::Json => json_array(files.iter().map(FileStatus::to_json)),
+                DocumentFormat::Text => self.status_text(&files),
+            })
+        })
+    }
+
+    fn status_text(&self, files: &[FileStatus]) -> String {
+        let head = self.repo.head_name().ok().flatten();
+        let head =
+            head.map_or("a detached HEAD".to_owned(), |name| format!("branch {}", name.shorten()));
+        let mut text = format!("# Status of {head}\n\n");
+        if files.is_empty() {
+            text.push_str("Nothing changed.\n");
+        }
+        for file in files {
+            let from = file.from.as_ref();
+            let from = from.map(|from| format!("{} -> ", quoted(from))).unwrap_or_default();
+            let path = quoted(&file.path);
+            text.push_str(&format!("- `{}{}` {from}{path}\n", file.index, file.worktree));
+        }
+        text
+    }
+
+    /// The files that `git status` tells: tracked ones by path, then untracked ones.
+    pub(super) fn status_files(&self) -> Result<Vec<FileStatus>> {
+        let parts = self.collect_status(true)?;
+        let mut tracked: BTreeMap<Vec<u8>, FileStatus> = BTreeMap::new();
+        let blank =
+            |path: &[u8]| FileStatus { path: path.to_vec(), from: None, index: ' ', worktree: ' ' };
+        for (change, from) in self.with_renames(parts.staged)? {
+            let file = tracked.entry(change.path.clone()).or_insert_with(|| blank(&change.path));
+            file.index = match (&from, change.old, change.new) {
+                (Some(_), _, _) => 'R',
+                (_, None, _) => 'A',
+                (_, _, None) => 'D',
+                (_, Some(old), Some(new)) if is_other_type(old.kind, new.kind) => 'T',
+                _ => 'M',
+            };
+            file.from = from.map(|(path, _)| path);
+        }
+        for (path, letter) in parts.unstaged {
+            tracked.entry(path.clone()).or_insert_with(|| blank(&path)).worktree = letter;
+        }
+        for (path, (index, worktree)) in parts.conflicts {
+            tracked.insert(path.clone(), FileStatus { index, worktree, ..blank(&path) });
+        }
+        let mut files: Vec<FileStatus> = tracked.into_values().collect();
+        let mut untracked = parts.untracked;
+        untracked.sort();
+        files.extend(untracked.iter().map(|path| FileStatus {
+            index: '?',
+            worktree: '?',
+            ..blank(path)
+        }));
+        Ok(files)
+    }
+
+    /// The paths of tracked files that differ from HEAD, in the index or in the worktree.
+    pub(super) fn changed_paths(&self) -> Result<Vec<Vec<u8>>> {
+        let parts = self.collect_status(false)?;
+        let staged = parts.staged.into_iter().map(|change| change.path);
+        let mut paths: Vec<Vec<u8>> =
+            staged.chain(parts.unstaged.into_keys()).chain(parts.conflicts.into_keys()).collect();
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    fn collect_status(&self, with_untracked: bool) -> Result<StatusParts> {
+        self.require_worktree()?;
+        let untracked = match with_untracked {
+            true => gix::status::UntrackedFiles::Collapsed,
+            false => gix::status::UntrackedFiles::None,
+        };
+        let platform = self.repo.status(gix::progress::Discard).map_err(unreadable)?;
+        let items = platform
+            .untracked_files(untracked)
+            .tree_index_track_renames(TrackRenames::Disabled)
+            .index_worktree_rewrites(None)
+            .should_interrupt_owned(self.cancel_flag())
+            .into_iter(Vec::new())
+            .map_err(unreadable)?;
+        let mut parts = StatusParts::default();
+        for (count, item) in items.enumerate() {
+            self.check_cancelled()?;
+            if count >= MAX_STATUS {
+                return Err(over_bound("over 100,000 files changed; git status tells them"));
+            }
+            match item.map_err(unreadable)? {
+                gix::status::Item::TreeIndex(change) => parts.add_staged(&change),
+                gix::status::Item::IndexWorktree(item) => parts.add_unstaged(&item),
+            }
+        }
+        Ok(parts)
+    }
+}
+
+impl StatusParts {
+    fn add_staged(&mut self, change: &gix::diff::index::Change) {
+        use gix::diff::index::ChangeRef::{Addition, Deletion, Modification, Rewrite};
+        let entry = |mode: gix::index::entry::Mode, id: &gix::oid| {
+            let kind = mode.to_tree_entry_mode().map_or(EntryKind::Blob, |mode| mode.kind());
+            Some(FoundEntry { kind, id: id.to_owned() })
+        };
+        let (path, old, new) = match change {
+            Addition { location, entry_mode, id, .. } => (location, None, entry(*entry_mode, id)),
+            Deletion { location, entry_mode, id, .. } => (location, entry(*entry_mode, id), None),
+            Modification { location, previous_entry_mode, previous_id, entry_mode, id, .. } => {
+                (location, entry(*previous_entry_mode, previous_id), entry(*entry_mode, id))
+            }
+            Rewrite { location, entry_mode, id, .. } => (location, None, entry(*entry_mode, id)),
+        };
+        self.staged.push(TreeChange { path: path.to_vec(), old, new });
+    }
+
+    fn add_unstaged(&mut self, item: &WorktreeItem) {
+        match item {
+            WorktreeItem::Modification { rela_path, status, .. } => {
+                let path = rela_path.to_vec();
+                match status {
+                    EntryStatus::Conflict { summary, .. } => {
+                        self.conflicts.insert(path, conflict_letters(*summary));
+                    }
+                    EntryStatus::Change(change) => {
+                        self.unstaged.insert(path, change_letter(change));
+                    }
+                    EntryStatus::IntentToAdd => {
+                        self.unstaged.insert(path, 'A');
+                    }
+                    EntryStatus::NeedsUpdate(_) => {}
+                }
+            }
+            WorktreeItem::DirectoryContents { entry, .. } => {
+                if entry.status == gix::dir::entry::Status::Untracked {
+                    let mut path = entry.rela_path.to_vec();
+                    let is_folder = entry.disk_kind.is_some_and(|kind| kind.is_dir());
+                    if is_folder && !path.ends_with(b"/") {
+                        path.push(b'/');
+                    }
+                    self.untracked.push(path);
+                }
+            }
+            // Renames in the worktree are not looked for, as in git.
+            WorktreeItem::Rewrite { .. } => {}
+        }
+    }
+}
+
+fn change_letter<T, U>(change: &WorktreeChange<T, U>) -> char {
+    match change {
+        WorktreeChange::Removed => 'D',
+        WorktreeChange::Type { .. } => 'T',
+        WorktreeChange::Modification { .. } | WorktreeChange::SubmoduleModification(_) => 'M',
+    }
+}
+
+fn conflict_letters(conflict: Conflict) -> (char, char) {
+    match conflict {
+        Conflict::BothDeleted => ('D', 'D'),
+        Conflict::AddedByUs => ('A', 'U'),
+        Conflict::DeletedByThem => ('U', 'D'),
+        Conflict::AddedByThem => ('U', 'A'),
+        Conflict::DeletedByUs => ('D', 'U'),
+        Conflict::BothAdded => ('A', 'A'),
+        Conflict::BothModified => ('U', 'U'),
+    }
+}
+
+fn is_other_type(old: EntryKind, new: EntryKind) -> bool {
+    let class = |kind| match kind {
+        EntryKind::BlobExecutable => EntryKind::Blob,
+        kind => kind,
+    };
+    class(old) != class(new)
+}
+
+impl FileStatus {
+    fn to_json(&self) -> String {
+        let from = self.from.as_ref().map(|from| String::from_utf8_lossy(from));
+        JsonObject::new()
+            .text("path", &String::from_utf8_lossy(&self.path))
+            .optional_text("from", from.as_deref())
+            .text("index", &self.index.to_string())
+            .text("worktree", &self.worktree.to_string())
+            .finish()
+    }
+}

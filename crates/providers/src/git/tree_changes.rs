@@ -1,0 +1,138 @@
+//! Differences of two trees: which entries were added, removed or changed.
+
+use std::cmp::Ordering;
+
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+use resource::Result;
+
+use super::error::over_bound;
+use super::repo_path::{RepoPath, join_bytes};
+use super::repository::GitSession;
+use super::tree::{FoundEntry, TreeEntry, tree_order};
+
+/// How many entries may differ.
+const MAX_CHANGES: usize = 50_000;
+
+/// How deep trees may be nested.
+const MAX_DEPTH: usize = 2_048;
+
+/// An entry that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TreeChange {
+    pub(super) path: Vec<u8>,
+    pub(super) old: Option<FoundEntry>,
+    pub(super) new: Option<FoundEntry>,
+}
+
+/// Whether changed folders are told too, besides what changed in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FolderChanges {
+    Omitted,
+    Told,
+}
+
+/// Two folders still to be compared.
+struct FolderPair {
+    path: Vec<u8>,
+    depth: usize,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+}
+
+impl GitSession<'_> {
+    /// Compares the trees `old` and `new`, or what they have at `scope`, in git's order.
+    pub(super) fn tree_changes(
+        &self,
+        old: Option<ObjectId>,
+        new: Option<ObjectId>,
+        scope: &RepoPath,
+        folders: FolderChanges,
+    ) -> Result<Vec<TreeChange>> {
+        let at_scope = |root: Option<ObjectId>| match root {
+            Some(root) => self.find_entry(root, scope),
+            None => Ok(None),
+        };
+        let (old, new) = (at_scope(old)?, at_scope(new)?);
+        let mut comparison = Comparison { session: self, folders, changes: Vec::new() };
+        comparison.compare(scope.as_bytes().to_vec(), 0, old, new)?;
+        Ok(comparison.changes)
+    }
+}
+
+struct Comparison<'a> {
+    session: &'a GitSession<'a>,
+    folders: FolderChanges,
+    changes: Vec<TreeChange>,
+}
+
+impl Comparison<'_> {
+    fn compare(
+        &mut self,
+        path: Vec<u8>,
+        depth: usize,
+        old: Option<FoundEntry>,
+        new: Option<FoundEntry>,
+    ) -> Result<()> {
+        if old == new {
+            return Ok(());
+        }
+        let is_tree = |entry: &FoundEntry| entry.kind == EntryKind::Tree;
+        let trees = (old.filter(is_tree), new.filter(is_tree));
+        let files = (old.filter(|one| !is_tree(one)), new.filter(|one| !is_tree(one)));
+        if files.0.is_some() || files.1.is_some() {
+            self.add(TreeChange { path: path.clone(), old: files.0, new: files.1 })?;
+        }
+        if trees.0.is_none() && trees.1.is_none() {
+            return Ok(());
+        }
+        if self.folders == FolderChanges::Told && !path.is_empty() {
+            self.add(TreeChange { path: path.clone(), old: trees.0, new: trees.1 })?;
+        }
+        let (old, new) = (trees.0.map(|tree| tree.id), trees.1.map(|tree| tree.id));
+        self.compare_folders(&FolderPair { path, depth: depth + 1, old, new })
+    }
+
+    fn compare_folders(&mut self, pair: &FolderPair) -> Result<()> {
+        self.session.check_cancelled()?;
+        if pair.depth > MAX_DEPTH {
+            return Err(over_bound("the folders of this revision are nested too deeply"));
+        }
+        let entries = |id: Option<ObjectId>| match id {
+            Some(id) => self.session.tree_entries(id),
+            None => Ok(Vec::new()),
+        };
+        let (old, new) = (entries(pair.old)?, entries(pair.new)?);
+        let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+        loop {
+            let order = match (old.peek(), new.peek()) {
+                (None, None) => return Ok(()),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => tree_order(key(a), key(b)),
+            };
+            let a = if order.is_le() { old.next() } else { None };
+            let b = if order.is_ge() { new.next() } else { None };
+            let Some(name) = a.or(b).map(|entry| &entry.name) else { return Ok(()) };
+            let path = join_bytes(&pair.path, name);
+            self.compare(path, pair.depth, a.map(found), b.map(found))?;
+        }
+    }
+
+    fn add(&mut self, change: TreeChange) -> Result<()> {
+        if self.changes.len() >= MAX_CHANGES {
+            let message = "over 50,000 files differ; ask for the changes of a folder by its path";
+            return Err(over_bound(message));
+        }
+        self.changes.push(change);
+        Ok(())
+    }
+}
+
+fn key(entry: &TreeEntry) -> (&[u8], bool) {
+    (&entry.name, entry.kind == EntryKind::Tree)
+}
+
+fn found(entry: &TreeEntry) -> FoundEntry {
+    FoundEntry { kind: entry.kind, id: entry.id }
+}
