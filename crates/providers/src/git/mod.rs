@@ -31,17 +31,19 @@ mod revision;
 mod root;
 mod similarity;
 mod status;
+mod templates;
 mod tree;
 mod tree_changes;
 mod unified;
+mod watch;
 mod worktree;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Content, Context, Error, Facets, Page, PageRequest, Provider, ReadRequest, Reading, Resource,
-    Result, Template, Uri,
+    Complete, Completion, CompletionRequest, Content, Context, Cursor, Error, Facets, Page,
+    PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
 };
 
 use self::location::Location;
@@ -97,10 +99,19 @@ impl Provider for Git {
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
-        match paging.cursor {
-            Some(_) => Err(Error::bad_cursor()),
-            None => Ok(Page::empty()),
-        }
+        let all = templates::all_templates()?;
+        let start = match &paging.cursor {
+            None => 0,
+            Some(cursor) => {
+                let at = all.iter().position(|template| template.name.as_bytes() == cursor.0);
+                at.ok_or_else(Error::bad_cursor)? + 1
+            }
+        };
+        let end = start.saturating_add(paging.limit.max(1)).min(all.len());
+        let last = || Cursor(all[end - 1].name.clone().into());
+        let next = (end < all.len()).then(last);
+        let items = all[start..end].iter().cloned().map(Arc::new).collect();
+        Ok(Page { next, ..Page::from_items(items, self.repository.freshness) })
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
@@ -124,7 +135,16 @@ impl Provider for Git {
     }
 
     fn facets(&self) -> Facets<'_> {
-        Facets::default()
+        let watch = self.repository.is_watched.then_some(self as _);
+        Facets { watch, complete: Some(self), health: Some(self), ..Facets::default() }
+    }
+}
+
+#[async_trait]
+impl Complete for Git {
+    async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
+        let request = templates::GitCompletion::new(request)?;
+        self.run(None, move |session| session.complete(&request)).await
     }
 }
 

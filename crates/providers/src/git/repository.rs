@@ -1,6 +1,7 @@
 //! An open repository: its sessions on blocking threads, and its caches.
 
 use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,9 +17,11 @@ use super::blob::BlobContent;
 use super::error::cancelled;
 use super::hostile::HostileNames;
 use super::open::{RepositoryFault, open_repository};
-use super::options::Options;
+use super::options::{Options, WatchMode};
 use super::read_cache::ReadCache;
 use super::recent::RecentChanges;
+use super::watch::GitWatchState;
+use crate::file_watch::{DEFAULT_MAX_WATCHES, RescanLoop};
 
 /// How many requests work on the repository at a time.
 const MAX_SESSIONS: usize = 4;
@@ -45,6 +48,8 @@ pub(super) struct GitRepository {
     pub(super) freshness: Freshness,
     pub(super) max_uri: usize,
     pub(super) is_watched: bool,
+    pub(super) uses_inotify: bool,
+    pub(super) rescan_loop: RescanLoop<GitWatchState>,
     pub(super) hostile_names: HostileNames,
     pub(super) read_cache: ReadCache,
     pub(super) blobs: Cache<(ObjectId, Option<Syntax>), Arc<BlobContent>>,
@@ -79,7 +84,9 @@ impl GitRepository {
             redaction: options.redaction.clone(),
             freshness: Freshness { ttl: options.ttl, scope: CacheScope::Private },
             max_uri: options.max_uri,
-            is_watched: options.watch != super::options::WatchMode::Off,
+            is_watched: options.watch != WatchMode::Off,
+            uses_inotify: options.watch == WatchMode::Auto,
+            rescan_loop: RescanLoop::new(options.poll, DEFAULT_MAX_WATCHES),
             hostile_names: HostileNames::default(),
             read_cache: ReadCache::default(),
             blobs: Cache::new(CONTENT_CACHE),
@@ -89,8 +96,11 @@ impl GitRepository {
         })
     }
 
-    pub(super) fn shared(&self) -> &ThreadSafeRepository {
-        &self.shared
+    /// The folder of the repository's HEAD and index, and that of its references.
+    pub(super) fn folders(&self) -> (PathBuf, PathBuf) {
+        let refs = &self.shared.refs;
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        (absolute(refs.git_dir()), absolute(refs.common_dir_resolved()))
     }
 
     /// How long a result may be cached.

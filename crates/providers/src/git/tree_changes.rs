@@ -14,8 +14,8 @@ use super::tree::{FoundEntry, TreeEntry, tree_order};
 /// How many entries may differ.
 const MAX_CHANGES: usize = 50_000;
 
-/// How deep trees may be nested.
-const MAX_DEPTH: usize = 2_048;
+/// How deep trees may be nested: each level takes a part of the thread's stack.
+const MAX_DEPTH: usize = 256;
 
 /// An entry that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,10 @@ use crate::git::tree_changes::{FolderChanges, TreeChange};
 
 /// The longest file, in bytes, and the most commits that a blame looks at.
 const MAX_BLAMED_BYTES: usize = 4 << 20;
-const MAX_BLAMED_COMMITS: usize = 200_000;
+const MAX_BLAMED_COMMITS: usize = 100_000;
+
+/// How often a blame may come back to a commit, as dates out of order make it.
+const MAX_VISITS: usize = 64;
 
 /// A file at a commit that lines may come from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -96,12 +99,13 @@ impl BlameWalk<'_> {
     }
 
     fn run(&mut self) -> Result<()> {
-        let mut visited = 0;
+        let mut visits: HashMap<ObjectId, usize> = HashMap::new();
         while let Some((_, _, commit)) = self.queue.pop() {
             self.session.check_cancelled()?;
-            visited += 1;
-            if visited > MAX_BLAMED_COMMITS {
-                return Err(over_bound("the history of the file is too long to be blamed"));
+            let again = visits.entry(commit).or_default();
+            *again += 1;
+            if *again > MAX_VISITS || visits.len() > MAX_BLAMED_COMMITS {
+                return Err(over_bound("the history of the file is too long, or a loop"));
             }
             let files = self.suspects.remove(&commit).unwrap_or_default();
             let node = self.session.commit(commit)?;

@@ -42,7 +42,7 @@ impl Default for LogCache {
 
 impl GitSession<'_> {
     /// The commit that a log begins with; `None` before the first commit.
-    fn log_tip(&self, revision: &Revision) -> Result<Option<(ObjectId, bool)>> {
+    pub(super) fn log_tip(&self, revision: &Revision) -> Result<Option<(ObjectId, bool)>> {
         if *revision == Revision::head() {
             return Ok(self.head_commit()?.map(|tip| (tip, false)));
         }
@@ -134,6 +134,20 @@ impl GitSession<'_> {
         Err(Error::bad_cursor())
     }
 
+    /// The first commits of a log, at most this many.
+    pub(super) fn log_commits(&self, query: &LogQuery, most: usize) -> Result<Vec<ObjectId>> {
+        let mut commits = Vec::new();
+        if let Some((tip, _)) = self.log_tip(&query.revision)? {
+            let mut walk = LogWalk::new(self, query, tip)?;
+            while commits.len() < most
+                && let Some(id) = walk.next(self)?
+            {
+                commits.push(id);
+            }
+        }
+        Ok(commits)
+    }
+
     /// Reads the first commits of a log.
     pub(super) fn read_log(
         &self,
@@ -143,15 +157,11 @@ impl GitSession<'_> {
     ) -> Result<Reading> {
         let described = self.describe_log(uri, query)?;
         let mut commits = Vec::new();
-        let mut has_more = false;
-        if let Some((tip, _)) = self.log_tip(&query.revision)? {
-            let mut walk = LogWalk::new(self, query, tip)?;
-            while commits.len() < READ_COMMITS
-                && let Some(id) = walk.next(self)?
-            {
-                commits.push((self.commit(id)?, self.commit_text(id)?));
-            }
-            has_more = walk.peek(self)?.is_some();
+        let mut found = self.log_commits(query, READ_COMMITS + 1)?;
+        let has_more = found.len() > READ_COMMITS;
+        found.truncate(READ_COMMITS);
+        for id in found {
+            commits.push((self.commit(id)?, self.commit_text(id)?));
         }
         let title = described.title.clone().unwrap_or_default();
         self.read_document(&described, request, |format| {

@@ -1,8 +1,13 @@
 //! Tests of the git provider, with git itself as the oracle.
 
+mod completing;
 mod contract;
 mod history;
+mod hostile;
 mod made_history;
+mod revisions;
+mod status;
+mod watching;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

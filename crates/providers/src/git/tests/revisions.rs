@@ -1,0 +1,166 @@
+//! Revisions of every form, and what is told of files without reading them.
+
+use resource::{ErrorKind, MemberPlace, Provider, ReadRequest, Window};
+
+use super::{TestRepo, ctx, names, read_error, read_json, read_text, uri};
+use crate::git::{Git, Options};
+
+fn tagged() -> (TestRepo, String, String) {
+    let repo = TestRepo::new();
+    repo.write("src/a.txt", "one\n");
+    let first = repo.commit("the first text");
+    repo.write("src/a.txt", "two\n");
+    let second = repo.commit("the second text");
+    repo.git(&["tag", "-a", "v1.2", "-m", "a tag", &first]);
+    repo.git(&["branch", "feature/x", &first]);
+    repo.git(&["branch", "log", &first]);
+    (repo, first, second)
+}
+
+#[tokio::test]
+async fn any_revision_that_git_parses_is_read() {
+    let (repo, first, second) = tagged();
+    let git = repo.serve();
+    for (revision, text) in [
+        ("HEAD", "two\n"),
+        ("%40", "two\n"),
+        ("main", "two\n"),
+        ("HEAD~1", "one\n"),
+        ("HEAD%5E", "one\n"),
+        ("v1.2", "one\n"),
+        ("feature%2Fx", "one\n"),
+        ("refs%2Fheads%2Flog", "one\n"),
+        (&first[..8], "one\n"),
+        (&second, "two\n"),
+        ("main%40%7B1%7D", "one\n"),
+        ("%3A%2Fthe%20first", "one\n"),
+        ("v1.2%5E%7Bcommit%7D", "one\n"),
+    ] {
+        assert_eq!(
+            read_text(&git, &format!("git:///{revision}/src/a.txt")).await,
+            text,
+            "{revision}"
+        );
+    }
+    assert_eq!(read_text(&git, "git:///HEAD%3Asrc%2Fa.txt").await, "two\n");
+    for missing in ["none", "HEAD~9", "..", "-", "%00", "main%40%7B99%7D", &"0".repeat(40)] {
+        let kind = read_error(&git, &format!("git:///{missing}/src/a.txt")).await;
+        assert_eq!(kind, ErrorKind::NotFound, "{missing}");
+    }
+    let listed = names(&git, "git:///refs").await;
+    assert_eq!(listed, ["HEAD", "feature/x", "refs/heads/log", "main", "v1.2"]);
+    assert_eq!(names(&git, "git:///log/main").await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_full_hash_never_changes_and_metadata_names_the_last_commit() {
+    let (repo, first, second) = tagged();
+    let git = repo.serve();
+    let pinned = git.stat(&ctx(), &uri(&format!("git:///{second}/src/a.txt"))).await.unwrap();
+    let blob = repo.git_text(&["rev-parse", "HEAD:src/a.txt"]);
+    assert_eq!(pinned.etag.as_deref(), Some(blob.as_str()));
+    assert!(pinned.immutable && pinned.watchable == Some(false));
+    assert_eq!(pinned.size, Some(4));
+    let facts = pinned.extra.get(MemberPlace::Meta, "dev.refdesk/git").unwrap();
+    assert!(facts.contains(&second) && facts.contains("\"author\":\"Ada\""), "{facts}");
+    let old = git.stat(&ctx(), &uri(&format!("git:///{first}/src"))).await.unwrap();
+    assert!(old.extra.get(MemberPlace::Meta, "dev.refdesk/git").unwrap().contains(&first));
+    let date: u64 = repo.git_text(&["log", "-1", "--format=%ct", &first]).parse().unwrap();
+    let modified = old.annotations.modified.unwrap();
+    let since = modified.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(since.as_secs(), date);
+    let whole = ReadRequest::whole(100);
+    let pinned = uri(&format!("git:///{second}/src/a.txt"));
+    let ttl = git.read(&ctx(), &pinned, &whole).await.unwrap().freshness.ttl;
+    let moving = git.read(&ctx(), &uri("git:///main/src/a.txt"), &whole).await.unwrap();
+    assert!(ttl.as_secs() >= 3600 && moving.freshness.ttl.is_zero());
+    assert!(!moving_is_immutable(&git).await);
+}
+
+async fn moving_is_immutable(git: &Git) -> bool {
+    git.stat(&ctx(), &uri("git:///main/src/a.txt")).await.unwrap().immutable
+}
+
+#[tokio::test]
+async fn reads_again_see_a_moved_branch() {
+    let (repo, ..) = tagged();
+    let git = repo.serve();
+    for turn in 0..20 {
+        repo.write("src/a.txt", format!("turn {turn}\n"));
+        repo.commit("turn");
+        for _ in 0..3 {
+            assert_eq!(read_text(&git, "git:///HEAD/src/a.txt").await, format!("turn {turn}\n"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn windows_of_a_file_are_pinned_to_its_object() {
+    let (repo, ..) = tagged();
+    let git = repo.serve();
+    let place = uri("git:///main/src/a.txt");
+    let etag = git.stat(&ctx(), &place).await.unwrap().etag.clone();
+    let part = ReadRequest::from(Window::Part { offset: 0, length: 2, etag });
+    git.read(&ctx(), &place, &part).await.unwrap();
+    repo.write("src/a.txt", "three\n");
+    repo.commit("third");
+    let error = git.read(&ctx(), &place, &part).await.err().unwrap();
+    assert_eq!(error.kind, ErrorKind::Changed);
+}
+
+#[tokio::test]
+async fn submodules_links_and_charsets_are_shown_as_what_they_are() {
+    let repo = TestRepo::new();
+    repo.write("sjis.txt", b"\x93\xfa\x96{\x8c\xea\x82\xcc\x83e\x83L\x83X\x83g\n");
+    std::os::unix::fs::symlink("../../etc/passwd", repo.path().join("link")).unwrap();
+    let pointer = format!(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n",
+        "a".repeat(64)
+    );
+    repo.write("big.bin", &pointer);
+    let commit = repo.commit("first");
+    let entry = format!("160000,{commit},sub");
+    repo.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    repo.git(&["commit", "-q", "-m", "submodule"]);
+    let git = repo.serve();
+    assert_eq!(read_text(&git, "git:///HEAD/sjis.txt").await, "日本語のテキスト\n");
+    assert_eq!(read_text(&git, "git:///HEAD/link").await, "../../etc/passwd");
+    assert_eq!(read_text(&git, "git:///HEAD/big.bin").await, pointer);
+    assert_eq!(read_text(&git, "git:///HEAD/sub").await, format!("Subproject commit {commit}\n"));
+    assert_eq!(read_error(&git, "git:///HEAD/link/x").await, ErrorKind::NotFound);
+    let diff = read_text(&git, "git:///diff/HEAD~1..HEAD").await;
+    assert!(diff.contains("new file mode 160000"), "{diff}");
+}
+
+#[tokio::test]
+async fn a_shallow_clone_ends_where_it_ends() {
+    let (repo, _, second) = tagged();
+    let folder = tempfile::tempdir().unwrap();
+    let clone = folder.path().join("clone");
+    let from = format!("file://{}", repo.path().display());
+    repo.git(&["clone", "-q", "--depth", "1", &from, clone.to_str().unwrap()]);
+    let git = Git::open(&Options::new(&clone)).unwrap();
+    let log = read_json(&git, "git:///log").await;
+    assert_eq!(log.as_array().unwrap().len(), 1);
+    assert!(read_text(&git, &format!("git:///commit/{second}")).await.contains("+two"));
+    assert_eq!(read_json(&git, "git:///blame/HEAD/src/a.txt").await[0]["commit"], second);
+}
+
+#[tokio::test]
+async fn masking_is_part_of_the_version_of_what_may_be_masked() {
+    use redaction::{Redaction, RedactionScope, Redactor};
+    let (repo, first, _) = tagged();
+    let redaction =
+        Redaction::new(RedactionScope::Everything, std::sync::Arc::new(Redactor::default()));
+    let git = Git::open(&Options { redaction, ..Options::new(repo.path()) }).unwrap();
+    let suffix = format!("-r{}", Redactor::VERSION);
+    for (place, has_size) in
+        [(format!("git:///{first}/src/a.txt"), false), (format!("git:///commit/{first}"), false)]
+    {
+        let told = git.stat(&ctx(), &uri(&place)).await.unwrap();
+        assert!(told.etag.as_ref().unwrap().ends_with(&suffix), "{place}: {:?}", told.etag);
+        assert_eq!(told.size.is_some(), has_size, "{place}");
+    }
+    let diff = read_text(&git, "git:///diff/HEAD~1..HEAD").await;
+    assert!(!diff.contains("\nindex "), "a masked file shows no hash: {diff}");
+}
