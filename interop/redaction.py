@@ -14,13 +14,15 @@ LEAST_RECALL, LEAST_PRECISION = 1.0, 0.95
 # The name of a check, and its failure if there is one.
 CheckResult = tuple[str, str | None]
 
-# Runs in the environment of detect-secrets: prints, for each file, the lines with a finding.
+# Runs in the environment of detect-secrets: prints, for each file, the type and the text of each finding. Line numbers are
+# those of the text that it makes of some formats.
 SCAN = """
 import json, sys
 from detect_secrets.core.scan import scan_file
 from detect_secrets.settings import default_settings
 with default_settings():
-    print(json.dumps([[secret.line_number for secret in scan_file(name)] for name in json.load(sys.stdin)]))
+    found = [[[secret.type, secret.secret_value or ""] for secret in scan_file(name)] for name in json.load(sys.stdin)]
+    print(json.dumps(found))
 """
 
 
@@ -48,7 +50,7 @@ def quality(texts: list[dict], found: list[bool]) -> tuple[float, float]:
 
 
 def scan(texts: list[dict]) -> list[bool]:
-    """Whether detect-secrets finds something in each text: for a secret, in a line of it."""
+    """Whether detect-secrets finds something in each text: in one with a secret, that secret or a part of it."""
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for number, text in enumerate(texts):
@@ -58,15 +60,17 @@ def scan(texts: list[dict]) -> list[bool]:
             names.append(str(path))
         python = BUILD / "detect-secrets/bin/python"
         process = subprocess.run([python, "-c", SCAN], input=json.dumps(names), stdout=subprocess.PIPE, text=True, check=True)
-    return [is_found(text, lines) for text, lines in zip(texts, json.loads(process.stdout))]
+    return [is_found(text, findings) for text, findings in zip(texts, json.loads(process.stdout))]
 
 
-def is_found(text: dict, lines: list[int]) -> bool:
+def is_found(text: dict, findings: list[tuple[str, str]]) -> bool:
     if not text["is_secret"]:
-        return bool(lines)
+        return bool(findings)
     # A private key is found by the line that begins it.
-    rows = [""] + text["text"].splitlines()
-    return any("PRIVATE KEY" in rows[line] or any(value in rows[line] for value in text["values"]) for line in lines)
+    return any(
+        kind == "Private Key" or (found and any(found in value or value in found for value in text["values"]))
+        for kind, found in findings
+    )
 
 
 if __name__ == "__main__":
