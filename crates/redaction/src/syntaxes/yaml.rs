@@ -159,7 +159,7 @@ impl<'t> YamlReader<'t, '_, '_> {
             ScalarStyle::Plain => (range, Quoting::AddQuotes),
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 let end = range.start + raw.trim_end_matches(['\n', '\r', ' ', '\t']).len();
-                (self.with_indicator(range.start)..end, Quoting::AddQuotes)
+                (self.with_indicator(range.start)..end, Quoting::ReplaceBlock)
             }
         }
     }
