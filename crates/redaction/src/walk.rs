@@ -6,7 +6,7 @@ mod quoting;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::judge::{Judge, KeyContext};
+use crate::judge::{Judge, KeyContext, is_package};
 use crate::redactor::{Depth, find_all, write_masks};
 use crate::secret::SecretKind;
 use crate::shapes::mask_shapes;
@@ -177,7 +177,11 @@ impl<'t, 'j> Walk<'t, 'j> {
         if self.is_list_of_secret_names() {
             return None;
         }
-        self.judge.kind_of(self.value_context(frame), &frame.key, value)
+        let context = self.value_context(frame);
+        if frame.is_list && context == KeyContext::Packages && is_package(value) {
+            return None;
+        }
+        self.judge.kind_of(context, &frame.key, value)
     }
 
     /// The context in which the next value's own key is judged.

@@ -216,7 +216,10 @@ impl<'t> YamlReader<'t, '_, '_> {
             by_pair.and_then(|name| self.walk.judge().kind_of(KeyContext::Neutral, &name, probe));
         let kind = self.walk.kind_of_next(probe).or(by_pair).or(match self.walk.child_context() {
             KeyContext::Block(kind) => Some(kind),
-            KeyContext::Neutral | KeyContext::Secret(_) | KeyContext::Reference => None,
+            KeyContext::Neutral
+            | KeyContext::Secret(_)
+            | KeyContext::Packages
+            | KeyContext::Reference => None,
         });
         match kind {
             Some(kind) => self.anchors.secret.push((anchor, kind)),

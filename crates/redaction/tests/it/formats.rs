@@ -335,6 +335,22 @@ fn names_of_compose_secrets_stay_and_joined_quotes_go() {
 }
 
 #[test]
+fn names_of_packages_and_permissions_are_no_secrets() {
+    let manifest = "[features]\nauth = [\"dep:oauth2\", \"base64\"]\ncredentials = [\"uuid\"]\n\
+        [workspace.dependencies]\ntiktoken = \"0.12\"\ntoken = { version = \"1\" }\n";
+    check(Syntax::Toml, &[(manifest, manifest)]);
+    let workflow = "permissions:\n  id-token: write\n";
+    check(Syntax::Yaml, &[(workflow, workflow)]);
+    check(
+        Syntax::Yaml,
+        &[(
+            "features:\n  password: hunter2\n",
+            "features:\n  password: \"[redacted password tiny]\"\n",
+        )],
+    );
+}
+
+#[test]
 fn a_reveal_rule_is_the_way_out() {
     let globs = ["db/password", "**/token", "list/1", "url"];
     let reveal = globs.iter().map(|glob| machinery::PathGlob::parse(glob).unwrap()).collect();
