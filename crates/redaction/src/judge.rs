@@ -23,6 +23,8 @@ pub(crate) enum KeyContext {
     Block(&'static str),
     /// It stands under a key that is one secret, such as `password`.
     Secret(&'static str),
+    /// It stands under `dependencies` or `features`, whose keys are names of packages.
+    Packages,
     /// It stands under a reference, such as `secretKeyRef`.
     Reference,
 }
@@ -89,7 +91,8 @@ impl Judge {
         if is_harmless(value) {
             return None;
         }
-        if context == KeyContext::Reference {
+        let is_named = context == KeyContext::Packages && is_version(value);
+        if context == KeyContext::Reference || is_named {
             return None;
         }
         match meaning_of(key) {
@@ -121,7 +124,8 @@ impl KeyContext {
             KeyMeaning::Secret(kind) => Self::Secret(kind),
             KeyMeaning::AboutSecret => Self::Reference,
             KeyMeaning::Suggestive | KeyMeaning::Neutral => match self {
-                Self::Secret(_) => Self::Neutral,
+                Self::Neutral if is_list_of_packages(key) => Self::Packages,
+                Self::Secret(_) | Self::Packages => Self::Neutral,
                 other => other,
             },
         }
@@ -144,7 +148,7 @@ fn context_kind(context: KeyContext, key: &str, value: &str) -> Option<&'static 
             let is_value = words.len() == 1 && VALUE_KEYS.contains(&words[0].as_str());
             (is_value && is_secret(kind, key, value)).then_some(kind)
         }
-        KeyContext::Neutral | KeyContext::Reference => None,
+        KeyContext::Neutral | KeyContext::Packages | KeyContext::Reference => None,
     }
 }
 
@@ -152,6 +156,8 @@ fn context_kind(context: KeyContext, key: &str, value: &str) -> Option<&'static 
 fn is_secret(kind: &str, key: &str, value: &str) -> bool {
     match kind {
         "auth" => !is_scheme(value) && !is_endpoint(value),
+        // What a workflow may do with its own token.
+        "token" if ["read", "write"].contains(&value) => false,
         "token" | "secret" | "credential" => !is_endpoint(value),
         // The working folder of a shell, and counts of passes.
         "password" => {
@@ -162,6 +168,26 @@ fn is_secret(kind: &str, key: &str, value: &str) -> bool {
         }
         _ => true,
     }
+}
+
+/// Whether the keys under `key` are names of packages or of their features.
+fn is_list_of_packages(key: &str) -> bool {
+    words_of(key).last().is_some_and(|word| word == "dependencies" || word == "features")
+}
+
+/// Whether `value` is the version of a package.
+fn is_version(value: &str) -> bool {
+    let version = value.trim_start_matches(['^', '~', '=', '>', '<', '*', ' ', 'v']);
+    let is_part = |byte: u8| byte.is_ascii_digit() || b". ,<>=*x-".contains(&byte);
+    version.len() < 32 && version.contains('.') && version.bytes().all(is_part)
+}
+
+/// Whether `value`, in a list of them, is the name of a package or of a feature.
+pub(crate) fn is_package(value: &str) -> bool {
+    let name = value.strip_prefix("dep:").unwrap_or(value);
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-/?.".contains(&byte);
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    name.bytes().all(is_name) && digits <= 2
 }
 
 fn is_number(value: &str) -> bool {

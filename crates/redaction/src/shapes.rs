@@ -257,20 +257,40 @@ impl OpenSecret {
 
 /// The first candidate of `text` whose anchor is at `from` or behind it, and before `decided`.
 fn next_candidate(text: &str, from: usize, decided: usize) -> Option<Candidate> {
-    let mut from = from;
-    while from < decided {
-        let input = Input::new(text).span(from..text.len()).anchored(Anchored::No);
+    let (anchor, mut candidate) = candidate_in(text, from..text.len(), decided, None)?;
+    // Another secret between the anchor and the secret, such as a token for a user's name: both
+    // are masked as one.
+    let limit = text.floor_char_boundary(anchor + LOOK_AHEAD);
+    let between = anchor + 1..candidate.range.start.max(anchor + 1);
+    if let Some((_, inner)) = candidate_in(text, between.clone(), between.end, Some(limit)) {
+        candidate.range.start = candidate.range.start.min(inner.range.start);
+    }
+    Some(candidate)
+}
+
+/// The first candidate whose anchor is in `span` and begins before `decided`, with the place of
+/// its anchor. It looks no further than `limit`.
+fn candidate_in(
+    text: &str,
+    span: Range<usize>,
+    decided: usize,
+    limit: Option<usize>,
+) -> Option<(usize, Candidate)> {
+    let mut from = span.start;
+    while from < decided && from < span.end {
+        let input = Input::new(text).span(from..span.end).anchored(Anchored::No);
         let found = ANCHORS.search(&input)?;
         if found.start() >= decided {
             return None;
         }
-        let limit = text.floor_char_boundary(found.start() + LOOK_AHEAD);
+        let limit = limit.unwrap_or_else(|| text.floor_char_boundary(found.start() + LOOK_AHEAD));
         let window = ShapeWindow { text, at: found.start(), anchor_end: found.end(), limit };
-        let matcher = SHAPES
-            .get(found.pattern().as_usize())
-            .map_or(tokens::matching as ShapeMatcher, |shape| shape.1);
-        if let Some(candidate) = matcher(&window) {
-            return Some(candidate);
+        let shape = SHAPES.get(found.pattern().as_usize());
+        let matcher = shape.map_or(tokens::matching as ShapeMatcher, |shape| shape.1);
+        // What holds a mask was looked at before.
+        let is_new = |candidate: &Candidate| !text[candidate.range.clone()].contains("[redacted");
+        if let Some(candidate) = matcher(&window).filter(is_new) {
+            return Some((found.start(), candidate));
         }
         from = found.start() + 1;
     }

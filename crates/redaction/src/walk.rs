@@ -1,15 +1,17 @@
 //! Walk over the keys and values of a text: a parser reports them, the walk collects the secrets.
 
 mod lists;
+mod quoting;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::judge::{Judge, KeyContext};
+use crate::judge::{Judge, KeyContext, is_package};
 use crate::redactor::{Depth, find_all, write_masks};
 use crate::secret::SecretKind;
 use crate::shapes::mask_shapes;
 use crate::syntax::Syntax;
+pub(crate) use quoting::Quoting;
 
 /// How deep keys are followed. What stands deeper is judged by the keys above.
 const MAX_DEPTH: usize = 512;
@@ -22,21 +24,6 @@ pub(crate) struct ScalarToken<'t> {
     /// What it means.
     pub(crate) value: Cow<'t, str>,
     pub(crate) quoting: Quoting,
-}
-
-/// How a text is written in the place of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quoting {
-    /// As it is: the value has quotes, or its syntax needs none.
-    Verbatim,
-    /// As it is for a mask; anything else with the escapes of a JSON string.
-    Escaped,
-    /// As it is for a mask; anything else with doubled single quotes.
-    Doubled,
-    /// In double quotes, with escapes of a JSON string.
-    AddQuotes,
-    /// In quotes of a shell.
-    AddShellQuotes,
 }
 
 /// A secret by its place, before lines are counted.
@@ -187,7 +174,14 @@ impl<'t, 'j> Walk<'t, 'j> {
     /// The kind of secret that `value` would be in the place of the next value.
     pub(crate) fn kind_of_next(&self, value: &str) -> Option<&'static str> {
         let frame = self.frames.last()?;
-        self.judge.kind_of(self.value_context(frame), &frame.key, value)
+        if self.is_list_of_secret_names() {
+            return None;
+        }
+        let context = self.value_context(frame);
+        if frame.is_list && context == KeyContext::Packages && is_package(value) {
+            return None;
+        }
+        self.judge.kind_of(context, &frame.key, value)
     }
 
     /// The context in which the next value's own key is judged.
@@ -290,7 +284,7 @@ impl<'t, 'j> Walk<'t, 'j> {
         }
         let (kind, text) = match nested {
             Some((syntax, depth)) => self.mask_nested(&token.value, syntax, depth)?,
-            None if token.quoting == Quoting::Verbatim => return None,
+            None if token.quoting.keeps_lines() => return None,
             None => mask_shapes(&token.value, &self.judge.writer)?,
         };
         Some(Finding { range: token.range.clone(), kind, mask: token.quoting.write(&text) })
@@ -342,50 +336,6 @@ impl<'t, 'j> Walk<'t, 'j> {
             ),
         )
     }
-}
-
-impl Quoting {
-    /// A mask, in the place of a value.
-    pub(crate) fn write_mask(self, mask: &str) -> String {
-        match self {
-            Self::Verbatim | Self::Escaped | Self::Doubled => mask.to_owned(),
-            Self::AddQuotes | Self::AddShellQuotes => format!("\"{mask}\""),
-        }
-    }
-
-    /// Any text, in the place of a value.
-    pub(crate) fn write(self, text: &str) -> String {
-        match self {
-            Self::Verbatim => text.to_owned(),
-            Self::Escaped => escape(text),
-            Self::Doubled => text.replace('\'', "''"),
-            Self::AddQuotes => format!("\"{}\"", escape(text)),
-            Self::AddShellQuotes if text.contains('\'') => {
-                format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-            }
-            Self::AddShellQuotes => format!("'{text}'"),
-        }
-    }
-}
-
-/// The inside of a JSON string, which is one of TOML and YAML too.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        match character {
-            '"' => escaped.push_str("\\\""),
-            '\\' => escaped.push_str("\\\\"),
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            '\t' => escaped.push_str("\\t"),
-            // Line breaks of other kinds too: YAML would fold them.
-            '\0'..='\x1f' | '\x7f' | '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
-                escaped.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 /// Whether `value` is a private key block and nothing else: its first and last line stay.

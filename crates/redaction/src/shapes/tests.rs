@@ -148,3 +148,9 @@ fn a_private_key_block_keeps_its_first_and_last_line() {
     let public = "-----BEGIN CERTIFICATE-----\nMIIBszCCARygAwIBAgIUabcdef0123456789\n-----END CERTIFICATE-----\n";
     assert_eq!(masked(public), public);
 }
+
+#[test]
+fn a_token_for_the_name_of_a_user_is_masked_with_the_password() {
+    let text = format!("https://{}{}:x-oauth-basic@h", concat!("gh", "p_"), body(36));
+    assert_eq!(masked(&text), "https://[redacted url-password long]@h");
+}

@@ -153,12 +153,6 @@ pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     TOKENS.iter().find_map(|token| token.matching(window))
 }
 
-/// Whether `text` begins with a token.
-pub(super) fn begins_with_token(text: &str) -> bool {
-    let window = ShapeWindow { text, at: 0, anchor_end: 0, limit: text.len() };
-    matching(&window).is_some()
-}
-
 impl TokenShape {
     fn matching(&self, window: &ShapeWindow<'_>) -> Option<Candidate> {
         let start = window.at + self.prefix.len();

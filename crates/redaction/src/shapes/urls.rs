@@ -1,6 +1,6 @@
 //! Passwords in URLs.
 
-use super::{Candidate, ShapeWindow, Tail, tokens};
+use super::{Candidate, ShapeWindow, Tail};
 use crate::values::is_harmless;
 
 pub(super) const ANCHOR: &str = "://";
@@ -28,12 +28,10 @@ pub(super) fn matching(window: &ShapeWindow<'_>) -> Option<Candidate> {
     if colon > at_sign {
         return None;
     }
-    let (user, password) = (&url[..colon], &url[colon + 1..at_sign]);
-    let begins = if tokens::begins_with_token(user) { start } else { start + colon + 1 };
-    if is_harmless(password) && begins != start {
+    if is_harmless(&url[colon + 1..at_sign]) {
         return None;
     }
-    let range = begins..start + at_sign;
+    let range = start + colon + 1..start + at_sign;
     Some(Candidate { range, kind: "url-password", tail: Tail::Closed })
 }
 

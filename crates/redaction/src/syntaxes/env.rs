@@ -45,12 +45,15 @@ pub(super) fn scan<'t>(text: &'t str, walk: &mut Walk<'t, '_>) -> Fit {
 fn report<'t>(text: &'t str, from: usize, line_end: usize, walk: &mut Walk<'t, '_>) -> usize {
     let line = &text[from..line_end];
     let quote = line.chars().next().filter(|first| "\"'`".contains(*first));
-    if let Some(quote) = quote {
+    let closing = quote.and_then(|quote| lines::closing(&line[1..], quote));
+    // More of the value behind the quotes, as a shell joins it: `'it''s'`.
+    let is_joined = closing.is_some_and(|end| {
+        line[end + 2..].starts_with(|next: char| !next.is_whitespace() && !"#;".contains(next))
+    });
+    if let Some(quote) = quote.filter(|_| !is_joined) {
         let inner = &text[from + 1..];
         // Quotes that never close end with their line.
-        let on_line = lines::closing(&line[1..], quote);
-        let closed =
-            on_line.or_else(|| lines::closing(&inner[..inner.len().min(window(inner))], quote));
+        let closed = closing.or_else(|| lines::closing(&inner[..window(inner)], quote));
         let end = from + 1 + closed.unwrap_or(line.trim_end().len().saturating_sub(1));
         let value = Cow::Borrowed(&text[from + 1..end]);
         walk.scalar(ScalarToken { range: from + 1..end, value, quoting: Quoting::Verbatim });

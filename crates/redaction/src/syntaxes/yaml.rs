@@ -159,7 +159,7 @@ impl<'t> YamlReader<'t, '_, '_> {
             ScalarStyle::Plain => (range, Quoting::AddQuotes),
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 let end = range.start + raw.trim_end_matches(['\n', '\r', ' ', '\t']).len();
-                (self.with_indicator(range.start)..end, Quoting::AddQuotes)
+                (self.with_indicator(range.start)..end, Quoting::ReplaceBlock)
             }
         }
     }
@@ -216,7 +216,10 @@ impl<'t> YamlReader<'t, '_, '_> {
             by_pair.and_then(|name| self.walk.judge().kind_of(KeyContext::Neutral, &name, probe));
         let kind = self.walk.kind_of_next(probe).or(by_pair).or(match self.walk.child_context() {
             KeyContext::Block(kind) => Some(kind),
-            KeyContext::Neutral | KeyContext::Secret(_) | KeyContext::Reference => None,
+            KeyContext::Neutral
+            | KeyContext::Secret(_)
+            | KeyContext::Packages
+            | KeyContext::Reference => None,
         });
         match kind {
             Some(kind) => self.anchors.secret.push((anchor, kind)),

@@ -90,6 +90,15 @@ impl<'t> Walk<'t, '_> {
         })
     }
 
+    /// Whether the next value is an element of `services: {name: {secrets: […]}}`, where Docker
+    /// Compose has the names of secrets.
+    pub(super) fn is_list_of_secret_names(&self) -> bool {
+        let mut frames = self.frames.iter().rev();
+        let is_list = frames.next().is_some_and(|frame| frame.is_list);
+        let is_secrets = frames.next().is_some_and(|frame| frame.key == "secrets");
+        is_list && is_secrets && frames.nth(1).is_some_and(|frame| frame.key == "services")
+    }
+
     /// Decides about what a closed frame left open.
     pub(super) fn settle(&mut self, frame: Frame<'t>) {
         if frame.is_kubernetes_secret {

@@ -307,6 +307,50 @@ fn ini_env_and_properties_values_are_masked() {
 }
 
 #[test]
+fn blocks_of_yaml_keep_the_lines_of_a_private_key() {
+    let (begin, end) =
+        (concat!("-----BEGIN ", "PRIVATE KEY-----"), concat!("-----END ", "PRIVATE KEY-----"));
+    let body = "q7Rk2Vx9Lm4Tz8Wb3Yc6".repeat(2);
+    for key in ["note", "private_key"] {
+        let text = format!("{key}: |\n  {begin}\n  {body}\n  {end}\nx: 1\n");
+        let masked =
+            format!("{key}: |\n  {begin}\n  [redacted pkcs8-private-key long]\n  {end}\nx: 1\n");
+        assert_eq!(mask(&text, Syntax::Yaml), masked);
+    }
+}
+
+#[test]
+fn names_of_compose_secrets_stay_and_joined_quotes_go() {
+    check(
+        Syntax::Yaml,
+        &[(
+            "services:\n  a:\n    secrets: [db]\nsecrets:\n  db: {file: ./x}\n",
+            "services:\n  a:\n    secrets: [db]\nsecrets:\n  db: {file: ./x}\n",
+        )],
+    );
+    check(
+        Syntax::Env,
+        &[("PASSWORD='it''s'\nX=1\n", "PASSWORD=\"[redacted password tiny]\"\nX=1\n")],
+    );
+}
+
+#[test]
+fn names_of_packages_and_permissions_are_no_secrets() {
+    let manifest = "[features]\nauth = [\"dep:oauth2\", \"base64\"]\ncredentials = [\"uuid\"]\n\
+        [workspace.dependencies]\ntiktoken = \"0.12\"\ntoken = { version = \"1\" }\n";
+    check(Syntax::Toml, &[(manifest, manifest)]);
+    let workflow = "permissions:\n  id-token: write\n";
+    check(Syntax::Yaml, &[(workflow, workflow)]);
+    check(
+        Syntax::Yaml,
+        &[(
+            "features:\n  password: hunter2\n",
+            "features:\n  password: \"[redacted password tiny]\"\n",
+        )],
+    );
+}
+
+#[test]
 fn a_reveal_rule_is_the_way_out() {
     let globs = ["db/password", "**/token", "list/1", "url"];
     let reveal = globs.iter().map(|glob| machinery::PathGlob::parse(glob).unwrap()).collect();
