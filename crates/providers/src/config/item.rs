@@ -153,7 +153,9 @@ impl ConfigFiles {
         let root = document.tree()?;
         let node = root.descend(keys).ok_or_else(not_found)?;
         let layer = self.source.layer_of(&document.path);
-        let note = schema.as_ref().map(|schema| schema.note(root, keys, layer.is_some()));
+        let note = schema
+            .as_ref()
+            .map(|schema| schema.note(root, keys, layer.is_some(), &self.source.redaction));
         let file = json_string(&document.path);
         let layer = layer.map(|layer| format!(r#","layer":{}"#, json_string(layer)));
         let layer = layer.unwrap_or_default();
@@ -177,7 +179,9 @@ impl ConfigFiles {
     ) -> Result<Resource> {
         let EffectiveItem { layers, schema, .. } = item;
         let node = layers.root.descend(keys).ok_or_else(not_found)?;
-        let note = schema.as_ref().map(|schema| schema.note(&layers.root, keys, false));
+        let note = schema
+            .as_ref()
+            .map(|schema| schema.note(&layers.root, keys, false, &self.source.redaction));
         let facts = KeyFacts {
             node,
             etag: None,
