@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::memory::peak;
 use crate::program::{StdioProgram, output_text, refdesk, run};
 
 const SETTINGS: &str = r#"
@@ -115,7 +116,7 @@ fn a_value_says_its_origin_and_what_the_schema_says() {
     assert_eq!(mode["title"], "Mode");
     let origin = json!({ "file": "base.toml", "line": 1, "layer": "base.toml" });
     assert_eq!(mode["_meta"]["dev.refdesk/origin"], origin);
-    let schema = json!({ "allowed": ["prod"], "faults": ["must be one of: \"prod\""] });
+    let schema = json!({ "allowed": ["prod"], "faults": ["must be one of the allowed values"] });
     assert_eq!(mode["_meta"]["dev.refdesk/schema"], schema);
     let rows = meta("config://app/effective/db");
     let port = &rows.iter().find(|(name, _)| name == "port").unwrap().1;
@@ -163,6 +164,38 @@ fn a_changed_key_is_told_and_its_sibling_is_not() {
         .unwrap();
     let told = desk.receive();
     assert_eq!(told["params"]["uri"], watched[0], "{told}");
+}
+
+#[test]
+fn bombs_are_refused_within_bounded_memory() {
+    let folder = folder();
+    let etc = folder.path().join("etc");
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..20 {
+        let below = vec![format!("*a{}", level - 1); 10].join(", ");
+        bomb.push_str(&format!("a{level}: &a{level} [{below}]\n"));
+    }
+    fs::write(etc.join("bomb.yaml"), bomb).unwrap();
+    fs::write(etc.join("deep.yaml"), "[".repeat(1 << 20)).unwrap();
+    fs::write(etc.join("wide.yaml"), format!("[{}0]", "0,".repeat(7 << 20))).unwrap();
+    fs::write(etc.join("large.yaml"), vec![b'a'; 100 << 20]).unwrap();
+    let mut desk = start(folder.path());
+    text_of(&mut desk, "config://app/effective");
+    let before = peak(desk.id());
+    for (file, words) in [
+        ("bomb.yaml", "more than 200000 values"),
+        ("wide.yaml", "more than 200000 values"),
+        ("deep.yaml", "line 1"),
+        ("large.yaml", "over 16 MiB"),
+    ] {
+        let uri = format!("config://app/keys/{file}");
+        let told = desk.request("resources/read", json!({ "uri": uri }));
+        let message = told["error"]["message"].as_str().unwrap_or_else(|| panic!("{told}"));
+        assert!(message.contains(words), "{file}: {message}");
+    }
+    let grown = peak(desk.id()) - before;
+    assert!(grown < 200 << 20, "memory grew by {grown} bytes");
+    assert_eq!(text_of(&mut desk, "config://app/effective/db/host"), "prod");
 }
 
 #[test]

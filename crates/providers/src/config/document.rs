@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use redaction::Redaction;
+use redaction::{Redaction, Syntax};
 use resource::{Error, Result};
 
 use super::parse::{ConfigSyntax, ParseFailure};
@@ -40,12 +40,16 @@ impl ConfigDocument {
         redaction: &Redaction,
         (etag, modified): (Option<String>, Option<SystemTime>),
     ) -> Self {
-        let syntax = redaction.syntax_of(path);
+        let own_syntax = ConfigSyntax::of_path(path);
+        // A text is masked as it is parsed: else a key could be read here that the masks missed.
+        let syntax = redaction
+            .syntax_of(path)
+            .map(|by_name| own_syntax.map_or(by_name, |own| Syntax::of_path(own.typical_name())));
         let masked = match syntax {
             Some(syntax) => redaction.redactor().mask(text, syntax),
             None => Cow::Borrowed(text),
         };
-        let mut tree = ConfigSyntax::of_path(path).map(|syntax| syntax.parse(&masked));
+        let mut tree = own_syntax.map(|syntax| syntax.parse(&masked));
         if let (Some(Ok(tree)), Some(syntax)) = (&mut tree, syntax)
             && line_breaks(&masked) != line_breaks(text)
         {

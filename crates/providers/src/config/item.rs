@@ -29,8 +29,8 @@ pub(super) enum ConfigItem {
     },
     /// A value in a file.
     Key(KeyItem),
-    /// The effective configuration as a whole.
-    Effective,
+    /// The effective configuration as a whole; without layers, if one cannot be read.
+    Effective(Option<Arc<MergedLayers>>),
     /// A value of the effective configuration.
     EffectiveKey(EffectiveItem),
     /// The difference between the layers at these positions.
@@ -38,6 +38,7 @@ pub(super) enum ConfigItem {
         name: String,
         from: usize,
         to: usize,
+        layers: Option<Arc<MergedLayers>>,
     },
 }
 
@@ -85,14 +86,15 @@ impl ConfigFiles {
             }
             ConfigPlace::Effective(keys) if has_layers => {
                 if keys.is_empty() {
-                    return Ok(ConfigItem::Effective);
+                    return Ok(ConfigItem::Effective(self.source.load_layers(ctx).await.ok()));
                 }
                 Ok(ConfigItem::EffectiveKey(self.effective_item(ctx, keys).await?))
             }
             ConfigPlace::Diff(name) => {
                 let pair = MergedLayers::find_pair(&self.source.layers, &name);
                 let (from, to) = pair.ok_or_else(not_found)?;
-                Ok(ConfigItem::Difference { name, from, to })
+                let layers = self.source.load_layers(ctx).await.ok();
+                Ok(ConfigItem::Difference { name, from, to, layers })
             }
             ConfigPlace::AllDiffs | ConfigPlace::Effective(_) => Err(not_found()),
         }
@@ -129,7 +131,10 @@ impl ConfigFiles {
         let fixed = |place: &ConfigPlace| describe_fixed(place, watchable).ok_or_else(not_found);
         match item {
             ConfigItem::Fixed(place) => fixed(place),
-            ConfigItem::Effective => fixed(&ConfigPlace::Effective(Vec::new())),
+            ConfigItem::Effective(layers) => {
+                let described = fixed(&ConfigPlace::Effective(Vec::new()))?;
+                Ok(with_layers(described, layers.as_deref()))
+            }
             ConfigItem::File { path, file } => {
                 let uri = to_uri(&ConfigPlace::File(path.clone()))?;
                 Ok(describe_file(uri, path, file))
@@ -140,9 +145,9 @@ impl ConfigFiles {
             }
             ConfigItem::Key(item) => self.describe_key_of(item, &item.keys),
             ConfigItem::EffectiveKey(item) => self.describe_effective(item, &item.keys),
-            ConfigItem::Difference { name, .. } => {
+            ConfigItem::Difference { name, layers, .. } => {
                 let uri = to_uri(&ConfigPlace::Diff(name.clone()))?;
-                Ok(describe_difference(uri, name, watchable))
+                Ok(with_layers(describe_difference(uri, name, watchable), layers.as_deref()))
             }
         }
     }
@@ -153,7 +158,9 @@ impl ConfigFiles {
         let root = document.tree()?;
         let node = root.descend(keys).ok_or_else(not_found)?;
         let layer = self.source.layer_of(&document.path);
-        let note = schema.as_ref().map(|schema| schema.note(root, keys, layer.is_some()));
+        let note = schema
+            .as_ref()
+            .map(|schema| schema.note(root, keys, layer.is_some(), &self.source.redaction));
         let file = json_string(&document.path);
         let layer = layer.map(|layer| format!(r#","layer":{}"#, json_string(layer)));
         let layer = layer.unwrap_or_default();
@@ -177,10 +184,12 @@ impl ConfigFiles {
     ) -> Result<Resource> {
         let EffectiveItem { layers, schema, .. } = item;
         let node = layers.root.descend(keys).ok_or_else(not_found)?;
-        let note = schema.as_ref().map(|schema| schema.note(&layers.root, keys, false));
+        let note = schema
+            .as_ref()
+            .map(|schema| schema.note(&layers.root, keys, false, &self.source.redaction));
         let facts = KeyFacts {
             node,
-            etag: None,
+            etag: layers.etag.clone(),
             modified: layers.modified,
             origin: layers.origin_json(node, usize::from(node.layer)),
             note,
@@ -195,7 +204,7 @@ impl ConfigItem {
     /// Whether it can be listed.
     pub(super) fn is_collection(&self) -> Result<bool> {
         Ok(match self {
-            Self::Fixed(_) | Self::KeyTree { .. } | Self::Effective => true,
+            Self::Fixed(_) | Self::KeyTree { .. } | Self::Effective(_) => true,
             Self::File { .. } | Self::Difference { .. } => false,
             Self::Key(item) => !item.node()?.is_scalar(),
             Self::EffectiveKey(item) => !item.node()?.is_scalar(),
@@ -213,6 +222,13 @@ impl EffectiveItem {
     pub(super) fn node(&self) -> Result<&ConfigNode> {
         self.layers.root.descend(&self.keys).ok_or_else(not_found)
     }
+}
+
+/// A description with the etag and date of the layers it is made of.
+pub(super) fn with_layers(mut resource: Resource, layers: Option<&MergedLayers>) -> Resource {
+    resource.etag = layers.and_then(|layers| layers.etag.clone());
+    resource.annotations.modified = layers.and_then(|layers| layers.modified);
+    resource
 }
 
 /// The URI of `place`.

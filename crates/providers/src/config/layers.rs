@@ -13,6 +13,7 @@ use super::document::ConfigDocument;
 use super::options::{ConfigLayer, LayerSource};
 use super::parse::MAX_DEPTH;
 use super::tree::{ConfigNode, NodeValue, ScalarKind, json_number, json_string};
+use crate::memory_content::content_fingerprint;
 
 /// The values of one layer.
 #[derive(Clone)]
@@ -35,6 +36,8 @@ pub(super) struct MergedLayers {
     values: Vec<LayerValues>,
     pub(super) root: ConfigNode,
     normalised: OnceLock<Bytes>,
+    /// Changes with every file of a layer.
+    pub(super) etag: Option<String>,
     pub(super) modified: Option<SystemTime>,
 }
 
@@ -61,7 +64,8 @@ impl MergedLayers {
             }
         }
         let names = layers.iter().map(|layer| layer.name.clone()).collect();
-        Ok(Self { names, values, root, normalised: OnceLock::new(), modified })
+        let etag = combined_etag(&values);
+        Ok(Self { names, values, root, normalised: OnceLock::new(), etag, modified })
     }
 
     /// Whether these are the merged layers of `values`.
@@ -204,6 +208,16 @@ fn insert_at(root: &mut ConfigNode, keys: &[&str], node: ConfigNode) {
     if let NodeValue::Table(entries) = &mut table.value {
         entries.insert((*last).to_owned(), node);
     }
+}
+
+/// One etag for the files of all layers; `None` if one of them has none.
+fn combined_etag(values: &[LayerValues]) -> Option<String> {
+    let etags = values.iter().map(|values| match values {
+        LayerValues::File(Some(document)) => document.etag.as_deref(),
+        LayerValues::File(None) | LayerValues::Variables(_) => Some(""),
+    });
+    let etags: Vec<&str> = etags.collect::<Option<_>>()?;
+    Some(content_fingerprint(etags.join(" ").as_bytes()))
 }
 
 fn is_null(node: &ConfigNode) -> bool {

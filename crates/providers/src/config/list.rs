@@ -6,7 +6,7 @@ use resource::{Context, Error, Freshness, Page, PageRequest, Resource, Result, T
 
 use super::ConfigFiles;
 use super::describe::{describe_difference, describe_file, describe_fixed, describe_key_tree};
-use super::item::{ConfigItem, to_uri};
+use super::item::{ConfigItem, to_uri, with_layers};
 use super::parse::ConfigSyntax;
 use super::place::ConfigPlace;
 use super::tree::ConfigNode;
@@ -38,7 +38,7 @@ impl ConfigFiles {
                     self.describe_key_of(&root, &[key.to_owned()])
                 })
             }
-            ConfigItem::Effective => {
+            ConfigItem::Effective(_) => {
                 let root = self.effective_item(ctx, Vec::new()).await?;
                 self.page_of_keys(root.node()?, paging, |key| {
                     self.describe_effective(&root, &[key.to_owned()])
@@ -59,13 +59,20 @@ impl ConfigFiles {
     /// All members of a fixed collection.
     async fn fixed_members(&self, ctx: &Context, place: &ConfigPlace) -> Result<Vec<Resource>> {
         let (layers, watchable) = (&self.source.layers, self.watchable());
+        // A layer that cannot be read is an error of what is made of it, not of this list.
+        let merged = if *place == ConfigPlace::AllKeys || layers.is_empty() {
+            None
+        } else {
+            self.source.load_layers(ctx).await.ok()
+        };
         if *place == ConfigPlace::AllDiffs {
             let pairs = layers.iter().enumerate().flat_map(|(at, from)| {
                 layers[at + 1..].iter().map(move |to| format!("{}..{}", from.name, to.name))
             });
             let describe = |name: String| {
                 let uri = to_uri(&ConfigPlace::Diff(name.clone()))?;
-                Ok(describe_difference(uri, &name, watchable))
+                let described = describe_difference(uri, &name, watchable);
+                Ok(with_layers(described, merged.as_deref()))
             };
             return pairs.map(describe).collect();
         }
@@ -78,13 +85,13 @@ impl ConfigFiles {
             };
             return parsed.map(describe).collect();
         }
-        let mut fixed = vec![ConfigPlace::AllKeys];
+        let mut members = Vec::with_capacity(files.len() + 3);
         if !layers.is_empty() {
-            fixed =
-                vec![ConfigPlace::Effective(Vec::new()), ConfigPlace::AllDiffs, fixed.remove(0)];
+            let effective = describe_fixed(&ConfigPlace::Effective(Vec::new()), watchable);
+            members.extend(effective.map(|described| with_layers(described, merged.as_deref())));
+            members.extend(describe_fixed(&ConfigPlace::AllDiffs, watchable));
         }
-        let mut members: Vec<Resource> =
-            fixed.iter().filter_map(|place| describe_fixed(place, watchable)).collect();
+        members.extend(describe_fixed(&ConfigPlace::AllKeys, watchable));
         for (path, file) in &files {
             let uri = to_uri(&ConfigPlace::File(path.clone()))?;
             members.push(describe_file(uri, path, file));

@@ -37,8 +37,8 @@ impl ConfigFiles {
                 let resource = with_etag(&resource, document.etag.clone());
                 self.reading_of(request, vec![(resource, json)])
             }
-            ConfigItem::Effective => {
-                let layers = self.source.load_layers(ctx).await?;
+            ConfigItem::Effective(layers) => {
+                let layers = self.layers_or_error(ctx, layers.as_ref()).await?;
                 self.reading_of(request, vec![(resource, layers.normalised().clone())])
             }
             ConfigItem::Key(item) => {
@@ -47,12 +47,24 @@ impl ConfigFiles {
             ConfigItem::EffectiveKey(item) => {
                 self.reading_of(request, vec![(resource, node_content(item.node()?))])
             }
-            ConfigItem::Difference { from, to, .. } => {
-                let layers = self.source.load_layers(ctx).await?;
+            ConfigItem::Difference { from, to, layers, .. } => {
+                let layers = self.layers_or_error(ctx, layers.as_ref()).await?;
                 let (markdown, json) = self.difference_texts(&layers, (*from, *to))?;
                 let alternate = with_mime(&resource, JSON);
                 self.reading_of(request, vec![(resource, markdown), (alternate, json)])
             }
+        }
+    }
+
+    /// The layers that were found, or the reason why there are none.
+    async fn layers_or_error(
+        &self,
+        ctx: &Context,
+        found: Option<&Arc<MergedLayers>>,
+    ) -> Result<Arc<MergedLayers>> {
+        match found {
+            Some(layers) => Ok(Arc::clone(layers)),
+            None => self.source.load_layers(ctx).await,
         }
     }
 

@@ -7,6 +7,8 @@ mod keywords;
 
 use std::cell::Cell;
 
+use redaction::{Redaction, RedactionScope};
+
 use super::tree::{ConfigNode, ConfigScalar, NodeValue, ScalarKind};
 use keywords::{check_own, scalar_text, to_inline_json};
 
@@ -61,7 +63,14 @@ impl ConfigSchema {
 
     /// What the schema says of the value at `keys` of the configuration `root`. `is_partial` says
     /// that other layers may have the keys that are missing.
-    pub(super) fn note(&self, root: &ConfigNode, keys: &[String], is_partial: bool) -> SchemaNote {
+    /// What is secret at `keys` is masked by `redaction`: the schema itself holds values too.
+    pub(super) fn note(
+        &self,
+        root: &ConfigNode,
+        keys: &[String],
+        is_partial: bool,
+        redaction: &Redaction,
+    ) -> SchemaNote {
         let mut places = PlaceSchemas { all: vec![&self.0], ..PlaceSchemas::default() };
         for key in keys {
             places = self.step(&places, key);
@@ -69,7 +78,13 @@ impl ConfigSchema {
         let node = root.descend(keys);
         let mut note = SchemaNote::default();
         for schema in self.expand(&places) {
-            self.describe(schema, &mut note);
+            describe(schema, &mut note, &|value| masked_json(value, keys, redaction));
+        }
+        if redaction.scope() != RedactionScope::Off {
+            for text in [&mut note.title, &mut note.description].into_iter().flatten() {
+                // Words are under no key: only what looks like a secret is one.
+                *text = redaction.redactor().mask_value(&[], text).unwrap_or(std::mem::take(text));
+            }
         }
         let Some(node) = node.filter(|node| !is_masked(node)) else { return note };
         if places.is_forbidden {
@@ -192,21 +207,6 @@ impl ConfigSchema {
         self.0.descend(&keys.collect::<Vec<_>>())
     }
 
-    fn describe(&self, schema: &ConfigNode, note: &mut SchemaNote) {
-        let text = |name: &str| scalar_text(schema.child(name)?).map(str::to_owned);
-        note.title = note.title.take().or_else(|| text("title"));
-        note.description = note.description.take().or_else(|| text("description"));
-        let default = || schema.child("default").map(to_inline_json);
-        note.default = note.default.take().or_else(default);
-        if note.allowed.is_empty() {
-            let allowed = schema.child("enum").or_else(|| schema.child("const"));
-            note.allowed = match allowed.map(|allowed| &allowed.value) {
-                Some(NodeValue::List(values)) => values.iter().map(to_inline_json).collect(),
-                _ => schema.child("const").map(to_inline_json).into_iter().collect(),
-            };
-        }
-    }
-
     /// Adds why `node` itself does not fit `schema`; its children have faults of their own.
     fn find_faults(
         &self,
@@ -234,6 +234,46 @@ impl ConfigSchema {
         self.find_faults(schema, node, terms, &mut faults);
         faults.is_empty()
     }
+}
+
+/// Adds what `schema` says, unless an earlier one said it. `write` makes JSON of a value.
+fn describe(schema: &ConfigNode, note: &mut SchemaNote, write: &dyn Fn(&ConfigNode) -> String) {
+    let text = |name: &str| scalar_text(schema.child(name)?).map(str::to_owned);
+    note.title = note.title.take().or_else(|| text("title"));
+    note.description = note.description.take().or_else(|| text("description"));
+    note.default = note.default.take().or_else(|| schema.child("default").map(write));
+    if note.allowed.is_empty() {
+        let listed = schema.child("enum").into_iter().flat_map(ConfigNode::children);
+        let listed = listed.map(|(_, value)| value).chain(schema.child("const"));
+        note.allowed = listed.map(write).collect();
+    }
+}
+
+/// The JSON of a value of the schema that stands for the value at `keys`, masked like that.
+fn masked_json(value: &ConfigNode, keys: &[String], redaction: &Redaction) -> String {
+    if redaction.scope() == RedactionScope::Off {
+        return to_inline_json(value);
+    }
+    let mut value = value.clone();
+    mask_node(&mut value, &mut keys.to_vec(), redaction);
+    to_inline_json(&value)
+}
+
+fn mask_node(node: &mut ConfigNode, keys: &mut Vec<String>, redaction: &Redaction) {
+    if let Some(text) = scalar_text(node) {
+        let path: Vec<&str> = keys.iter().map(String::as_str).collect();
+        if let Some(mask) = redaction.redactor().mask_value(&path, text) {
+            *node = ConfigNode::text(node.line as usize, mask);
+        }
+        return;
+    }
+    let names: Vec<String> = node.children().map(|(key, _)| key).collect();
+    let mut names = names.into_iter();
+    node.each_child(&mut |child| {
+        keys.extend(names.next());
+        mask_node(child, keys, redaction);
+        keys.pop();
+    });
 }
 
 impl SchemaNote {

@@ -48,7 +48,7 @@ pub(super) struct ConfigSource {
     /// The tree of each layer of variables.
     variables: Vec<Option<Arc<VariableTree>>>,
     schema: Option<String>,
-    redaction: Redaction,
+    pub(super) redaction: Redaction,
     pub(super) freshness: Freshness,
     documents: Cache<String, Arc<ConfigDocument>>,
     parsed_schemas: Cache<String, (Option<String>, Option<Arc<ConfigSchema>>)>,
@@ -219,7 +219,8 @@ impl ConfigSource {
         self.load_schema(ctx, self.schema.as_ref()?).await
     }
 
-    /// The schema at `path`; `None`, with a line in the log, if it cannot be read.
+    /// The schema at `path`; `None`, with a line in the log, if it cannot be read. It is not masked
+    /// as a whole, since its keys are those of values: what it says of a key is masked with that key.
     async fn load_schema(&self, ctx: &Context, path: &str) -> Option<Arc<ConfigSchema>> {
         let file = self.schemas.stat(ctx, &file_uri(path)?).await.ok()?;
         if let Some((etag, known)) = self.parsed_schemas.get(path)
@@ -229,11 +230,10 @@ impl ConfigSource {
             return known;
         }
         let parsed = match read_text(&*self.schemas, ctx, &file).await {
-            Ok((_, text)) => {
-                // A schema is JSON whatever its name, and masked like any other file.
-                let document = self.parse(&format!("{path}.json"), text, (None, None)).await;
-                document.and_then(|document| document.tree().cloned())
-            }
+            Ok((_, text)) => self
+                .run(move || ConfigSyntax::Json.parse(&text))
+                .await
+                .and_then(|parsed| parsed.map_err(|failure| Error::invalid(failure.to_string()))),
             Err(error) => Err(error),
         };
         if let Err(error) = &parsed {

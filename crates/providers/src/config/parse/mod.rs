@@ -87,6 +87,19 @@ impl ConfigSyntax {
         }
     }
 
+    /// A file name of this syntax that every other part of the program takes for it.
+    pub(super) fn typical_name(self) -> &'static str {
+        match self {
+            Self::Toml => "x.toml",
+            Self::Yaml => "x.yaml",
+            Self::Json => "x.json",
+            Self::Json5 => "x.json5",
+            Self::Ini => "x.ini",
+            Self::Dotenv => ".env",
+            Self::Properties => "x.properties",
+        }
+    }
+
     /// Parses `text`.
     pub(super) fn parse(self, text: &str) -> Result<ConfigNode, ParseFailure> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -69,14 +69,12 @@ fn check_values(schema: &ConfigNode, node: &ConfigNode, faults: &mut Vec<String>
     if let Some(allowed) = schema.child("enum")
         && !allowed.children().any(|(_, value)| is_equal(value, node))
     {
-        let values: Vec<String> =
-            allowed.children().take(20).map(|(_, value)| to_inline_json(value)).collect();
-        faults.push(format!("must be one of: {}", values.join(", ")));
+        faults.push("must be one of the allowed values".to_owned());
     }
     if let Some(constant) = schema.child("const")
         && !is_equal(constant, node)
     {
-        faults.push(format!("must be {}", to_inline_json(constant)));
+        faults.push("must be the allowed value".to_owned());
     }
 }
 

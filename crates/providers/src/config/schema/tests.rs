@@ -1,5 +1,7 @@
 //! Tests of the schema subset.
 
+use redaction::Redaction;
+
 use super::{ConfigSchema, SchemaNote, named_schema};
 use crate::config::parse::ConfigSyntax;
 
@@ -23,7 +25,7 @@ fn note(text: &str, keys: &str) -> SchemaNote {
     let schema = ConfigSchema::new(ConfigSyntax::Json.parse(SCHEMA).unwrap());
     let tree = ConfigSyntax::Toml.parse(text).unwrap();
     let keys: Vec<String> = keys.split_terminator('/').map(str::to_owned).collect();
-    schema.note(&tree, &keys, false)
+    schema.note(&tree, &keys, false, &Redaction::default())
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn a_key_is_described() {
 #[test]
 fn values_that_do_not_fit_are_marked_without_being_shown() {
     for (text, keys, faults) in [
-        ("mode = 'hunter2'", "mode", &["must be one of: \"dev\", \"prod\""][..]),
+        ("mode = 'hunter2'", "mode", &["must be one of the allowed values"][..]),
         ("name = 5", "name", &["must be of type string"]),
         (
             "name = 'A'",
@@ -48,7 +50,7 @@ fn values_that_do_not_fit_are_marked_without_being_shown() {
         ),
         ("db.port = 0", "db/port", &["must be at least 1"]),
         ("db.port = 5.0", "db/port", &[]),
-        ("db.host = 'x'", "db/host", &["must be \"h\""]),
+        ("db.host = 'x'", "db/host", &["must be the allowed value"]),
         ("db.x = 1", "db/x", &["the schema has no such key"]),
         ("db.self.self.port = '1'", "db/self/self/port", &["must be of type integer"]),
         ("ports = [1, 2, 70000]", "ports", &["must have at most 2 items"]),
@@ -85,5 +87,5 @@ fn a_schema_that_refers_to_itself_ends() {
     let schema = r##"{"$ref": "#", "allOf": [{"$ref": "#"}], "anyOf": [{"$ref": "#"}]}"##;
     let schema = ConfigSchema::new(ConfigSyntax::Json.parse(schema).unwrap());
     let tree = ConfigSyntax::Toml.parse("a = 1").unwrap();
-    schema.note(&tree, &["a".to_owned()], false);
+    schema.note(&tree, &["a".to_owned()], false, &Redaction::default());
 }

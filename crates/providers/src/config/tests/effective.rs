@@ -72,12 +72,16 @@ async fn a_layer_without_a_file_is_empty_and_a_broken_one_is_named() {
     let folder = folder();
     let served = folder.serve_layers(&["base.toml", "local.toml"], &[]);
     assert_eq!(read(&served, "config:///effective/name").await, "app");
+    let etag = super::stat(&served, "config:///effective").await.etag.clone();
+    assert!(etag.is_some());
     folder.write("local.toml", "name = [");
     let error = try_read(&served, "config:///effective", None).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid);
     assert!(error.message.starts_with("local.toml cannot be parsed: line 1"), "{error}");
+    assert_eq!(super::stat(&served, "config:///effective").await.etag, None);
     folder.write("local.toml", "name = 'mine'");
     assert_eq!(read(&served, "config:///effective/name").await, "mine");
+    assert_ne!(super::stat(&served, "config:///effective").await.etag, etag);
     let list = ConfigFolder::of(&[("a.json", "[1]")]);
     let error = try_read(&list.serve_layers(&["a.json"], &[]), "config:///effective", None).await;
     assert!(error.unwrap_err().message.contains("a.json is not a table"));

@@ -1,55 +1,92 @@
-//! Tests of masking: whatever the redactor finds in a file appears nowhere.
+//! Tests of masking: what the redactor finds in a file appears nowhere.
 
 use std::sync::Arc;
 
 use redaction::{Redaction, RedactionScope, Redactor};
 use serde_json::Value;
 use testkit::contract::walk;
-use testkit::local_context;
 
 use super::super::parse::ConfigSyntax;
-use super::super::{ConfigFiles, Options};
-use super::{ConfigFolder, try_read};
+use super::super::{ConfigFiles, ConfigLayer, Options};
+use super::{ConfigFolder, complete, try_read};
 
-fn masked() -> Redaction {
-    Redaction::new(RedactionScope::Everything, Arc::new(Redactor::default()))
+const PEM: &str = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n\
+                   BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END PRIVATE KEY-----\n";
+
+const SCHEMA: &str = r#"{"properties": {"db": {"properties": {"password":
+    {"type": "string", "default": "hunter2-schema", "enum": ["hunter2-allowed", "hunter2-a"]}}}}}"#;
+
+/// Files, and the key and line of a value that stands behind their secrets.
+fn files() -> [(&'static str, String, &'static str, u32); 6] {
+    let indented = PEM.replace('\n', "\n  ");
+    [
+        (
+            "a.toml",
+            "name = 'app'\n[db]\npassword = 'hunter2-a'\nport = 1\n".to_owned(),
+            "db/port",
+            4,
+        ),
+        (
+            "b.yaml",
+            format!("token: &t hunter2-b\nsame: {{secret: *t}}\nkey: |\n  {indented}\nlast: 1\n"),
+            "last",
+            9,
+        ),
+        ("c.json", "{\"api_key\": [\"hunter2-d\"],\n\"n\": 5}".to_owned(), "n", 2),
+        (".env", "export DB_PASSWORD=\"hunter2-e\"\nLANG=C\n".to_owned(), "LANG", 2),
+        ("d.desktop", "[s]\npassword = hunter2-f\nx = 1\n".to_owned(), "s/x", 3),
+        ("e.properties", format!("db.password=hunter2-g\nx={}\n", "y"), "x", 2),
+    ]
 }
 
-const FILES: [(&str, &str); 4] = [
-    ("a.toml", "name = 'app'\n[db]\npassword = 'hunter2-a'\nport = 1\n"),
-    ("b.yaml", "token: &t hunter2-b\nsame: {secret: *t}\nurl: https://u:hunter2-c@h/x\n"),
-    ("c.json", "{\"api_key\": [\"hunter2-d\"], \"n\": 5}"),
-    (".env", "export DB_PASSWORD=\"hunter2-e\"\nLANG=C\n"),
-];
+/// Every text of a mount: descriptions and all formats of all resources, and completions.
+async fn everything(served: &ConfigFiles) -> String {
+    let mut told = String::new();
+    for seen in walk(served).await {
+        let read = try_read(served, seen.resource.uri.as_str(), None).await;
+        told.push_str(&format!("{:?}{read:?}", seen.resource));
+    }
+    for (path, ..) in files() {
+        let key = ("config:///keys/{+file}/{+key}", "key");
+        told.push_str(&format!("{:?}", complete(served, key, "", Some(path)).await));
+    }
+    told
+}
 
 #[tokio::test]
-async fn keys_and_json_are_made_of_the_masked_text() {
-    let folder = ConfigFolder::of(&FILES);
-    let redaction = masked();
-    let options = Options { redaction: redaction.clone(), ..folder.options(&["*", ".env"]) };
-    let served = ConfigFiles::new(options);
-    for (path, text) in FILES {
-        let syntax = redaction.syntax_of(path).unwrap();
-        let expected = redaction.redactor().mask(text, syntax);
+async fn keys_json_layers_and_schemas_are_made_of_masked_text() {
+    let folder = ConfigFolder::of(&[("schema.json5", SCHEMA)]);
+    files().iter().for_each(|(path, text, ..)| folder.write(path, text));
+    let redaction = Redaction::new(RedactionScope::Everything, Arc::new(Redactor::default()));
+    let variables = [("APP_DB__PASSWORD".to_owned(), "hunter2-v".to_owned())].into();
+    let layers = ["a.toml", "c.json", "env:APP_*"].map(|name| ConfigLayer::parse(name, &variables));
+    let served = ConfigFiles::new(Options {
+        redaction: redaction.clone(),
+        layers: layers.into_iter().map(Result::unwrap).collect(),
+        schema: Some("schema.json5".to_owned()),
+        ..folder.options(&["[a-e].*", ".env"])
+    });
+    let redactor = redaction.redactor();
+    let told = everything(&served).await;
+    for (path, text, key, line) in files() {
+        let own = ConfigSyntax::of_path(path).unwrap();
+        let syntax = redaction::Syntax::of_path(own.typical_name());
+        let masked = redactor.mask(&text, syntax);
         let parts = try_read(&served, &format!("config:///{path}"), None).await.unwrap();
-        assert_eq!(parts[0].1, expected);
-        let tree = ConfigSyntax::of_path(path).unwrap().parse(&expected).unwrap();
-        assert_eq!(parts[1].1, tree.to_json());
+        assert_eq!(parts[0].1, masked, "{path}");
+        assert_eq!(parts[1].1, own.parse(&masked).unwrap().to_json(), "{path}");
         let _valid: Value = serde_json::from_str(&parts[1].1).unwrap();
-        let secrets: Vec<&str> = redaction
-            .redactor()
-            .find(text, syntax)
-            .iter()
-            .map(|secret| {
-                text[secret.range.clone()].trim_matches(['"', '\'']).to_owned().leak() as &str
-            })
-            .collect();
-        for seen in walk(&served).await {
-            let uri = seen.resource.uri.as_str();
-            let told = format!("{:?}{:?}", seen.resource, try_read(&served, uri, None).await);
-            let leak = secrets.iter().find(|secret| told.contains(**secret));
-            assert_eq!(leak, None, "in {uri}");
+        for secret in redactor.find(&text, syntax) {
+            let secret = text[secret.range].trim_matches(['"', '\'']);
+            assert!(!told.contains(secret) && !told.contains(&secret.escape_debug().to_string()));
         }
+        // Masks may have other lines than what they stand for.
+        let origin = super::meta(&served, &format!("config:///keys/{path}/{key}"), "origin").await;
+        let expected = format!("\"line\":{line}");
+        assert!(origin.as_ref().unwrap().contains(&expected), "{path}: {origin:?}");
     }
-    drop(local_context());
+    for secret in ["hunter2-v", "hunter2-schema", "hunter2-allowed"] {
+        let is_secret = redactor.mask_value(&["db", "password"], secret).is_some();
+        assert!(!is_secret || !told.contains(secret), "{secret}");
+    }
 }
