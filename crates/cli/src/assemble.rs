@@ -22,8 +22,8 @@ use std::time::Duration;
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use client::ConnectionStatus;
 use providers::fs::{
-    DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, Fs, HideFilter, ListingMode, Options,
-    WatchMode,
+    DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileApi, FileCount, Fs, HideFilter, ListingMode,
+    Options, WatchMode,
 };
 use providers::statics::Statics;
 use providers::upstream::Upstream;
@@ -273,6 +273,10 @@ fn folder_mount(
         // A public URI has the mount's name and a slash more.
         max_uri: settings.server.limits().uri.saturating_sub(name.len() + 1),
         open_folders: descriptors::open_folders_per_mount(settings.mounts.len()),
+        file_api: match files.file_api {
+            settings::FileApiSetting::Native => FileApi::Native,
+            settings::FileApiSetting::Portable => FileApi::Portable,
+        },
     };
     let root = std::path::absolute(&options.root).unwrap_or_else(|_| options.root.clone());
     let fs = Fs::open(options).map_err(|error| {
