@@ -26,8 +26,8 @@ use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount,
 use client::ConnectionStatus;
 use providers::config::ConfigFiles;
 use providers::fs::{
-    DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileCount, Fs, HideFilter, ListingMode, Options,
-    WatchMode,
+    DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileApi, FileCount, Fs, HideFilter, ListingMode,
+    Options, WatchMode,
 };
 use providers::statics::Statics;
 use providers::upstream::Upstream;
@@ -293,6 +293,10 @@ fn folder_mount(
         // A public URI has the mount's name and a slash more.
         max_uri: settings.server.limits().uri.saturating_sub(name.len() + 1),
         open_folders: descriptors::open_folders_per_mount(settings.mounts.len()),
+        file_api: match files.file_api {
+            settings::FileApiSetting::Native => FileApi::Native,
+            settings::FileApiSetting::Portable => FileApi::Portable,
+        },
     };
     let root = std::path::absolute(&options.root).unwrap_or_else(|_| options.root.clone());
     let fs = Fs::open(options).map_err(|error| {

@@ -39,9 +39,9 @@ pub(crate) use host_file::HostEntry;
 use mount::SharedSettings;
 pub(crate) use mount::to_mount_name;
 pub(crate) use mount::{
-    FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind, MountSettings,
-    RedactSetting, RoleSetting, RuleSettings, StaticMount, StaticResource, StaticTemplate,
-    VariableKindSetting, WatchSetting,
+    FileApiSetting, FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind,
+    MountSettings, RedactSetting, RoleSetting, RuleSettings, StaticMount, StaticResource,
+    StaticTemplate, VariableKindSetting, WatchSetting,
 };
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;

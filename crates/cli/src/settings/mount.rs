@@ -119,6 +119,8 @@ pub(crate) struct FolderMount {
     pub(crate) watch: WatchSetting,
     pub(crate) poll: Option<TimeSpan>,
     pub(crate) watches: Option<usize>,
+    #[serde(default)]
+    pub(crate) file_api: FileApiSetting,
 }
 
 /// A mount of resources declared in the settings (`kind = "static"`).
@@ -148,6 +150,14 @@ pub(crate) enum WatchSetting {
     Auto,
     Poll,
     Off,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FileApiSetting {
+    #[default]
+    Native,
+    Portable,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -269,6 +279,7 @@ impl MountSettings {
             watch: WatchSetting::Auto,
             poll: None,
             watches: None,
+            file_api: FileApiSetting::Native,
         };
         let fingerprint = Some(Fingerprint::of_text(&format!("{files:?}")));
         Self {

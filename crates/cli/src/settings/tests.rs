@@ -55,6 +55,11 @@ fn each_mistake_is_told_where_it_stands() {
         ),
         ("[mounts.a]\nkind = \"fs\"\npath = \".\"\npoll = \"soon\"\n", "4:8:", "a time such as"),
         (
+            "[mounts.a]\nkind = \"fs\"\npath = \".\"\nfile_api = \"portabel\"\n",
+            "4:12: unknown value `portabel`",
+            "`portable`",
+        ),
+        (
             "[mounts.a]\nkind = \"fs\"\npath = \"nowhere\"\n",
             "3:8: the folder `nowhere`",
             "paths are relative",

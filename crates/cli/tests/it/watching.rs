@@ -1,6 +1,7 @@
 //! Tests of the watch tools: a host without subscriptions polls for changes on disk.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
@@ -45,6 +46,33 @@ fn what_is_written_is_told_by_a_tool() {
     assert!(shown["subscriptions"][0]["last_change"].is_string(), "{shown}");
     call_tool(&mut desk, "resources_unwatch", &json!({ "handle": handle }));
     assert_eq!(subscriptions(&mut desk), json!({ "watchers": [], "subscriptions": [] }));
+    assert!(desk.close().0);
+}
+
+#[test]
+fn a_folder_with_the_portable_file_api_is_confined_and_its_changes_are_told() {
+    let folder = project();
+    let settings = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\npoll = \"20ms\"\n\
+        file_api = \"portable\"\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    symlink("../refdesk.toml", folder.path().join("project/out.toml")).unwrap();
+    let mut desk = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
+    let read = |desk: &mut StdioProgram, uri: &str| {
+        desk.request("resources/read", json!({ "uri": uri }))["result"]["contents"][0]["text"]
+            .clone()
+    };
+    assert_eq!(read(&mut desk, MAIN), "fn main() {}\n");
+    assert_eq!(read(&mut desk, "file:///project/out.toml"), Value::Null);
+    let state = read(&mut desk, "refdesk://mounts/project");
+    assert!(state.as_str().unwrap().contains("changes are found by polling every 20ms"), "{state}");
+    let watched = call_tool(&mut desk, "resources_watch", &json!({ "uris": [MAIN] }));
+    for version in 0..3 {
+        let text = format!("// {version}");
+        fs::write(folder.path().join("project/src/main.rs"), &text).unwrap();
+        let wait = json!({ "handle": watched["handle"], "wait_ms": 60_000 });
+        assert_eq!(call_tool(&mut desk, "resources_changes", &wait)["changed"], json!([MAIN]));
+        assert_eq!(read(&mut desk, MAIN), text);
+    }
     assert!(desk.close().0);
 }
 

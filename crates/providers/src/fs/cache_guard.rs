@@ -78,7 +78,7 @@ impl FsRoot {
         let attempt = self
             .rescan_loop
             .inotify()
-            .and_then(|ears| ears.add_guard(folder.path.as_bytes(), &folder.handle));
+            .and_then(|ears| ears.add_guard(folder.path.as_bytes(), folder.handle.for_inotify()?));
         let guard = match attempt {
             Ok(guard) => guard,
             Err(WatchError::Unavailable) => {

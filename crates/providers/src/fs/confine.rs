@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::error::{is_not_found, is_transient, not_found};
 use super::path::LocalPath;
-use super::platform::{DirHandle, FileHandle, open_file_above, open_root, stat_path};
+use super::platform::{DirHandle, FileApi, FileHandle};
 use super::stamp::{FileKind, FileStamp};
 
 /// Most symlinks followed for one path; the kernel's own limit.
@@ -23,6 +23,7 @@ const MAX_SYMLINKS: usize = 40;
 pub(super) struct RootDir {
     /// Absolute path of the root as it was configured.
     path: PathBuf,
+    pub(super) file_api: FileApi,
     current: RwLock<Arc<OpenRoot>>,
     /// True while nothing is at the path.
     is_gone: AtomicBool,
@@ -54,10 +55,11 @@ pub(super) struct PathLookup {
 
 impl RootDir {
     /// Opens the folder at `path`.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let open = OpenRoot::open(path)?;
+    pub(super) fn open(path: &Path, file_api: FileApi) -> io::Result<Self> {
+        let open = OpenRoot::open(path, file_api)?;
         Ok(Self {
             path: std::path::absolute(path)?,
+            file_api,
             on_local_disk: AtomicBool::new(open.handle.is_local()?),
             current: RwLock::new(Arc::new(open)),
             is_gone: AtomicBool::new(false),
@@ -77,7 +79,7 @@ impl RootDir {
     /// now.
     fn current(&self) -> io::Result<(Arc<OpenRoot>, FileStamp)> {
         let open = self.current.read().clone();
-        let stamp = match stat_path(&self.path) {
+        let stamp = match self.file_api.stat(&self.path) {
             // The open handle keeps the inode number from being used again.
             Ok(stamp) if stamp.identity() == open.stamp.identity() => stamp,
             Ok(_) => {
@@ -101,7 +103,7 @@ impl RootDir {
     }
 
     fn reopen(&self) -> io::Result<Arc<OpenRoot>> {
-        let open = Arc::new(OpenRoot::open(&self.path)?);
+        let open = Arc::new(OpenRoot::open(&self.path, self.file_api)?);
         // Once remote, always remote: what was sized for a local disk stays right for it.
         self.on_local_disk.fetch_and(self.is_local(&open.handle), Ordering::Relaxed);
         *self.current.write() = open.clone();
@@ -237,9 +239,9 @@ impl RootDir {
 impl OpenRoot {
     /// Opens the folder at `path`. Only `RootDir::current` and the rules from above the root use
     /// absolute paths too.
-    fn open(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path, file_api: FileApi) -> io::Result<Self> {
         let absolute_path = path.canonicalize()?;
-        let handle = open_root(&absolute_path)?;
+        let handle = file_api.open_root(&absolute_path)?;
         let stamp = handle.stat()?;
         Ok(Self { handle, absolute_path, stamp })
     }
@@ -271,8 +273,12 @@ fn join_names(trail: &[(DirHandle, Vec<u8>)], last: Option<&[u8]>) -> io::Result
 
 /// Reads the small file at `path`, wherever it is, following links. For rules from above the root,
 /// of which nothing is served.
-pub(super) fn read_small_file_above(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let (file, stamp) = open_file_above(path)?;
+pub(super) fn read_small_file_above(
+    file_api: FileApi,
+    path: &Path,
+    most: u64,
+) -> io::Result<Vec<u8>> {
+    let (file, stamp) = file_api.open_file_above(path)?;
     read_limited(&file, &stamp, most)
 }
 

@@ -160,13 +160,13 @@ mod tests {
 
     use super::{CACHE_BYTES, DescriptionCache};
     use crate::fs::path::LocalPath;
-    use crate::fs::platform::stat_path;
+    use crate::fs::platform::FileApi;
 
     #[test]
     fn memory_is_bounded_however_many_are_given() {
         let entries = DescriptionCache::new(Some(true));
         let file = tempfile::NamedTempFile::new().unwrap();
-        let stamp = stat_path(file.path()).unwrap();
+        let stamp = FileApi::Native.stat(file.path()).unwrap();
         let mut series = entries.for_folder(&LocalPath::default());
         let first = series.get_or_describe(b"0", &stamp, None);
         assert!(Arc::ptr_eq(&first, &series.get_or_describe(b"0", &stamp, None)));

@@ -4,7 +4,11 @@
 //! root. Absolute paths never leave this module, and nothing outside the root is reachable.
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("refdesk runs on Linux only: `openat` confines folders, inotify watches them");
+compile_error!(
+    "refdesk builds on Linux only: folders have a portable implementation (`platform/portable`), \
+     untested elsewhere; `file_watch`, `statics` and the program still need Linux, and rules \
+     compare the bytes of names (docs/decisions/0019)"
+);
 
 mod budget;
 mod cache_guard;
@@ -54,7 +58,7 @@ use self::root::FsRoot;
 
 pub use self::options::{
     Charset, CharsetRule, DEFAULT_MAX_WATCHES, DEFAULT_OPEN_FOLDERS, DEFAULT_POLL_INTERVAL,
-    FileCount, HideFilter, ListingMode, Options, WatchMode,
+    FileApi, FileCount, HideFilter, ListingMode, Options, WatchMode,
 };
 
 /// URI template of all files.
@@ -234,5 +238,17 @@ impl Complete for Fs {
     }
 }
 
+/// The file API that `tests` tests; `portable_tests` runs them for the other one.
+#[cfg(test)]
+const TESTED_FILE_API: FileApi = FileApi::Native;
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+#[path = "tests/native/mod.rs"]
+mod native_tests;
+
+#[cfg(test)]
+#[path = "tests/portable.rs"]
+mod portable_tests;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use encoding_rs::Encoding;
 
+pub use super::platform::FileApi;
 pub use crate::file_watch::{DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, WatchMode};
 
 /// Most folders kept open between requests, unless the options say otherwise.
@@ -40,6 +41,8 @@ pub struct Options {
     pub max_uri: usize,
     /// Most folders kept open between requests.
     pub open_folders: usize,
+    /// Which file system calls are made.
+    pub file_api: FileApi,
 }
 
 impl Options {
@@ -58,6 +61,7 @@ impl Options {
             watches: DEFAULT_MAX_WATCHES,
             max_uri: usize::MAX,
             open_folders: DEFAULT_OPEN_FOLDERS,
+            file_api: FileApi::default(),
         }
     }
 }
@@ -103,6 +107,7 @@ impl fmt::Debug for Options {
             watches,
             max_uri,
             open_folders,
+            file_api,
         } = self;
         f.debug_struct("Options")
             .field("root", root)
@@ -117,6 +122,7 @@ impl fmt::Debug for Options {
             .field("watches", watches)
             .field("max_uri", max_uri)
             .field("open_folders", open_folders)
+            .field("file_api", file_api)
             .finish()
     }
 }

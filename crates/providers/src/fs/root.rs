@@ -90,8 +90,9 @@ impl FsRoot {
             watches,
             max_uri,
             open_folders,
+            file_api,
         } = options;
-        let root = RootDir::open(&root)?;
+        let root = RootDir::open(&root, file_api)?;
         // A file server's clock may differ from ours, and may tick in whole seconds.
         let margin = Duration::from_millis(if root.on_local_disk() { 50 } else { 2_000 });
         let places =
@@ -104,7 +105,7 @@ impl FsRoot {
             listing,
             freshness: Freshness { ttl, scope: CacheScope::Private },
             ignore_rules: IgnoreRulesCache::new(margin),
-            parent_rules: ParentRulesCache::new(margin),
+            parent_rules: ParentRulesCache::new(file_api, margin),
             hide,
             max_uri,
             is_length_logged: AtomicBool::new(false),

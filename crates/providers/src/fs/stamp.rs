@@ -98,12 +98,12 @@ mod tests {
     use std::time::Duration;
 
     use super::{FileStamp, system_time};
-    use crate::fs::platform::stat_path;
+    use crate::fs::platform::FileApi;
 
     #[test]
     fn what_changed_just_now_is_not_trusted() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let stamp = stat_path(file.path()).unwrap();
+        let stamp = FileApi::Native.stat(file.path()).unwrap();
         let margin = Duration::from_millis(50);
         let changed = system_time(stamp.changed);
         for (age, settled) in [(0, false), (50, false), (51, true), (5_000, true)] {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_etag_sees_every_part_of_a_version() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let stamp = stat_path(file.path()).unwrap();
+        let stamp = FileApi::Native.stat(file.path()).unwrap();
         let (seconds, nanos) = stamp.modified;
         for other in [
             FileStamp { size: stamp.size + 1, ..stamp },

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::fs::confine::read_small_file_above;
 use crate::fs::error::is_not_found;
-use crate::fs::platform::{lstat_path, os_str, stat_path};
+use crate::fs::platform::{FileApi, os_str};
 use crate::fs::stamp::{FileKind, FileStamp};
 
 /// Largest file that leads to the folder of a repository, in bytes.
@@ -38,6 +38,7 @@ pub(in crate::fs) struct ParentRulesCache {
     /// Holds an entry for a while after each search for the repository.
     recent_search: Cache<(), ()>,
     hasher: RandomState,
+    file_api: FileApi,
     clock_margin: Duration,
 }
 
@@ -66,10 +67,10 @@ pub(in crate::fs) struct ParentRules {
 type FoundPath = (PathBuf, Option<FileStamp>);
 
 impl ParentRulesCache {
-    pub(in crate::fs) fn new(clock_margin: Duration) -> Self {
+    pub(in crate::fs) fn new(file_api: FileApi, clock_margin: Duration) -> Self {
         let last = Mutex::new(Arc::new(ParentRules::default()));
         let recent_search = Cache::new(CacheBounds::entries(1));
-        Self { last, recent_search, hasher: RandomState::new(), clock_margin }
+        Self { last, recent_search, hasher: RandomState::new(), file_api, clock_margin }
     }
 
     /// Returns the rules above the folder at `root`, a path without links, and whether they differ
@@ -80,12 +81,15 @@ impl ParentRulesCache {
         if is_search_due {
             self.recent_search.insert_current(self.recent_search.epoch(), (), (), &SEARCH_LIFETIME);
         }
-        if last.is_current(root) && (!is_search_due || are_unchanged(&last.places)) {
+        if last.is_current(self.file_api, root)
+            && (!is_search_due || are_unchanged(self.file_api, &last.places))
+        {
             return last.within_bounds().map(|rules| (rules, false));
         }
         let loading = Loading {
             kept: &last.layers,
             hasher: &self.hasher,
+            file_api: self.file_api,
             rules: ParentRules { root: root.to_owned(), ..ParentRules::default() },
         };
         let rules = Arc::new(loading.load(self.clock_margin)?);
@@ -105,13 +109,13 @@ impl ParentRules {
         self.is_settled
     }
 
-    fn is_current(&self, root: &Path) -> bool {
+    fn is_current(&self, file_api: FileApi, root: &Path) -> bool {
         let is_same = |(path, was): &(PathBuf, FileStamp)| {
-            find(path).is_ok_and(|now| now.is_some_and(|now| now == *was))
+            find(file_api, path).is_ok_and(|now| now.is_some_and(|now| now == *was))
         };
         self.is_settled
             && self.root == root
-            && are_unchanged(&self.files)
+            && are_unchanged(file_api, &self.files)
             && self.parents.iter().all(is_same)
     }
 
@@ -124,6 +128,7 @@ impl ParentRules {
 struct Loading<'a> {
     kept: &'a [RuleLayer],
     hasher: &'a RandomState,
+    file_api: FileApi,
     rules: ParentRules,
 }
 
@@ -164,7 +169,7 @@ impl Loading<'_> {
     fn load_parent(&mut self, top: &Path, parent: &Path, below: &Path) -> io::Result<()> {
         let folder = top.join(parent);
         // Before the files, so that one that comes meanwhile changes it.
-        let stamp = find(&folder)?;
+        let stamp = find(self.file_api, &folder)?;
         let mut contents = Vec::new();
         for name in IGNORE_FILES {
             let Some(name_on_disk) = os_str(name) else { continue };
@@ -205,18 +210,20 @@ impl Loading<'_> {
         if self.find_place(path)?.is_none() {
             return Ok(None);
         }
-        let Some(Ok(text)) = read_or_none(path, MAX_POINTER_BYTES)? else { return Ok(None) };
+        let Some(Ok(text)) = read_or_none(self.file_api, path, MAX_POINTER_BYTES)? else {
+            return Ok(None);
+        };
         let target = text.strip_prefix(label).map(<[u8]>::trim_ascii);
         let target = target.filter(|target| !target.is_empty() && !target.contains(&0));
         Ok(target.and_then(os_str).map(|target| folder.join(target)))
     }
 
     fn read_file(&mut self, name: &'static [u8], path: &Path) -> io::Result<Option<IgnoreFile>> {
-        let found = find(path)?;
+        let found = find(self.file_api, path)?;
         self.rules.files.push((path.to_owned(), found));
         let content = match found {
             Some(found) if found.kind == FileKind::File => {
-                read_or_none(path, MAX_IGNORE_FILE_BYTES)?
+                read_or_none(self.file_api, path, MAX_IGNORE_FILE_BYTES)?
             }
             _ => None,
         };
@@ -239,27 +246,28 @@ impl Loading<'_> {
 
     /// Finds what is at `path`, which tells where the repository is.
     fn find_place(&mut self, path: &Path) -> io::Result<Option<FileStamp>> {
-        let found = find(path)?;
+        let found = find(self.file_api, path)?;
         self.rules.places.push((path.to_owned(), found));
         Ok(found)
     }
 }
 
 /// The stamp of what is at `path`, behind links; `None` if nothing is there that may be looked at.
-fn find(path: &Path) -> io::Result<Option<FileStamp>> {
-    or_none(stat_path(path))
+fn find(file_api: FileApi, path: &Path) -> io::Result<Option<FileStamp>> {
+    or_none(file_api.stat(path))
 }
 
 /// True if nothing is at `path`, not even a link that leads nowhere.
 fn is_absent(path: &Path) -> bool {
-    lstat_path(path).is_err_and(|error| is_not_found(&error))
+    path.symlink_metadata().is_err_and(|error| is_not_found(&error))
 }
 
 fn read_or_none(
+    file_api: FileApi,
     path: &Path,
     most: u64,
 ) -> io::Result<Option<Result<Vec<u8>, super::TooManyPatterns>>> {
-    match read_small_file_above(path, most) {
+    match read_small_file_above(file_api, path, most) {
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(Some(Err(FILE_TOO_LARGE))),
         content => or_none(content.map(Ok)),
     }
@@ -276,8 +284,8 @@ fn or_none<T>(done: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 /// True if the same is at each path as before.
-fn are_unchanged(found: &[FoundPath]) -> bool {
-    found.iter().all(|(path, was)| match (was, find(path)) {
+fn are_unchanged(file_api: FileApi, found: &[FoundPath]) -> bool {
+    found.iter().all(|(path, was)| match (was, find(file_api, path)) {
         (None, Ok(None)) => true,
         (Some(was), Ok(Some(now))) => is_same_version(was, &now),
         _ => false,

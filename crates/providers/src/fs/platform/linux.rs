@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat, fstat, lstat, openat, readlinkat, stat,
-    statat,
+    AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, readlinkat, statat,
 };
 use rustix::io::{Errno, pread};
 
@@ -29,29 +28,24 @@ pub(in crate::fs) struct LinuxDir(Arc<OwnedFd>);
 pub(in crate::fs) struct LinuxFile(File);
 
 /// Stats what is at `path`, behind links.
-pub(in crate::fs) fn stat_path(path: &Path) -> io::Result<FileStamp> {
-    Ok(stamp_of(&stat(path)?))
-}
-
-/// Stats what is at `path` without following a link.
-pub(in crate::fs) fn lstat_path(path: &Path) -> io::Result<FileStamp> {
-    Ok(stamp_of(&lstat(path)?))
+pub(super) fn stat(path: &Path) -> io::Result<FileStamp> {
+    Ok(stamp_of(&rustix::fs::stat(path)?))
 }
 
 /// Opens the folder at `path`, to serve it.
-pub(in crate::fs) fn open_root(path: &Path) -> io::Result<LinuxDir> {
+pub(super) fn open_root(path: &Path) -> io::Result<LinuxDir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(LinuxDir(Arc::new(openat(CWD, path, flags, Mode::empty())?)))
 }
 
 /// Opens the folder at `path`, wherever it is, to watch the rules in it.
-pub(in crate::fs) fn open_folder_above(path: &Path) -> io::Result<LinuxDir> {
+pub(super) fn open_folder_above(path: &Path) -> io::Result<LinuxDir> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(LinuxDir(Arc::new(openat(CWD, path, flags, Mode::empty())?)))
 }
 
 /// Opens the regular file at `path`, wherever it is, following links, to read the rules in it.
-pub(in crate::fs) fn open_file_above(path: &Path) -> io::Result<(LinuxFile, FileStamp)> {
+pub(super) fn open_file_above(path: &Path) -> io::Result<(LinuxFile, FileStamp)> {
     // Without NONBLOCK, opening a pipe would block for ever.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     regular_file(openat(CWD, path, flags, Mode::empty())?)
@@ -67,14 +61,14 @@ fn regular_file(file: OwnedFd) -> io::Result<(LinuxFile, FileStamp)> {
 
 impl LinuxDir {
     /// Opens the folder `name`; an error if it is a link.
-    pub(in crate::fs) fn open_folder(&self, name: &[u8]) -> io::Result<Self> {
+    pub(super) fn open_folder(&self, name: &[u8]) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = openat(self.as_fd(), OsStr::from_bytes(name), flags, Mode::empty())?;
         Ok(Self(Arc::new(handle)))
     }
 
     /// Opens the regular file `name`; an error if it is a link or anything else.
-    pub(in crate::fs) fn open_file(&self, name: &[u8]) -> io::Result<(LinuxFile, FileStamp)> {
+    pub(super) fn open_file(&self, name: &[u8]) -> io::Result<(LinuxFile, FileStamp)> {
         // Without NONBLOCK, opening a pipe that replaced the file would block for ever.
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -82,13 +76,13 @@ impl LinuxDir {
     }
 
     /// Reads the target of the link `name`.
-    pub(in crate::fs) fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
+    pub(super) fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
         Ok(readlinkat(self.as_fd(), OsStr::from_bytes(name), Vec::new())?.into_bytes())
     }
 
     /// Visits the names in this folder, in no order, with their kinds; `None` for a kind that the
     /// folder does not tell.
-    pub(in crate::fs) fn visit_names(
+    pub(super) fn visit_names(
         &self,
         mut visit: impl FnMut(&[u8], Option<FileKind>) -> io::Result<ControlFlow<()>>,
     ) -> io::Result<()> {
@@ -111,18 +105,18 @@ impl LinuxDir {
     }
 
     /// Stats `name` without following a link.
-    pub(in crate::fs) fn stat_child(&self, name: &[u8]) -> io::Result<FileStamp> {
+    pub(super) fn stat_child(&self, name: &[u8]) -> io::Result<FileStamp> {
         let stat = statat(self.as_fd(), OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(stamp_of(&stat))
     }
 
     /// Stats this folder.
-    pub(in crate::fs) fn stat(&self) -> io::Result<FileStamp> {
+    pub(super) fn stat(&self) -> io::Result<FileStamp> {
         Ok(stamp_of(&fstat(self.as_fd())?))
     }
 
     /// True if this folder is on a local disk.
-    pub(in crate::fs) fn is_local(&self) -> io::Result<bool> {
+    pub(super) fn is_local(&self) -> io::Result<bool> {
         is_local(self)
     }
 }
@@ -135,7 +129,7 @@ impl AsFd for LinuxDir {
 
 impl LinuxFile {
     /// Stats this file.
-    pub(in crate::fs) fn stat(&self) -> io::Result<OpenFileStat> {
+    pub(super) fn stat(&self) -> io::Result<OpenFileStat> {
         let stat = fstat(&self.0)?;
         Ok(OpenFileStat { stamp: stamp_of(&stat), is_unlinked: stat.st_nlink == 0 })
     }
@@ -143,12 +137,7 @@ impl LinuxFile {
     /// Appends up to `most` bytes at `offset` to `into`; fewer only at the end of the file.
     ///
     /// Allocates once and does not zero the buffer first.
-    pub(in crate::fs) fn read_at(
-        &self,
-        offset: u64,
-        most: u64,
-        into: &mut Vec<u8>,
-    ) -> io::Result<()> {
+    pub(super) fn read_at(&self, offset: u64, most: u64, into: &mut Vec<u8>) -> io::Result<()> {
         let start = into.len();
         let end = start + usize::try_from(most).map_err(io::Error::other)?;
         into.reserve_exact(end - start);

@@ -212,7 +212,7 @@ fn compare(
     if ignored.contains(folder) {
         return (0, 0);
     }
-    let options = Options { hidden: true, ..Options::new(tree.at(folder)) };
+    let options = Options { hidden: true, ..tree.options_at(folder) };
     let served = Fs::open(options).unwrap();
     let (mut compared, mut hidden) = (0, 0);
     for path in paths {

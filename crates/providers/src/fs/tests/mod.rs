@@ -15,7 +15,7 @@ mod parent_rules;
 mod reading;
 mod root_changes;
 mod visibility;
-mod watching;
+pub(super) mod watching;
 mod windows;
 
 use std::fs;
@@ -32,19 +32,21 @@ use resource::{
 };
 use tempfile::TempDir;
 
-use super::{Fs, ListingMode, Options};
+pub(super) use super::{Fs, ListingMode};
+use super::{Options, TESTED_FILE_API};
+use crate::fs::{DEFAULT_POLL_INTERVAL, FileApi};
 
 /// How long a test waits for what must come, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A temporary folder to serve, next to files that must not be served.
-struct Tree {
-    home: TempDir,
+pub(super) struct Tree {
+    pub(super) home: TempDir,
 }
 
 impl Tree {
     /// Creates the files given, each with its own path as content.
-    fn of<const N: usize>(paths: [&str; N]) -> Self {
+    pub(super) fn of<const N: usize>(paths: [&str; N]) -> Self {
         let tree = Self { home: tempfile::tempdir().unwrap() };
         fs::create_dir(tree.root()).unwrap();
         for path in paths {
@@ -53,49 +55,49 @@ impl Tree {
         tree
     }
 
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.home.path().join("root")
     }
 
-    fn at(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub(super) fn at(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root().join(path)
     }
 
-    fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+    pub(super) fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         fs::create_dir_all(self.at(&path).parent().unwrap()).unwrap();
         fs::write(self.at(path), content).unwrap();
     }
 
     /// Writes a file above the root.
-    fn write_above(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+    pub(super) fn write_above(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.home.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    fn folder(&self, path: &str) {
+    pub(super) fn folder(&self, path: &str) {
         fs::create_dir_all(self.at(path)).unwrap();
     }
 
-    fn remove(&self, path: &str) {
+    pub(super) fn remove(&self, path: &str) {
         fs::remove_file(self.at(path)).unwrap();
     }
 
-    fn link(&self, path: &str, target: impl AsRef<Path>) {
+    pub(super) fn link(&self, path: &str, target: impl AsRef<Path>) {
         fs::create_dir_all(self.at(path).parent().unwrap()).unwrap();
         symlink(target, self.at(path)).unwrap();
     }
 
-    fn serve(&self, listing: ListingMode) -> ServedFs {
+    pub(super) fn serve(&self, listing: ListingMode) -> ServedFs {
         self.serve_with(listing, false)
     }
 
-    fn serve_with(&self, listing: ListingMode, hidden: bool) -> ServedFs {
+    pub(super) fn serve_with(&self, listing: ListingMode, hidden: bool) -> ServedFs {
         ServedFs(Fs::open(Options { hidden, ..self.options(listing) }).unwrap())
     }
 
     /// Serves the tree with the filter `hide`.
-    fn serve_hiding(
+    pub(super) fn serve_hiding(
         &self,
         listing: ListingMode,
         hide: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -103,22 +105,31 @@ impl Tree {
         ServedFs(Fs::open(Options { hide: Some(Arc::new(hide)), ..self.options(listing) }).unwrap())
     }
 
-    fn options(&self, listing: ListingMode) -> Options {
+    /// Default options for the folder at `path`, with the file API under test.
+    pub(super) fn options_at(&self, path: impl AsRef<Path>) -> Options {
+        let poll = match TESTED_FILE_API {
+            FileApi::Native => DEFAULT_POLL_INTERVAL,
+            FileApi::Portable => Duration::from_millis(20),
+        };
+        Options { file_api: TESTED_FILE_API, poll, ..Options::new(self.at(path)) }
+    }
+
+    pub(super) fn options(&self, listing: ListingMode) -> Options {
         let ttl = Duration::from_secs(1);
-        Options { listing, ttl, ..Options::new(self.root()) }
+        Options { listing, ttl, root: self.root(), ..self.options_at("") }
     }
 }
 
 /// A served folder.
-struct ServedFs(Fs);
+pub(super) struct ServedFs(pub(super) Fs);
 
 impl ServedFs {
     /// Makes the provider treat its disk as local or remote.
-    fn set_local(&mut self, local: bool) {
+    pub(super) fn set_local(&mut self, local: bool) {
         self.0.root.dir.set_local(local);
     }
 
-    async fn page(
+    pub(super) async fn page(
         &self,
         parent: Option<&str>,
         from: Option<Cursor>,
@@ -131,7 +142,7 @@ impl ServedFs {
     }
 
     /// Returns the paths of all pages of `limit` items.
-    async fn paths_by(&self, parent: Option<&str>, limit: usize) -> Vec<String> {
+    pub(super) async fn paths_by(&self, parent: Option<&str>, limit: usize) -> Vec<String> {
         let mut paths = Vec::new();
         let mut from = None;
         loop {
@@ -145,39 +156,39 @@ impl ServedFs {
         }
     }
 
-    async fn paths(&self, parent: Option<&str>) -> Vec<String> {
+    pub(super) async fn paths(&self, parent: Option<&str>) -> Vec<String> {
         self.paths_by(parent, 1_000).await
     }
 
-    async fn stat(&self, text: &str) -> Result<Arc<Resource>, Error> {
+    pub(super) async fn stat(&self, text: &str) -> Result<Arc<Resource>, Error> {
         self.0.stat(&testkit::local_context(), &uri(text)).await
     }
 
-    async fn content(&self, text: &str, window: Window) -> Result<Content, Error> {
+    pub(super) async fn content(&self, text: &str, window: Window) -> Result<Content, Error> {
         Ok(self.0.read(&testkit::local_context(), &uri(text), &window.into()).await?.content)
     }
 
-    async fn part(&self, text: &str, window: Window) -> Result<Part, Error> {
+    pub(super) async fn part(&self, text: &str, window: Window) -> Result<Part, Error> {
         match self.content(text, window).await? {
             Content::Parts(mut parts) => Ok(parts.remove(0)),
             Content::Collection(_) | Content::InputRequired(_) => panic!("{text} is a collection"),
         }
     }
 
-    async fn whole(&self, text: &str) -> Result<Part, Error> {
+    pub(super) async fn whole(&self, text: &str) -> Result<Part, Error> {
         self.part(text, Window::Whole { limit: u64::MAX }).await
     }
 
-    async fn window(&self, text: &str, offset: u64, length: u64) -> Part {
+    pub(super) async fn window(&self, text: &str, offset: u64, length: u64) -> Part {
         self.part(text, Window::Part { offset, length, etag: None }).await.unwrap()
     }
 
-    async fn text(&self, text: &str) -> String {
+    pub(super) async fn text(&self, text: &str) -> String {
         String::from_utf8(bytes(self.whole(text).await.unwrap().body).await.to_vec()).unwrap()
     }
 
     /// True if stat, read and list all report `text` as not found.
-    async fn is_not_found(&self, text: &str) -> bool {
+    pub(super) async fn is_not_found(&self, text: &str) -> bool {
         let missing = |kind: Option<ErrorKind>| kind == Some(ErrorKind::NotFound);
         let whole = Window::Whole { limit: u64::MAX };
         missing(self.stat(text).await.err().map(|error| error.kind))
@@ -186,16 +197,16 @@ impl ServedFs {
     }
 }
 
-fn uri(text: &str) -> Uri {
+pub(super) fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn path(item: &Resource) -> String {
+pub(super) fn path(item: &Resource) -> String {
     item.uri.as_str().strip_prefix("file:///").unwrap().to_owned()
 }
 
 /// Collects all chunks of a body.
-async fn chunks(body: Body) -> Vec<Bytes> {
+pub(super) async fn chunks(body: Body) -> Vec<Bytes> {
     let (Body::Text(source) | Body::Blob(source)) = body;
     match source {
         ByteSource::Bytes(bytes) => vec![bytes],
@@ -203,10 +214,10 @@ async fn chunks(body: Body) -> Vec<Bytes> {
     }
 }
 
-async fn bytes(body: Body) -> Bytes {
+pub(super) async fn bytes(body: Body) -> Bytes {
     chunks(body).await.concat().into()
 }
 
-fn is_text(part: &Part) -> bool {
+pub(super) fn is_text(part: &Part) -> bool {
     matches!(part.body, Body::Text(_))
 }

@@ -18,7 +18,7 @@ fn in_repository<const N: usize>(paths: [&str; N]) -> Tree {
 }
 
 fn serve_folder(tree: &Tree, path: &str) -> ServedFs {
-    let options = Options { listing: ListingMode::Flat, ..Options::new(tree.at(path)) };
+    let options = Options { listing: ListingMode::Flat, ..tree.options_at(path) };
     ServedFs(Fs::open(options).unwrap())
 }
 
@@ -107,7 +107,7 @@ async fn a_link_above_the_root_that_led_nowhere_counts_once_its_target_is_there(
     fs::create_dir(tree.at(".git")).unwrap();
     fs::create_dir(tree.at("rules")).unwrap();
     tree.link(".gitignore", "rules/all");
-    let desk = ServedFs(Fs::open(Options::new(tree.at("sub"))).unwrap());
+    let desk = ServedFs(Fs::open(tree.options_at("sub")).unwrap());
     // Until nothing that is looked at is new any more.
     let rules = || desk.0.root.parent_rules.rules_above(&tree.at("sub").canonicalize().unwrap());
     let start = Instant::now();

@@ -25,14 +25,14 @@ async fn a_root_that_is_gone_has_failed_and_one_that_is_back_is_served() {
     assert_eq!(served.paths(None).await, ["a", "sub/b"]);
     for round in 0..3 {
         fs::remove_dir_all(tree.root()).unwrap();
+        assert_eq!(failure(&served, "file:///a").await, ErrorKind::Unavailable);
         assert_eq!(state(&served), HealthState::Failed);
         assert!(served.0.health(&testkit::local_context()).since.is_some());
-        assert_eq!(failure(&served, "file:///a").await, ErrorKind::Unavailable);
         assert_eq!(served.page(None, None, 9).await.unwrap_err().kind, ErrorKind::Unavailable);
         tree.write("sub/b", format!("round {round}"));
         tree.write(format!("c{round}"), "");
-        assert_eq!(state(&served), HealthState::Ready);
         assert_eq!(served.text("file:///sub/b").await, format!("round {round}"));
+        assert_eq!(state(&served), HealthState::Ready);
         assert_eq!(served.paths(None).await, [&format!("c{round}"), "sub/b"]);
         assert!(served.is_not_found("file:///a").await);
     }

@@ -2,10 +2,9 @@
 
 mod files;
 mod folders;
-mod limits;
+pub(in crate::fs) mod limits;
 mod rules;
 mod shortage;
-mod stat_cache;
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -15,33 +14,41 @@ use futures_core::Stream;
 use futures_util::StreamExt as _;
 use resource::{Change, Error, Interest, Uri, Watch as _};
 
-use super::{ServedFs, uri};
+use super::{ServedFs, TESTED_FILE_API, uri};
+use crate::fs::FileApi;
 
 /// A stream of changes, read with a timeout.
-pub(super) struct ChangeReader(Pin<Box<dyn Stream<Item = Change> + Send>>);
+pub(in crate::fs) struct ChangeReader(pub(in crate::fs) Pin<Box<dyn Stream<Item = Change> + Send>>);
 
 impl ServedFs {
+    /// Asserts that inotify watches so many folders; none where changes are found by polling.
+    fn assert_watched(&self, folders: usize) {
+        let expected = if TESTED_FILE_API == FileApi::Native { folders } else { 0 };
+        let inotify = self.0.root.rescan_loop.open_inotify();
+        assert_eq!(inotify.map_or(0, |inotify| inotify.watch_count()), expected);
+    }
+
     async fn try_subscribe(&self, interest: Interest) -> Result<ChangeReader, Error> {
         Ok(ChangeReader(self.0.watch(&testkit::local_context(), interest).await?))
     }
 
-    pub(super) async fn subscribe(&self, interest: Interest) -> ChangeReader {
+    pub(in crate::fs) async fn subscribe(&self, interest: Interest) -> ChangeReader {
         self.try_subscribe(interest).await.unwrap()
     }
 
-    pub(super) async fn subscribe_to(&self, text: &str) -> ChangeReader {
+    pub(in crate::fs) async fn subscribe_to(&self, text: &str) -> ChangeReader {
         self.subscribe(Interest::Resource(uri(text))).await
     }
 }
 
 impl ChangeReader {
-    pub(super) async fn next(&mut self) -> Change {
+    pub(in crate::fs) async fn next(&mut self) -> Change {
         let next = tokio::time::timeout(Duration::from_secs(10), self.0.next());
         next.await.expect("no change within ten seconds").expect("the stream ended")
     }
 
     /// Collects the changes up to and including `last`.
-    pub(super) async fn until(&mut self, last: &Change) -> Vec<Change> {
+    pub(in crate::fs) async fn until(&mut self, last: &Change) -> Vec<Change> {
         let mut heard = Vec::new();
         loop {
             let change = self.next().await;
@@ -54,7 +61,7 @@ impl ChangeReader {
     }
 
     /// Waits until all of `changes` were reported, in any order.
-    pub(super) async fn all_of(&mut self, changes: impl IntoIterator<Item = Change>) {
+    pub(in crate::fs) async fn all_of(&mut self, changes: impl IntoIterator<Item = Change>) {
         let mut missing: HashSet<Change> = changes.into_iter().collect();
         while !missing.is_empty() {
             missing.remove(&self.next().await);
@@ -62,11 +69,11 @@ impl ChangeReader {
     }
 }
 
-pub(super) fn updated(text: &str) -> Change {
+pub(in crate::fs) fn updated(text: &str) -> Change {
     Change::Updated(uri(text))
 }
 
-pub(super) fn removed(text: &str) -> Change {
+pub(in crate::fs) fn removed(text: &str) -> Change {
     Change::Removed(uri(text))
 }
 

@@ -93,7 +93,7 @@ impl FsRoot {
             return None;
         }
         self.or_poll(
-            self.rescan_loop.inotify().and_then(|ears| ears.add_watch(key, handle)),
+            self.rescan_loop.inotify().and_then(|ears| ears.add_watch(key, handle.for_inotify()?)),
             purpose,
         )
     }

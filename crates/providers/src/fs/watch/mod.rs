@@ -27,6 +27,7 @@ use super::error::{FsError, not_found};
 use super::locate::{Folder, PathEntry};
 use super::options::WatchMode;
 use super::path::LocalPath;
+use super::platform::FileApi;
 use super::root::FsRoot;
 use crate::file_watch::{
     ChangeSender, DirtySet, RescanLoop, RescanOutcome, Rescanner, ScanSubscriber, subscribe,
@@ -145,7 +146,9 @@ impl Rescanner for FsRoot {
 impl FsRoot {
     /// True if changes are detected with inotify.
     pub(super) fn uses_inotify(&self) -> bool {
-        self.watch == WatchMode::Auto && self.dir.on_local_disk()
+        self.watch == WatchMode::Auto
+            && self.dir.file_api == FileApi::Native
+            && self.dir.on_local_disk()
     }
 
     fn run_initial_scan(&self, subscriber: &ScanSubscriber<FsWatchState>) -> Result<(), FsError> {

@@ -231,7 +231,10 @@ impl FsWatchState {
             // This may be another folder than the watched one.
             match &known.watch {
                 Some(hold) => {
-                    root.or_poll(hold.renew(&folder.handle), WatchPurpose::AllNames);
+                    root.or_poll(
+                        folder.handle.for_inotify().and_then(|folder| hold.renew(folder)),
+                        WatchPurpose::AllNames,
+                    );
                 }
                 None => {
                     known.watch = root.watch_folder(key, &folder.handle, WatchPurpose::AllNames)

@@ -1,9 +1,7 @@
 //! Tests of subscriptions to folders, lists and everything.
 
 use std::fs;
-use std::time::Duration;
 
-use futures_util::{FutureExt as _, StreamExt as _};
 use resource::{Change, Interest};
 
 use super::super::{ListingMode, Tree, uri};
@@ -149,33 +147,4 @@ async fn a_folder_that_was_listed_by_itself_changes_lists_too() {
     tree.write("sub/deep/c", "");
     assert_eq!(lists.next().await, Change::Listing);
     assert_eq!(desk.paths(Some("file:///sub/deep")).await, ["sub/deep/b", "sub/deep/c"]);
-}
-
-#[tokio::test]
-async fn a_list_that_has_come_to_show_what_lies_further_in_is_heard_to_change_there() {
-    for (folder, listed) in [("", false), ("sub/many/", true)] {
-        let tree = Tree::of(["sub/a"]);
-        for number in 0..1_005 {
-            tree.write(format!("{folder}{number}"), "");
-        }
-        let desk = tree.serve(ListingMode::Auto);
-        let mut ear = desk.subscribe(Interest::Listing).await;
-        let watched = || desk.0.root.rescan_loop.open_inotify().unwrap().watch_count();
-        assert_eq!(watched(), 1);
-        for number in 0..995 {
-            tree.remove(&format!("{folder}{number}"));
-        }
-        if listed {
-            assert!(desk.paths(None).await.contains(&"sub/a".to_owned()));
-        }
-        let deep = async {
-            while watched() < 2 {
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(10), deep).await.expect("folder is not watched");
-        while ear.0.next().now_or_never().is_some() {}
-        tree.write("sub/new", "");
-        assert_eq!(ear.next().await, Change::Listing);
-    }
 }

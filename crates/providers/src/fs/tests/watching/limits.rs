@@ -1,7 +1,6 @@
-//! Tests of polling and of the limits of inotify.
+//! Tests of polling, and of the end of streams.
 
 use std::fs;
-use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,14 +11,14 @@ use super::super::{ListingMode, ServedFs, Tree, uri};
 use super::{removed, updated};
 use crate::fs::{Fs, Options, WatchMode};
 
-fn serve(tree: &Tree, options: Options) -> ServedFs {
+pub(in crate::fs) fn serve_polled(tree: &Tree, options: Options) -> ServedFs {
     ServedFs(
         Fs::open(Options { root: tree.root(), poll: Duration::from_millis(20), ..options })
             .unwrap(),
     )
 }
 
-async fn hears_everything(tree: &Tree, served: &ServedFs) {
+pub(in crate::fs) async fn hears_everything(tree: &Tree, served: &ServedFs) {
     let mut all = served.subscribe(Interest::Everything).await;
     let mut one = served.subscribe_to("file:///x/y/a").await;
     let mut lists = served.subscribe(Interest::Listing).await;
@@ -38,32 +37,11 @@ async fn hears_everything(tree: &Tree, served: &ServedFs) {
 }
 
 #[tokio::test]
-async fn beyond_the_limit_of_watches_changes_are_found_by_polling() {
-    let tree = Tree::of(["x/y/a", "z/b", "c"]);
-    let desk = serve(&tree, Options { watches: 2, ..tree.options(ListingMode::Flat) });
-    assert_eq!(
-        (
-            desk.0.health(&testkit::local_context()).state,
-            desk.0.health(&testkit::local_context()).since
-        ),
-        (HealthState::Ready, None)
-    );
-    hears_everything(&tree, &desk).await;
-    let stream = desk.subscribe(Interest::Everything).await;
-    let health = desk.0.health(&testkit::local_context());
-    assert_eq!(health.state, HealthState::Degraded);
-    assert!(health.since.is_some());
-    let words = health.message.unwrap();
-    assert!(words.starts_with("changes are found by polling every 20ms: inotify"), "{words}");
-    drop(stream);
-}
-
-#[tokio::test]
 async fn where_polling_is_asked_for_or_the_disk_is_elsewhere_nothing_is_amiss() {
     for is_local in [true, false] {
         let tree = Tree::of(["x/y/a", "z/b", "c"]);
         let watch = if is_local { WatchMode::Poll } else { WatchMode::Auto };
-        let mut desk = serve(&tree, Options { watch, ..tree.options(ListingMode::Flat) });
+        let mut desk = serve_polled(&tree, Options { watch, ..tree.options(ListingMode::Flat) });
         desk.set_local(is_local);
         hears_everything(&tree, &desk).await;
         assert!(desk.0.root.rescan_loop.open_inotify().is_none());
@@ -87,26 +65,12 @@ async fn polling_goes_by_a_clock_that_can_be_stopped() {
 #[tokio::test]
 async fn where_changes_are_not_told_nobody_is_promised_any() {
     let tree = Tree::of(["a"]);
-    let desk = serve(&tree, Options { watch: WatchMode::Off, ..tree.options(ListingMode::Flat) });
+    let desk =
+        serve_polled(&tree, Options { watch: WatchMode::Off, ..tree.options(ListingMode::Flat) });
     assert!(desk.0.facets().watch.is_none());
     assert_eq!(desk.stat("file:///a").await.unwrap().watchable, Some(false));
     let error = desk.try_subscribe(Interest::Resource(uri("file:///a"))).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::Unsupported);
-}
-
-#[tokio::test]
-async fn when_the_kernel_lost_count_everything_is_looked_at() {
-    let tree = Tree::of(["x/y/a", "b"]);
-    let desk = tree.serve(ListingMode::Flat);
-    let mut ear = desk.subscribe(Interest::Everything).await;
-    let ears = desk.0.root.rescan_loop.open_inotify().unwrap();
-    tree.write("x/y/a", "changed");
-    tree.write("x/new", "");
-    // Discards the kernel's events.
-    ears.drain_events();
-    ears.take_dirty();
-    ears.simulate_overflow();
-    ear.all_of([updated("file:///x/y/a"), updated("file:///x/new"), Change::Listing]).await;
 }
 
 #[tokio::test]
@@ -116,12 +80,14 @@ async fn when_the_last_stream_is_dropped_nothing_is_left() {
     let site = desk.0.root.clone();
     let first = desk.subscribe(Interest::Everything).await;
     let second = desk.subscribe_to("file:///x/y/a").await;
-    assert_eq!(site.rescan_loop.open_inotify().unwrap().watch_count(), 3);
+    desk.assert_watched(3);
     drop(first);
-    let ears = Arc::downgrade(&site.rescan_loop.open_inotify().unwrap());
+    let ears = site.rescan_loop.open_inotify().map(|ears| Arc::downgrade(&ears));
     drop(second);
     let over = async {
-        while site.rescan_loop.is_running() || ears.strong_count() > 0 {
+        while site.rescan_loop.is_running()
+            || ears.as_ref().is_some_and(|ears| ears.strong_count() > 0)
+        {
             tokio::task::yield_now().await;
         }
     };
@@ -147,28 +113,9 @@ async fn a_thousand_streams_are_one_task_and_few_watches() {
     for _ in 0..1_000 {
         ears.push(desk.subscribe_to("file:///x/y/a").await);
     }
-    assert_eq!(desk.0.root.rescan_loop.open_inotify().unwrap().watch_count(), 3);
+    desk.assert_watched(3);
     fs::write(tree.at("x/y/a"), "changed").unwrap();
     for ear in &mut ears {
         assert_eq!(ear.next().await, updated("file:///x/y/a"));
     }
-}
-
-#[tokio::test]
-async fn a_disk_elsewhere_that_is_mounted_further_in_is_polled() {
-    let tree = Tree::of(["x/far/a", "b"]);
-    let mut desk = serve(&tree, tree.options(ListingMode::Flat));
-    Arc::get_mut(&mut desk.0.root).unwrap().dir.locality_check = |folder| {
-        let path = fs::read_link(format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd()))?;
-        Ok(!path.ends_with("far"))
-    };
-    let _near = desk.subscribe_to("file:///b").await;
-    assert_eq!(desk.0.root.rescan_loop.polling_interval(), None);
-    let mut one = desk.subscribe_to("file:///x/far/a").await;
-    let mut all = desk.subscribe(Interest::Everything).await;
-    assert_eq!(desk.0.root.rescan_loop.open_inotify().unwrap().watch_count(), 2, "the top and x");
-    assert!(desk.0.root.rescan_loop.polling_interval().is_some());
-    tree.write("x/far/a", "changed");
-    assert_eq!(one.next().await, updated("file:///x/far/a"));
-    all.all_of([updated("file:///x/far/a")]).await;
 }

@@ -11,14 +11,14 @@ async fn ignored_and_hidden_things_are_silent_and_not_watched() {
     tree.write(".gitignore", "target/\n*.log\n");
     let desk = tree.serve_hiding(ListingMode::Flat, |path| path.starts_with("secret"));
     let mut ear = desk.subscribe(Interest::Everything).await;
-    assert_eq!(desk.0.root.rescan_loop.open_inotify().unwrap().watch_count(), 1);
+    desk.assert_watched(1);
     for path in ["target/deep/er/x", "target/new", "a.log", ".git/index", "secret/z", ".dot/w"] {
         tree.write(path, "changed");
     }
     tree.write("a", "changed");
     let heard = ear.until(&updated("file:///a")).await;
     assert_eq!(heard, [updated("file:///a")]);
-    assert_eq!(desk.0.root.rescan_loop.open_inotify().unwrap().watch_count(), 1);
+    desk.assert_watched(1);
 }
 
 #[tokio::test]

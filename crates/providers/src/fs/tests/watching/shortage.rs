@@ -11,6 +11,12 @@ use super::super::{ListingMode, Tree};
 use super::{ChangeReader, updated};
 use crate::file_watch::tests::fd_limit::{exhaust_descriptors, in_limited_process};
 
+/// The test `name` of this module, as the test runner spells it.
+fn test_path(name: &str) -> String {
+    let (_, module) = module_path!().split_once("::").unwrap();
+    format!("{module}::{name}")
+}
+
 /// Waits long enough for a scan to fail.
 async fn wait_for_failed_scan(reader: &mut ChangeReader) {
     let _early = tokio::time::timeout(Duration::from_millis(200), reader.0.next()).await;
@@ -19,7 +25,7 @@ async fn wait_for_failed_scan(reader: &mut ChangeReader) {
 #[tokio::test]
 async fn a_file_is_heard_after_a_moment_without_room_for_open_files() {
     let name = "a_file_is_heard_after_a_moment_without_room_for_open_files";
-    if !in_limited_process(&format!("fs::tests::watching::shortage::{name}")) {
+    if !in_limited_process(&test_path(name)) {
         return;
     }
     let tree = Tree::of(["x/y/a"]);
@@ -43,7 +49,7 @@ async fn a_file_is_heard_after_a_moment_without_room_for_open_files() {
 #[tokio::test]
 async fn a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard() {
     let name = "a_folder_that_comes_in_a_moment_without_room_for_open_files_is_heard";
-    if !in_limited_process(&format!("fs::tests::watching::shortage::{name}")) {
+    if !in_limited_process(&test_path(name)) {
         return;
     }
     let tree = Tree::of(["b"]);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::super::content_version::WatchPurpose;
 use crate::file_watch::{DirtySet, WatchHandle};
 use crate::fs::ignore_rules::{IGNORE_FILES, ParentRules};
-use crate::fs::platform::open_folder_above;
 use crate::fs::root::FsRoot;
 
 /// Begins the keys of these watches. No path below the root begins with it.
@@ -27,7 +26,7 @@ impl ParentWatches {
             return;
         }
         let folders = rules.folders.iter().enumerate().filter_map(|(index, folder)| {
-            let handle = open_folder_above(folder).ok()?;
+            let handle = root.dir.file_api.open_folder_above(folder).ok()?;
             let key = [KEY_PREFIX, index.to_string().as_bytes()].concat();
             root.watch_folder(&key, &handle, WatchPurpose::AllNames)
         });

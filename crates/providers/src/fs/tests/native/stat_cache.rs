@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use resource::Resource;
 
-use super::super::{ListingMode, ServedFs, Tree};
-use crate::fs::WatchMode;
-use crate::fs::{Fs, Options};
+use crate::fs::tests::{ListingMode, ServedFs, Tree};
+use crate::fs::{Fs, Options, WatchMode};
 
 /// Requests the first page of a folder of a hundred files until it makes no `stat` calls.
 async fn wait_until_cached(served: &ServedFs, parent: Option<&str>) -> Vec<Arc<Resource>> {
