@@ -7,3 +7,4 @@ mod catalog;
 mod changes;
 mod components;
 mod layers;
+mod skills;

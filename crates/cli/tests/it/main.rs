@@ -28,6 +28,7 @@ mod request_log;
 mod rmcp;
 mod rmcp_changes;
 mod served;
+mod skills;
 mod slow_start;
 mod spoilers;
 mod state_files;
