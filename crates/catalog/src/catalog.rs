@@ -250,6 +250,7 @@ impl Provider for Catalog {
         let completes = mounts.iter().any(|mount| mount.provider.facets().complete.is_some());
         let watches = mounts.iter().any(|mount| mount.can_watch());
         let relays = mounts.iter().any(|mount| mount.relay().is_some());
+        let has_skills = mounts.iter().any(|mount| mount.skills().is_some());
         let searches = mounts.iter().any(|mount| mount.search().is_some());
         drop(mounts);
         Facets {
@@ -259,6 +260,7 @@ impl Provider for Catalog {
             relay: relays.then_some(self as _),
             mounts: Some(self),
             search: searches.then_some(self as _),
+            skills: has_skills.then_some(self as _),
         }
     }
 }

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use machinery::{Cache, CacheBounds};
 use resource::{
-    CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Error, Freshness,
-    Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, TaskCall, Uri, UriRewrite,
+    Completion, Component, ComponentCall, ComponentKind, Context, Error, Json, Page, PageRequest,
+    PromptCompletionRequest, Relay, Result, TaskCall, Uri, UriRewrite,
 };
 
 use crate::address::Address;
 use crate::catalog::{Catalog, MountList, foreign_uri_error, is_claimed_by_other};
-use crate::merge;
+use crate::merge::{self, neutral_page};
 use crate::mount::Mount;
 use crate::tool_name;
 
@@ -298,12 +297,6 @@ impl Relay for Catalog {
 /// Whether clients find what `mount` has of this kind by search.
 fn is_searched(mount: &Mount, kind: ComponentKind) -> bool {
     kind == ComponentKind::Tool && mount.tools_by_search
-}
-
-/// An empty page that does not shorten the TTL of the other mounts' lists.
-fn neutral_page() -> Page<Component> {
-    let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Public };
-    Page { freshness, ..Page::empty() }
 }
 
 pub(crate) fn unknown_component(kind: ComponentKind, public: &str) -> Error {

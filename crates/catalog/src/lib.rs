@@ -16,6 +16,7 @@ mod merge;
 mod mount;
 mod prefetch;
 mod search;
+mod skills;
 mod tool_name;
 
 pub use access::{AccessRule, AccessRules, MethodClass};

@@ -139,6 +139,12 @@ fn absence(mount: &Mount, error: &Error) -> Absence {
     Absence { name: mount.name.clone(), reason: why }
 }
 
+/// An empty page that does not shorten the TTL of the other mounts' lists.
+pub(crate) fn neutral_page<T>() -> Page<T> {
+    let freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Public };
+    Page { freshness, ..Page::empty() }
+}
+
 impl MergeCursor {
     fn encode(&self) -> Cursor {
         let inner = self.inner.as_ref().map(|inner| &inner.0);

@@ -14,6 +14,7 @@ mod own_server;
 mod program_env;
 
 mod rules;
+mod skill_index;
 mod statics;
 mod upstream;
 mod uri_conflicts;
@@ -164,7 +165,9 @@ pub(crate) fn assemble(
     let terms = internal_terms(access::build_access(settings, &[])?);
     let mounts = status_mount(&all, terms.clone());
     let mounts = mounts.map_err(|error| to_diagnostic(settings, 0..0, &error))?;
-    let catalog = Catalog::new(vec![mounts, watchers_mount(watchers, terms)]);
+    let index = skill_index::index_mount(&all, terms.clone());
+    let index = index.map_err(|error| to_diagnostic(settings, 0..0, &error))?;
+    let catalog = Catalog::new(vec![mounts, watchers_mount(watchers, terms), index]);
     let own = catalog.mounts();
     catalog.replace(all.iter().map(|made| &made.mount).chain(&*own).cloned().collect());
     Ok(Assembly { catalog: Arc::new(catalog), mounts: all, watchers: Arc::clone(watchers) })

@@ -16,6 +16,7 @@ mod resources;
 mod secret_mask;
 mod server_requests;
 mod session;
+mod skills;
 mod trace;
 mod transport;
 
@@ -25,6 +26,7 @@ pub use machinery::Backoff;
 pub use notifications::{NotificationKind, NotificationReceiver, ServerNotification};
 pub use options::{Options, PipeOpener, PipeReader, PipeWriter, RevisionChoice, ServerTarget};
 pub use protocol::RpcError;
+pub use protocol::outbound::decode::skill::{index_entry_of, skill_index};
 pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
 pub use reconnect::{ConnectionStatus, State};
 pub use remote_server::{ChildListing, RemoteCapabilities, RemoteServer};

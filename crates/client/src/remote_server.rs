@@ -60,6 +60,8 @@ pub struct RemoteCapabilities {
     pub has_completions: bool,
     /// Its tools may run as tasks (SEP-2663).
     pub has_tasks: bool,
+    /// It lists skills (skills extension).
+    pub has_skills: bool,
     /// It serves `resources/metadata` (SEP-2093).
     pub has_metadata: bool,
     /// How it lists the children of a resource.
@@ -112,6 +114,7 @@ impl From<&Peer> for RemoteCapabilities {
             has_logging: peer.has_logging(),
             has_completions: peer.has_completions(),
             has_tasks: peer.has_tasks(),
+            has_skills: peer.has_skills(),
             has_metadata: peer.has_metadata(),
             child_listing: match (peer.has_scoped_list(), peer.has_directories()) {
                 (true, _) => ChildListing::ScopedList,

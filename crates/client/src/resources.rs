@@ -26,7 +26,7 @@ pub enum ListScope {
 }
 
 impl Client {
-    fn resource_request(&self, verb: &str) -> Request {
+    pub(crate) fn resource_request(&self, verb: &str) -> Request {
         Request::new(verb).timeout(self.connection.connector.options.resource_timeout)
     }
 

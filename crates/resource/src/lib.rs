@@ -15,6 +15,7 @@ pub mod provider;
 pub mod reading;
 pub mod relay;
 pub mod search;
+pub mod skill;
 pub mod template;
 pub mod tokens;
 pub mod trace_context;
@@ -42,6 +43,7 @@ pub use relay::{
     TaskCall, UriRewrite,
 };
 pub use search::{Passage, Search, SearchHit, SearchRequest};
+pub use skill::{SKILL_INDEX_URI, Skill, SkillFile, SkillFiles, SkillIndexEntry, Skills};
 pub use template::UriTemplate;
 pub use trace_context::TraceContext;
 pub use unknown_members::{MemberPlace, UnknownMembers};

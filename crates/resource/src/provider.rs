@@ -17,6 +17,7 @@ use crate::page::{Page, PageRequest};
 use crate::reading::{ReadRequest, Reading};
 use crate::relay::Relay;
 use crate::search::Search;
+use crate::skill::Skills;
 use crate::unknown_members::UnknownMembers;
 use crate::uri::Uri;
 
@@ -110,6 +111,8 @@ pub struct Facets<'a> {
     pub mounts: Option<&'a dyn MountLookup>,
     /// Searches content.
     pub search: Option<&'a dyn Search>,
+    /// Lists skills.
+    pub skills: Option<&'a dyn Skills>,
 }
 
 /// Lists the mounts, and finds the one that a URI belongs to.

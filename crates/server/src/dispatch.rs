@@ -5,7 +5,7 @@ use resource::{Error, Result};
 
 use crate::exchange::Exchange;
 use crate::methods::subscriptions::SessionSubscriptions;
-use crate::methods::{completion, components, resources, tasks};
+use crate::methods::{completion, components, resources, skills, tasks};
 use crate::server::Server;
 
 /// Runs the method of `call`.
@@ -32,6 +32,8 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
             resources::read_resource(server, exchange, &uri, window).await
         }
         Call::Metadata { uri } => resources::describe_resource(server, ctx, &uri).await,
+        Call::ListSkills { cursor } => skills::list_skills(server, ctx, cursor).await,
+        Call::GetSkill { uri } => skills::get_skill(server, ctx, &uri).await,
         Call::Subscribe { uri } => require_subscriber(exchange)?.subscribe(uri).await,
         Call::Unsubscribe { uri } => Ok(require_subscriber(exchange)?.unsubscribe(&uri)),
         // The transports handle it before dispatch: they stream its notifications.

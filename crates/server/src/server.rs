@@ -18,6 +18,7 @@ use protocol::{
 };
 use resource::{
     CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Principal, Provider, Relay,
+    Skills,
 };
 use subscriptions::{DebounceConfig, Hub};
 
@@ -187,6 +188,10 @@ impl Server {
         self.provider.facets().relay.is_some_and(Relay::has_tasks)
     }
 
+    fn has_skills(&self) -> bool {
+        self.provider.facets().skills.is_some_and(Skills::may_list_skills)
+    }
+
     fn has_completion(&self) -> bool {
         self.provider.facets().complete.is_some() || self.has_component(ComponentKind::Prompt)
     }
@@ -208,6 +213,7 @@ impl Server {
                 prompts: self.has_component(ComponentKind::Prompt),
                 logging: self.has_logging(),
                 collections: self.has_collections(),
+                skills: self.has_skills(),
                 tasks: self.has_tasks(),
             },
         }
@@ -239,6 +245,7 @@ impl Server {
                     || *method == Method::Listen && self.has_tasks())
                 && (*method != Method::Complete || self.has_completion())
                 && (*method != Method::SetLogLevel || self.has_logging())
+                && (!method.is_skill() || self.has_skills())
                 && (!method.is_task() || self.has_tasks())
                 && method.component().is_none_or(|offer| self.has_component(offer))
         };

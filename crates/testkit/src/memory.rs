@@ -4,6 +4,7 @@ mod components;
 mod counts;
 mod fault;
 mod responses;
+mod skills;
 mod watches;
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,8 +15,8 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use resource::{
     Annotations, Change, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
-    PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, UnknownMembers, Uri,
-    UriTemplate,
+    PageRequest, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, UnknownMembers,
+    Uri, UriTemplate,
 };
 
 use components::MemoryComponent;
@@ -39,6 +40,7 @@ pub struct MemoryProvider {
     watches: Option<MemoryWatches>,
     health: Option<HealthStatus>,
     can_search: bool,
+    skills: Vec<Skill>,
     faults: Mutex<Vec<(FaultPoint, Fault)>>,
     counts: RequestCounts,
 }
@@ -377,6 +379,7 @@ impl Provider for MemoryProvider {
             relay: (!self.component_kinds.is_empty()).then_some(self as _),
             mounts: None,
             search: self.can_search.then_some(self as _),
+            skills: (!self.skills.is_empty()).then_some(self as _),
         }
     }
 }

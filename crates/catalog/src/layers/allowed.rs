@@ -9,7 +9,8 @@ use resource::{
     CacheScope, Change, Complete, Completion, CompletionRequest, Component, ComponentCall,
     ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness, Interest, Json, Page,
     PageRequest, PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
-    Search, SearchHit, SearchRequest, TaskCall, Template, Uri, UriRewrite, UriTemplate, Watch,
+    Search, SearchHit, SearchRequest, Skill, SkillIndexEntry, Skills, TaskCall, Template, Uri,
+    UriRewrite, UriTemplate, Watch,
 };
 
 use super::Layer;
@@ -19,6 +20,7 @@ use crate::address::Address;
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::components::unknown_component;
 use crate::search::search_unsupported;
+use crate::skills::inner_skills;
 
 /// The maximum number of calls that fill one page with what a principal may see.
 const MAX_CALLS_PER_PAGE: usize = 256;
@@ -55,6 +57,17 @@ impl AccessGate {
     fn allows(&self, ctx: &Context, class: MethodClass, uri: &Uri) -> bool {
         let subject = Subject::resource(uri, self.address.to_public(uri.as_str()).as_deref());
         self.rules.allow(ctx.principal(), class, &subject)
+    }
+
+    /// Whether a file of a skill is shown. An entry tells of its content, too.
+    fn shows_file(&self, ctx: &Context, uri: &Uri) -> bool {
+        [MethodClass::List, MethodClass::Read].iter().all(|class| self.allows(ctx, *class, uri))
+    }
+
+    fn retain_files(&self, ctx: &Context, skill: &mut Arc<Skill>) {
+        if !skill.uris().all(|uri| self.shows_file(ctx, uri)) {
+            Arc::make_mut(skill).retain_files(|uri| self.shows_file(ctx, uri));
+        }
     }
 
     /// Whether a template may expand to something allowed, judged by its text before the first
@@ -176,12 +189,13 @@ impl Provider for AllowedProvider {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = self.inner.facets();
         Facets {
             watch: watch.map(|_| self as &dyn Watch),
             complete: complete.map(|_| self as &dyn Complete),
             relay: relay.map(|_| self as &dyn Relay),
             search: search.map(|_| self as &dyn Search),
+            skills: skills.map(|_| self as &dyn Skills),
             // The catalog asks no mount that does not exist for the principal.
             health,
             mounts,
@@ -203,6 +217,53 @@ impl Search for AllowedProvider {
         };
         let shows = |hit: &SearchHit| self.gate.allows(ctx, MethodClass::Read, &hit.uri);
         Self::fill_page(&paging, fetch, |hit| shows(hit)).await
+    }
+}
+
+#[async_trait]
+impl Skills for AllowedProvider {
+    fn may_list_skills(&self) -> bool {
+        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    }
+
+    async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
+        let inner = inner_skills(&self.inner)?;
+        if !self.may_reach(ctx, MethodClass::Read) {
+            return Ok(Page::empty());
+        }
+        let fetch =
+            move |request: PageRequest| async move { inner.list_skills(ctx, &request).await };
+        let shows = |skill: &Skill| self.gate.shows_file(ctx, &skill.uri);
+        let mut page = Self::fill_page(paging, fetch, |skill| shows(skill)).await?;
+        page.items.iter_mut().for_each(|skill| self.gate.retain_files(ctx, skill));
+        Ok(page)
+    }
+
+    async fn get_skill(&self, ctx: &Context, uri: &Uri) -> Result<(Arc<Skill>, Freshness)> {
+        if !self.gate.shows_file(ctx, uri) {
+            return Err(Skill::unknown(uri));
+        }
+        let (mut skill, freshness) = inner_skills(&self.inner)?.get_skill(ctx, uri).await?;
+        self.gate.retain_files(ctx, &mut skill);
+        Ok((skill, Freshness { scope: CacheScope::Private, ..freshness }))
+    }
+
+    async fn list_skill_index(
+        &self,
+        ctx: &Context,
+        paging: &PageRequest,
+    ) -> Result<Page<SkillIndexEntry>> {
+        let inner = inner_skills(&self.inner)?;
+        if !self.may_reach(ctx, MethodClass::Read) {
+            return Ok(Page::empty());
+        }
+        let fetch =
+            move |request: PageRequest| async move { inner.list_skill_index(ctx, &request).await };
+        let shows = |entry: &SkillIndexEntry| match Uri::parse(&entry.url) {
+            Ok(uri) => self.gate.shows_file(ctx, &uri),
+            Err(_) => self.gate.allows_template(ctx, MethodClass::Read, &entry.url),
+        };
+        Self::fill_page(paging, fetch, |entry| shows(entry)).await
     }
 }
 

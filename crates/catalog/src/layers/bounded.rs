@@ -56,9 +56,9 @@ impl Provider for BoundedProvider {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = self.inner.facets();
         // The limit is on content that is read. Tool results have the limit of the client that
         // fetches them, and passages of a search are short.
-        Facets { watch, complete, health, relay, mounts, search }
+        Facets { watch, complete, health, relay, mounts, search, skills }
     }
 }

@@ -7,15 +7,16 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use machinery::{GlobError, PathGlob, PathGlobSet};
 use resource::{
-    Change, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Icon,
-    Interest, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Role, Search,
-    SearchHit, SearchRequest, Template, Uri, Watch, uri,
+    Change, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Freshness,
+    Icon, Interest, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Role,
+    Search, SearchHit, SearchRequest, Skill, SkillIndexEntry, Skills, Template, Uri, Watch, uri,
 };
 
 use super::Layer;
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::memo::Memo;
 use crate::search::search_unsupported;
+use crate::skills::inner_skills;
 
 /// The maximum number of completely hidden pages in a row that a list skips before it returns an
 /// empty page.
@@ -158,6 +159,12 @@ impl Ruled {
         Some(item)
     }
 
+    fn retain_visible(&self, skill: &mut Arc<Skill>) {
+        if !skill.uris().all(|uri| self.visible_path(uri).is_ok()) {
+            Arc::make_mut(skill).retain_files(|uri| self.visible_path(uri).is_ok());
+        }
+    }
+
     /// The page request for the inner provider, which does not see what the rules set.
     fn inner_paging(paging: &PageRequest) -> PageRequest {
         let filter = paging.filter.as_ref().map(|filter| Arc::new(filter.without_metadata()));
@@ -229,11 +236,12 @@ impl Provider for Ruled {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = self.inner.facets();
         Facets {
             watch: watch.map(|_| self as &dyn Watch),
             complete: complete.map(|_| self as &dyn Complete),
             search: search.map(|_| self as &dyn Search),
+            skills: skills.map(|_| self as &dyn Skills),
             // Rules match paths of resources: tools, prompts and health have none.
             health,
             relay,
@@ -262,6 +270,40 @@ impl Search for Ruled {
             }
         }
         page.items = shown;
+        Ok(page)
+    }
+}
+
+/// The hidden files of a skill are not part of it.
+#[async_trait]
+impl Skills for Ruled {
+    fn may_list_skills(&self) -> bool {
+        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    }
+
+    async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
+        let mut page = inner_skills(&self.inner)?.list_skills(ctx, paging).await?;
+        page.items.retain(|skill| self.visible_path(&skill.uri).is_ok());
+        page.items.iter_mut().for_each(|skill| self.retain_visible(skill));
+        Ok(page)
+    }
+
+    async fn get_skill(&self, ctx: &Context, uri: &Uri) -> Result<(Arc<Skill>, Freshness)> {
+        self.visible_path(uri).map_err(|_| Skill::unknown(uri))?;
+        let (mut skill, freshness) = inner_skills(&self.inner)?.get_skill(ctx, uri).await?;
+        self.retain_visible(&mut skill);
+        Ok((skill, freshness))
+    }
+
+    async fn list_skill_index(
+        &self,
+        ctx: &Context,
+        paging: &PageRequest,
+    ) -> Result<Page<SkillIndexEntry>> {
+        let mut page = inner_skills(&self.inner)?.list_skill_index(ctx, paging).await?;
+        let is_visible =
+            |url: &str| Uri::parse(url).map_or(true, |uri| self.visible_path(&uri).is_ok());
+        page.items.retain(|entry| is_visible(&entry.url));
         Ok(page)
     }
 }

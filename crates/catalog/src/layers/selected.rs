@@ -98,9 +98,9 @@ impl Provider for SelectedProvider {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = self.inner.facets();
         let relay = relay.map(|_| self as &dyn Relay);
-        Facets { watch, complete, health, relay, mounts, search }
+        Facets { watch, complete, health, relay, mounts, search, skills }
     }
 }
 

@@ -6,15 +6,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use resource::{
     Complete, Completion, CompletionRequest, Component, ComponentCall, ComponentKind, Context,
-    Error, Facets, Interest, Json, Page, PageRequest, PromptCompletionRequest, Provider,
-    ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit, SearchRequest, TaskCall,
-    Template, Uri, UriRewrite, Watch,
+    Error, Facets, Freshness, Interest, Json, Page, PageRequest, PromptCompletionRequest, Provider,
+    ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit, SearchRequest, Skill,
+    SkillIndexEntry, Skills, TaskCall, Template, Uri, UriRewrite, Watch,
 };
 use tokio::time;
 
 use super::Layer;
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::search::search_unsupported;
+use crate::skills::inner_skills;
 
 /// Limits calls to this time: a call that takes longer is cancelled and fails as `Unavailable`. A
 /// stream that has begun is not interrupted.
@@ -64,12 +65,13 @@ impl Provider for TimedProvider {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search } = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = self.inner.facets();
         Facets {
             watch: watch.map(|_| self as &dyn Watch),
             complete: complete.map(|_| self as &dyn Complete),
             relay: relay.map(|_| self as &dyn Relay),
             search: search.map(|_| self as &dyn Search),
+            skills: skills.map(|_| self as &dyn Skills),
             // Neither waits for anything.
             health,
             mounts,
@@ -84,6 +86,29 @@ impl Search for TimedProvider {
             Some(inner) => self.with_timeout(inner.search(ctx, request)).await,
             None => Err(search_unsupported()),
         }
+    }
+}
+
+#[async_trait]
+impl Skills for TimedProvider {
+    fn may_list_skills(&self) -> bool {
+        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    }
+
+    async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
+        self.with_timeout(inner_skills(&self.inner)?.list_skills(ctx, paging)).await
+    }
+
+    async fn get_skill(&self, ctx: &Context, uri: &Uri) -> Result<(Arc<Skill>, Freshness)> {
+        self.with_timeout(inner_skills(&self.inner)?.get_skill(ctx, uri)).await
+    }
+
+    async fn list_skill_index(
+        &self,
+        ctx: &Context,
+        paging: &PageRequest,
+    ) -> Result<Page<SkillIndexEntry>> {
+        self.with_timeout(inner_skills(&self.inner)?.list_skill_index(ctx, paging)).await
     }
 }
 

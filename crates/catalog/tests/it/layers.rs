@@ -38,6 +38,7 @@ fn full_memory() -> MemoryProvider {
         .with_search()
         .with_health(HealthStatus::ready())
         .tool("look", "{}", "{}")
+        .skill("skill://a/SKILL.md", &[])
 }
 
 fn known() -> Expectations {
@@ -244,9 +245,10 @@ async fn every_layer_passes_on_every_facet() {
         [Box::new(Bounded(1 << 20)), Box::new(Timed(Duration::from_secs(30))), Box::new(rules())];
     for layer in layers {
         let provider = layer.around(Arc::new(full_memory()));
-        let Facets { watch, complete, health, relay, mounts, search } = provider.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = provider.facets();
         assert!(watch.is_some() && complete.is_some() && health.is_some());
         assert!(relay.is_some() && search.is_some() && mounts.is_none());
+        assert!(skills.is_some());
     }
 }
 

@@ -8,3 +8,4 @@ mod changes;
 mod components;
 mod layers;
 mod redacted;
+mod skills;

@@ -30,6 +30,7 @@ mod rmcp;
 mod rmcp_changes;
 mod secrets;
 mod served;
+mod skills;
 mod slow_start;
 mod spoilers;
 mod state_files;

@@ -89,6 +89,16 @@ pub enum Call {
     },
     /// Subscribes to changes for as long as the response stays open.
     Listen(ListenFilter),
+    /// Lists the skills, page by page.
+    ListSkills {
+        /// The cursor of the page; `None` starts at the beginning.
+        cursor: Option<String>,
+    },
+    /// Returns one skill.
+    GetSkill {
+        /// Its `SKILL.md`.
+        uri: Uri,
+    },
     /// Lists the tools or the prompts, page by page.
     ListComponents {
         /// Tools or prompts.
@@ -200,6 +210,8 @@ impl Call {
                 }
             }
             Method::Metadata => Self::Metadata { uri: uri()? },
+            Method::ListSkills => Self::ListSkills { cursor: meta.cursor()? },
+            Method::GetSkill => Self::GetSkill { uri: uri()? },
             Method::Complete => completion::decode_completion(params, most)?,
             Method::ListComponents(offer) => {
                 Self::ListComponents { component: offer, cursor: meta.cursor()? }

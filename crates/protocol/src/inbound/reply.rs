@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use resource::{
-    Completion, Component, ComponentKind, Freshness, Json, Page, Part, Resource, Template,
+    Completion, Component, ComponentKind, Freshness, Json, Page, Part, Resource, Skill, Template,
     UnknownMembers,
 };
 use serde::Serialize;
@@ -13,6 +13,7 @@ use crate::inbound::common_members::CommonMembers;
 use crate::inbound::row_cache::RowCache;
 use crate::inbound::shape::capabilities::{ServerCapabilities, ServerFeatures};
 use crate::inbound::shape::resource::ResourceShape;
+use crate::inbound::shape::skill::SkillShape;
 use crate::inbound::shape::{component, contents, template};
 use crate::inbound::tool::{self, ToolResult};
 use crate::json::frame::RequestId;
@@ -39,6 +40,10 @@ pub enum Reply {
     Read(Vec<Part>, Freshness, UnknownMembers),
     /// The description of a resource.
     Metadata(Arc<Resource>, Freshness),
+    /// A page of skills.
+    Skills(ReplyPage<Skill>),
+    /// One skill.
+    Skill(Arc<Skill>, Freshness),
     /// Completion values.
     Completion(Completion),
     /// A page of tools or of prompts.
@@ -163,6 +168,21 @@ impl Reply {
                     common: CommonMembers::new(Some(*freshness), &[], dialect, info),
                 },
             ),
+            Self::Skills(listing) => write_json(
+                into,
+                &SkillsShape {
+                    skills: listing.page.items.iter().map(|skill| SkillShape(skill)).collect(),
+                    next_cursor: listing.next.as_deref(),
+                    common: CommonMembers::for_page(&listing.page, dialect, info),
+                },
+            ),
+            Self::Skill(skill, freshness) => write_json(
+                into,
+                &SingleSkillShape {
+                    skill: SkillShape(skill),
+                    common: CommonMembers::new(Some(*freshness), &[], dialect, info),
+                },
+            ),
             Self::Completion(completion) => write_json(
                 into,
                 &CompletionShape {
@@ -245,6 +265,23 @@ struct TemplatesShape<'a> {
     resource_templates: template::TemplateRows<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<&'a str>,
+    #[serde(flatten)]
+    common: CommonMembers<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SkillsShape<'a> {
+    skills: Vec<SkillShape<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<&'a str>,
+    #[serde(flatten)]
+    common: CommonMembers<'a>,
+}
+
+#[derive(Serialize)]
+struct SingleSkillShape<'a> {
+    skill: SkillShape<'a>,
     #[serde(flatten)]
     common: CommonMembers<'a>,
 }

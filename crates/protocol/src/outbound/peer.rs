@@ -14,8 +14,8 @@ use crate::outbound::response::{MalformedMessage, common_revision};
 use crate::outbound::task::TASKS_EXTENSION;
 use crate::revision::Revision;
 
-/// The official extension that also lists directories.
-const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
+/// The official extension for skills, which also lists directories.
+pub(crate) const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// An upstream server, as it describes itself.
 #[derive(Debug, Clone)]
@@ -156,6 +156,11 @@ impl Peer {
     /// True if its tools may run as tasks.
     pub fn has_tasks(&self) -> bool {
         self.capability(&["extensions", TASKS_EXTENSION]).is_some()
+    }
+
+    /// True if it lists skills.
+    pub fn has_skills(&self) -> bool {
+        self.capability(&["extensions", SKILLS_EXTENSION]).is_some()
     }
 
     /// True if it serves `resources/metadata`.

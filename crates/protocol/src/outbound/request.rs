@@ -29,6 +29,10 @@ pub mod methods {
     pub const RESOURCE_METADATA: &str = "resources/metadata";
     /// Returns a page of a directory (skills extension, and ours).
     pub const READ_DIRECTORY: &str = "resources/directory/read";
+    /// Returns a page of skills (skills extension).
+    pub const LIST_SKILLS: &str = "skills/list";
+    /// Returns one skill (skills extension).
+    pub const GET_SKILL: &str = "skills/get";
     /// Returns completions for a template variable or a prompt argument.
     pub const COMPLETE: &str = "completion/complete";
     /// Returns a page of tools.
@@ -75,6 +79,7 @@ pub fn is_idempotent(method: &str) -> bool {
         && (method.starts_with("resources/")
             || method.starts_with("prompts/")
             || method.starts_with("completion/")
+            || method.starts_with("skills/")
             || method.ends_with("/list")
             || matches!(method, methods::DISCOVER | methods::PING | "tasks/get" | "tasks/cancel"))
 }

@@ -101,6 +101,7 @@ impl Provider for ConfigFiles {
             relay: None,
             mounts: None,
             search: None,
+            skills: None,
         }
     }
 }

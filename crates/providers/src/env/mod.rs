@@ -194,6 +194,7 @@ impl Provider for EnvVariables {
             relay: None,
             mounts: None,
             search: None,
+            skills: None,
         }
     }
 }

@@ -220,6 +220,7 @@ impl Provider for Fs {
             relay: None,
             mounts: None,
             search: None,
+            skills: None,
         }
     }
 }

@@ -125,6 +125,7 @@ impl Provider for Statics {
             relay: None,
             mounts: None,
             search: None,
+            skills: None,
         }
     }
 }

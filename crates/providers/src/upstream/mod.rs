@@ -15,6 +15,7 @@ mod poll;
 mod read;
 mod relay;
 mod shared_subscription;
+mod skills;
 mod starting;
 mod stat;
 mod watch;
@@ -32,7 +33,7 @@ use machinery::{Cache, CacheBounds, RequiredFreshness, SingleFlight};
 use parking_lot::Mutex;
 use resource::{
     Complete, Completion, CompletionRequest, Context, Error, Facets, Freshness, Page, PageRequest,
-    Principal, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
+    Principal, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, Uri,
 };
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
@@ -98,6 +99,7 @@ struct Inner {
     shared: Arc<UpstreamShared>,
     resource_pages: Arc<UpstreamPages<Resource>>,
     template_pages: Arc<UpstreamPages<Template>>,
+    skill_pages: Arc<UpstreamPages<Skill>>,
     full_listing_cache: Cache<(), Arc<FullListing>>,
     full_listing_flight: SingleFlight<(), Result<Arc<FullListing>, Failure>>,
     metadata_cache: Cache<Uri, Arc<Resource>>,
@@ -190,6 +192,7 @@ impl Inner {
             shared,
             resource_pages: UpstreamPages::new(),
             template_pages: UpstreamPages::new(),
+            skill_pages: UpstreamPages::new(),
             full_listing_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
             full_listing_flight: SingleFlight::default(),
             metadata_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
@@ -372,6 +375,7 @@ impl Provider for Upstream {
             relay: Some(&self.inner.relay),
             mounts: None,
             search: None,
+            skills: Some(self),
         }
     }
 }

@@ -24,7 +24,7 @@ const WINDOW_GRACE: Duration = Duration::from_secs(30);
 /// The content of one read.
 pub(super) struct UpstreamContent {
     pub(super) parts: Vec<UpstreamPart>,
-    freshness: Freshness,
+    pub(super) freshness: Freshness,
     extra: UnknownMembers,
     /// The cache epoch of the request; needed to store the content.
     epoch: u64,

@@ -130,6 +130,8 @@ impl Inner {
                 }
                 Change::Components(_) | Change::WithExtra(..) => return,
             }
+            // A changed file changes the digests of its skill.
+            view.skill_pages.invalidate();
             view.full_listing_cache.invalidate(|()| true);
             view.full_listing_flight.forget_all();
         }

@@ -61,7 +61,8 @@ impl WatcherRegistry {
     }
 }
 
-fn etag_of(text: &str) -> String {
+/// The etag of a text that the server makes.
+pub(crate) fn etag_of(text: &str) -> String {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     format!("{:016x}", hasher.finish())

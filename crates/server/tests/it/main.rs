@@ -24,6 +24,7 @@ mod schema;
 mod sep2093;
 mod shares;
 mod short_reads;
+mod skills;
 mod sse_client;
 mod stdio;
 mod subscribe;

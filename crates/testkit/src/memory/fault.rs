@@ -23,6 +23,8 @@ pub enum FaultPoint {
     Watch,
     /// All searches.
     Search,
+    /// Lists of skills, and single skills.
+    Skills,
     /// Lists of tools or of prompts.
     Components(ComponentKind),
     /// Calls of the tool or prompt with this name, and completions of the prompt.

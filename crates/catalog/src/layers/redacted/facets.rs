@@ -7,14 +7,16 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use resource::{
     Complete, Completion, CompletionRequest, Component, ComponentCall, ComponentKind, Context,
-    Error, Health, HealthFact, HealthStatus, Interest, Json, Page, PageRequest,
-    PromptCompletionRequest, Relay, Result, TaskCall, UriRewrite, Watch,
+    Error, Freshness, Health, HealthFact, HealthStatus, Interest, Json, Page, PageRequest,
+    PromptCompletionRequest, Relay, Result, Skill, SkillFiles, SkillIndexEntry, Skills, TaskCall,
+    Uri, UriRewrite, Watch,
 };
 
 use super::caller::masked_context;
 use super::{RedactedProvider, TextRules};
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::components::unknown_component;
+use crate::skills::inner_skills;
 
 impl TextRules {
     /// Leaves out values that hold a secret: a masked one could not be used.
@@ -44,6 +46,57 @@ impl Complete for RedactedProvider {
         completed
             .map(|completion| self.masker.mask_completion(completion))
             .map_err(|error| self.masker.mask_error(error))
+    }
+}
+
+impl RedactedProvider {
+    /// Masks an entry. Where a file may be masked, its digest would tell of the secret and would not
+    /// fit what is read.
+    fn mask_skill(&self, skill: &mut Skill) {
+        skill.frontmatter = self.masker.mask_json(&skill.frontmatter);
+        self.masker.mask_members(&mut skill.extra);
+        if skill.uris().any(|uri| self.masker.syntax_of(uri, None).is_some()) {
+            skill.files = SkillFiles::Dynamic;
+        }
+    }
+}
+
+#[async_trait]
+impl Skills for RedactedProvider {
+    fn may_list_skills(&self) -> bool {
+        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    }
+
+    async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
+        let ctx = &masked_context(ctx, &self.masker);
+        let listed = inner_skills(&self.inner)?.list_skills(ctx, paging).await;
+        let mut page = listed.map_err(|error| self.masker.mask_error(error))?;
+        page.items.iter_mut().for_each(|skill| self.mask_skill(Arc::make_mut(skill)));
+        self.masker.mask_members(&mut page.extra);
+        Ok(page)
+    }
+
+    async fn get_skill(&self, ctx: &Context, uri: &Uri) -> Result<(Arc<Skill>, Freshness)> {
+        let ctx = &masked_context(ctx, &self.masker);
+        let found = inner_skills(&self.inner)?.get_skill(ctx, uri).await;
+        let (mut skill, freshness) = found.map_err(|error| self.masker.mask_error(error))?;
+        self.mask_skill(Arc::make_mut(&mut skill));
+        Ok((skill, freshness))
+    }
+
+    async fn list_skill_index(
+        &self,
+        ctx: &Context,
+        paging: &PageRequest,
+    ) -> Result<Page<SkillIndexEntry>> {
+        let ctx = &masked_context(ctx, &self.masker);
+        let listed = inner_skills(&self.inner)?.list_skill_index(ctx, paging).await;
+        let mut page = listed.map_err(|error| self.masker.mask_error(error))?;
+        for entry in &mut page.items {
+            let entry = Arc::make_mut(entry);
+            entry.json = self.masker.mask_json(&entry.json);
+        }
+        Ok(page)
     }
 }
 

@@ -16,8 +16,8 @@ use async_trait::async_trait;
 use redaction::{Redaction, Syntax};
 use resource::{
     Complete, Content, Context, Error, Facets, Health, Json, MemberPlace, Page, PageRequest,
-    Provider, ReadRequest, Reading, Relay, Resource, Result, Template, UnknownMembers, Uri, Watch,
-    Window, uri,
+    Provider, ReadRequest, Reading, Relay, Resource, Result, Skills, Template, UnknownMembers, Uri,
+    Watch, Window, uri,
 };
 
 use super::Layer;
@@ -212,13 +212,15 @@ impl Provider for RedactedProvider {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search: _ } = self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search: _, skills } =
+            self.inner.facets();
         Facets {
             watch: watch.map(|_| self as &dyn Watch),
             complete: complete.map(|_| self as &dyn Complete),
             health: health.map(|_| self as &dyn Health),
             relay: relay.map(|_| self as &dyn Relay),
             mounts,
+            skills: skills.map(|_| self as &dyn Skills),
             // The source searches unmasked text, so that its hits would tell what is in it.
             search: None,
         }

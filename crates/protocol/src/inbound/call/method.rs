@@ -37,6 +37,10 @@ pub enum Method {
     ListComponents(ComponentKind),
     /// `tools/call` and `prompts/get`
     InvokeComponent(ComponentKind),
+    /// `skills/list` (skills extension)
+    ListSkills,
+    /// `skills/get` (skills extension)
+    GetSkill,
     /// `tasks/get`, `tasks/update` and `tasks/cancel` (SEP-2663)
     Task(TaskAction),
 }
@@ -73,6 +77,8 @@ impl Method {
             "tools/call" => Self::InvokeComponent(ComponentKind::Tool),
             "prompts/list" => Self::ListComponents(ComponentKind::Prompt),
             "prompts/get" => Self::InvokeComponent(ComponentKind::Prompt),
+            "skills/list" => Self::ListSkills,
+            "skills/get" => Self::GetSkill,
             "tasks/get" => Self::Task(TaskAction::Get),
             "tasks/update" => Self::Task(TaskAction::Update),
             "tasks/cancel" => Self::Task(TaskAction::Cancel),
@@ -95,6 +101,8 @@ impl Method {
             | Self::Read
             | Self::Metadata
             | Self::Complete
+            | Self::ListSkills
+            | Self::GetSkill
             | Self::ListComponents(_)
             | Self::InvokeComponent(_) => true,
         }
@@ -118,6 +126,11 @@ impl Method {
         }
     }
 
+    /// True if the method is about skills.
+    pub fn is_skill(self) -> bool {
+        matches!(self, Self::ListSkills | Self::GetSkill)
+    }
+
     /// True if the method is about a task.
     pub fn is_task(self) -> bool {
         matches!(self, Self::Task(_))
@@ -132,7 +145,9 @@ impl Method {
     pub fn name_header_rule(self) -> NameHeaderRule {
         match self {
             Self::Read | Self::InvokeComponent(_) | Self::Task(_) => NameHeaderRule::Required,
-            Self::Metadata | Self::ReadDirectory | Self::List => NameHeaderRule::Optional,
+            Self::Metadata | Self::ReadDirectory | Self::List | Self::GetSkill => {
+                NameHeaderRule::Optional
+            }
             _ => NameHeaderRule::Ignored,
         }
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 
 use crate::inbound::request_meta::SEP2093_EXTENSION;
+use crate::outbound::peer::SKILLS_EXTENSION;
 use crate::outbound::task::TASKS_EXTENSION;
 use crate::revision::Revision;
 
@@ -22,6 +23,8 @@ pub struct ServerFeatures {
     pub logging: bool,
     /// It serves SEP-2093.
     pub collections: bool,
+    /// It lists skills of upstream servers.
+    pub skills: bool,
     /// It relays tasks of upstream servers (SEP-2663).
     pub tasks: bool,
 }
@@ -63,11 +66,19 @@ struct ComponentsCapability {
 #[derive(Serialize)]
 struct EmptyObject {}
 
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SkillsCapability {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    directory_read: bool,
+}
+
 /// The settings of the extensions. Those of SEP-2093 go under `extensions` for new clients and under
 /// `experimental` for older ones.
 #[derive(Clone, Copy)]
 struct ExtensionsCapability {
     collections: bool,
+    skills: Option<SkillsCapability>,
     tasks: bool,
 }
 
@@ -95,6 +106,9 @@ impl Serialize for ExtensionsCapability {
         if self.collections {
             map.serialize_entry(SEP2093_EXTENSION, &settings)?;
         }
+        if let Some(settings) = self.skills {
+            map.serialize_entry(SKILLS_EXTENSION, &settings)?;
+        }
         if self.tasks {
             map.serialize_entry(TASKS_EXTENSION, &EmptyObject {})?;
         }
@@ -108,15 +122,17 @@ impl ServerCapabilities {
         let watches = abilities.subscriptions;
         let tasks = abilities.tasks && !revision.has_handshake();
         let experimental =
-            ExtensionsCapability { collections: abilities.collections, tasks: false };
-        let extensions = ExtensionsCapability { tasks, ..experimental };
+            ExtensionsCapability { collections: abilities.collections, skills: None, tasks: false };
+        let skills =
+            abilities.skills.then_some(SkillsCapability { directory_read: abilities.collections });
+        let extensions = ExtensionsCapability { skills, tasks, ..experimental };
         Self {
             resources: ResourcesCapability { subscribe: watches, list_changed: watches },
             tools: abilities.tools.then_some(ComponentsCapability { list_changed: watches }),
             prompts: abilities.prompts.then_some(ComponentsCapability { list_changed: watches }),
             completions: completes.then_some(EmptyObject {}),
             logging: abilities.logging.then_some(EmptyObject {}),
-            extensions: (abilities.collections || tasks).then_some(extensions),
+            extensions: (abilities.collections || abilities.skills || tasks).then_some(extensions),
             experimental: abilities.collections.then_some(experimental),
         }
     }

@@ -10,5 +10,6 @@ pub mod embedded;
 pub(crate) mod iso_date;
 pub mod relayed_result;
 pub mod resource;
+pub mod skill;
 pub mod template;
 pub(crate) mod unknown_members;

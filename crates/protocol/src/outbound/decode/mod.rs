@@ -4,6 +4,7 @@
 //! JSON and passed on. One odd entry does not fail the whole list.
 
 mod description;
+pub mod skill;
 mod window;
 
 use std::borrow::Cow;
@@ -103,6 +104,8 @@ struct DecodedResult<'a> {
     completion: Option<&'a RawValue>,
     tools: Option<Vec<&'a RawValue>>,
     prompts: Option<Vec<&'a RawValue>>,
+    skills: Option<Vec<&'a RawValue>>,
+    skill: Option<&'a RawValue>,
     meta: Option<&'a RawValue>,
     unknown: RawMembers<'a>,
 }
@@ -134,6 +137,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for DecodedResult<'a> {
                         "completion" => told.completion = map.next_value()?,
                         "tools" => told.tools = map.next_value()?,
                         "prompts" => told.prompts = map.next_value()?,
+                        "skills" => told.skills = map.next_value()?,
+                        "skill" => told.skill = map.next_value()?,
                         "_meta" => told.meta = map.next_value()?,
                         _ => told.unknown.push((name, map.next_value()?)),
                     }
