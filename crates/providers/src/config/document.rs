@@ -33,14 +33,19 @@ pub(super) struct ConfigDocument {
 }
 
 impl ConfigDocument {
-    /// Masks and parses `text`. Blocks for as long as that takes.
+    /// Masks and parses `text`. Blocks for as long as that takes. A text over a bound of the parser
+    /// is refused before it is masked, which takes longer.
     pub(super) fn new(
         path: &str,
         text: &str,
         redaction: &Redaction,
         (etag, modified): (Option<String>, Option<SystemTime>),
-    ) -> Self {
+    ) -> Result<Self> {
         let own_syntax = ConfigSyntax::of_path(path);
+        let unmasked = own_syntax.map(|syntax| syntax.parse(text));
+        if let Some(Err(failure)) = unmasked.as_ref().filter(|parsed| is_over_bound(parsed)) {
+            return Err(Error::invalid(format!("{path} cannot be served: {failure}")));
+        }
         // A text is masked as it is parsed: else a key could be read here that the masks missed.
         let syntax = redaction
             .syntax_of(path)
@@ -49,7 +54,10 @@ impl ConfigDocument {
             Some(syntax) => redaction.redactor().mask(text, syntax),
             None => Cow::Borrowed(text),
         };
-        let mut tree = own_syntax.map(|syntax| syntax.parse(&masked));
+        let mut tree = match &masked {
+            Cow::Borrowed(_) => unmasked,
+            Cow::Owned(masked) => own_syntax.map(|syntax| syntax.parse(masked)),
+        };
         if let (Some(Ok(tree)), Some(syntax)) = (&mut tree, syntax)
             && line_breaks(&masked) != line_breaks(text)
         {
@@ -65,7 +73,7 @@ impl ConfigDocument {
         // The normalised text is about as long as the original.
         let weight = 2 * text.len() + nodes * NODE_WEIGHT;
         let normalised = OnceLock::new();
-        Self { path: path.to_owned(), text, tree, normalised, etag, modified, weight }
+        Ok(Self { path: path.to_owned(), text, tree, normalised, etag, modified, weight })
     }
 
     /// The tree; `Invalid` if there is none.
@@ -85,6 +93,10 @@ impl ConfigDocument {
         let tree = self.tree()?;
         Ok(self.normalised.get_or_init(|| tree.to_json().into()))
     }
+}
+
+fn is_over_bound(parsed: &Result<ConfigNode, ParseFailure>) -> bool {
+    parsed.as_ref().is_err_and(ParseFailure::is_bound)
 }
 
 fn line_breaks(text: &str) -> usize {

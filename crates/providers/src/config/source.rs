@@ -159,7 +159,8 @@ impl ConfigSource {
         facts: (Option<String>, Option<std::time::SystemTime>),
     ) -> Result<Arc<ConfigDocument>> {
         let (path, redaction) = (path.to_owned(), self.redaction.clone());
-        self.run(move || Arc::new(ConfigDocument::new(&path, &text, &redaction, facts))).await
+        let document = move || ConfigDocument::new(&path, &text, &redaction, facts);
+        self.run(document).await?.map(Arc::new)
     }
 
     /// Runs `work` on a blocking thread, when there is a place for it.

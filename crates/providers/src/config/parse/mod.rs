@@ -120,6 +120,11 @@ impl ParseFailure {
     fn syntax(syntax: &'static str, (line, column): (usize, usize)) -> Self {
         Self { line, column, reason: FailureReason::Syntax(syntax) }
     }
+
+    /// Whether the text is over a bound, not wrong.
+    pub(super) fn is_bound(&self) -> bool {
+        !matches!(self.reason, FailureReason::Syntax(_))
+    }
 }
 
 impl fmt::Display for ParseFailure {
