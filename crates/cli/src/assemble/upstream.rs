@@ -13,6 +13,7 @@ use toml::Spanned;
 use super::DEFAULT_TIMEOUT;
 use super::own_server::OwnServer;
 use super::program_env::{DEPTH, depth, inherited_names};
+use crate::hosts::is_host_folder;
 use crate::settings::{
     CommandSetting, Diagnostic, MountSettings, Secret, Settings, ToolsOffer, ToolsSetting,
     UpstreamMount,
@@ -21,9 +22,6 @@ use crate::settings::{
 /// This program, whose command `supervise` starts the programs of mounts. The link also leads to it
 /// after its file was replaced.
 const OWN_PROGRAM: &str = "/proc/self/exe";
-
-/// Folders of a project in which hosts keep their files.
-const HOST_FOLDERS: [&str; 3] = [".vscode", ".cursor", ".gemini"];
 
 /// Why there is no provider for a mount.
 pub(super) enum UpstreamFault {
@@ -184,8 +182,7 @@ impl DeclaredServer<'_> {
     /// which a host keeps its file.
     fn workspace_folder(&self) -> Option<String> {
         let folder = std::path::absolute(self.folder().join(".")).ok()?;
-        let is_hosts =
-            folder.file_name().is_some_and(|name| HOST_FOLDERS.iter().any(|one| name == *one));
+        let is_hosts = folder.file_name().is_some_and(is_host_folder);
         let workspace = if is_hosts { folder.parent()? } else { &folder };
         Some(workspace.to_str()?.to_owned())
     }

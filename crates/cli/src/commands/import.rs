@@ -10,7 +10,9 @@ use clap::ValueEnum as _;
 use serde_json::{Map, Value, json};
 
 use crate::args::ImportArgs;
-use crate::hosts::{ConfigFile, ConfigFormat, ConfigValue, FileChange, Host, ServerEntry};
+use crate::hosts::{
+    ConfigFile, ConfigFormat, ConfigValue, EntryFault, FileChange, Host, ServerEntry,
+};
 use crate::output;
 use crate::settings::to_mount_name;
 
@@ -37,7 +39,7 @@ enum ImportOutcome {
     /// The settings have it, as this mount.
     Present(String),
     /// refdesk cannot use it.
-    Skipped(&'static str),
+    Skipped(String),
 }
 
 /// Finds the servers, lists them, asks, and writes the settings.
@@ -113,11 +115,13 @@ fn plan(servers: Vec<ConfiguredServer>, mut present: Map<String, Value>) -> Vec<
             continue;
         }
         let folder = project_folder(&file);
-        let (summary, outcome) = match ServerEntry::read(&entry, &folder) {
-            Err(why) => (String::new(), ImportOutcome::Skipped(why)),
-            Ok(entry) if entry.is_refdesk() => {
-                (entry.summary(), ImportOutcome::Skipped("refdesk itself"))
-            }
+        let skipped = |why: &str| ImportOutcome::Skipped(why.to_owned());
+        let read = ServerEntry::read(&entry).map(|entry| entry.resolve(&folder));
+        let (summary, outcome) = match read {
+            Err(EntryFault::Disabled) => (String::new(), skipped("disabled in the host")),
+            Err(EntryFault::NoTarget) => (String::new(), skipped("neither a program nor a URL")),
+            Err(EntryFault::Invalid(why)) => (String::new(), skipped(&why)),
+            Ok(entry) if entry.is_refdesk() => (entry.summary(), skipped("refdesk itself")),
             Ok(entry) => {
                 let mount = Value::from(&entry.mount_value());
                 let same = present.iter().find(|(_, known)| **known == mount);

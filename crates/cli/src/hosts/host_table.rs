@@ -1,7 +1,8 @@
 //! Table of the hosts: file, format, place of the servers in it, and what to do after an edit.
 
 use std::env;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -231,6 +232,16 @@ const HOSTS: &[HostInfo] = &[
     },
 ];
 
+/// Whether hosts keep their files in a folder of a project that has this name.
+pub(crate) fn is_host_folder(name: &OsStr) -> bool {
+    let folder = |location: &ConfigLocation| match location {
+        Project(file) => Path::new(*file).parent().map(Path::as_os_str),
+        Home(_) | Config(_) | Variable { .. } => None,
+    };
+    let mut folders = HOSTS.iter().flat_map(|info| info.files).filter_map(folder);
+    folders.any(|folder| !name.is_empty() && folder == name)
+}
+
 impl Host {
     /// What refdesk knows of this host.
     pub(crate) fn info(self) -> &'static HostInfo {
@@ -274,7 +285,17 @@ impl ConfigLocation {
 mod tests {
     use clap::ValueEnum;
 
-    use super::Host;
+    use super::{Host, is_host_folder};
+
+    #[test]
+    fn the_folders_of_hosts_in_a_project_are_known() {
+        for name in [".vscode", ".cursor", ".gemini", ".qwen", ".zed", ".codex"] {
+            assert!(is_host_folder(name.as_ref()), "{name}");
+        }
+        for name in ["", ".", "src", ".codeium", ".config", "Claude"] {
+            assert!(!is_host_folder(name.as_ref()), "{name}");
+        }
+    }
 
     #[test]
     fn every_host_stands_in_the_table() {

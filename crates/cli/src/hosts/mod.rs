@@ -12,6 +12,6 @@ mod yaml_config;
 pub(crate) use config_file::{ConfigFile, ConfigFormat, FileChange};
 pub(crate) use config_value::ConfigValue;
 pub(crate) use entry::{HostConnection, entry_value};
-pub(crate) use host_table::{Host, HostInfo};
+pub(crate) use host_table::{Host, HostInfo, is_host_folder};
 pub(crate) use json_config::parse as parse_json;
-pub(crate) use server_entry::ServerEntry;
+pub(crate) use server_entry::{EntryFault, EntryTarget, ServerEntry};

@@ -62,7 +62,7 @@ pub(crate) struct SelectionSettings {
 }
 
 /// A program as a string, or with its arguments as an array.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum CommandSetting {
     One(Secret),
