@@ -18,7 +18,7 @@ pub(super) fn scan<'t>(text: &'t str, walk: &mut Walk<'t, '_>) -> Fit {
     let tokens = source.lex().into_vec();
     let mut errors = ErrorCount::default();
     let mut reader =
-        TomlReader { text, source, walk, keys: Vec::new(), opened: Vec::new(), table: 0 };
+        TomlScanner { text, source, walk, keys: Vec::new(), opened: Vec::new(), table: 0 };
     let mut receive = |event: Event| reader.receive(&event);
     let mut guarded = RecursionGuard::new(&mut receive, MAX_NESTING);
     parse_document(&tokens, &mut guarded, &mut errors);
@@ -35,7 +35,7 @@ impl ErrorSink for ErrorCount {
     }
 }
 
-struct TomlReader<'t, 'w, 'j> {
+struct TomlScanner<'t, 'w, 'j> {
     text: &'t str,
     source: Source<'t>,
     walk: &'w mut Walk<'t, 'j>,
@@ -47,7 +47,7 @@ struct TomlReader<'t, 'w, 'j> {
     table: usize,
 }
 
-impl<'t> TomlReader<'t, '_, '_> {
+impl<'t> TomlScanner<'t, '_, '_> {
     fn receive(&mut self, event: &Event) {
         let span = event.span();
         match event.kind() {

@@ -20,7 +20,7 @@ pub(super) fn scan<'t>(text: &'t str, walk: &mut Walk<'t, '_>) -> Fit {
     options.max_buffered_comment_events = usize::MAX;
     // Every document opens its own root.
     walk.close();
-    let mut reader = YamlReader { text, walk, nodes: Vec::new(), anchors: Anchors::default() };
+    let mut reader = YamlScanner { text, walk, nodes: Vec::new(), anchors: Anchors::default() };
     for event in Parser::new_from_str_with_options(text, options) {
         let Ok((event, span)) = event else {
             reader.end_document();
@@ -37,7 +37,7 @@ const PROBE: &str = "aliased value 1";
 const RANDOM_PROBE: &str = "q7Rk2Vx9Lm4Tz8Wb3Yc6";
 
 /// A collection that is open.
-struct OpenNode {
+struct OpenYamlNode {
     is_map: bool,
     next_is_key: bool,
     anchor: usize,
@@ -62,14 +62,14 @@ struct Anchors<'t> {
     suggestive: Vec<usize>,
 }
 
-struct YamlReader<'t, 'w, 'j> {
+struct YamlScanner<'t, 'w, 'j> {
     text: &'t str,
     walk: &'w mut Walk<'t, 'j>,
-    nodes: Vec<OpenNode>,
+    nodes: Vec<OpenYamlNode>,
     anchors: Anchors<'t>,
 }
 
-impl<'t> YamlReader<'t, '_, '_> {
+impl<'t> YamlScanner<'t, '_, '_> {
     fn receive(&mut self, event: Event<'t>, span: Span) {
         match event {
             Event::DocumentStart(..) => self.anchors = Anchors::default(),
@@ -121,7 +121,7 @@ impl<'t> YamlReader<'t, '_, '_> {
         } else {
             self.walk.open_list()
         }
-        self.nodes.push(OpenNode { is_map, next_is_key: true, anchor });
+        self.nodes.push(OpenYamlNode { is_map, next_is_key: true, anchor });
     }
 
     fn scalar(&mut self, value: Cow<'t, str>, style: ScalarStyle, anchor: usize, span: Span) {
