@@ -21,7 +21,7 @@ use super::snapshot::{ConfigChanges, ConfigSnapshot, PlaceChange};
 use super::source::ConfigSource;
 use crate::change_channel::{ChangeReceiver, ChangeSender};
 
-type ConfigChanges = Pin<Box<dyn Stream<Item = Change> + Send>>;
+type ConfigChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
 /// The subscribers of one mount.
 pub(super) struct ConfigWatcher {
@@ -117,7 +117,7 @@ impl ConfigWatcher {
 async fn follow(
     watcher: Weak<ConfigWatcher>,
     ctx: Context,
-    mut folder: ConfigChanges,
+    mut folder: ConfigChangeStream,
     mut known: ConfigSnapshot,
 ) {
     while folder.next().await.is_some() {
