@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::num::NonZeroI32;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,6 +27,18 @@ const ESCAPE_STEP: usize = 4 * 1024;
 /// Maximum size of a message of several pieces that is written as one buffer.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 
+/// The code of an answer that failed halfway: that of an internal error.
+pub const BROKEN_ANSWER: i64 = -32603;
+
+/// Notes how an answer goes while a transport sends it.
+pub trait AnswerWatcher: Debug + Send + Sync {
+    /// Bytes of the answer were given to the transport.
+    fn note_bytes(&self, bytes: usize);
+
+    /// The answer is an error of this code, or became one halfway.
+    fn note_error(&self, code: i64);
+}
+
 /// One outgoing message, as a stream of bytes without line breaks.
 #[derive(Debug, Default)]
 pub struct Outgoing {
@@ -39,6 +52,7 @@ pub struct Outgoing {
     rejected: bool,
     /// The code of the error, if the message is an error response.
     error_code: Option<NonZeroI32>,
+    watcher: Option<Arc<dyn AnswerWatcher>>,
 }
 
 #[derive(Debug)]
@@ -126,6 +140,15 @@ impl Outgoing {
         self.error_code.map(|code| i64::from(code.get()))
     }
 
+    /// Tells `watcher` how the answer goes.
+    #[must_use]
+    pub fn watched_by(self, watcher: Arc<dyn AnswerWatcher>) -> Self {
+        if let Some(code) = self.error_code() {
+            watcher.note_error(code);
+        }
+        Self { watcher: Some(watcher), ..self }
+    }
+
     /// True if the request was rejected, so the HTTP status must report it.
     pub fn is_rejected(&self) -> bool {
         self.rejected
@@ -145,7 +168,8 @@ impl Outgoing {
         self.request_ids.iter().map(move |id| refusal.encode(Some(id)))
     }
 
-    /// Joins several messages into one JSON array (a batch).
+    /// Joins several messages into one JSON array (a batch). The watcher of the first one counts
+    /// the bytes of all.
     pub fn batch(messages: Vec<Self>) -> Self {
         let mut array = Self::from_bytes(&b"["[..]);
         for (at, message) in messages.into_iter().enumerate() {
@@ -154,6 +178,7 @@ impl Outgoing {
             }
             array.pieces.extend(message.pieces);
             array.request_ids.extend(message.request_ids);
+            array.watcher = array.watcher.or(message.watcher);
         }
         array.push_json(&b"]"[..]);
         array
@@ -162,6 +187,17 @@ impl Outgoing {
     /// The whole message as one buffer, if it is one finished piece, or small and not streamed.
     /// Otherwise returns the message unchanged.
     pub fn into_bytes(mut self) -> std::result::Result<Bytes, Self> {
+        let watcher = self.watcher.take();
+        match self.join_pieces() {
+            Ok(bytes) => {
+                watcher.iter().for_each(|watcher| watcher.note_bytes(bytes.len()));
+                Ok(bytes)
+            }
+            Err(message) => Err(Self { watcher, ..message }),
+        }
+    }
+
+    fn join_pieces(mut self) -> std::result::Result<Bytes, Self> {
         if self.pieces.len() == 1
             && let Some(OutgoingPiece::Json(bytes)) = self.pieces.front_mut()
         {
@@ -215,6 +251,20 @@ impl Stream for Outgoing {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        let polled = this.poll_chunk(cx);
+        if let (Some(watcher), Poll::Ready(Some(chunk))) = (&this.watcher, &polled) {
+            match chunk {
+                Ok(bytes) => watcher.note_bytes(bytes.len()),
+                Err(_) => watcher.note_error(BROKEN_ANSWER),
+            }
+        }
+        polled
+    }
+}
+
+impl Outgoing {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        let this = self;
         loop {
             let encoded = match this.pieces.front_mut() {
                 None => return Poll::Ready(None),
