@@ -6,6 +6,7 @@ mod access;
 mod audit;
 mod codes;
 mod compositor;
+mod denied_links;
 mod descriptors;
 mod eras;
 mod fake_server;
