@@ -4,12 +4,11 @@ use std::fmt::Debug;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use protocol::json::frame::{self, FrameLimits, Incoming, RawJson};
 use protocol::json::outgoing::AnswerWatcher;
-use protocol::{Message, Outgoing, RequestMeta};
-use resource::Principal;
+use protocol::{Message, RequestMeta};
 
 /// One request, after its answer was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +81,7 @@ pub(crate) fn audited_calls(
 }
 
 impl AuditedCall {
-    fn of(method: &str, params: Option<&RawJson>, max_target: usize) -> Self {
+    pub(crate) fn of(method: &str, params: Option<&RawJson>, max_target: usize) -> Self {
         let meta = RequestMeta::decode(params).unwrap_or_default();
         let target = meta.uri().or_else(|| meta.name());
         let short = |text: &str| Arc::from(clip(text, MAX_CLIENT_NAME));
@@ -98,10 +97,10 @@ impl AuditedCall {
 /// How an answer goes, noted while it is sent.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerOutcome {
-    is_answered: AtomicBool,
+    pub(crate) is_answered: AtomicBool,
     /// The code of the error; 0 without one.
     error: AtomicI64,
-    bytes: AtomicU64,
+    pub(crate) bytes: AtomicU64,
 }
 
 impl AnswerOutcome {
@@ -118,81 +117,6 @@ impl AnswerWatcher for AnswerOutcome {
 
     fn note_error(&self, code: i64) {
         self.error.store(code, Ordering::Relaxed);
-    }
-}
-
-/// Audit of one request over pipes. Records it when it is dropped: after its answer was sent, or
-/// when it is cancelled.
-#[derive(Debug)]
-pub(crate) struct PipeAudit {
-    sink: Arc<dyn AuditSink>,
-    principal: Arc<str>,
-    call: AuditedCall,
-    started: Instant,
-    outcome: AnswerOutcome,
-}
-
-impl PipeAudit {
-    pub(crate) fn begin(
-        sink: &Arc<dyn AuditSink>,
-        principal: &Principal,
-        (method, params): (&str, Option<&RawJson>),
-        max_target: usize,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            sink: Arc::clone(sink),
-            principal: Arc::clone(principal.key()),
-            call: AuditedCall::of(method, params, max_target),
-            started: Instant::now(),
-            outcome: AnswerOutcome::default(),
-        })
-    }
-
-    /// The request is answered, or its answer has begun.
-    pub(crate) fn note_answer(&self) {
-        self.outcome.is_answered.store(true, Ordering::Relaxed);
-    }
-
-    /// `answer`, which the audit of its request watches.
-    pub(crate) fn watch(audit: Option<Arc<Self>>, answer: Outgoing) -> Outgoing {
-        match audit {
-            Some(audit) => {
-                audit.note_answer();
-                answer.watched_by(audit)
-            }
-            None => answer,
-        }
-    }
-}
-
-impl AnswerWatcher for PipeAudit {
-    fn note_bytes(&self, bytes: usize) {
-        self.outcome.note_bytes(bytes);
-    }
-
-    fn note_error(&self, code: i64) {
-        self.outcome.note_error(code);
-    }
-}
-
-impl Drop for PipeAudit {
-    fn drop(&mut self) {
-        let AuditedCall { method, target, client, revision } = std::mem::take(&mut self.call);
-        let is_answered = self.outcome.is_answered.load(Ordering::Relaxed);
-        self.sink.record(AuditRecord {
-            principal: Some(Arc::clone(&self.principal)),
-            peer: None,
-            is_encrypted: false,
-            http_method: None,
-            client,
-            revision,
-            method: Some(method),
-            target,
-            status: if is_answered { 200 } else { 0 },
-            error: self.outcome.error(),
-            bytes: self.outcome.bytes.load(Ordering::Relaxed),
-            elapsed: self.started.elapsed(),
-        });
     }
 }
 

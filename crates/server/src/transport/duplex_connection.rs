@@ -17,13 +17,14 @@ use resource::Principal;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::audit::{AuditSink, PipeAudit};
+use crate::audit::AuditSink;
 use crate::exchange::Exchange;
 use crate::in_flight::{InFlightRequest, RequestOutput};
 use crate::lifecycle::stateless::{self, StatelessTerms};
 use crate::lifecycle::{DecodedRequest, HandshakeResult, IncomingRequest, handshake};
 use crate::methods::subscriptions::{ListenSubscriptions, SessionSubscriptions};
 use crate::server::Server;
+use crate::transport::pipe_audit::PipeAudit;
 use crate::transport::wait_for_signal;
 
 /// Capacity of the channel to the writer.

@@ -104,7 +104,7 @@ async fn respond_with_interim(mut running: HttpRequestTask) -> Response<HttpBody
             RequestOutput::Answer(answer) => {
                 RequestOutput::Answer(answer.watched_by(Arc::clone(&watcher) as _))
             }
-            interim => interim,
+            interim @ RequestOutput::Interim(_) => interim,
         };
         let event = running.next_event(step)?;
         Some((event, ((running, None), watcher)))
