@@ -96,7 +96,10 @@ impl Access {
 }
 
 /// The audit log of the arguments, or else of the settings.
-fn audit_log(args: &ServeArgs, settings: &Settings) -> anyhow::Result<Option<Arc<dyn AuditSink>>> {
+pub(crate) fn audit_log(
+    args: &ServeArgs,
+    settings: &Settings,
+) -> anyhow::Result<Option<Arc<dyn AuditSink>>> {
     let AuditSettings { audit, audit_size, audit_keep } = settings.server.audit();
     let file = args.audit.clone().or_else(|| Some(settings.resolve_path(&audit?)));
     let Some(file) = file else { return Ok(None) };

@@ -73,8 +73,8 @@ pub(crate) struct ServeArgs {
     /// Private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Log each request over HTTP to this file as a line of JSON: who, what, outcome; no content
-    #[arg(long, value_name = "FILE", conflicts_with = "stdio")]
+    /// Log each request to this file as a line of JSON: who, what, outcome; no content
+    #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
     /// How much to log; info has a line for each request over HTTP [default: warn]
     #[arg(long, value_name = "LEVEL")]

@@ -95,8 +95,12 @@ fn write_records(
 }
 
 fn format_line(time: SystemTime, record: &AuditRecord) -> String {
-    let AuditRecord { principal, peer, is_encrypted, method, target, status, error, bytes, .. } =
-        record;
+    let AuditRecord { principal, is_encrypted, method, target, status, error, bytes, .. } = record;
+    let peer = match (&record.http_method, record.peer) {
+        (None, _) => "stdio".to_owned(),
+        (Some(_), None) => "unix".to_owned(),
+        (Some(_), Some(peer)) => peer.to_string(),
+    };
     let outcome = match (status, error) {
         (0, _) => "cancelled",
         (200..300, None) => "ok",
@@ -106,12 +110,12 @@ fn format_line(time: SystemTime, record: &AuditRecord) -> String {
     let line = json!({
         "time": humantime::format_rfc3339_millis(time).to_string(),
         "principal": principal.as_deref(),
-        "peer": peer.map_or("unix".to_owned(), |peer| peer.to_string()),
+        "peer": peer,
         "tls": is_encrypted,
         "method": method,
         "target": target,
         "outcome": outcome,
-        "status": status,
+        "status": record.http_method.as_ref().map(|_| status),
         "code": error,
         "bytes": bytes,
     });
@@ -133,7 +137,7 @@ mod tests {
             principal: Some("ada".into()),
             peer: Some([192, 0, 2, 1].into()),
             is_encrypted: true,
-            http_method: "POST".to_owned(),
+            http_method: Some("POST".to_owned()),
             client: None,
             revision: None,
             method: Some("m".to_owned()),

@@ -39,7 +39,7 @@ impl AuditSink for RequestLog {
 /// Method, target, client and revision; then outcome, time and size.
 fn format_request(record: &AuditRecord) -> String {
     let AuditRecord { http_method, method, target, client, revision, .. } = record;
-    let mut line = http_method.clone();
+    let mut line = http_method.clone().unwrap_or_default();
     for part in [method, target].into_iter().flatten() {
         line = format!("{line} {}", one_line(part));
     }

@@ -149,6 +149,11 @@ pub trait UriRewrite: Send + Sync {
 
     /// The local form of a public URI, if it belongs to the mount.
     fn to_local(&self, public: &str) -> Option<String>;
+
+    /// Whether the caller may know of a local URI. Links to others are left out of results.
+    fn shows(&self, _local: &str) -> bool {
+        true
+    }
 }
 
 /// JSON text that this crate passes on without parsing it.

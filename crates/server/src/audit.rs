@@ -1,11 +1,13 @@
-//! Audit records: who requested what over HTTP, and with which outcome. No content, no arguments.
+//! Audit records: who requested what, and with which outcome. No content, no arguments.
 
 use std::fmt::Debug;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use protocol::json::frame::{self, FrameLimits, Incoming};
+use protocol::json::frame::{self, FrameLimits, Incoming, RawJson};
+use protocol::json::outgoing::AnswerWatcher;
 use protocol::{Message, RequestMeta};
 
 /// One request, after its answer was sent.
@@ -13,12 +15,12 @@ use protocol::{Message, RequestMeta};
 pub struct AuditRecord {
     /// The key of the principal; `None` if the request was not authenticated.
     pub principal: Option<Arc<str>>,
-    /// The address of the client; `None` for a Unix socket.
+    /// The address of the client; `None` for a Unix socket or pipes.
     pub peer: Option<IpAddr>,
     /// Whether the client uses TLS, also up to a trusted proxy.
     pub is_encrypted: bool,
-    /// The HTTP method.
-    pub http_method: String,
+    /// The HTTP method; `None` over pipes.
+    pub http_method: Option<String>,
     /// The name that the client gives itself.
     pub client: Option<Arc<str>>,
     /// The protocol revision of the request, as the client wrote it or as its session has it.
@@ -27,9 +29,10 @@ pub struct AuditRecord {
     pub method: Option<String>,
     /// The URI of the resource, or the name of the tool or prompt.
     pub target: Option<String>,
-    /// The HTTP status; 0 if the client left before there was an answer.
+    /// The HTTP status, or 200 over pipes; 0 if there was no answer, because the client left or
+    /// cancelled the request.
     pub status: u16,
-    /// The code of the JSON-RPC error, if the answer is one. A streamed answer is not looked into.
+    /// The code of the JSON-RPC error, if the answer is one or failed halfway.
     pub error: Option<i64>,
     /// Bytes of the response body that were sent.
     pub bytes: u64,
@@ -44,7 +47,7 @@ pub trait AuditSink: Debug + Send + Sync {
 }
 
 /// What the audit says of one request or notification in a body.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct AuditedCall {
     pub(crate) method: String,
     pub(crate) target: Option<String>,
@@ -70,19 +73,51 @@ pub(crate) fn audited_calls(
     };
     let calls = messages.into_iter().filter_map(|message| match message {
         Message::Request { method, params, .. } | Message::Notification { method, params } => {
-            let meta = RequestMeta::decode(params).unwrap_or_default();
-            let target = meta.uri().or_else(|| meta.name());
-            let short = |text: &str| Arc::from(clip(text, MAX_CLIENT_NAME));
-            Some(AuditedCall {
-                method: clip(&method, max_target),
-                target: target.map(|target| clip(&target, max_target)),
-                client: meta.client_name().map(|name| short(&name)),
-                revision: meta.protocol_version().ok().map(|date| short(&date)),
-            })
+            Some(AuditedCall::of(&method, params, max_target))
         }
         Message::Response { .. } => None,
     });
     calls.collect()
+}
+
+impl AuditedCall {
+    pub(crate) fn of(method: &str, params: Option<&RawJson>, max_target: usize) -> Self {
+        let meta = RequestMeta::decode(params).unwrap_or_default();
+        let target = meta.uri().or_else(|| meta.name());
+        let short = |text: &str| Arc::from(clip(text, MAX_CLIENT_NAME));
+        Self {
+            method: clip(method, max_target),
+            target: target.map(|target| clip(&target, max_target)),
+            client: meta.client_name().map(|name| short(&name)),
+            revision: meta.protocol_version().ok().map(|date| short(&date)),
+        }
+    }
+}
+
+/// How an answer goes, noted while it is sent.
+#[derive(Debug, Default)]
+pub(crate) struct AnswerOutcome {
+    pub(crate) is_answered: AtomicBool,
+    /// The code of the error; 0 without one.
+    error: AtomicI64,
+    pub(crate) bytes: AtomicU64,
+}
+
+impl AnswerOutcome {
+    /// The code of the error, if there is one by now.
+    pub(crate) fn error(&self) -> Option<i64> {
+        Some(self.error.load(Ordering::Relaxed)).filter(|code| *code != 0)
+    }
+}
+
+impl AnswerWatcher for AnswerOutcome {
+    fn note_bytes(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn note_error(&self, code: i64) {
+        self.error.store(code, Ordering::Relaxed);
+    }
 }
 
 pub(crate) fn clip(text: &str, max: usize) -> String {

@@ -1,5 +1,7 @@
 //! Access layer: what the rules deny to a principal does not exist for it.
 
+mod skills;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +11,8 @@ use resource::{
     CacheScope, Change, Complete, Completion, CompletionRequest, Component, ComponentCall,
     ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness, Interest, Json, Page,
     PageRequest, PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
-    Search, SearchHit, SearchRequest, Skill, SkillIndexEntry, Skills, TaskCall, Template, Uri,
-    UriRewrite, UriTemplate, Watch,
+    Search, SearchHit, SearchRequest, Skills, TaskCall, Template, Uri, UriRewrite, UriTemplate,
+    Watch,
 };
 
 use super::Layer;
@@ -20,7 +22,6 @@ use crate::address::Address;
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::components::unknown_component;
 use crate::search::search_unsupported;
-use crate::skills::inner_skills;
 
 /// The maximum number of calls that fill one page with what a principal may see.
 const MAX_CALLS_PER_PAGE: usize = 256;
@@ -59,17 +60,6 @@ impl AccessGate {
         self.rules.allow(ctx.principal(), class, &subject)
     }
 
-    /// Whether a file of a skill is shown. An entry tells of its content, too.
-    fn shows_file(&self, ctx: &Context, uri: &Uri) -> bool {
-        [MethodClass::List, MethodClass::Read].iter().all(|class| self.allows(ctx, *class, uri))
-    }
-
-    fn retain_files(&self, ctx: &Context, skill: &mut Arc<Skill>) {
-        if !skill.uris().all(|uri| self.shows_file(ctx, uri)) {
-            Arc::make_mut(skill).retain_files(|uri| self.shows_file(ctx, uri));
-        }
-    }
-
     /// Whether a template may expand to something allowed, judged by its text before the first
     /// variable.
     fn allows_template(&self, ctx: &Context, class: MethodClass, template: &str) -> bool {
@@ -88,6 +78,28 @@ impl AccessGate {
 
     fn allows_component(&self, ctx: &Context, kind: ComponentKind, name: &str) -> bool {
         self.rules.allow(ctx.principal(), class_of(kind), &Subject::component(name))
+    }
+}
+
+/// The rewriting of a result that tells nothing of what is denied.
+struct GatedRewrite<'a> {
+    inner: &'a dyn UriRewrite,
+    gate: &'a AccessGate,
+    ctx: &'a Context,
+}
+
+impl UriRewrite for GatedRewrite<'_> {
+    fn to_public(&self, local: &str) -> Option<String> {
+        self.inner.to_public(local)
+    }
+
+    fn to_local(&self, public: &str) -> Option<String> {
+        self.inner.to_local(public)
+    }
+
+    fn shows(&self, local: &str) -> bool {
+        Uri::parse(local).is_ok_and(|uri| self.gate.allows(self.ctx, MethodClass::Read, &uri))
+            && self.inner.shows(local)
     }
 }
 
@@ -221,53 +233,6 @@ impl Search for AllowedProvider {
 }
 
 #[async_trait]
-impl Skills for AllowedProvider {
-    fn may_list_skills(&self) -> bool {
-        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
-    }
-
-    async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
-        let inner = inner_skills(&self.inner)?;
-        if !self.may_reach(ctx, MethodClass::Read) {
-            return Ok(Page::empty());
-        }
-        let fetch =
-            move |request: PageRequest| async move { inner.list_skills(ctx, &request).await };
-        let shows = |skill: &Skill| self.gate.shows_file(ctx, &skill.uri);
-        let mut page = Self::fill_page(paging, fetch, |skill| shows(skill)).await?;
-        page.items.iter_mut().for_each(|skill| self.gate.retain_files(ctx, skill));
-        Ok(page)
-    }
-
-    async fn get_skill(&self, ctx: &Context, uri: &Uri) -> Result<(Arc<Skill>, Freshness)> {
-        if !self.gate.shows_file(ctx, uri) {
-            return Err(Skill::unknown(uri));
-        }
-        let (mut skill, freshness) = inner_skills(&self.inner)?.get_skill(ctx, uri).await?;
-        self.gate.retain_files(ctx, &mut skill);
-        Ok((skill, Freshness { scope: CacheScope::Private, ..freshness }))
-    }
-
-    async fn list_skill_index(
-        &self,
-        ctx: &Context,
-        paging: &PageRequest,
-    ) -> Result<Page<SkillIndexEntry>> {
-        let inner = inner_skills(&self.inner)?;
-        if !self.may_reach(ctx, MethodClass::Read) {
-            return Ok(Page::empty());
-        }
-        let fetch =
-            move |request: PageRequest| async move { inner.list_skill_index(ctx, &request).await };
-        let shows = |entry: &SkillIndexEntry| match Uri::parse(&entry.url) {
-            Ok(uri) => self.gate.shows_file(ctx, &uri),
-            Err(_) => self.gate.allows_template(ctx, MethodClass::Read, &entry.url),
-        };
-        Self::fill_page(paging, fetch, |entry| shows(entry)).await
-    }
-}
-
-#[async_trait]
 impl Complete for AllowedProvider {
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let unknown = || Error::invalid("there is no such template; list the templates");
@@ -355,7 +320,8 @@ impl Relay for AllowedProvider {
         if !self.gate.allows_component(ctx, call.kind, call.name) {
             return Err(unknown());
         }
-        inner.call_component(ctx, call).await
+        let rewrite = GatedRewrite { inner: call.uri_rewrite, gate: &self.gate, ctx };
+        inner.call_component(ctx, &ComponentCall { uri_rewrite: &rewrite, ..*call }).await
     }
 
     fn has_tasks(&self) -> bool {
@@ -368,7 +334,8 @@ impl Relay for AllowedProvider {
         if !self.gate.allows_component(ctx, ComponentKind::Tool, call.tool) {
             return Err(unknown());
         }
-        inner.call_task(ctx, call).await
+        let rewrite = GatedRewrite { inner: call.uri_rewrite, gate: &self.gate, ctx };
+        inner.call_task(ctx, &TaskCall { uri_rewrite: &rewrite, ..*call }).await
     }
 
     async fn complete_prompt(

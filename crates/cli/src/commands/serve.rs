@@ -14,7 +14,7 @@ use server::{CollectionsMode, Server, WatcherRegistry};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::access::Access;
+use crate::access::{Access, audit_log};
 use crate::args::ServeArgs;
 use crate::assemble::{Assembly, BuiltMount, assemble, check_depth};
 use crate::listen::OpenListener;
@@ -95,7 +95,8 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
                 let _ = io::stderr().write_all(STDIO_ON_A_TERMINAL.as_bytes());
             }
             let (input, output) = stdio_pipes::open_stdio()?;
-            let serving = stdio::serve(server, input, output, shutdown_signal()?);
+            let (pipes, audit) = ((input, output), audit_log(args, &settings)?);
+            let serving = stdio::serve_audited(server, pipes, shutdown_signal()?, audit);
             tokio::select! {
                 served = serving => anyhow::Ok(served?),
                 () = reload::watch_settings(args, &settings, &assembly, None) => Ok(()),

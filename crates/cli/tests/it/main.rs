@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
 mod access;
+mod audit;
 mod codes;
 mod compositor;
 mod configuration;
+mod denied_links;
 mod descriptors;
 mod eras;
 mod fake_server;

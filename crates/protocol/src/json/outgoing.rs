@@ -3,8 +3,11 @@
 //! A message is a queue of pieces: finished JSON, and bodies that are encoded when the transport
 //! polls for more. A streamed body is never in memory as a whole.
 
+mod encoding;
+
 use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::num::NonZeroI32;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,17 +17,27 @@ use bytes::Bytes;
 use futures_core::Stream;
 use resource::{Body, ByteSource, Result};
 
+use self::encoding::{
+    base64_chunk, blob_chunk_len, encode_base64, escape, escape_capacity, escape_chunk,
+    text_chunk_len,
+};
 use crate::inbound::refusal::Refusal;
 use crate::json::frame::RequestId;
 
-/// Bytes of a body to encode at a time. A multiple of 3, so base64 chunks join unpadded.
-const CHUNK_BYTES: usize = 96 * 1024;
-
-/// Bytes of text to escape in one step, which bounds the buffer that escaping reserves.
-const ESCAPE_STEP: usize = 4 * 1024;
-
 /// Maximum size of a message of several pieces that is written as one buffer.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
+
+/// The code of an answer that failed halfway: that of an internal error.
+pub const BROKEN_ANSWER: i64 = -32603;
+
+/// Notes how an answer goes while a transport sends it.
+pub trait AnswerWatcher: Debug + Send + Sync {
+    /// Bytes of the answer were given to the transport.
+    fn note_bytes(&self, bytes: usize);
+
+    /// The answer is an error of this code, or became one halfway.
+    fn note_error(&self, code: i64);
+}
 
 /// One outgoing message, as a stream of bytes without line breaks.
 #[derive(Debug, Default)]
@@ -34,11 +47,18 @@ pub struct Outgoing {
     carry: Vec<u8>,
     /// The last encoded chunk, whose buffer the next one reuses.
     last_chunk: Bytes,
-    /// The requests that it answers, if a streamed body may still fail.
-    request_ids: Vec<RequestId>,
     rejected: bool,
     /// The code of the error, if the message is an error response.
     error_code: Option<NonZeroI32>,
+    /// Boxed, because few messages have it.
+    answer: Option<Box<AnswerDetails>>,
+}
+
+#[derive(Debug, Default)]
+struct AnswerDetails {
+    /// The requests that the message answers, if a streamed body may still fail.
+    request_ids: Vec<RequestId>,
+    watcher: Option<Arc<dyn AnswerWatcher>>,
 }
 
 #[derive(Debug)]
@@ -126,6 +146,16 @@ impl Outgoing {
         self.error_code.map(|code| i64::from(code.get()))
     }
 
+    /// Tells `watcher` how the answer goes.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: Arc<dyn AnswerWatcher>) -> Self {
+        if let Some(code) = self.error_code() {
+            watcher.note_error(code);
+        }
+        self.answer.get_or_insert_default().watcher = Some(watcher);
+        self
+    }
+
     /// True if the request was rejected, so the HTTP status must report it.
     pub fn is_rejected(&self) -> bool {
         self.rejected
@@ -134,7 +164,9 @@ impl Outgoing {
     /// Records the request that the message answers, for [`Outgoing::apologies`].
     pub(crate) fn for_request(mut self, id: &RequestId) -> Self {
         let streams = self.pieces.iter().any(|piece| piece.buffered_len().is_none());
-        self.request_ids.extend(streams.then(|| id.clone()));
+        if streams {
+            self.answer.get_or_insert_default().request_ids.push(id.clone());
+        }
         self
     }
 
@@ -142,10 +174,12 @@ impl Outgoing {
     pub fn failure_responses(&self) -> impl Iterator<Item = Self> {
         let refusal =
             Refusal::busy("reading the content failed halfway; send the request again".to_owned());
-        self.request_ids.iter().map(move |id| refusal.encode(Some(id)))
+        let ids = self.answer.iter().flat_map(|answer| &answer.request_ids);
+        ids.map(move |id| refusal.encode(Some(id)))
     }
 
-    /// Joins several messages into one JSON array (a batch).
+    /// Joins several messages into one JSON array (a batch). The watcher of the first one counts
+    /// the bytes of all.
     pub fn batch(messages: Vec<Self>) -> Self {
         let mut array = Self::from_bytes(&b"["[..]);
         for (at, message) in messages.into_iter().enumerate() {
@@ -153,7 +187,11 @@ impl Outgoing {
                 array.push_json(&b","[..]);
             }
             array.pieces.extend(message.pieces);
-            array.request_ids.extend(message.request_ids);
+            if let Some(answer) = message.answer {
+                let all = array.answer.get_or_insert_default();
+                all.request_ids.extend(answer.request_ids);
+                all.watcher = all.watcher.take().or(answer.watcher);
+            }
         }
         array.push_json(&b"]"[..]);
         array
@@ -162,6 +200,18 @@ impl Outgoing {
     /// The whole message as one buffer, if it is one finished piece, or small and not streamed.
     /// Otherwise returns the message unchanged.
     pub fn into_bytes(mut self) -> std::result::Result<Bytes, Self> {
+        let answer = self.answer.take();
+        match self.join_pieces() {
+            Ok(bytes) => {
+                let watcher = answer.and_then(|answer| answer.watcher);
+                watcher.iter().for_each(|watcher| watcher.note_bytes(bytes.len()));
+                Ok(bytes)
+            }
+            Err(message) => Err(Self { answer, ..message }),
+        }
+    }
+
+    fn join_pieces(mut self) -> std::result::Result<Bytes, Self> {
         if self.pieces.len() == 1
             && let Some(OutgoingPiece::Json(bytes)) = self.pieces.front_mut()
         {
@@ -215,6 +265,21 @@ impl Stream for Outgoing {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        let polled = this.poll_chunk(cx);
+        let watcher = this.answer.as_ref().and_then(|answer| answer.watcher.as_ref());
+        if let (Some(watcher), Poll::Ready(Some(chunk))) = (watcher, &polled) {
+            match chunk {
+                Ok(bytes) => watcher.note_bytes(bytes.len()),
+                Err(_) => watcher.note_error(BROKEN_ANSWER),
+            }
+        }
+        polled
+    }
+}
+
+impl Outgoing {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes>>> {
+        let this = self;
         loop {
             let encoded = match this.pieces.front_mut() {
                 None => return Poll::Ready(None),
@@ -264,82 +329,6 @@ fn next_chunk(
         ByteSource::Bytes(bytes) => Poll::Ready(Ok(Some(bytes.split_to(cut(bytes))))),
         ByteSource::Stream(stream) => stream.as_mut().poll_next(cx).map(Option::transpose),
     }
-}
-
-/// The length of the next text chunk. It ends between characters.
-fn text_chunk_len(bytes: &Bytes) -> usize {
-    let mut end = bytes.len().min(CHUNK_BYTES);
-    while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
-        end -= 1;
-    }
-    if end == 0 { bytes.len().min(CHUNK_BYTES) } else { end }
-}
-
-fn blob_chunk_len(bytes: &Bytes) -> usize {
-    bytes.len().min(CHUNK_BYTES)
-}
-
-/// An empty buffer: that of `last`, if the transport has dropped the chunk by now.
-fn reuse_buffer(last: &mut Bytes) -> Vec<u8> {
-    last.clear();
-    Vec::from(std::mem::take(last))
-}
-
-fn escape_chunk(chunk: &[u8], last: &mut Bytes) -> Bytes {
-    let mut out = reuse_buffer(last);
-    out.reserve(escape_capacity(chunk.len()));
-    escape(chunk, &mut out);
-    *last = Bytes::from(out);
-    last.clone()
-}
-
-/// Appends `text` as the inside of a JSON string. Replaces invalid UTF-8.
-fn escape(text: &[u8], into: &mut Vec<u8>) {
-    match simdutf8::basic::from_utf8(text) {
-        Ok(text) => escape_str(text, into),
-        Err(_) => escape_str(&String::from_utf8_lossy(text), into),
-    }
-}
-
-fn escape_str(mut text: &str, into: &mut Vec<u8>) {
-    while !text.is_empty() {
-        let (step, rest) = text.split_at(text.floor_char_boundary(ESCAPE_STEP));
-        // The opening quote takes the place of the last byte, so that nothing has to move.
-        let before = into.pop();
-        let start = into.len();
-        json_escape_simd::escape_into(step, into);
-        into.pop();
-        match before {
-            Some(byte) => into[start] = byte,
-            None => drop(into.remove(start)),
-        }
-        text = rest;
-    }
-}
-
-/// Buffer for `length` bytes of text, of which few need escaping.
-fn escape_capacity(length: usize) -> usize {
-    // `json_escape_simd` reserves six times the length of each step, and 35 bytes.
-    length * 9 / 8 + 6 * ESCAPE_STEP.min(length) + 35
-}
-
-fn encode_base64(bytes: &[u8], last: &mut Bytes) -> Bytes {
-    let mut out = reuse_buffer(last);
-    base64_simd::STANDARD.encode_append(bytes, &mut out);
-    *last = Bytes::from(out);
-    last.clone()
-}
-
-/// Encodes whole groups of 3 bytes and carries the rest over to the next chunk.
-fn base64_chunk(mut chunk: Bytes, carry: &mut Vec<u8>, last: &mut Bytes) -> Bytes {
-    if carry.is_empty() {
-        let rest = chunk.split_off(chunk.len() / 3 * 3);
-        carry.extend_from_slice(&rest);
-        return encode_base64(&chunk, last);
-    }
-    carry.extend_from_slice(&chunk);
-    let rest = carry.split_off(carry.len() / 3 * 3);
-    encode_base64(&std::mem::replace(carry, rest), last)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::log_level::LogLevel;
 use crate::outbound::input_request::{relayable_capabilities, with_input_response};
 use crate::outbound::request::{LEVEL, META_CLIENT_CAPABILITIES, methods};
 use crate::outbound::response::{MalformedMessage, RpcError};
-use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
+use crate::outbound::uri_rewrite::{UriLocation, publish_uris, rewrite_uris};
 
 /// The method that lists tools or prompts.
 pub fn list_method(kind: ComponentKind) -> &'static str {
@@ -112,13 +112,13 @@ pub fn read_params(uri: &Uri, caller: &dyn Caller) -> Result<Box<RawValue>, Malf
 
 /// The result of a call, with public URIs.
 pub fn public_result(result: &RawValue, rewrite: &dyn UriRewrite) -> Json {
-    rewrite_uris(result.get(), UriLocation::CallResult, &|uri| rewrite.to_public(uri))
+    publish_uris(result.get(), UriLocation::CallResult, rewrite)
 }
 
 /// Parameters of a server-to-client request, with public URIs.
 pub fn public_request_params(params: Option<&RawValue>, rewrite: &dyn UriRewrite) -> Json {
     let params = params.map_or("{}", RawValue::get);
-    rewrite_uris(params, UriLocation::CallResult, &|uri| rewrite.to_public(uri))
+    publish_uris(params, UriLocation::CallResult, rewrite)
 }
 
 /// The upstream server's error with public URIs, or `None` if its code is about refdesk's own

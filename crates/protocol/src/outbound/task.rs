@@ -10,7 +10,7 @@ use crate::json::raw_object::{JsonEdits, ObjectWriter, members_of, parse_members
 use crate::outbound::components::{call_meta, one_line};
 use crate::outbound::request::META_CLIENT_CAPABILITIES;
 use crate::outbound::response::MalformedMessage;
-use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
+use crate::outbound::uri_rewrite::{UriLocation, publish_uris};
 
 /// The extension that defines tasks.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -59,7 +59,7 @@ pub fn task_params(
 
 /// The state of a task with public URIs, also in its result.
 pub fn public_task(result: &RawValue, rewrite: &dyn UriRewrite) -> Json {
-    rewrite_uris(result.get(), UriLocation::TaskState, &|uri| rewrite.to_public(uri))
+    publish_uris(result.get(), UriLocation::TaskState, rewrite)
 }
 
 /// The id of the task that a tool call started; `None` if its result is another one.

@@ -2,7 +2,7 @@
 //!
 //! Rewrites only known places; everything else stays byte for byte as it was.
 
-use resource::Json;
+use resource::{Json, UriRewrite};
 use serde_json::value::RawValue;
 
 use crate::json::raw_object::{
@@ -32,7 +32,22 @@ pub fn rewrite_uris(
     location: UriLocation,
     form: &dyn Fn(&str) -> Option<String>,
 ) -> Json {
-    let mut links = UriRewriter { edits: JsonEdits::new(text), map_uri: form };
+    rewrite_shown(text, location, form, &|_| true)
+}
+
+/// Makes the URIs in the JSON `text` public. A content block with a URI that `rewrite` does not
+/// show becomes an empty text.
+pub fn publish_uris(text: &str, location: UriLocation, rewrite: &dyn UriRewrite) -> Json {
+    rewrite_shown(text, location, &|uri| rewrite.to_public(uri), &|uri| rewrite.shows(uri))
+}
+
+fn rewrite_shown(
+    text: &str,
+    location: UriLocation,
+    form: &dyn Fn(&str) -> Option<String>,
+    shows: &dyn Fn(&str) -> bool,
+) -> Json {
+    let mut links = UriRewriter { edits: JsonEdits::new(text), map_uri: form, shows };
     match location {
         UriLocation::CallResult => links.rewrite_result(text),
         UriLocation::TaskState => {
@@ -47,9 +62,13 @@ pub fn rewrite_uris(
     links.edits.apply().map_or_else(|| text.into(), Json::from)
 }
 
+/// What stands for a block that the caller may not see.
+const EMPTY_BLOCK: &str = r#"{"type":"text","text":""}"#;
+
 struct UriRewriter<'a, 'f> {
     edits: JsonEdits<'a>,
     map_uri: &'f dyn Fn(&str) -> Option<String>,
+    shows: &'f dyn Fn(&str) -> bool,
 }
 
 /// If a name occurs twice in an object, both values are rewritten.
@@ -95,15 +114,20 @@ impl<'a> UriRewriter<'a, '_> {
 
     fn rewrite_block(&mut self, raw: &'a RawValue) {
         let block = members_of(raw.get());
-        match values_named(&block, "type").last().and_then(parse_string).as_deref() {
-            Some("resource_link") => self.rewrite_members(&block, "uri"),
+        let holders = match values_named(&block, "type").last().and_then(parse_string).as_deref() {
+            Some("resource_link") => vec![block],
             Some("resource") => {
-                for resource in values_named(&block, "resource") {
-                    self.rewrite_members(&members_of(resource.get()), "uri");
-                }
+                let resources = values_named(&block, "resource");
+                resources.map(|resource| members_of(resource.get())).collect()
             }
-            _ => {}
+            _ => return,
+        };
+        let mut uris = holders.iter().flat_map(|holder| values_named(holder, "uri"));
+        if !uris.all(|raw| parse_string(raw).is_none_or(|uri| (self.shows)(&uri))) {
+            self.edits.replace(raw.get(), EMPTY_BLOCK.to_owned());
+            return;
         }
+        holders.iter().for_each(|holder| self.rewrite_members(holder, "uri"));
     }
 
     /// The user interface that `_meta` names (MCP Apps).

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{index_entry_of, skill_index, with_trace};
+use client::{decode_skill_index, derive_index_entry, with_trace};
 use machinery::RequiredFreshness;
 use resource::{
     Absence, Context, Error, ErrorKind, Freshness, Page, PageRequest, Result, SKILL_INDEX_URI,
@@ -89,7 +89,8 @@ impl Inner {
             Err(error) => return Err(error),
         };
         let text = content.parts.first().and_then(|part| std::str::from_utf8(&part.bytes).ok());
-        let Some((entries, has_more)) = text.and_then(|text| skill_index(text, paging.limit))
+        let Some((entries, has_more)) =
+            text.and_then(|text| decode_skill_index(text, paging.limit))
         else {
             // Some servers answer every URI with a text.
             return Ok(None);
@@ -140,7 +141,7 @@ impl Skills for Upstream {
             return Ok(page);
         }
         let listed = self.list_skills(ctx, paging).await?;
-        let items = listed.items.iter().map(|skill| Arc::new(index_entry_of(skill))).collect();
+        let items = listed.items.iter().map(|skill| Arc::new(derive_index_entry(skill))).collect();
         let mut absent = listed.absent;
         absent.extend(listed.next.is_some().then(cut_index));
         Ok(Page { absent, ..Page::from_items(items, listed.freshness) })

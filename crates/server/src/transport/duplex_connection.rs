@@ -17,12 +17,14 @@ use resource::Principal;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::audit::AuditSink;
 use crate::exchange::Exchange;
 use crate::in_flight::{InFlightRequest, RequestOutput};
 use crate::lifecycle::stateless::{self, StatelessTerms};
 use crate::lifecycle::{DecodedRequest, HandshakeResult, IncomingRequest, handshake};
 use crate::methods::subscriptions::{ListenSubscriptions, SessionSubscriptions};
 use crate::server::Server;
+use crate::transport::pipe_audit::PipeAudit;
 use crate::transport::wait_for_signal;
 
 /// Capacity of the channel to the writer.
@@ -36,6 +38,8 @@ pub(crate) struct DuplexConnection {
     out: mpsc::Sender<Outgoing>,
     /// Who sends the requests of this connection.
     principal: Principal,
+    /// Receives a record of each request, if the transport does not record them itself.
+    audit: Option<Arc<dyn AuditSink>>,
     /// What its requests and answers hold.
     memory: Arc<MemoryBudget>,
     subscriber: Arc<SessionSubscriptions>,
@@ -70,11 +74,12 @@ impl DuplexConnection {
         server: Arc<Server>,
         out: mpsc::Sender<Outgoing>,
         principal: Principal,
+        audit: Option<Arc<dyn AuditSink>>,
     ) -> Arc<Self> {
         let subscriber = Arc::new(SessionSubscriptions::new(&server, principal.clone()));
         let memory = server.memory_of(&principal).child(server.limits.memory / 8);
         let (closing, state) = (watch::Sender::new(false), Mutex::default());
-        Arc::new(Self { server, out, principal, memory, subscriber, closing, state })
+        Arc::new(Self { server, out, principal, audit, memory, subscriber, closing, state })
     }
 
     /// Handles one message or batch. Returns once its requests have started, before their answers.
@@ -112,6 +117,7 @@ impl DuplexConnection {
     async fn handle_message(self: &Arc<Self>, message: Message<'_>, memory: &Arc<MemoryHold>) {
         match message {
             Message::Request { id, method, params } => {
+                let audit = self.begin_audit((&method, params));
                 let opened = self.decode_message(&id, (&method, params), memory);
                 let entered = opened.and_then(|one| {
                     self.register(&[&id], one.listen_filter().is_some())?;
@@ -119,10 +125,12 @@ impl DuplexConnection {
                 });
                 match entered {
                     Ok(DecodedRequest { exchange, call: Call::Listen(wishes), .. }) => {
-                        self.spawn_listener(exchange, wishes);
+                        self.spawn_listener(exchange, wishes, audit);
                     }
-                    Ok(opened) => self.spawn_request(opened),
-                    Err(refusal) => self.send(refusal.encode(Some(&id))).await,
+                    Ok(opened) => self.spawn_request(opened, audit),
+                    Err(refusal) => {
+                        self.send(PipeAudit::watch(audit, refusal.encode(Some(&id)))).await;
+                    }
                 }
             }
             Message::Notification { method, params } => {
@@ -130,6 +138,12 @@ impl DuplexConnection {
             }
             Message::Response { id, outcome } => self.handle_response(id.as_ref(), outcome),
         }
+    }
+
+    fn begin_audit(&self, called: (&str, Option<&RawJson>)) -> Option<Arc<PipeAudit>> {
+        let max_target = self.server.limits.uri;
+        let begin = |sink| PipeAudit::begin(sink, &self.principal, called, max_target);
+        self.audit.as_ref().map(begin)
     }
 
     fn decode_message(
@@ -162,7 +176,7 @@ impl DuplexConnection {
     }
 
     /// Runs a request in a task of its own. All but `initialize` can be cancelled.
-    fn spawn_request(self: &Arc<Self>, request: DecodedRequest) {
+    fn spawn_request(self: &Arc<Self>, request: DecodedRequest, audit: Option<Arc<PipeAudit>>) {
         let id = request.exchange.id.clone();
         let stoppable = request.handshake_result().is_none();
         if matches!(request.call, Call::Subscribe { .. }) {
@@ -172,7 +186,7 @@ impl DuplexConnection {
         let handle = self.spawn(async move {
             let id = request.exchange.id.clone();
             let answer = this.run_request(request).await;
-            this.send(answer).await;
+            this.send(PipeAudit::watch(audit, answer)).await;
             this.state.lock().in_flight.remove(&id);
         });
         if stoppable {
@@ -189,12 +203,19 @@ impl DuplexConnection {
 
     /// Sends notifications until the client cancels the listening request. The task holds the
     /// channel, not the connection, so it does not keep the connection alive.
-    fn spawn_listener(&self, exchange: Exchange, filter: ListenFilter) {
+    fn spawn_listener(
+        &self,
+        exchange: Exchange,
+        filter: ListenFilter,
+        audit: Option<Arc<PipeAudit>>,
+    ) {
         let id = exchange.id.clone();
         let (server, out) = (Arc::clone(&self.server), self.out.clone());
         let mut closing = self.closing.subscribe();
         let handle = self.spawn(async move {
             let mut listening = ListenSubscriptions::open(&server, &exchange, filter).await;
+            // Whoever ends it, it was served.
+            audit.iter().for_each(|audit| audit.note_answer());
             loop {
                 let message = tokio::select! {
                     biased;
@@ -205,7 +226,8 @@ impl DuplexConnection {
                     return;
                 }
             }
-            let _ = out.send(server.finish_listening(&exchange)).await;
+            let end = PipeAudit::watch(audit, server.finish_listening(&exchange));
+            let _ = out.send(end).await;
         });
         self.set_abort_handle(&id, handle);
     }
@@ -258,17 +280,21 @@ impl DuplexConnection {
         for message in messages {
             match message {
                 Ok(Message::Request { id, method, params }) => {
+                    let audit = self.begin_audit((&method, params));
+                    let refuse = |refusal: &Refusal, audit| {
+                        PipeAudit::watch(audit, refusal.encode(Some(&id)))
+                    };
                     match self.decode_message(&id, (&method, params), memory) {
                         Ok(one) if one.listen_filter().is_some() => {
-                            ready.push(Refusal::invalid_request(LISTEN_IN_BATCH).encode(Some(&id)));
+                            ready.push(refuse(&Refusal::invalid_request(LISTEN_IN_BATCH), audit));
                         }
                         Ok(one) => {
                             if matches!(one.call, Call::Subscribe { .. }) {
                                 self.start_notifications();
                             }
-                            opened.push(one);
+                            opened.push((one, audit));
                         }
-                        Err(refusal) => ready.push(refusal.encode(Some(&id))),
+                        Err(refusal) => ready.push(refuse(&refusal, audit)),
                     }
                 }
                 Ok(Message::Notification { method, params }) => {
@@ -278,10 +304,13 @@ impl DuplexConnection {
                 Err(refusal) => ready.push(refusal.encode(None)),
             }
         }
-        let ids: Vec<RequestId> = opened.iter().map(|one| one.exchange.id.clone()).collect();
+        let ids: Vec<RequestId> = opened.iter().map(|(one, _)| one.exchange.id.clone()).collect();
         if let Err(refusal) = self.register(&ids.iter().collect::<Vec<_>>(), false) {
-            ready.extend(ids.iter().map(|id| refusal.encode(Some(id))));
-            opened.clear();
+            let audits = opened.drain(..).map(|(_, audit)| audit);
+            let refused = ids.iter().zip(audits);
+            ready.extend(
+                refused.map(|(id, audit)| PipeAudit::watch(audit, refusal.encode(Some(id)))),
+            );
         }
         if opened.is_empty() {
             if !ready.is_empty() {
@@ -291,8 +320,8 @@ impl DuplexConnection {
         }
         let this = Arc::clone(self);
         self.spawn(async move {
-            for one in opened {
-                ready.push(this.run_request(one).await);
+            for (one, audit) in opened {
+                ready.push(PipeAudit::watch(audit, this.run_request(one).await));
             }
             this.send(Outgoing::batch(ready)).await;
             let under_way = &mut this.state.lock().in_flight;

@@ -12,20 +12,32 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time;
 
+use crate::audit::AuditSink;
 use crate::server::Server;
 use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
 
-/// Serves until the input ends or `shutdown` completes, then answers the requests in flight,
-/// within a grace period.
+/// Serves without an audit.
 pub async fn serve(
     server: Arc<Server>,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    serve_audited(server, (input, output), shutdown, None).await
+}
+
+/// Serves until the input ends or `shutdown` completes, then answers the requests in flight,
+/// within a grace period.
+pub async fn serve_audited(
+    server: Arc<Server>,
+    (input, output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin + Send + 'static),
+    shutdown: impl Future<Output = ()>,
+    audit: Option<Arc<dyn AuditSink>>,
+) -> io::Result<()> {
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
     let mut writer = tokio::spawn(write_messages(messages, output));
-    let conversation = DuplexConnection::new(Arc::clone(&server), out.clone(), Principal::local());
+    let conversation =
+        DuplexConnection::new(Arc::clone(&server), out.clone(), Principal::local(), audit);
     let listened = tokio::select! {
         listened = read_messages(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),

@@ -6,6 +6,7 @@
     reason = "a test that fails may say so by panicking"
 )]
 
+mod audit;
 mod client_requests;
 mod components;
 mod conversations;

@@ -8,7 +8,8 @@ use futures_core::Stream;
 use proptest::prelude::{any, prop, proptest};
 use resource::{Body, ByteSource, Result};
 
-use super::{CHUNK_BYTES, Outgoing};
+use super::Outgoing;
+use super::encoding::CHUNK_BYTES;
 
 /// A stream of chunks that panics when it is polled after its end.
 struct Chunks(std::vec::IntoIter<Bytes>, bool);

@@ -155,3 +155,33 @@ fn the_user_interface_of_a_result_is_public_too() {
     let told = rewrite_uris(text, UriLocation::CallResult, &public);
     assert_eq!(told.as_str(), text.replace("ui://", "ui://notes/"));
 }
+
+/// A rewriting that shows nothing whose name says `secret`.
+struct Discreet;
+
+impl resource::UriRewrite for Discreet {
+    fn to_public(&self, local: &str) -> Option<String> {
+        Some(format!("up+{local}"))
+    }
+
+    fn to_local(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn shows(&self, local: &str) -> bool {
+        !local.contains("secret")
+    }
+}
+
+#[test]
+fn a_block_that_the_caller_may_not_see_becomes_an_empty_text() {
+    let result = r#"{"content":[{"type":"resource_link","uri":"a:secret","name":"secret plan"},
+        {"type":"resource","resource":{"uri":"a:\u0073ecret","text":"x"}},
+        {"type":"resource_link","uri":"a:open","name":"o"},{"type":"text","text":"t"}]}"#;
+    let public = super::publish_uris(result, super::UriLocation::CallResult, &Discreet);
+    let public: serde_json::Value = serde_json::from_str(public.as_str()).unwrap();
+    let empty = serde_json::json!({ "type": "text", "text": "" });
+    let link = serde_json::json!({ "type": "resource_link", "uri": "up+a:open", "name": "o" });
+    let text = serde_json::json!({ "type": "text", "text": "t" });
+    assert_eq!(public["content"], serde_json::json!([empty, empty, link, text]));
+}

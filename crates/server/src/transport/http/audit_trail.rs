@@ -41,7 +41,7 @@ impl AuditTrail {
                 principal: None,
                 peer,
                 is_encrypted: connection.has_tls || connection.peer.is_some_and(through_tls),
-                http_method: request.method().to_string(),
+                http_method: Some(request.method().to_string()),
                 client: None,
                 revision: None,
                 method: None,
@@ -87,6 +87,13 @@ impl AuditTrail {
     pub(super) fn add_outcome(&mut self, status: StatusCode, error: Option<i64>) {
         if let Some(entry) = &mut self.entry {
             (entry.record.status, entry.record.error) = (status.as_u16(), error);
+        }
+    }
+
+    /// Adds that the answer became an error while it was sent.
+    pub(super) fn add_error(&mut self, code: i64) {
+        if let Some(entry) = &mut self.entry {
+            entry.record.error = Some(code);
         }
     }
 

@@ -1,6 +1,7 @@
 //! HTTP response bodies: empty, one JSON message, or an SSE stream.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -11,6 +12,8 @@ use hyper::{Response, StatusCode};
 use protocol::{Outgoing, Refusal};
 use resource::Error;
 
+use crate::audit::AnswerOutcome;
+
 /// The body of an HTTP response.
 pub(crate) enum HttpBody {
     /// The whole body in memory; `None` is empty.
@@ -20,6 +23,10 @@ pub(crate) enum HttpBody {
     /// SSE events, until their stream ends.
     Events(Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>),
 }
+
+/// The outcome of an answer in an SSE stream; an extension of the response.
+#[derive(Clone)]
+pub(crate) struct StreamedOutcome(pub(crate) Arc<AnswerOutcome>);
 
 /// The code of the error in a JSON response, if it is one; an extension of the response.
 #[derive(Clone, Copy)]

@@ -11,10 +11,11 @@ use hyper::{Response, StatusCode};
 use protocol::{Outgoing, Refusal, RequestId};
 
 use super::HttpServer;
-use super::body::HttpBody;
+use super::body::{HttpBody, StreamedOutcome};
 use super::replay::StreamId;
 use super::sessions::{HttpSession, InFlightGuard};
 use super::sse::{self, OutgoingEvent};
+use crate::audit::AnswerOutcome;
 use crate::in_flight::{self, RequestOutput};
 use crate::lifecycle::DecodedRequest;
 
@@ -92,15 +93,25 @@ async fn respond_with_interim(mut running: HttpRequestTask) -> Response<HttpBody
     };
     let prime = running.recorder.as_mut().and_then(ReplayRecorder::begin_stream);
     let state = (running, Some(RequestOutput::Interim(first)));
-    let rest = stream::unfold(state, |(mut running, ready)| async move {
+    let outcome = Arc::new(AnswerOutcome::default());
+    let watcher = Arc::clone(&outcome);
+    let rest = stream::unfold((state, watcher), |((mut running, ready), watcher)| async move {
         let step = match ready {
             Some(step) => step,
             None => running.next_step().await?,
         };
+        let step = match step {
+            RequestOutput::Answer(answer) => {
+                RequestOutput::Answer(answer.watched_by(Arc::clone(&watcher) as _))
+            }
+            interim @ RequestOutput::Interim(_) => interim,
+        };
         let event = running.next_event(step)?;
-        Some((event, (running, None)))
+        Some((event, ((running, None), watcher)))
     });
-    sse::sse_response(sse::with_priming_event(prime, rest))
+    let mut response = sse::sse_response(sse::with_priming_event(prime, rest));
+    response.extensions_mut().insert(StreamedOutcome(outcome));
+    response
 }
 
 fn answer_response(answer: Outgoing) -> Response<HttpBody> {

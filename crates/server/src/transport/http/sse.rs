@@ -95,7 +95,8 @@ pub(crate) fn open_sse_session(http: &Arc<HttpServer>, client: &Requester) -> Re
     let (principal, owner) = (client.principal.clone(), client.owner());
     let Some(place) = http.streams.take(&owner) else { return too_many_streams() };
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
-    let pipe = DuplexConnection::new(Arc::clone(&http.server), out, principal.clone());
+    // The audit records what the client posts.
+    let pipe = DuplexConnection::new(Arc::clone(&http.server), out, principal.clone(), None);
     let opened = (None, Some(Arc::clone(&pipe)));
     let opener = (principal.clone(), &owner);
     let Some(id) = http.sessions.open_session(&http.server, opener, opened) else {

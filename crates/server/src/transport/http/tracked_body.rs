@@ -7,11 +7,12 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::Response;
 use hyper::body::{Body, Frame, SizeHint};
+use protocol::json::outgoing::BROKEN_ANSWER;
 use resource::Error;
 
 use super::accept::ConnectionActivity;
 use super::audit_trail::AuditTrail;
-use super::body::{ErrorResponseCode, HttpBody};
+use super::body::{ErrorResponseCode, HttpBody, StreamedOutcome};
 use super::requester::Requester;
 use super::tokens::Grant;
 
@@ -19,6 +20,8 @@ use super::tokens::Grant;
 pub(crate) struct TrackedBody {
     body: HttpBody,
     trail: AuditTrail,
+    /// How the answer in a stream goes.
+    streamed: Option<StreamedOutcome>,
     /// Completes when the client may read no more.
     revocation: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// Keeps the connection active.
@@ -28,7 +31,7 @@ pub(crate) struct TrackedBody {
 impl TrackedBody {
     /// The body of a response to a request that was let in by `grant`.
     pub(super) fn track(
-        response: Response<HttpBody>,
+        mut response: Response<HttpBody>,
         grant: Grant,
         client: Requester,
     ) -> Response<Self> {
@@ -41,13 +44,15 @@ impl TrackedBody {
         let revocation = if lasts { grant.revocation() } else { None };
         let revocation = revocation.map(|revocation| Box::pin(revocation) as _);
         add_outcome(&mut trail, &response);
-        response.map(|body| Self { body, trail, revocation, _activity: activity })
+        let streamed = response.extensions_mut().remove();
+        response.map(|body| Self { body, trail, streamed, revocation, _activity: activity })
     }
 
     /// The body of a response to a request that was not let in.
     pub(super) fn refused(response: Response<HttpBody>, mut trail: AuditTrail) -> Response<Self> {
         add_outcome(&mut trail, &response);
-        response.map(|body| Self { body, trail, revocation: None, _activity: None })
+        let (streamed, revocation) = (None, None);
+        response.map(|body| Self { body, trail, streamed, revocation, _activity: None })
     }
 }
 
@@ -71,8 +76,15 @@ impl Body for TrackedBody {
             self.body = HttpBody::Whole(None);
         }
         let polled = Pin::new(&mut self.body).poll_frame(cx);
-        if let Poll::Ready(Some(Ok(frame))) = &polled {
-            self.trail.add_bytes(frame.data_ref().map_or(0, Bytes::len));
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.trail.add_bytes(frame.data_ref().map_or(0, Bytes::len));
+            }
+            Poll::Ready(Some(Err(_))) => self.trail.add_error(BROKEN_ANSWER),
+            Poll::Ready(None) | Poll::Pending => {}
+        }
+        if let Some(code) = self.streamed.as_ref().and_then(|streamed| streamed.0.error()) {
+            self.trail.add_error(code);
         }
         polled
     }
