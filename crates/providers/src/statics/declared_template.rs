@@ -160,6 +160,7 @@ impl TemplateExpansion {
             language: None,
             immutable: false,
             is_remote: false,
+            is_view: false,
             extra: template.extra.clone(),
         };
         Self { resource, content }
