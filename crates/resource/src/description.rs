@@ -42,6 +42,9 @@ pub struct Resource {
     pub immutable: bool,
     /// Whether another server has it, so that every look at its content is a request there.
     pub is_remote: bool,
+    /// Whether it shows other resources once more, as a history shows files: a walk through all
+    /// mounts leaves it out.
+    pub is_view: bool,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
@@ -66,6 +69,7 @@ impl Resource {
             language: None,
             immutable: false,
             is_remote: false,
+            is_view: false,
             extra: UnknownMembers::default(),
         }
     }

@@ -133,6 +133,7 @@ impl Settings {
                     settings.unused_name(&mount::to_mount_name(&stem))
                 }
             };
+            settings.add_repository(&name, &whole);
             settings.mounts.insert(name, MountSettings::folder(whole));
         }
         Ok(settings)

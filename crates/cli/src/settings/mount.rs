@@ -292,22 +292,6 @@ impl MountSettings {
     }
 }
 
-impl MountSettings {
-    /// A git mount with default settings.
-    pub(crate) fn git(path: PathBuf) -> Self {
-        let (watch, path) = (WatchSetting::Auto, Spanned::new(0..0, path));
-        let repository = GitMount { path, ttl: None, watch, poll: None };
-        let fingerprint = Some(Fingerprint::of_text(&format!("{repository:?}")));
-        Self {
-            span: 0..0,
-            kind: MountKind::Git(repository),
-            shared: SharedSettings::default(),
-            fingerprint,
-            host_entry: None,
-        }
-    }
-}
-
 /// Whether `name` is a valid mount name: it must be usable inside a URI scheme.
 pub(super) fn is_mount_name(name: &str) -> bool {
     let mut letters = name.chars();

@@ -14,6 +14,7 @@ mod fake_server;
 mod fake_server_http;
 mod faults;
 mod first_contact;
+mod git_history;
 mod grep;
 mod host_config;
 mod hostile;

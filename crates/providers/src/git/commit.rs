@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use resource::{ReadRequest, Reading, Resource, Result, Uri};
 
+use super::changed_file::{ChangedFile, LineChanges};
 use super::commit_object::{CommitNode, CommitText, Person};
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
-use super::file_change::{FileChange, LineChanges};
 use super::json::{JsonObject, json_array};
-use super::location::Revision;
+use super::location::RevisionSpec;
 use super::repo_path::{RepoPath, quoted};
 use super::repository::GitSession;
 
@@ -23,7 +23,7 @@ impl GitSession<'_> {
     }
 
     /// Describes a commit.
-    pub(super) fn describe_commit(&self, uri: &Uri, revision: &Revision) -> Result<Resource> {
+    pub(super) fn describe_commit(&self, uri: &Uri, revision: &RevisionSpec) -> Result<Resource> {
         let (id, is_immutable) = self.resolve_commit(revision)?;
         let text = self.commit_text(id)?;
         let mut resource = Resource::new(uri.clone(), id.to_hex_with_len(SHORT_HASH).to_string());
@@ -46,7 +46,7 @@ impl GitSession<'_> {
     pub(super) fn read_commit(
         &self,
         uri: &Uri,
-        revision: &Revision,
+        revision: &RevisionSpec,
         request: &ReadRequest,
     ) -> Result<Reading> {
         let described = self.describe_commit(uri, revision)?;
@@ -75,7 +75,7 @@ impl GitSession<'_> {
         &self,
         node: &CommitNode,
         text: &CommitText,
-        changes: &[FileChange],
+        changes: &[ChangedFile],
     ) -> Result<String> {
         let mut page = format!("# {}\n\n- commit: {}\n", text.subject, node.id);
         for parent in &node.parents {
@@ -86,7 +86,7 @@ impl GitSession<'_> {
         let _ = writeln!(page, "- author: {}", person(&text.author));
         let _ = writeln!(page, "- committer: {}", person(&text.committer));
         let _ = writeln!(page, "\n{}\n", text.message.trim_end());
-        let mut counted: Vec<(&FileChange, LineChanges)> = Vec::with_capacity(changes.len());
+        let mut counted: Vec<(&ChangedFile, LineChanges)> = Vec::with_capacity(changes.len());
         for change in changes {
             counted.push((change, self.line_changes(change, false)?));
         }
@@ -114,7 +114,7 @@ impl GitSession<'_> {
 }
 
 /// One file of a list of changes.
-fn file_line(change: &FileChange, lines: &LineChanges) -> String {
+fn file_line(change: &ChangedFile, lines: &LineChanges) -> String {
     let from = change.from.as_ref();
     let from = from.map(|(path, _)| format!("{} -> ", quoted(path))).unwrap_or_default();
     let counts = match lines.omitted {

@@ -6,7 +6,7 @@ use gix::objs::tree::EntryKind;
 use resource::{MemberPlace, Resource, Result, Uri};
 
 use super::json::JsonObject;
-use super::location::{Location, Revision};
+use super::location::{Location, RevisionSpec};
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::revision::ResolvedRevision;
@@ -22,7 +22,7 @@ const META_KEY: &str = "dev.refdesk/git";
 /// A file or folder at a revision.
 #[derive(Debug, Clone)]
 pub(super) struct TreePlace {
-    pub(super) revision: Revision,
+    pub(super) revision: RevisionSpec,
     pub(super) resolved: ResolvedRevision,
     pub(super) path: RepoPath,
     pub(super) entry: FoundEntry,
@@ -64,6 +64,7 @@ impl GitSession<'_> {
         match place.entry.kind {
             EntryKind::Tree => {
                 resource.listable = Some(true);
+                resource.is_view = place.path.is_root();
                 resource.mime = Some(FOLDER_MIME.to_owned());
                 resource.etag = Some(place.entry.id.to_string());
             }

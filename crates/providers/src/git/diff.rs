@@ -3,11 +3,11 @@
 use gix::ObjectId;
 use resource::{ReadRequest, Reading, Resource, Result, Uri};
 
+use super::changed_file::ChangedFile;
 use super::document::{DocumentFormat, UNIFIED_DIFF, declare_formats};
 use super::error::{not_found, over_bound, unreadable};
-use super::file_change::FileChange;
 use super::json::{JsonObject, json_array};
-use super::location::{DiffRange, Revision};
+use super::location::{DiffRange, RevisionSpec};
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::unified::{split_type_change, write_file};
@@ -24,7 +24,7 @@ struct DiffEnds {
 
 impl GitSession<'_> {
     /// Writes the unified diff of `changes`.
-    pub(super) fn diff_text(&self, changes: &[FileChange]) -> Result<String> {
+    pub(super) fn diff_text(&self, changes: &[ChangedFile]) -> Result<String> {
         let mut text = String::new();
         for change in changes.iter().flat_map(split_type_change) {
             let lines = self.line_changes(&change, true)?;
@@ -47,7 +47,8 @@ impl GitSession<'_> {
         range: &DiffRange,
         path: &RepoPath,
     ) -> Result<Resource> {
-        let text = |revision: &Revision| String::from_utf8_lossy(revision.as_bytes()).into_owned();
+        let text =
+            |revision: &RevisionSpec| String::from_utf8_lossy(revision.as_bytes()).into_owned();
         let (title, ends) = match range {
             DiffRange::Between(from, to) => {
                 (format!("Diff of {} and {}", text(from), text(to)), self.diff_ends(range)?)
@@ -66,6 +67,7 @@ impl GitSession<'_> {
             true => title,
             false => format!("{title}: {}", path.to_text()),
         });
+        resource.is_view = true;
         resource.immutable = ends.as_ref().is_some_and(|ends| ends.is_immutable);
         resource.watchable = Some(self.git.is_watched && !resource.immutable);
         resource.etag = ends.map(|ends| self.message_etag(&format!("{}-{}", ends.old, ends.new)));

@@ -10,7 +10,7 @@ use resource::{
 
 use super::describe::{TreePlace, submodule_text};
 use super::error::not_found;
-use super::location::Revision;
+use super::location::RevisionSpec;
 use super::read_cache::CachedFile;
 use super::repo_path::{RepoPath, is_hostile_name};
 use super::repository::GitSession;
@@ -19,7 +19,7 @@ use crate::fs::mime;
 
 impl GitSession<'_> {
     /// Finds what `path` leads to at `revision`.
-    pub(super) fn find_place(&self, revision: &Revision, path: &RepoPath) -> Result<TreePlace> {
+    pub(super) fn find_place(&self, revision: &RevisionSpec, path: &RepoPath) -> Result<TreePlace> {
         let resolved = self.resolve(revision)?;
         let entry = match resolved.is_tree {
             true => self.find_entry(resolved.root, path)?,
@@ -96,9 +96,9 @@ impl GitSession<'_> {
         }
         let stamp = match place.resolved.is_immutable {
             true => None,
-            false => self.ref_stamp(&place.revision),
+            false => self.last_stamp(&place.revision),
         };
-        // The stamp counts only if the revision means the same after it was taken.
+        // Another request may have resolved the revision since.
         let is_stamped = place.resolved.is_immutable
             || stamp.is_some() && self.resolve(&place.revision)? == place.resolved;
         let file = self.load_file(described, place)?;

@@ -26,7 +26,7 @@ pub(super) enum Location {
     /// The state of the worktree.
     Status,
     /// One commit.
-    Commit(Revision),
+    Commit(RevisionSpec),
     /// The changes between two trees.
     Diff {
         /// The trees.
@@ -37,14 +37,14 @@ pub(super) enum Location {
     /// The origin of each line of a file.
     Blame {
         /// The revision.
-        revision: Revision,
+        revision: RevisionSpec,
         /// The file.
         path: RepoPath,
     },
     /// A file or folder at a revision.
     Tree {
         /// The revision.
-        revision: Revision,
+        revision: RevisionSpec,
         /// The path in its tree.
         path: RepoPath,
         /// True if the URI ends in a slash, so that only a folder matches.
@@ -54,15 +54,15 @@ pub(super) enum Location {
 
 /// A revision as a client wrote it, such as `main`, `HEAD~3` or a hash.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Revision(Vec<u8>);
+pub(super) struct RevisionSpec(Vec<u8>);
 
 /// Which trees a diff compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DiffRange {
     /// `a..b`.
-    Between(Revision, Revision),
+    Between(RevisionSpec, RevisionSpec),
     /// `a...b`: from the merge base of both.
-    SinceMergeBase(Revision, Revision),
+    SinceMergeBase(RevisionSpec, RevisionSpec),
     /// `HEAD` and the worktree.
     Worktree,
 }
@@ -70,7 +70,7 @@ pub(super) enum DiffRange {
 /// Which commits a log shows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct LogQuery {
-    pub(super) revision: Revision,
+    pub(super) revision: RevisionSpec,
     pub(super) path: RepoPath,
     /// Part of the author's name or address, in any case.
     pub(super) author: Option<String>,
@@ -83,7 +83,7 @@ pub(super) struct LogQuery {
     pub(super) follow: bool,
 }
 
-impl Revision {
+impl RevisionSpec {
     /// The revision `bytes`; `None` if no revision is written so.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let fits = !bytes.is_empty() && bytes.len() <= MAX_REVISION_BYTES;
@@ -94,6 +94,11 @@ impl Revision {
     /// The checked-out commit.
     pub(super) fn head() -> Self {
         Self(b"HEAD".to_vec())
+    }
+
+    /// Whether it is written as the checked-out commit.
+    pub(super) fn is_head(&self) -> bool {
+        self.0 == b"HEAD"
     }
 
     pub(super) fn from_hash(hash: gix::ObjectId) -> Self {
@@ -122,7 +127,7 @@ impl Revision {
 
 impl LogQuery {
     /// Everything that `revision` has of `path`.
-    pub(super) fn new(revision: Revision, path: RepoPath) -> Self {
+    pub(super) fn new(revision: RevisionSpec, path: RepoPath) -> Self {
         let (author, since, until, grep, follow) = (None, None, None, None, false);
         Self { revision, path, author, since, until, grep, follow }
     }
@@ -191,7 +196,7 @@ impl Location {
             "log" => {
                 let (revision, path) = match has_more {
                     true => split_revision(after)?,
-                    false => (Revision::head(), RepoPath::default()),
+                    false => (RevisionSpec::head(), RepoPath::default()),
                 };
                 Some(Self::Log(LogQuery::new(revision, path)))
             }
@@ -216,17 +221,16 @@ impl Location {
     }
 
     /// The URI of a path at a revision.
-    pub(super) fn tree_uri(revision: &Revision, path: &RepoPath) -> Result<Uri> {
-        let revision = match revision.is_reserved() {
-            true => Revision([b"refs/heads/", &revision.0[..]].concat()),
-            false => revision.clone(),
-        };
-        build_uri("", Some(&revision), path)
+    pub(super) fn tree_uri(revision: &RevisionSpec, path: &RepoPath) -> Result<Uri> {
+        let full = [b"refs/heads/", &revision.0[..]].concat();
+        let named = RevisionSpec(full);
+        let revision = if revision.is_reserved() { &named } else { revision };
+        build_uri("", Some(revision), path)
     }
 
     /// The URI of a commit.
     pub(super) fn commit_uri(hash: gix::ObjectId) -> Result<Uri> {
-        build_uri("commit/", Some(&Revision::from_hash(hash)), &RepoPath::default())
+        build_uri("commit/", Some(&RevisionSpec::from_hash(hash)), &RepoPath::default())
     }
 }
 
@@ -235,8 +239,8 @@ impl DiffRange {
         let split = |dots: &str| {
             let at = text.windows(dots.len()).position(|part| part == dots.as_bytes())?;
             let end = |part: &[u8]| match part {
-                [] => Some(Revision::head()),
-                part => Revision::parse(part),
+                [] => Some(RevisionSpec::head()),
+                part => RevisionSpec::parse(part),
             };
             Some((end(&text[..at])?, end(&text[at + dots.len()..])?))
         };
@@ -251,9 +255,9 @@ impl DiffRange {
 }
 
 /// Parses `<revision>[/<path>]`.
-fn split_revision(text: &str) -> Option<(Revision, RepoPath)> {
+fn split_revision(text: &str) -> Option<(RevisionSpec, RepoPath)> {
     let (first, path) = split_first(text)?;
-    Some((Revision::parse(&first)?, path))
+    Some((RevisionSpec::parse(&first)?, path))
 }
 
 /// Parses `<segment>[/<path>]`.
@@ -273,7 +277,7 @@ fn split_first(text: &str) -> Option<(Vec<u8>, RepoPath)> {
     Some((percent_decode(first).into_owned(), path))
 }
 
-fn build_uri(prefix: &str, revision: Option<&Revision>, path: &RepoPath) -> Result<Uri> {
+fn build_uri(prefix: &str, revision: Option<&RevisionSpec>, path: &RepoPath) -> Result<Uri> {
     let mut text = format!("{ROOT_URI}{prefix}");
     if let Some(revision) = revision {
         revision.push_segment(&mut text);
@@ -289,14 +293,14 @@ fn build_uri(prefix: &str, revision: Option<&Revision>, path: &RepoPath) -> Resu
 mod tests {
     use resource::Uri;
 
-    use super::{DiffRange, Location, LogQuery, RepoPath, Revision};
+    use super::{DiffRange, Location, LogQuery, RepoPath, RevisionSpec};
 
     fn parse(text: &str) -> Option<Location> {
         Location::parse(&Uri::parse(text).unwrap()).ok()
     }
 
-    fn revision(text: &str) -> Revision {
-        Revision::parse(text.as_bytes()).unwrap()
+    fn revision(text: &str) -> RevisionSpec {
+        RevisionSpec::parse(text.as_bytes()).unwrap()
     }
 
     #[test]
@@ -305,7 +309,7 @@ mod tests {
         assert_eq!(uri.as_str(), "git:///refs%2Fheads%2Flog");
         let found = parse(uri.as_str());
         let expected = revision("refs/heads/log");
-        assert!(matches!(found, Some(Location::Tree { revision, .. }) if revision == expected));
+        assert!(matches!(found, Some(Location::Tree { revision: named, .. }) if named == expected));
     }
 
     #[test]
@@ -326,7 +330,7 @@ mod tests {
         let (a, b) = (revision("a"), revision("b"));
         assert_eq!(range("git:///diff/a..b/x"), Some(DiffRange::Between(a.clone(), b.clone())));
         assert_eq!(range("git:///diff/a...b"), Some(DiffRange::SinceMergeBase(a.clone(), b)));
-        assert_eq!(range("git:///diff/a.."), Some(DiffRange::Between(a, Revision::head())));
+        assert_eq!(range("git:///diff/a.."), Some(DiffRange::Between(a, RevisionSpec::head())));
         assert_eq!(range("git:///diff/worktree"), Some(DiffRange::Worktree));
         assert_eq!(range("git:///diff/a"), None);
         let log = LogQuery {

@@ -5,6 +5,7 @@
 
 mod blame;
 mod blob;
+mod changed_file;
 mod commit;
 mod commit_object;
 mod date_queue;
@@ -12,7 +13,6 @@ mod describe;
 mod diff;
 mod document;
 mod error;
-mod file_change;
 mod files;
 mod hostile;
 mod json;

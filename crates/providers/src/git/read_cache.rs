@@ -26,7 +26,7 @@ pub(super) struct CachedFile {
     pub(super) bytes: Bytes,
     pub(super) is_text: bool,
     /// `None` if the URI never names anything else.
-    pub(super) stamp: Option<RefStamp>,
+    pub(super) stamp: Option<Arc<RefStamp>>,
 }
 
 impl Default for ReadCache {
@@ -39,7 +39,7 @@ impl ReadCache {
     /// The file, if the revision in its URI still means the same.
     pub(super) fn get(&self, uri: &Uri) -> Option<Arc<CachedFile>> {
         let file = self.0.get(uri)?;
-        file.stamp.as_ref().is_none_or(RefStamp::is_current).then_some(file)
+        file.stamp.as_ref().is_none_or(|stamp| stamp.is_current()).then_some(file)
     }
 
     pub(super) fn insert(&self, file: CachedFile) {

@@ -11,7 +11,7 @@ use resource::Result;
 use super::date_queue::DateQueue;
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
-use super::tree_changes::FolderChanges;
+use super::tree_changes::FolderMode;
 
 /// How many commits the walk visits. A path that none of them touched has no date.
 const MAX_VISITED: usize = 1_000;
@@ -91,7 +91,7 @@ impl RecentChanges {
         }
         let mut parents = node.parents.iter().filter_map(|parent| session.commit(*parent).ok());
         let (old, root) = (parents.next().map(|node| node.tree), RepoPath::default());
-        let changes = session.tree_changes(old, Some(node.tree), &root, FolderChanges::Told);
+        let changes = session.tree_changes(old, Some(node.tree), &root, FolderMode::Told);
         let mut changes = changes.unwrap_or_default();
         // A merge touches what none of its parents has.
         for parent in parents {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use gix::bstr::ByteSlice as _;
 
-use super::location::Revision;
+use super::location::RevisionSpec;
 use super::repository::GitSession;
 
 /// A file's ctime must be this old before an equal ctime proves that nothing changed.
@@ -56,7 +56,7 @@ impl RefStamp {
 
 impl GitSession<'_> {
     /// Stamps the files that `revision` depends on; `None` if that is not known for certain.
-    pub(super) fn ref_stamp(&self, revision: &Revision) -> Option<RefStamp> {
+    pub(super) fn ref_stamp(&self, revision: &RevisionSpec) -> Option<RefStamp> {
         let name = revision.as_bytes().to_str().ok()?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
         if !name.chars().all(is_plain) || name.contains("..") {

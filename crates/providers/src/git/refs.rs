@@ -10,7 +10,7 @@ use resource::{Cursor, Error, Page, PageRequest, ReadRequest, Reading, Resource,
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
 use super::error::unreadable;
 use super::json::{JsonObject, json_array};
-use super::location::Revision;
+use super::location::RevisionSpec;
 use super::repo_path::{RepoPath, quoted};
 use super::repository::GitSession;
 
@@ -90,6 +90,7 @@ impl GitSession<'_> {
         resource.description =
             Some("HEAD, branches, tags, remote branches and worktrees".to_owned());
         resource.listable = Some(true);
+        resource.is_view = true;
         resource.watchable = Some(self.git.is_watched);
         resource.etag = Some(hasher.finalize().to_hex()[..24].to_owned());
         declare_formats(&mut resource, MARKDOWN);
@@ -124,7 +125,7 @@ impl GitSession<'_> {
 
     /// The revision that a reference names; `None` if it leads nowhere.
     fn describe_ref(&self, reference: &GitReference) -> Option<Arc<Resource>> {
-        let revision = Revision::parse(&reference.revision)?;
+        let revision = RevisionSpec::parse(&reference.revision)?;
         let place = self.find_place(&revision, &RepoPath::default()).ok()?;
         let uri = place.uri().ok().filter(|uri| uri.as_str().len() <= self.git.max_uri)?;
         self.describe(&uri, &place).ok()
@@ -190,7 +191,7 @@ fn shorten_names(all: &mut [GitReference]) {
     for folder in ["refs/tags/", "refs/heads/", "refs/remotes/"] {
         for reference in all.iter_mut() {
             let Some(short) = reference.name.strip_prefix(folder.as_bytes()) else { continue };
-            let is_plain = Revision::parse(short)
+            let is_plain = RevisionSpec::parse(short)
                 .is_some_and(|revision| !revision.is_reserved() && revision.full_hash().is_none());
             let is_special = short.ends_with(b"HEAD") || short.starts_with(b"refs/");
             if is_plain && !is_special && taken.insert(short.to_vec()) {

@@ -16,10 +16,13 @@ use tokio::sync::Semaphore;
 use super::blob::BlobContent;
 use super::error::cancelled;
 use super::hostile::HostileNames;
+use super::location::RevisionSpec;
 use super::open::{RepositoryFault, open_repository};
 use super::options::{Options, WatchMode};
 use super::read_cache::ReadCache;
 use super::recent::RecentChanges;
+use super::ref_stamp::RefStamp;
+use super::revision::ResolvedRevision;
 use super::watch::GitWatchState;
 use crate::file_watch::{DEFAULT_MAX_WATCHES, RescanLoop};
 
@@ -32,6 +35,9 @@ const OBJECT_CACHE_BYTES: usize = 16 << 20;
 /// Bytes of blobs and documents kept for the next window, and the largest one.
 const CONTENT_CACHE: CacheBounds =
     CacheBounds { entries: usize::MAX, weight: 16 << 20, heaviest: 64 << 20 };
+
+/// How many revisions are remembered.
+const MAX_REVISIONS: usize = 256;
 
 /// How many tips the history of their paths is kept of.
 const MAX_TIPS: usize = 8;
@@ -52,6 +58,7 @@ pub(super) struct GitRepository {
     pub(super) rescan_loop: RescanLoop<GitWatchState>,
     pub(super) hostile_names: HostileNames,
     pub(super) read_cache: ReadCache,
+    pub(super) revisions: Cache<RevisionSpec, Arc<(ResolvedRevision, Arc<RefStamp>)>>,
     pub(super) blobs: Cache<(ObjectId, Option<Syntax>), Arc<BlobContent>>,
     pub(super) documents: Cache<(Uri, String), bytes::Bytes>,
     pub(super) recent: Cache<ObjectId, Arc<Mutex<RecentChanges>>>,
@@ -89,6 +96,7 @@ impl GitRepository {
             rescan_loop: RescanLoop::new(options.poll, DEFAULT_MAX_WATCHES),
             hostile_names: HostileNames::default(),
             read_cache: ReadCache::default(),
+            revisions: Cache::new(CacheBounds::entries(MAX_REVISIONS)),
             blobs: Cache::new(CONTENT_CACHE),
             documents: Cache::new(CONTENT_CACHE),
             recent: Cache::new(CacheBounds::entries(MAX_TIPS)),

@@ -1,11 +1,14 @@
 //! Resolves revisions to objects.
 
+use std::sync::Arc;
+
 use gix::ObjectId;
 use gix::objs::Kind;
 use resource::{Error, Result};
 
 use super::error::{not_found, unreadable};
-use super::location::Revision;
+use super::location::RevisionSpec;
+use super::ref_stamp::RefStamp;
 use super::repository::GitSession;
 
 /// How many tags may point at tags.
@@ -24,8 +27,33 @@ pub(super) struct ResolvedRevision {
 }
 
 impl GitSession<'_> {
-    /// Finds what `revision` names.
-    pub(super) fn resolve(&self, revision: &Revision) -> Result<ResolvedRevision> {
+    /// Finds what `revision` names. What references it hangs on is looked at, and no more, if they
+    /// did not move since the last time.
+    pub(super) fn resolve(&self, revision: &RevisionSpec) -> Result<ResolvedRevision> {
+        if let Some(known) = self.git.revisions.get(revision)
+            && known.1.is_current()
+        {
+            return Ok(known.0);
+        }
+        // The stamp comes first: a reference that moves meanwhile makes it out of date.
+        let stamp = self.ref_stamp(revision);
+        let resolved = self.resolve_anew(revision)?;
+        match stamp {
+            Some(stamp) => {
+                let known = Arc::new((resolved, Arc::new(stamp)));
+                self.git.revisions.insert(revision.clone(), known, 1);
+            }
+            None => self.git.revisions.remove(revision),
+        }
+        Ok(resolved)
+    }
+
+    /// The stamp of the references that `revision` was last resolved by.
+    pub(super) fn last_stamp(&self, revision: &RevisionSpec) -> Option<Arc<RefStamp>> {
+        self.git.revisions.get(revision).map(|known| Arc::clone(&known.1))
+    }
+
+    fn resolve_anew(&self, revision: &RevisionSpec) -> Result<ResolvedRevision> {
         let full = revision.full_hash();
         let id = match full {
             Some(id) => id,
@@ -46,7 +74,7 @@ impl GitSession<'_> {
     }
 
     /// The commit that `revision` names.
-    pub(super) fn resolve_commit(&self, revision: &Revision) -> Result<(ObjectId, bool)> {
+    pub(super) fn resolve_commit(&self, revision: &RevisionSpec) -> Result<(ObjectId, bool)> {
         let found = self.resolve(revision)?;
         let commit = found.commit.ok_or_else(|| not_found("the revision is no commit"))?;
         Ok((commit, found.is_immutable))
@@ -58,7 +86,7 @@ impl GitSession<'_> {
         Ok(head.try_peel_to_id().map_err(unreadable)?.map(gix::Id::detach))
     }
 
-    fn parse_revision(&self, revision: &Revision) -> Result<ObjectId> {
+    fn parse_revision(&self, revision: &RevisionSpec) -> Result<ObjectId> {
         let parsed = self.repo.rev_parse_single(gix::bstr::BStr::new(revision.as_bytes()));
         let parsed = parsed
             .map_err(|error| not_found("the repository has no such revision").caused_by(error));

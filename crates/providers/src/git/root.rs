@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use resource::{Cursor, Error, Page, PageRequest, Resource, Result, Uri};
 
-use super::location::{Location, ROOT_URI, Revision};
+use super::location::{Location, ROOT_URI, RevisionSpec};
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 
@@ -79,7 +79,7 @@ impl GitSession<'_> {
     /// Finds a file or folder; a URI that ends in a slash names only folders.
     pub(super) fn find_tree_place(
         &self,
-        revision: &Revision,
+        revision: &RevisionSpec,
         path: &RepoPath,
         requires_folder: bool,
     ) -> Result<super::describe::TreePlace> {

@@ -48,6 +48,7 @@ impl GitSession<'_> {
         resource.description =
             Some("Changed, staged and untracked files; diff/worktree has their lines".to_owned());
         resource.watchable = Some(self.git.is_watched);
+        resource.is_view = true;
         declare_formats(&mut resource, MARKDOWN);
         Ok(resource)
     }

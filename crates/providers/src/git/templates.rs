@@ -7,7 +7,7 @@ use resource::{
     VariableKind,
 };
 
-use super::location::{LogQuery, Revision};
+use super::location::{LogQuery, RevisionSpec};
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::tree::TreeEntry;
@@ -178,13 +178,13 @@ impl GitSession<'_> {
     }
 
     fn first_commits(&self, most: usize) -> Result<Vec<gix::ObjectId>> {
-        let query = LogQuery::new(Revision::head(), RepoPath::default());
+        let query = LogQuery::new(RevisionSpec::head(), RepoPath::default());
         self.log_commits(&query, most)
     }
 
     fn complete_path(&self, revision: &str, typed: &str) -> Result<Vec<String>> {
         let (folder, stem) = typed.rsplit_once('/').unwrap_or(("", typed));
-        let place = Revision::parse(revision.as_bytes())
+        let place = RevisionSpec::parse(revision.as_bytes())
             .zip(RepoPath::parse(folder.as_bytes()))
             .and_then(|(revision, path)| self.find_place(&revision, &path).ok());
         let Some(place) = place.filter(|place| place.is_folder()) else { return Ok(Vec::new()) };

@@ -27,7 +27,7 @@ pub(super) struct TreeChange {
 
 /// Whether changed folders are told too, besides what changed in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FolderChanges {
+pub(super) enum FolderMode {
     Omitted,
     Told,
 }
@@ -47,7 +47,7 @@ impl GitSession<'_> {
         old: Option<ObjectId>,
         new: Option<ObjectId>,
         scope: &RepoPath,
-        folders: FolderChanges,
+        folders: FolderMode,
     ) -> Result<Vec<TreeChange>> {
         let at_scope = |root: Option<ObjectId>| match root {
             Some(root) => self.find_entry(root, scope),
@@ -62,7 +62,7 @@ impl GitSession<'_> {
 
 struct Comparison<'a> {
     session: &'a GitSession<'a>,
-    folders: FolderChanges,
+    folders: FolderMode,
     changes: Vec<TreeChange>,
 }
 
@@ -86,7 +86,7 @@ impl Comparison<'_> {
         if trees.0.is_none() && trees.1.is_none() {
             return Ok(());
         }
-        if self.folders == FolderChanges::Told && !path.is_empty() {
+        if self.folders == FolderMode::Told && !path.is_empty() {
             self.add(TreeChange { path: path.clone(), old: trees.0, new: trees.1 })?;
         }
         let (old, new) = (trees.0.map(|tree| tree.id), trees.1.map(|tree| tree.id));

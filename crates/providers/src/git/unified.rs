@@ -6,7 +6,7 @@ use std::ops::Range;
 use gix::diff::blob::{Diff, Hunk, InternedInput};
 use gix::objs::tree::EntryKind;
 
-use super::file_change::{FileChange, FileVersionRef, LineChanges, kind_class};
+use super::changed_file::{ChangedFile, FileVersionRef, LineChanges, kind_class};
 use super::repo_path::{join_bytes, quoted};
 
 /// Lines of context around a change.
@@ -84,7 +84,7 @@ fn write_lines(
 
 /// Writes one file of a diff. A change of its type is written as a removal and an addition.
 pub(super) fn write_file(
-    change: &FileChange,
+    change: &ChangedFile,
     lines: &LineChanges,
     is_masked: bool,
     into: &mut String,
@@ -138,17 +138,17 @@ pub(super) fn write_file(
 }
 
 /// Splits a change of a file's type into the two changes that are written.
-pub(super) fn split_type_change(change: &FileChange) -> Vec<FileChange> {
+pub(super) fn split_type_change(change: &ChangedFile) -> Vec<ChangedFile> {
     match (&change.old, &change.new) {
         (Some(old), Some(new)) if kind_class(old) != kind_class(new) => vec![
-            FileChange { new: None, from: None, ..change.clone() },
-            FileChange { old: None, from: None, ..change.clone() },
+            ChangedFile { new: None, from: None, ..change.clone() },
+            ChangedFile { old: None, from: None, ..change.clone() },
         ],
         _ => vec![change.clone()],
     }
 }
 
-fn write_index(change: &FileChange, into: &mut String) {
+fn write_index(change: &ChangedFile, into: &mut String) {
     let id = |version: &Option<FileVersionRef>| match version {
         Some(FileVersionRef { content: None, entry }) => {
             Some(entry.id.to_hex_with_len(10).to_string())

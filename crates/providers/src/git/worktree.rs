@@ -15,8 +15,8 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open, openat, readlinkat};
 use rustix::io::Errno;
 
 use super::blob::MAX_BLOB_BYTES;
+use super::changed_file::{ChangedFile, FileVersionRef};
 use super::error::{over_bound, unreadable};
-use super::file_change::{FileChange, FileVersionRef};
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::tree::FoundEntry;
@@ -30,7 +30,7 @@ struct WorktreeFile {
 
 impl GitSession<'_> {
     /// The tracked files that differ between HEAD and the worktree, at `scope`.
-    pub(super) fn worktree_changes(&self, scope: &RepoPath) -> Result<Vec<FileChange>> {
+    pub(super) fn worktree_changes(&self, scope: &RepoPath) -> Result<Vec<ChangedFile>> {
         self.require_worktree()?;
         let head = self.head_commit()?;
         let root = head.map(|id| self.commit(id)).transpose()?.map(|node| node.tree);
@@ -84,14 +84,14 @@ impl GitSession<'_> {
         &self,
         changes: Vec<TreeChange>,
         contents: &std::collections::HashMap<Vec<u8>, FileVersionRef>,
-    ) -> Result<Vec<FileChange>> {
+    ) -> Result<Vec<ChangedFile>> {
         let is_stored = |change: &TreeChange| {
             change.old.is_some()
                 || contents.get(&change.path).is_none_or(|new| self.repo.has_object(new.entry.id))
         };
         let (stored, unstored): (Vec<_>, Vec<_>) = changes.into_iter().partition(is_stored);
         let mut all = self.join_renames(stored)?;
-        all.extend(unstored.into_iter().map(|change| FileChange {
+        all.extend(unstored.into_iter().map(|change| ChangedFile {
             new: contents.get(&change.path).cloned(),
             path: change.path,
             from: None,

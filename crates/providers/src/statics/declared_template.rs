@@ -159,6 +159,7 @@ impl TemplateExpansion {
             language: None,
             immutable: false,
             is_remote: false,
+            is_view: false,
             extra: template.extra.clone(),
         };
         Self { resource, content }

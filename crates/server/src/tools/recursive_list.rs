@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use machinery::{Packer, Unpacker};
+use resource::uri::percent_decode;
 use resource::{Absence, Context, Cursor, Error, Filter, PageRequest, Resource, Result, Uri};
 
 use crate::server::Server;
@@ -134,11 +135,24 @@ impl<'a> RecursiveList<'a> {
         }
     }
 
+    /// Whether this is a walk through all mounts, and `resource` shows once more what they have.
+    pub(super) fn leaves_out(&self, resource: &Resource) -> bool {
+        let is_of_all = self.stack.first().is_some_and(|frame| frame.parent.is_none())
+            && self.filter.mount.is_none();
+        let is_named = || {
+            let uri = percent_decode(resource.uri.as_str());
+            let path = self.filter.path.as_ref();
+            path.is_some_and(|path| path.prefix().as_bytes().starts_with(&uri))
+        };
+        resource.is_view && is_of_all && !is_named()
+    }
+
     fn enter_collection(&mut self, resource: &Resource) {
         // A collection inside itself would loop; the stack survives a resume, `entered` does not.
         let is_around = self.stack.iter().any(|frame| frame.parent.as_ref() == Some(&resource.uri));
         let enters = self.recursive
             && resource.listable == Some(true)
+            && !self.leaves_out(resource)
             && !is_around
             && !self.entered.contains(&resource.uri);
         let mut leave_out = |is_told: &mut bool, reason: &str| {

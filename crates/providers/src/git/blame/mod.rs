@@ -14,7 +14,7 @@ use super::commit_object::CommitText;
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
 use super::error::not_found;
 use super::json::{JsonObject, json_array};
-use super::location::Revision;
+use super::location::RevisionSpec;
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 
@@ -23,7 +23,7 @@ impl GitSession<'_> {
     pub(super) fn describe_blame(
         &self,
         uri: &Uri,
-        revision: &Revision,
+        revision: &RevisionSpec,
         path: &RepoPath,
     ) -> Result<Resource> {
         let (commit, is_immutable) = self.resolve_commit(revision)?;
@@ -45,7 +45,7 @@ impl GitSession<'_> {
     pub(super) fn read_blame(
         &self,
         uri: &Uri,
-        (revision, path): (&Revision, &RepoPath),
+        (revision, path): (&RevisionSpec, &RepoPath),
         request: &ReadRequest,
     ) -> Result<Reading> {
         let described = self.describe_blame(uri, revision, path)?;

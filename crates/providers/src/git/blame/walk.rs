@@ -9,12 +9,12 @@ use gix::diff::blob::InternedInput;
 use gix::objs::tree::EntryKind;
 use resource::Result;
 
+use crate::git::changed_file::diff_lines;
 use crate::git::commit_object::CommitNode;
 use crate::git::error::{not_found, over_bound};
-use crate::git::file_change::diff_lines;
 use crate::git::repo_path::RepoPath;
 use crate::git::repository::GitSession;
-use crate::git::tree_changes::{FolderChanges, TreeChange};
+use crate::git::tree_changes::{FolderMode, TreeChange};
 
 /// The longest file, in bytes, and the most commits that a blame looks at.
 const MAX_BLAMED_BYTES: usize = 4 << 20;
@@ -171,7 +171,7 @@ impl BlameWalk<'_> {
         new: ObjectId,
         path: &RepoPath,
     ) -> Result<Option<(RepoPath, ObjectId)>> {
-        let (root, omitted) = (RepoPath::default(), FolderChanges::Omitted);
+        let (root, omitted) = (RepoPath::default(), FolderMode::Omitted);
         let changes = self.session.tree_changes(Some(old), Some(new), &root, omitted)?;
         let is_added = |change: &TreeChange| change.path == path.as_bytes() && change.old.is_none();
         if !changes.iter().any(is_added) {

@@ -14,7 +14,7 @@ use resource::{Cursor, Error, Page, PageRequest, ReadRequest, Reading, Resource,
 use self::walk::LogWalk;
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
 use super::json::json_array;
-use super::location::{Location, LogQuery, Revision};
+use super::location::{Location, LogQuery, RevisionSpec};
 use super::repository::GitSession;
 
 /// How many commits a log shows when it is read.
@@ -42,8 +42,8 @@ impl Default for LogCache {
 
 impl GitSession<'_> {
     /// The commit that a log begins with; `None` before the first commit.
-    pub(super) fn log_tip(&self, revision: &Revision) -> Result<Option<(ObjectId, bool)>> {
-        if *revision == Revision::head() {
+    pub(super) fn log_tip(&self, revision: &RevisionSpec) -> Result<Option<(ObjectId, bool)>> {
+        if revision.is_head() {
             return Ok(self.head_commit()?.map(|tip| (tip, false)));
         }
         self.resolve_commit(revision).map(Some)
@@ -61,6 +61,7 @@ impl GitSession<'_> {
         resource.description =
             Some("Commits, latest first: list them in pages, or read the first 50".to_owned());
         resource.listable = Some(true);
+        resource.is_view = true;
         resource.immutable = tip.is_some_and(|(_, is_immutable)| is_immutable)
             && query.since.is_none()
             && query.until.is_none();
@@ -98,7 +99,7 @@ impl GitSession<'_> {
         for _ in 0..MAX_LOOKED_AT {
             let Some(id) = walk.next(self)? else { break };
             let uri = Location::commit_uri(id)?;
-            let resource = self.describe_commit(&uri, &Revision::from_hash(id))?;
+            let resource = self.describe_commit(&uri, &RevisionSpec::from_hash(id))?;
             last = Some(id);
             if paging.shows(&resource) {
                 items.push(Arc::new(resource));

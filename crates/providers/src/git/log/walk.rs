@@ -13,7 +13,7 @@ use crate::git::location::LogQuery;
 use crate::git::renames::RenameFile;
 use crate::git::repo_path::RepoPath;
 use crate::git::repository::GitSession;
-use crate::git::tree_changes::FolderChanges;
+use crate::git::tree_changes::FolderMode;
 
 /// A walk in progress.
 pub(super) struct LogWalk {
@@ -128,10 +128,10 @@ fn find_source(
     target: RenameFile,
 ) -> Result<Option<Vec<u8>>> {
     let root = RepoPath::default();
-    let changes = session.tree_changes(Some(old), Some(new), &root, FolderChanges::Omitted)?;
+    let changes = session.tree_changes(Some(old), Some(new), &root, FolderMode::Omitted)?;
     let removed: HashSet<Vec<u8>> =
         changes.into_iter().filter(|change| change.new.is_none()).map(|one| one.path).collect();
-    let files = session.tree_changes(None, Some(old), &root, FolderChanges::Omitted)?;
+    let files = session.tree_changes(None, Some(old), &root, FolderMode::Omitted)?;
     let source = |file: crate::git::tree_changes::TreeChange| {
         let stays = !removed.contains(&file.path);
         Some(RenameFile { path: file.path, entry: file.new?, stays })

@@ -49,7 +49,6 @@ async fn a_made_history_equals_what_git_says() {
     trees_and_blobs_are_equal(&repo, &git, &head).await;
     diffs_apply(&repo, &git, &head).await;
     let (equal, all) = blame_share(&repo, &git, &paths).await;
-    println!("blame: {equal} of {all} lines are as git says");
     assert!(equal * 1000 >= all * 995, "{equal} of {all} lines");
 }
 

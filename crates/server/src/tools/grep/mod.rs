@@ -218,7 +218,8 @@ impl<'a> GrepSearch<'a> {
                 break;
             };
             ahead.scanned += 1;
-            if is_pure_collection(&resource) || !is_match(filter, provider, &resource) {
+            let is_left_out = is_pure_collection(&resource) || walk.leaves_out(&resource);
+            if is_left_out || !is_match(filter, provider, &resource) {
                 continue;
             }
             let before = std::mem::replace(&mut ahead.position_after, walk.encode_position());

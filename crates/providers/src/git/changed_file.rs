@@ -13,7 +13,7 @@ use super::json::JsonObject;
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::tree::FoundEntry;
-use super::tree_changes::{FolderChanges, TreeChange};
+use super::tree_changes::{FolderMode, TreeChange};
 use super::unified::write_hunks;
 
 /// The largest text that is compared by lines, in bytes.
@@ -21,7 +21,7 @@ const MAX_COMPARED_BYTES: usize = 8 << 20;
 
 /// A file that differs.
 #[derive(Debug, Clone)]
-pub(super) struct FileChange {
+pub(super) struct ChangedFile {
     pub(super) path: Vec<u8>,
     /// The earlier path of a renamed file, and how similar both are, in percent.
     pub(super) from: Option<(Vec<u8>, u64)>,
@@ -55,19 +55,19 @@ impl GitSession<'_> {
         old: Option<gix::ObjectId>,
         new: Option<gix::ObjectId>,
         scope: &RepoPath,
-    ) -> Result<Vec<FileChange>> {
-        let changes = self.tree_changes(old, new, scope, FolderChanges::Omitted)?;
+    ) -> Result<Vec<ChangedFile>> {
+        let changes = self.tree_changes(old, new, scope, FolderMode::Omitted)?;
         self.join_renames(changes)
     }
 
     /// Joins renames and splits changes of a file's type, as git does.
-    pub(super) fn join_renames(&self, changes: Vec<TreeChange>) -> Result<Vec<FileChange>> {
+    pub(super) fn join_renames(&self, changes: Vec<TreeChange>) -> Result<Vec<ChangedFile>> {
         let version = |entry| FileVersionRef { entry, content: None };
         let mut all = Vec::new();
         for (change, from) in self.with_renames(changes)? {
             let from = from.map(|(path, score)| (path, score * 100 / super::similarity::MAX_SCORE));
             let (old, new) = (change.old.map(version), change.new.map(version));
-            all.push(FileChange { path: change.path, from, old, new });
+            all.push(ChangedFile { path: change.path, from, old, new });
         }
         Ok(all)
     }
@@ -75,7 +75,7 @@ impl GitSession<'_> {
     /// Compares the lines of a change. `with_hunks` decides whether the lines are written.
     pub(super) fn line_changes(
         &self,
-        change: &FileChange,
+        change: &ChangedFile,
         with_hunks: bool,
     ) -> Result<LineChanges> {
         self.check_cancelled()?;
@@ -129,7 +129,7 @@ pub(super) fn diff_lines(input: &InternedInput<&[u8]>) -> Diff {
     gix::diff::blob::diff_with_slider_heuristics(Algorithm::Myers, input)
 }
 
-impl FileChange {
+impl ChangedFile {
     /// The letter that git gives the change.
     pub(super) fn status(&self) -> &'static str {
         match (&self.old, &self.new) {
