@@ -20,6 +20,7 @@ pub(super) use self::os_errors::{is_descriptor_shortage, is_not_found};
 pub(super) use self::os_names::os_str;
 use self::portable::{PortableDir, PortableFile};
 use super::stamp::{FileKind, FileStamp};
+#[cfg(target_os = "linux")]
 use crate::file_watch::WatchError;
 
 /// Which file system calls a mount makes.
