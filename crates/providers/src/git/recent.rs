@@ -16,6 +16,10 @@ use super::tree_changes::FolderMode;
 /// How many commits the walk visits. A path that none of them touched has no date.
 const MAX_VISITED: usize = 1_000;
 
+/// How many changes of a merge are compared with its other parents; a larger merge has none of its
+/// own.
+const MAX_MERGE_CHANGES: usize = 500;
+
 /// How many paths are remembered.
 const MAX_PATHS: usize = 200_000;
 
@@ -72,9 +76,14 @@ impl GitSession<'_> {
             if recent.visited >= MAX_VISITED || recent.touched.len() >= MAX_PATHS {
                 return Ok(None);
             }
-            self.check_cancelled()?;
-            if !recent.visit_next(self)? {
-                return Ok(None);
+            match recent.visit_next(self) {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                Err(error) => {
+                    // The walk is past a commit that it did not finish.
+                    self.git.recent.remove(&tip);
+                    return Err(error);
+                }
             }
         }
     }
@@ -92,7 +101,11 @@ impl RecentChanges {
         let mut parents = node.parents.iter().filter_map(|parent| session.commit(*parent).ok());
         let (old, root) = (parents.next().map(|node| node.tree), RepoPath::default());
         let changes = session.tree_changes(old, Some(node.tree), &root, FolderMode::Told);
+        session.check_cancelled()?;
         let mut changes = changes.unwrap_or_default();
+        if node.parents.len() > 1 && changes.len() > MAX_MERGE_CHANGES {
+            changes.clear();
+        }
         // A merge touches what none of its parents has.
         for parent in parents {
             changes.retain(|change| {

@@ -47,7 +47,7 @@ impl GitSession<'_> {
             let name = found.name().as_bstr().to_vec();
             let target = target_text(&found);
             let peeled = found.peel_to_id().ok().map(gix::Id::detach);
-            let peeled = peeled.filter(|id| id.to_string() != target);
+            let peeled = peeled.filter(|id| !is_named(*id, &target));
             let kind = kind_of(&name);
             all.push(GitReference { revision: name.clone(), name, target, peeled, kind });
         }
@@ -59,7 +59,7 @@ impl GitSession<'_> {
     fn head_reference(&self) -> Result<Option<GitReference>> {
         let Ok(Some(head)) = self.repo.try_find_reference("HEAD") else { return Ok(None) };
         let (name, target) = (b"HEAD".to_vec(), target_text(&head));
-        let peeled = self.head_commit()?.filter(|id| id.to_string() != target);
+        let peeled = self.head_commit()?.filter(|id| !is_named(*id, &target));
         let revision = name.clone();
         Ok(Some(GitReference { name, target, peeled, kind: "head", revision }))
     }
@@ -72,7 +72,7 @@ impl GitSession<'_> {
             let repo = worktree.into_repo_with_possibly_inaccessible_worktree().ok()?;
             let target = target_text(&repo.try_find_reference("HEAD").ok()??);
             let peeled = repo.head_id().ok().map(gix::Id::detach);
-            let peeled = peeled.filter(|id| id.to_string() != target);
+            let peeled = peeled.filter(|id| !is_named(*id, &target));
             let revision = name.clone();
             Some(GitReference { name, target, peeled, kind: "worktree", revision })
         };
@@ -172,6 +172,11 @@ fn target_text(reference: &gix::Reference<'_>) -> String {
         gix::refs::TargetRef::Object(id) => id.to_string(),
         gix::refs::TargetRef::Symbolic(name) => name.as_bstr().to_string(),
     }
+}
+
+/// Whether `target` is the hash of the object.
+fn is_named(id: ObjectId, target: &str) -> bool {
+    ObjectId::from_hex(target.as_bytes()).is_ok_and(|named| named == id)
 }
 
 fn kind_of(name: &[u8]) -> &'static str {

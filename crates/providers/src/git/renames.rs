@@ -25,6 +25,9 @@ const CANDIDATES: usize = 4;
 /// How many equal sources are looked at for each new file.
 const MAX_EQUAL: usize = 100;
 
+/// The path of the source of a renamed file, and its score.
+pub(super) type RenameSource = Option<(Vec<u8>, u64)>;
+
 /// A file that has another name in the other tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rename {
@@ -67,7 +70,7 @@ impl GitSession<'_> {
     pub(super) fn with_renames(
         &self,
         changes: Vec<TreeChange>,
-    ) -> Result<Vec<(TreeChange, Option<(Vec<u8>, u64)>)>> {
+    ) -> Result<Vec<(TreeChange, RenameSource)>> {
         let file = |change: &TreeChange, entry: Option<FoundEntry>| RenameFile {
             path: change.path.clone(),
             entry: entry.unwrap_or(FoundEntry { kind: EntryKind::Blob, id: self.null_id() }),

@@ -3,6 +3,7 @@
 mod walk;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 
 use gix::ObjectId;
@@ -59,8 +60,8 @@ impl GitSession<'_> {
             let lines = self.blamed_lines(place.entry.id, path, text, &runs)?;
             let mut commits = HashMap::new();
             for line in &lines {
-                if !commits.contains_key(&line.origin.commit) {
-                    commits.insert(line.origin.commit, self.commit_text(line.origin.commit)?);
+                if let Entry::Vacant(place) = commits.entry(line.origin.commit) {
+                    place.insert(self.commit_text(line.origin.commit)?);
                 }
             }
             Ok(match format {

@@ -87,7 +87,7 @@ impl GitSession<'_> {
         let (tip, mut walk) = match &paging.cursor {
             Some(cursor) => {
                 let (tip, last) = decode_cursor(cursor).ok_or_else(Error::bad_cursor)?;
-                (tip, self.resume_walk(LogPosition { query: query.clone(), tip, last })?)
+                (tip, self.resume_walk(&LogPosition { query: query.clone(), tip, last })?)
             }
             None => match self.log_tip(&query.revision)? {
                 Some((tip, _)) => (tip, LogWalk::new(self, query, tip)?),
@@ -120,8 +120,8 @@ impl GitSession<'_> {
     }
 
     /// The walk that goes on after the last commit of a page.
-    fn resume_walk(&self, position: LogPosition) -> Result<LogWalk> {
-        let kept = self.git.logs.0.get(&position).and_then(|kept| kept.lock().take());
+    fn resume_walk(&self, position: &LogPosition) -> Result<LogWalk> {
+        let kept = self.git.logs.0.get(position).and_then(|kept| kept.lock().take());
         if let Some(walk) = kept {
             return Ok(walk);
         }

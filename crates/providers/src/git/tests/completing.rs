@@ -35,7 +35,7 @@ async fn paths_are_those_of_the_revision_that_is_given() {
     assert_eq!(complete(&git, "revision", "ma", None).await, ["main"]);
     assert_eq!(complete(&git, "revision", "y", None).await, ["feature/y"]);
     let short = first[..10].to_owned();
-    assert_eq!(complete(&git, "revision", &first[..6], None).await, [short.clone()]);
+    assert_eq!(complete(&git, "revision", &first[..6], None).await, [&short[..]]);
     assert_eq!(complete(&git, "revision", "OLD one", None).await, [short]);
     assert!(complete(&git, "revision", "", None).await.len() >= 5);
 }

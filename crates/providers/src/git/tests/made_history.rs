@@ -73,7 +73,7 @@ impl Maker {
             files.insert(format!("{folder}file{at}.txt"), lines);
         }
         let mut branch = Branch { name: "main".to_owned(), mark: 0, files: Files::new() };
-        self.write_commit(&mut branch, files, &[], "first", true);
+        self.write_commit(&mut branch, files, (&[], "first"));
         for name in ["main", "side", "wild"] {
             self.branches.push(Branch { name: name.to_owned(), ..branch.clone() });
         }
@@ -116,7 +116,7 @@ impl Maker {
         for _ in 0..=self.dice.roll(2) {
             act(self, &mut files);
         }
-        self.write_commit(&mut branch, files, &[], message, false);
+        self.write_commit(&mut branch, files, (&[], message));
         self.branches[at] = branch;
     }
 
@@ -193,7 +193,7 @@ impl Maker {
                 }
             }
         }
-        self.write_commit(&mut branch, files, &marks, "merge", false);
+        self.write_commit(&mut branch, files, (&marks, "merge"));
         self.branches[at] = branch;
     }
 
@@ -210,10 +210,9 @@ impl Maker {
         &mut self,
         branch: &mut Branch,
         files: Files,
-        merges: &[usize],
-        message: &str,
-        is_first: bool,
+        (merges, message): (&[usize], &str),
     ) {
+        let is_first = branch.mark == 0;
         self.commits += 1;
         // Dates mostly grow; some are equal, and some lie before those of their parents.
         match self.dice.roll(12) {
@@ -224,10 +223,10 @@ impl Maker {
         let mut head = String::new();
         let name = if is_first { "main" } else { &branch.name };
         let (mark, date) = (self.commits, self.date);
-        let _ = write!(head, "commit refs/heads/{name}\nmark :{mark}\n");
+        let _ = writeln!(head, "commit refs/heads/{name}\nmark :{mark}");
         let author = ["Ada", "Bea O'Neil", "\u{5c71}\u{7530}"][self.dice.roll(3)];
-        let _ = write!(head, "author {author} <{mark}@example.com> {} +0900\n", date - 7);
-        let _ = write!(head, "committer C <c@example.com> {date} -0130\n");
+        let _ = writeln!(head, "author {author} <{mark}@example.com> {} +0900", date - 7);
+        let _ = writeln!(head, "committer C <c@example.com> {date} -0130");
         self.stream.extend_from_slice(head.as_bytes());
         let mut text = format!("{message} {mark}\n\nBody of {mark}.\n").into_bytes();
         if mark % 97 == 0 {
@@ -236,7 +235,6 @@ impl Maker {
         }
         self.data(&text);
         if !is_first {
-            let _ = write!(&mut head, "");
             self.stream.extend_from_slice(format!("from :{}\n", branch.mark).as_bytes());
         }
         for other in merges.iter().filter(|other| **other != branch.mark) {
