@@ -134,10 +134,15 @@ impl Mount {
             }
             _ => None,
         };
-        let health = self.provider.facets().health;
-        let health = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
+        let health = self.health(ctx);
         let (name, folder) = (self.name.clone(), self.folder.clone());
         MountInfo { name, kind, root, folder, health }
+    }
+
+    /// The health of its source, as far as the principal may know it.
+    pub fn health(&self, ctx: &Context) -> HealthStatus {
+        let health = self.provider.facets().health;
+        health.map_or_else(HealthStatus::ready, |health| health.health(ctx))
     }
 
     /// Logs that a list goes without the mount, once for each reason until it is listed again.

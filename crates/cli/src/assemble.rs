@@ -33,7 +33,7 @@ use providers::fs::{
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
-use resource::{Context, Principal, Provider, Uri};
+use resource::{Context, Principal, Uri};
 use server::WatcherRegistry;
 use tokio::sync::watch;
 use toml::Spanned;
@@ -179,7 +179,7 @@ fn build_mount(
     mount: &settings::MountSettings,
 ) -> Result<BuiltMount, Diagnostic> {
     let (mut upstream, mut status, mut left_out) = (None, None, None);
-    let (mounted, part, provider) = match &mount.kind {
+    let (mounted, part) = match &mount.kind {
         MountKind::Folder(files) => folder_mount(settings, name, mount, files)?,
         MountKind::Static(declared) => {
             static_mount(settings, name, mount, statics::build_statics(settings, declared)?)?
@@ -220,7 +220,7 @@ fn build_mount(
         tracing::error!("mount {name} is left out: {why}");
     }
     let mounted = Arc::new(mounted);
-    let known = MountStatus::new(&mounted, part.kind, part.root.clone(), provider)
+    let known = MountStatus::new(&mounted, part.kind, part.root.clone())
         .map_err(|error| to_diagnostic(settings, mount.span.clone(), &error))?;
     Ok(BuiltMount {
         mount: mounted,
@@ -234,8 +234,8 @@ fn build_mount(
     })
 }
 
-/// A mount, its summary and its provider.
-type MountParts = (Mount, MountSummary, Arc<dyn Provider>);
+/// A mount and its summary.
+type MountParts = (Mount, MountSummary);
 
 /// The internal mount with the status of all mounts.
 fn status_mount(built: &[BuiltMount], terms: MountOptions) -> resource::Result<Mount> {
@@ -316,7 +316,7 @@ fn folder_mount(
         root: address.root(),
         size: MountSize::Folder(Arc::clone(&fs)),
     };
-    Ok((Mount::new(name, address, Arc::clone(&fs), terms).at_folder(root), part, fs))
+    Ok((Mount::new(name, address, fs, terms).at_folder(root), part))
 }
 
 fn watch_mode(setting: settings::WatchSetting) -> WatchMode {
@@ -339,8 +339,7 @@ fn static_mount(
     let size = MountSize::Fixed(statics.len());
     let part = MountSummary { name: name.to_owned(), kind: "static", root: None, size };
     let terms = mount_terms(settings, mount, std::iter::empty())?;
-    let statics = Arc::new(statics);
-    Ok((Mount::new(name, address, Arc::clone(&statics), terms), part, statics))
+    Ok((Mount::new(name, address, statics, terms), part))
 }
 
 fn upstream_mount(
@@ -363,7 +362,7 @@ fn upstream_mount(
     let mut terms = mount_terms(settings, mount, std::iter::empty())?;
     terms.timeout += TIMEOUT_MARGIN;
     terms.tools = upstream::select_tools(settings, declared)?;
-    Ok((Mount::new(name, address, Arc::clone(&upstream), terms), part, upstream))
+    Ok((Mount::new(name, address, upstream, terms), part))
 }
 
 /// A mount that is left out, for this reason.
@@ -380,8 +379,8 @@ fn left_out_mount(
     let (name_text, root) = (name.to_owned(), address.root());
     let part = MountSummary { name: name_text, kind, root, size: MountSize::LeftOut };
     let terms = mount_terms(settings, mount, std::iter::empty())?;
-    let provider = Arc::new(LeftOut::new(reason));
-    Ok((Mount::new(name, address, Arc::clone(&provider), terms), part, provider))
+    let provider = LeftOut::new(reason);
+    Ok((Mount::new(name, address, provider, terms), part))
 }
 
 fn mount_terms(

@@ -12,8 +12,8 @@ use catalog::{Address, Mount};
 use futures_core::Stream;
 use resource::{
     Body, ByteSource, Change, Content, Context, Cursor, Error, Facets, Freshness, HealthFact,
-    HealthState, HealthStatus, Interest, Page, PageRequest, Part, Provider, ReadRequest, Reading,
-    Resource, Result, Template, Uri, UriTemplate, Variable, Watch,
+    HealthState, Interest, Page, PageRequest, Part, Provider, ReadRequest, Reading, Resource,
+    Result, Template, Uri, UriTemplate, Variable, Watch,
 };
 use serde_json::{Value, json};
 use tokio::time::Interval;
@@ -37,7 +37,6 @@ pub(crate) struct MountStatus {
     mount: Arc<Mount>,
     kind: &'static str,
     root: Option<String>,
-    provider: Arc<dyn Provider>,
     /// When the mount was created.
     mounted_at: SystemTime,
 }
@@ -47,17 +46,15 @@ impl MountStatus {
         mount: &Arc<Mount>,
         kind: &'static str,
         root: Option<String>,
-        provider: Arc<dyn Provider>,
     ) -> Result<Self> {
         let mut uri = format!("{MOUNTS_URI}/");
         resource::uri::encode_segment(mount.name.as_bytes(), &mut uri);
         let (uri, at) = (Uri::parse(&uri)?, SystemTime::now());
-        Ok(Self { uri, mount: Arc::clone(mount), kind, root, provider, mounted_at: at })
+        Ok(Self { uri, mount: Arc::clone(mount), kind, root, mounted_at: at })
     }
 
     fn status_json(&self, ctx: &Context) -> String {
-        let health = self.provider.facets().health;
-        let condition = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
+        let condition = self.mount.health(ctx);
         let state = match condition.state {
             HealthState::Starting => "starting",
             HealthState::Ready => "ready",
@@ -302,8 +299,8 @@ mod tests {
                 required: false,
                 redaction: Default::default(),
             };
-            let mount = Mount::new(name, Address::Fallback, Arc::clone(&provider), options);
-            Arc::new(MountStatus::new(&Arc::new(mount), "fs", root, provider).unwrap())
+            let mount = Mount::new(name, Address::Fallback, provider, options);
+            Arc::new(MountStatus::new(&Arc::new(mount), "fs", root).unwrap())
         };
         let mounts = MountsProvider::new(vec![
             known(

@@ -63,7 +63,7 @@ pub(super) fn config_mount(
         root: address.root(),
         size: MountSize::Config(Arc::clone(&provider)),
     };
-    Ok((Mount::new(name, address, Arc::clone(&provider), terms), part, provider))
+    Ok((Mount::new(name, address, provider, terms), part))
 }
 
 fn build_layers(

@@ -1,7 +1,6 @@
 //! Builds the environment provider from the settings and the environment of this process.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use catalog::{Address, Mount};
 use machinery::PathGlob;
@@ -53,6 +52,5 @@ pub(super) fn env_mount(
         root: address.root(),
         size: MountSize::Fixed(variables.len()),
     };
-    let variables = Arc::new(variables);
-    Ok((Mount::new(name, address, Arc::clone(&variables), terms), part, variables))
+    Ok((Mount::new(name, address, variables, terms), part))
 }

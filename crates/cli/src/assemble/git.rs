@@ -1,6 +1,5 @@
 //! Builds the git provider from the settings.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::{Address, Mount};
@@ -33,7 +32,7 @@ pub(super) fn git_mount(
         redaction: std::mem::take(&mut terms.redaction),
     };
     let git = match Git::open(&options) {
-        Ok(git) => Arc::new(git),
+        Ok(git) => git,
         Err(fault) => {
             let parts = left_out_mount(settings, (name, "git"), mount, &fault.reason)?;
             return Ok((parts, Some(fault.to_string())));
@@ -46,6 +45,6 @@ pub(super) fn git_mount(
         root: address.root(),
         size: MountSize::Uncounted,
     };
-    let mounted = Mount::new(name, address, Arc::clone(&git), terms);
-    Ok(((mounted, summary, git), None))
+    let mounted = Mount::new(name, address, git, terms);
+    Ok(((mounted, summary), None))
 }

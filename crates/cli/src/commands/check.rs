@@ -41,8 +41,9 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<()> {
 pub(crate) async fn mounts_table(assembly: &Assembly, most: usize) -> String {
     let mut rows = Vec::new();
     for part in assembly.mounts.iter().map(|made| &made.summary) {
-        let uncounted = match part.size {
-            MountSize::LeftOut => "left out, see the log",
+        let uncounted = match (&part.size, part.kind) {
+            (MountSize::LeftOut, _) => "left out, see the log",
+            (_, "git") => "history",
             _ => "MCP server",
         };
         let size = part.size.count(most).await.map_or(uncounted.to_owned(), |count| {

@@ -191,6 +191,95 @@ fn the_secrets_appear_nowhere() {
     }
 }
 
+/// Runs git in `folder`, with nobody's settings.
+fn git(folder: &Path, arguments: &[&str]) {
+    let mut command = std::process::Command::new("git");
+    command.args(["-c", "user.name=ada", "-c", "user.email=ada@example.com"]).args(arguments);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").current_dir(folder);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", output_text(&output));
+}
+
+#[test]
+fn history_and_configuration_tell_no_secret() {
+    let folder = TempDir::with_prefix("secrets").unwrap();
+    make_files(folder.path());
+    let app = folder.path().join("app");
+    let (secret, read) = (secrets(), |name: &str| fs::read_to_string(app.join(name)).unwrap());
+    git(&app, &["init", "-q", "-b", "main"]);
+    git(&app, &["add", "-f", "."]);
+    git(&app, &["commit", "-q", "-m", &format!("rotate {}", secret[7])]);
+    fs::write(app.join("config.yaml"), read("config.yaml").replace(&secret[1], &secret[2]))
+        .unwrap();
+    // A hunk that begins inside a private key.
+    let pem = format!(
+        "{}{}",
+        read("server.pem").replacen('\n', &format!("\n{}\n", secret[8]), 1),
+        "end\n"
+    );
+    fs::write(app.join("server.pem"), pem).unwrap();
+    git(&app, &["commit", "-q", "-a", "-m", "second"]);
+    fs::write(app.join(".env"), format!("PORT=81\nDB_PASSWORD={}\n", secret[3])).unwrap();
+    let settings = format!(
+        "{SETTINGS}[mounts.past]\nkind = \"git\"\npath = \"app\"\n\
+         [mounts.set]\nkind = \"config\"\npath = \"app\"\nfiles = [\"*\", \".env\"]\n\
+         layers = [\"config.yaml\", \"settings.toml\"]\n"
+    );
+    let mut desk = TestClient::start(Era::Modern, TransportKind::Pipe, folder.path(), &settings);
+    let mut masked = 0;
+    for uri in [
+        "git://past/HEAD/config.yaml",
+        "git://past/HEAD~1/.env",
+        "git://past/HEAD~1/config.yaml",
+        "git://past/HEAD/server.pem",
+        "git://past/log/HEAD",
+        "git://past/commit/HEAD~1",
+        "git://past/commit/HEAD",
+        "git://past/diff/HEAD~1..HEAD",
+        "git://past/diff/HEAD~1..HEAD/server.pem",
+        "git://past/diff/worktree",
+        "git://past/blame/HEAD/config.yaml",
+        "git://past/blame/HEAD/.env",
+        "git://past/status",
+        "config://set/config.yaml",
+        "config://set/legacy.ini",
+        "config://set/keys/config.yaml/db/password",
+        "config://set/keys/appsettings.json/token",
+        "config://set/effective/db",
+        "config://set/effective/api_key",
+        "config://set/diff/config.yaml..settings.toml",
+    ] {
+        let whole = ask(&mut desk, "resources/read", json!({ "uri": uri }));
+        assert!(whole.contains("\"contents\""), "{uri}: {whole}");
+        masked += usize::from(whole.contains("[redacted "));
+        for format in ["application/json", "application/json;variant=normalised", "text/markdown"] {
+            call(&mut desk, "resources_read", json!({ "uri": uri, "format": format }));
+        }
+        for offset in (0..400).step_by(7) {
+            let window = json!({ "uri": uri, "offset": offset, "max_bytes": 9 });
+            call(&mut desk, "resources_read", window);
+        }
+        call(&mut desk, "resources_metadata", json!({ "uris": [uri] }));
+        call(&mut desk, "resources_read_embedded", json!({ "uris": [uri] }));
+    }
+    assert!(masked >= 15, "{masked} of the texts have a mask");
+    for collection in ["git://past/HEAD", "git://past/HEAD~1", "config://set/"] {
+        for pattern in [".", "(?i)tomato|MIIE|AKIA"] {
+            let arguments = json!({ "pattern": pattern, "collection": collection });
+            call(&mut desk, "resources_grep", arguments);
+        }
+    }
+    for (uri, name) in
+        [("git://past/{revision}/{+path}", "revision"), ("config://set/keys/{+file}/{+key}", "key")]
+    {
+        let argument = json!({ "name": name, "value": "" });
+        let reference = json!({ "type": "ref/resource", "uri": uri });
+        let resolved = json!({ "arguments": { "file": "config.yaml" } });
+        let question = json!({ "ref": reference, "argument": argument, "context": resolved });
+        ask(&mut desk, "completion/complete", question);
+    }
+}
+
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

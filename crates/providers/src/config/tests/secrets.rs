@@ -68,6 +68,7 @@ async fn keys_json_layers_and_schemas_are_made_of_masked_text() {
     });
     let redactor = redaction.redactor();
     let told = everything(&served).await;
+    assert!(!told.contains("hunter2") && !told.contains("MIIEvQ"), "{told}");
     for (path, text, key, line) in files() {
         let own = ConfigSyntax::of_path(path).unwrap();
         let syntax = redaction::Syntax::of_path(own.typical_name());
