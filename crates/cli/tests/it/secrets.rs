@@ -200,15 +200,36 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {}", output_text(&output));
 }
 
-#[test]
-fn history_and_configuration_tell_no_secret() {
-    let folder = TempDir::with_prefix("secrets").unwrap();
-    make_files(folder.path());
-    let app = folder.path().join("app");
+/// Doors of history and configuration.
+const PIECES: [&str; 20] = [
+    "git://past/HEAD/config.yaml",
+    "git://past/HEAD~1/.env",
+    "git://past/HEAD~1/config.yaml",
+    "git://past/HEAD/server.pem",
+    "git://past/log/HEAD",
+    "git://past/commit/HEAD~1",
+    "git://past/commit/HEAD",
+    "git://past/diff/HEAD~1..HEAD",
+    "git://past/diff/HEAD~1..HEAD/server.pem",
+    "git://past/diff/worktree",
+    "git://past/blame/HEAD/config.yaml",
+    "git://past/blame/HEAD/.env",
+    "git://past/status",
+    "config://set/config.yaml",
+    "config://set/legacy.ini",
+    "config://set/keys/config.yaml/db/password",
+    "config://set/keys/appsettings.json/token",
+    "config://set/effective/db",
+    "config://set/effective/api_key",
+    "config://set/diff/config.yaml..settings.toml",
+];
+
+/// Makes a repository of the files in `app`, with two commits and a change.
+fn make_history(app: &Path) {
     let (secret, read) = (secrets(), |name: &str| fs::read_to_string(app.join(name)).unwrap());
-    git(&app, &["init", "-q", "-b", "main"]);
-    git(&app, &["add", "-f", "."]);
-    git(&app, &["commit", "-q", "-m", &format!("rotate {}", secret[7])]);
+    git(app, &["init", "-q", "-b", "main"]);
+    git(app, &["add", "-f", "."]);
+    git(app, &["commit", "-q", "-m", &format!("rotate {}", secret[7])]);
     fs::write(app.join("config.yaml"), read("config.yaml").replace(&secret[1], &secret[2]))
         .unwrap();
     // A hunk that begins inside a private key.
@@ -218,8 +239,15 @@ fn history_and_configuration_tell_no_secret() {
         "end\n"
     );
     fs::write(app.join("server.pem"), pem).unwrap();
-    git(&app, &["commit", "-q", "-a", "-m", "second"]);
+    git(app, &["commit", "-q", "-a", "-m", "second"]);
     fs::write(app.join(".env"), format!("PORT=81\nDB_PASSWORD={}\n", secret[3])).unwrap();
+}
+
+#[test]
+fn history_and_configuration_tell_no_secret() {
+    let folder = TempDir::with_prefix("secrets").unwrap();
+    make_files(folder.path());
+    make_history(&folder.path().join("app"));
     let settings = format!(
         "{SETTINGS}[mounts.past]\nkind = \"git\"\npath = \"app\"\n\
          [mounts.set]\nkind = \"config\"\npath = \"app\"\nfiles = [\"*\", \".env\"]\n\
@@ -227,28 +255,7 @@ fn history_and_configuration_tell_no_secret() {
     );
     let mut desk = TestClient::start(Era::Modern, TransportKind::Pipe, folder.path(), &settings);
     let mut masked = 0;
-    for uri in [
-        "git://past/HEAD/config.yaml",
-        "git://past/HEAD~1/.env",
-        "git://past/HEAD~1/config.yaml",
-        "git://past/HEAD/server.pem",
-        "git://past/log/HEAD",
-        "git://past/commit/HEAD~1",
-        "git://past/commit/HEAD",
-        "git://past/diff/HEAD~1..HEAD",
-        "git://past/diff/HEAD~1..HEAD/server.pem",
-        "git://past/diff/worktree",
-        "git://past/blame/HEAD/config.yaml",
-        "git://past/blame/HEAD/.env",
-        "git://past/status",
-        "config://set/config.yaml",
-        "config://set/legacy.ini",
-        "config://set/keys/config.yaml/db/password",
-        "config://set/keys/appsettings.json/token",
-        "config://set/effective/db",
-        "config://set/effective/api_key",
-        "config://set/diff/config.yaml..settings.toml",
-    ] {
+    for uri in PIECES {
         let whole = ask(&mut desk, "resources/read", json!({ "uri": uri }));
         assert!(whole.contains("\"contents\""), "{uri}: {whole}");
         masked += usize::from(whole.contains("[redacted "));
