@@ -81,7 +81,14 @@ RESOURCE_URIS = sorted(
     [file_uri(path) for path in FILES]
     + ["test://static-text", "test://static-binary", "test://watched-resource"]
 )
-URI_TEMPLATES = sorted(["file:///project/{+path}", "test://template/{id}/data"])
+URI_TEMPLATES = sorted(
+    [
+        "file:///project/{+path}",
+        "test://template/{id}/data",
+        "refdesk://mounts/{name}",
+        "refdesk://subscriptions",
+    ]
+)
 
 # The requests of every client; client_matrix.py checks the results.
 REQUESTS = {
