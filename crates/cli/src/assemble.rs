@@ -6,13 +6,13 @@ mod access;
 mod charsets;
 mod config;
 mod env;
+mod folder;
 mod git;
 mod left_out;
 mod masking;
 mod mount_log;
 mod own_server;
 mod program_env;
-
 mod rules;
 mod skill_index;
 mod statics;
@@ -26,10 +26,7 @@ use std::time::Duration;
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use client::ConnectionStatus;
 use providers::config::ConfigFiles;
-use providers::fs::{
-    DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, FileApi, FileCount, Fs, HideFilter, ListingMode,
-    Options, WatchMode,
-};
+use providers::fs::{FileCount, Fs};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
@@ -40,7 +37,7 @@ use toml::Spanned;
 
 use crate::mount_status::{MountStatus, MountsProvider};
 use crate::settings::{self, Diagnostic, Fingerprint, MountKind, Settings};
-use crate::{default_rules, descriptors};
+use folder::{folder_mount, watch_mode};
 use left_out::LeftOut;
 pub(crate) use masking::build_redaction;
 pub(crate) use program_env::check_depth;
@@ -261,69 +258,6 @@ fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
         timeout: DEFAULT_TIMEOUT,
         required: false,
         redaction: Redaction::default(),
-    }
-}
-
-fn folder_mount(
-    settings: &Settings,
-    name: &str,
-    mount: &settings::MountSettings,
-    files: &settings::FolderMount,
-) -> Result<MountParts, Diagnostic> {
-    let built_in = files.builtin_rules.then(default_rules::built_in).into_iter().flatten();
-    let terms = mount_terms(settings, mount, built_in)?;
-    // The rules layer hides by URI. The provider hides too: it enters no hidden folder, and only
-    // it sees what a symlink leads to.
-    let hide = terms.rules.has_hide_rule().then(|| {
-        let rules = terms.rules.clone();
-        Arc::new(move |path: &str| rules.is_hidden(path)) as HideFilter
-    });
-    let options = Options {
-        root: settings.resolve_path(files.path.get_ref()),
-        listing: match files.listing {
-            settings::ListingSetting::Auto => ListingMode::Auto,
-            settings::ListingSetting::Flat => ListingMode::Flat,
-            settings::ListingSetting::Tree => ListingMode::Tree,
-        },
-        hidden: files.hidden,
-        ignore_files: true,
-        hide,
-        charsets: charsets::build_charsets(settings, mount)?,
-        ttl: files.ttl.map_or(Duration::ZERO, |span| span.0),
-        watch: watch_mode(files.watch),
-        poll: files.poll.map_or(DEFAULT_POLL_INTERVAL, |span| span.0),
-        watches: files.watches.unwrap_or(DEFAULT_MAX_WATCHES),
-        // A public URI has the mount's name and a slash more.
-        max_uri: settings.server.limits().uri.saturating_sub(name.len() + 1),
-        open_folders: descriptors::open_folders_per_mount(settings.mounts.len()),
-        file_api: match files.file_api {
-            settings::FileApiSetting::Native => FileApi::Native,
-            settings::FileApiSetting::Portable => FileApi::Portable,
-        },
-    };
-    let root = std::path::absolute(&options.root).unwrap_or_else(|_| options.root.clone());
-    let fs = Fs::open(options).map_err(|error| {
-        let shown = files.path.get_ref().display().to_string();
-        let message = format!("the folder `{shown}` of mount `{name}` cannot be opened: {error}");
-        let hint = "paths are relative to the settings file";
-        settings.diagnostic(files.path.span(), message, Some(hint.to_owned()))
-    })?;
-    let fs = Arc::new(fs);
-    let address = Address::Path { scheme: "file", name: name.to_owned() };
-    let part = MountSummary {
-        name: name.to_owned(),
-        kind: "fs",
-        root: address.root(),
-        size: MountSize::Folder(Arc::clone(&fs)),
-    };
-    Ok((Mount::new(name, address, fs, terms).at_folder(root), part))
-}
-
-fn watch_mode(setting: settings::WatchSetting) -> WatchMode {
-    match setting {
-        settings::WatchSetting::Auto => WatchMode::Auto,
-        settings::WatchSetting::Poll => WatchMode::Poll,
-        settings::WatchSetting::Off => WatchMode::Off,
     }
 }
 

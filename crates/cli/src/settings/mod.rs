@@ -37,11 +37,10 @@ pub(crate) use fingerprint::Fingerprint;
 pub(crate) use git::GitMount;
 pub(crate) use host_file::HostEntry;
 use mount::SharedSettings;
-pub(crate) use mount::to_mount_name;
 pub(crate) use mount::{
     FileApiSetting, FolderMount, FormatSettings, IconSettings, ListingSetting, MountKind,
     MountSettings, RedactSetting, RoleSetting, RuleSettings, StaticMount, StaticResource,
-    StaticTemplate, VariableKindSetting, WatchSetting,
+    StaticTemplate, VariableKindSetting, WatchSetting, to_mount_name,
 };
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;
