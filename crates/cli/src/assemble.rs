@@ -30,7 +30,7 @@ use providers::fs::{FileCount, Fs};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
-use resource::{Context, Principal, Uri};
+use resource::{Context, Principal, Uri, UriTemplate};
 use server::WatcherRegistry;
 use tokio::sync::watch;
 use toml::Spanned;
@@ -244,7 +244,8 @@ fn status_mount(built: &[BuiltMount], terms: MountOptions) -> resource::Result<M
 /// The internal mount that lists the watchers.
 fn watchers_mount(watchers: &Arc<WatcherRegistry>, terms: MountOptions) -> Mount {
     let uris = std::iter::once(watchers.uri().clone()).collect();
-    let address = Address::Declared { uris, templates: Vec::new() };
+    let templates = UriTemplate::parse(watchers.uri().as_str()).into_iter().collect();
+    let address = Address::Declared { uris, templates };
     Mount::new("~subscriptions", address, Arc::clone(watchers), terms).unlisted()
 }
 

@@ -114,7 +114,8 @@ impl MountsProvider {
             .iter()
             .map(|known| known.uri.clone())
             .chain([self.collection_uri.clone()]);
-        Address::Declared { uris: uris.collect(), templates: Vec::new() }
+        let templates = UriTemplate::parse(STATUS_TEMPLATE).into_iter().collect();
+        Address::Declared { uris: uris.collect(), templates }
     }
 
     /// The statuses of the mounts that exist for the principal.
