@@ -73,7 +73,7 @@ pub(crate) struct BuiltMount {
     /// Why the mount is left out, if it is.
     pub(crate) left_out: Option<String>,
     fingerprint: Option<Fingerprint>,
-    /// The access rules for all mounts that it was built with, as text.
+    /// The access rules and the redaction key for all mounts that it was built with, as text.
     access: String,
 }
 

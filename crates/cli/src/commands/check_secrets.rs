@@ -116,6 +116,9 @@ impl SecretScan {
     ) {
         let path = uri::percent_decode(&uri.as_str()[uri.scheme().len() + 1..]);
         let Some(syntax) = redaction.syntax_of(&String::from_utf8_lossy(&path)) else { return };
+        if is_derived(uri) {
+            return;
+        }
         let text = match read_text(ctx, assembly, uri).await {
             Ok(Some(text)) => text,
             Ok(None) => return,
@@ -124,6 +127,15 @@ impl SecretScan {
             }
         };
         self.texts += 1;
+        if uri.scheme() == "env" {
+            let name = String::from_utf8_lossy(&path);
+            let name = name.rsplit('/').next().unwrap_or_default();
+            self.places.extend(redaction.redactor().mask_value(&[name], &text).map(|mask| {
+                let (uri, mask) = (uri.to_string(), bare_mask(&mask).to_owned());
+                SecretPlace { uri, line: 1, kind: "key", mask }
+            }));
+            return;
+        }
         let found = redaction.redactor().find(&text, syntax);
         self.places.extend(found.into_iter().map(|secret| SecretPlace {
             uri: uri.to_string(),
@@ -164,6 +176,14 @@ impl SecretScan {
             "skipped": self.skipped,
         })
     }
+}
+
+/// Whether `uri` is a key or a layer of configuration: its file is looked at itself.
+fn is_derived(uri: &Uri) -> bool {
+    let path = uri.as_str().strip_prefix("config://").and_then(|rest| rest.split_once('/'));
+    path.is_some_and(|(_, path)| {
+        ["keys/", "effective", "diff/"].iter().any(|start| path.starts_with(start))
+    })
 }
 
 /// The mask without the quotes, and the rest of the value, that stand around it.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::fake_server::{Era, TransportKind};
-use crate::program::{output_text, run};
+use crate::program::{output_text, refdesk, run};
 use crate::test_client::TestClient;
 
 const SETTINGS: &str = "[server]\nlog_level = \"trace\"\nlog_file = \"desk.log\"\naudit = \"audit.jsonl\"\n\
@@ -300,15 +300,25 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 fn check_lists_what_is_masked_by_file_and_line() {
     let folder = TempDir::with_prefix("secrets").unwrap();
     make_files(folder.path());
-    fs::write(folder.path().join("refdesk.toml"), SETTINGS).unwrap();
-    let output = run(folder.path(), &["check", "--secrets"]);
+    let settings = format!(
+        "{SETTINGS}[mounts.set]\nkind = \"config\"\npath = \"app\"\nfiles = [\"*.yaml\"]\n\
+         [mounts.vars]\nkind = \"env\"\nnames = [\"DESK_*\"]\n"
+    );
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let mut check = refdesk(folder.path(), &["check", "--secrets"]);
+    check.env("DESK_PASSWORD", &secrets()[0]).env("DESK_PORT", "80");
+    let output = check.output().unwrap();
     let text = output_text(&output);
     assert!(output.status.success(), "{text}");
     assert_no_secret(text.as_bytes(), "check --secrets");
     for place in ["app/.env:2 ", "app/config.yaml:3 ", "app/legacy.ini:2 ", "notes/memo.md:1 "] {
         assert!(text.contains(&format!("file:///{place} [redacted ")), "{place} in {text}");
     }
-    assert!(!text.contains("main.rs"), "{text}");
+    for place in ["config://set/config.yaml:3 ", "env://vars/DESK_PASSWORD:1 "] {
+        assert!(text.contains(&format!("{place} [redacted ")), "{place} in {text}");
+    }
+    let others = ["main.rs", "config://set/keys", "DESK_PORT"];
+    assert!(others.into_iter().all(|other| !text.contains(other)), "{text}");
     let json = run(folder.path(), &["check", "--secrets", "--json", "notes"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     // A folder on the command line masks only files that are named like it.

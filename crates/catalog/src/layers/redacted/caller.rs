@@ -5,10 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use resource::{Caller, Context, Json, ProgressSink, ProgressStep, Result};
 
-use super::TextRules;
+use super::MountMasker;
 
 /// `ctx`, with logs, questions and progress of the source masked.
-pub(super) fn masked_context(ctx: &Context, masker: &TextRules) -> Context {
+pub(super) fn masked_context(ctx: &Context, masker: &MountMasker) -> Context {
     let mut masked = ctx.clone();
     if let Some(caller) = ctx.caller() {
         let (inner, masker) = (Arc::clone(caller), masker.clone());
@@ -23,7 +23,7 @@ pub(super) fn masked_context(ctx: &Context, masker: &TextRules) -> Context {
 
 struct MaskedCaller {
     inner: Arc<dyn Caller>,
-    masker: TextRules,
+    masker: MountMasker,
 }
 
 #[async_trait]
@@ -60,7 +60,7 @@ impl Caller for MaskedCaller {
 
 struct MaskedProgress {
     inner: Arc<dyn ProgressSink>,
-    masker: TextRules,
+    masker: MountMasker,
 }
 
 impl ProgressSink for MaskedProgress {

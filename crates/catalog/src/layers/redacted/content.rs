@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::text_stream::{
     ChunkStream, as_text, changed_while_read, collect, cut_stream, mask_bytes, masked_stream,
 };
-use super::{TextRules, describe_masked};
+use super::{MountMasker, describe_masked};
 
 /// The bytes of masked texts that are kept.
 const MAX_KEPT_BYTES: usize = 16 << 20;
@@ -35,7 +35,7 @@ const WORK_TIME: Duration = Duration::from_secs(30);
 /// Masks what is read from one source.
 pub(super) struct ContentMasker {
     inner: Arc<dyn Provider>,
-    masker: TextRules,
+    masker: MountMasker,
     texts: Cache<TextVersion, Bytes>,
     lengths: Cache<TextVersion, MaskedLength>,
     pool: WorkPool,
@@ -62,7 +62,7 @@ struct RawPart {
 }
 
 impl ContentMasker {
-    pub(super) fn new(inner: Arc<dyn Provider>, masker: TextRules) -> Self {
+    pub(super) fn new(inner: Arc<dyn Provider>, masker: MountMasker) -> Self {
         Self {
             inner,
             masker,
@@ -102,23 +102,13 @@ impl ContentMasker {
         Ok(reading)
     }
 
-    /// Masks the members that the reading of a collection holds.
-    pub(super) async fn mask_members_of(&self, ctx: &Context, parts: &mut Vec<Part>) -> Result<()> {
-        for part in &mut *parts {
-            let syntax = self.masker.syntax_of(&part.resource.uri, part.resource.mime.as_deref());
-            if syntax.is_some() {
-                let taken = Part {
-                    resource: Arc::clone(&part.resource),
-                    body: std::mem::replace(
-                        &mut part.body,
-                        Body::Text(ByteSource::Bytes(Bytes::new())),
-                    ),
-                    slice: part.slice.take(),
-                };
-                *part = self.mask_part(ctx, taken, 0, &ReadRequest::whole(u64::MAX)).await?;
-            }
+    /// Masks the members that the reading of a collection holds. One that cannot be masked is left
+    /// out, as if it did not fit.
+    pub(super) async fn mask_members_of(&self, ctx: &Context, parts: &mut Vec<Part>) {
+        for part in std::mem::take(parts) {
+            let whole = ReadRequest::whole(u64::MAX);
+            parts.extend(self.mask_part(ctx, part, 0, &whole).await.ok());
         }
-        Ok(())
     }
 
     /// Masks one whole part, and cuts the window out of it.
@@ -174,7 +164,8 @@ impl ContentMasker {
             }
             (body, _) => {
                 let raw = RawPart { body, ..raw };
-                let (resource, is_window) = (Arc::clone(&raw.resource), has_slice(&request.window));
+                let resource = Arc::clone(&raw.resource);
+                let is_window = matches!(request.window, Window::Part { .. });
                 let masked = self.whole_text(ctx, raw).await?;
                 let mut shown = self.shown(&resource, Some(masked.len() as u64));
                 if shown.etag.is_none() && is_window {
@@ -225,11 +216,8 @@ impl ContentMasker {
             return Ok(Part { resource: shown, body, slice });
         }
         let again = self.read_again(ctx, &resource, at, &whole(request)).await?;
-        let (Body::Text(ByteSource::Stream(_)) | Body::Text(ByteSource::Bytes(_))) = &again.body
-        else {
-            return Err(changed_while_read());
-        };
-        let masked = masked_stream(self.masker.0.redactor().text_masker(), again.body);
+        let Body::Text(text) = again.body else { return Err(changed_while_read()) };
+        let masked = masked_stream(self.masker.0.redactor().text_masker(), text);
         let Window::Part { offset, length: wanted, .. } = request.window else {
             let body = Body::Text(ByteSource::Stream(masked));
             return Ok(Part { resource: shown, body, slice: None });
@@ -301,10 +289,6 @@ impl ContentMasker {
         }
         Arc::new(shown)
     }
-}
-
-fn has_slice(window: &Window) -> bool {
-    matches!(window, Window::Part { .. })
 }
 
 /// The request for everything, of which the window is cut after masking. A source streams what is

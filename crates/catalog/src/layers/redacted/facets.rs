@@ -13,12 +13,12 @@ use resource::{
 };
 
 use super::caller::masked_context;
-use super::{RedactedProvider, TextRules};
+use super::{MountMasker, RedactedProvider};
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::components::unknown_component;
 use crate::skills::inner_skills;
 
-impl TextRules {
+impl MountMasker {
     /// Leaves out values that hold a secret: a masked one could not be used.
     fn mask_completion(&self, mut completion: Completion) -> Completion {
         let found = completion.values.len();

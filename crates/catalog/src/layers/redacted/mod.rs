@@ -17,7 +17,7 @@ use redaction::{Redaction, Syntax};
 use resource::{
     Complete, Content, Context, Error, Facets, Health, Json, MemberPlace, Page, PageRequest,
     Provider, ReadRequest, Reading, Relay, Resource, Result, Skills, Template, UnknownMembers, Uri,
-    Watch, Window, uri,
+    Watch, uri,
 };
 
 use super::Layer;
@@ -29,7 +29,7 @@ pub struct Redacted(pub Redaction);
 
 impl Layer for Redacted {
     fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
-        let masker = TextRules(self.0.clone());
+        let masker = MountMasker(self.0.clone());
         let content = ContentMasker::new(Arc::clone(&inner), masker.clone());
         Arc::new(RedactedProvider { inner, masker, content, describe_memo: Memo::default() })
     }
@@ -37,16 +37,16 @@ impl Layer for Redacted {
 
 struct RedactedProvider {
     inner: Arc<dyn Provider>,
-    masker: TextRules,
+    masker: MountMasker,
     content: ContentMasker,
     describe_memo: Memo,
 }
 
 /// Masks texts of a mount: descriptions, messages, JSON.
 #[derive(Clone)]
-struct TextRules(Redaction);
+struct MountMasker(Redaction);
 
-impl TextRules {
+impl MountMasker {
     /// How the content of `uri` is masked; `None` if it is given as it is.
     fn syntax_of(&self, uri: &Uri, mime: Option<&str>) -> Option<Syntax> {
         let syntax = self.0.syntax_of(&path_of(uri))?;
@@ -133,7 +133,7 @@ impl RedactedProvider {
 }
 
 /// Masks all of a description but its size.
-fn describe_masked(masker: &TextRules, resource: &mut Resource) {
+fn describe_masked(masker: &MountMasker, resource: &mut Resource) {
     masker.mask_string(&mut resource.name);
     for text in [&mut resource.title, &mut resource.description].into_iter().flatten() {
         masker.mask_string(text);
@@ -198,13 +198,9 @@ impl Provider for RedactedProvider {
             Content::InputRequired(json) => *json = self.masker.mask_schema(json),
             // A reading of something that is given as it is may hold members of it that are not.
             Content::Parts(parts) if self.masker.syntax_of(uri, None).is_none() => {
-                let is_whole = matches!(request.window, Window::Whole { .. });
                 let found = parts.len();
-                parts.retain(|part| {
-                    is_whole || self.masker.syntax_of(&part.resource.uri, None).is_none()
-                });
+                self.content.mask_members_of(ctx, parts).await;
                 reading.total_parts -= found - parts.len();
-                self.content.mask_members_of(ctx, parts).await?;
             }
             Content::Parts(_) => {}
         }

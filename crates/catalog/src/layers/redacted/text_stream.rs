@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use redaction::{Redactor, Syntax, TextMasker};
-use resource::{Body, ByteSource, Error, ErrorKind, Result, Slice, Uri};
+use resource::{ByteSource, Error, ErrorKind, Result, Slice, Uri};
 
 /// The chunks of a text; each holds whole characters.
 pub(super) type ChunkStream = Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>;
@@ -56,10 +56,9 @@ pub(super) fn mask_bytes(redactor: &Redactor, bytes: &Bytes, syntax: Syntax) -> 
     })
 }
 
-/// The masked text of `body`, chunk by chunk.
-pub(super) fn masked_stream(masker: TextMasker, body: Body) -> ChunkStream {
-    let (Body::Text(source) | Body::Blob(source)) = body;
-    let chunks: ChunkStream = match source {
+/// `text` masked, chunk by chunk.
+pub(super) fn masked_stream(masker: TextMasker, text: ByteSource) -> ChunkStream {
+    let chunks: ChunkStream = match text {
         ByteSource::Stream(chunks) => chunks,
         ByteSource::Bytes(bytes) => Box::pin(stream::once(std::future::ready(Ok(bytes)))),
     };
