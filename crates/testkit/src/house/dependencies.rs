@@ -48,6 +48,11 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
     },
     DependencyRule {
+        package: "convert",
+        workspace: &[],
+        external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
+    },
+    DependencyRule {
         package: "resource",
         workspace: &[],
         external: ExternalCrates::Only(&["async-trait", "bytes", "futures-core", "thiserror"]),

@@ -1,0 +1,31 @@
+//! Options and limits of a conversion.
+
+/// What a conversion may do and give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The most rows of a table in Markdown. A line says what is left out.
+    pub max_table_rows: usize,
+    /// The most columns of a table in Markdown.
+    pub max_table_columns: usize,
+    /// The most bytes that all parts of a package unpack to.
+    pub max_unpacked_bytes: u64,
+    /// The most bytes of the result.
+    pub max_output_bytes: usize,
+    /// The longest side of a thumbnail, in pixels.
+    pub thumbnail_pixels: u32,
+    /// Whether the text of an image tells where it was taken.
+    pub with_position: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_table_rows: 1_000,
+            max_table_columns: 50,
+            max_unpacked_bytes: 512 << 20,
+            max_output_bytes: 256 << 20,
+            thumbnail_pixels: 1_024,
+            with_position: false,
+        }
+    }
+}
