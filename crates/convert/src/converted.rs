@@ -22,31 +22,6 @@ pub struct Section {
     pub is_hidden: bool,
 }
 
-/// What the sections of a document are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SectionUnit {
-    /// Pages.
-    Page,
-    /// Sheets of a workbook.
-    Sheet,
-    /// Slides.
-    Slide,
-    /// Chapters of a book, and messages of a mailbox.
-    Chapter,
-}
-
-impl SectionUnit {
-    /// The unit, as requests and messages name it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::Sheet => "sheet",
-            Self::Slide => "slide",
-            Self::Chapter => "chapter",
-        }
-    }
-}
-
 impl Converted {
     /// A text without sections.
     pub fn text(body: impl Into<String>) -> Self {

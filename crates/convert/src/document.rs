@@ -1,6 +1,7 @@
 //! Documents: what is converted, and what kind of document it is.
 
-use crate::converted::SectionUnit;
+use resource::SectionUnit;
+
 use crate::form::Form;
 use crate::options::Options;
 use crate::package;
@@ -157,19 +158,23 @@ const KINDS: &[KindRow] = &[
 ];
 
 impl DocumentKind {
-    /// The kind of a document with this file name and MIME type, without a look at its content.
+    /// The kind of a document with this file name and MIME type, without a look at its content. The
+    /// MIME type decides where it names a kind: a log of changes to a PDF is no PDF.
     pub fn of_name(name: &str, mime: Option<&str>) -> Option<Self> {
+        let essence = mime.map(|mime| mime.split(';').next().unwrap_or(mime).trim());
+        if let Some(essence) = essence {
+            let named = |known: &&str| known.eq_ignore_ascii_case(essence);
+            if let Some(row) = KINDS.iter().find(|row| row.2.iter().any(|known| named(&known))) {
+                return Some(row.0);
+            }
+        }
+        let is_text = essence.is_some_and(|essence| essence.starts_with("text/"));
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         let by_ending = ending.and_then(|ending| {
-            KINDS.iter().find(|(.., endings)| endings.contains(&ending.as_str()))
+            let row = KINDS.iter().find(|row| row.3.contains(&ending.as_str()));
+            row.map(|row| row.0).filter(|kind| !is_text || !kind.is_binary())
         });
-        let by_mime = || {
-            let mime = mime?;
-            let essence = mime.split(';').next().unwrap_or(mime).trim().to_ascii_lowercase();
-            KINDS.iter().find(|(_, _, mimes, _)| mimes.contains(&essence.as_str()))
-        };
-        let kind = by_ending.or_else(by_mime).map(|(kind, ..)| *kind);
-        kind.or_else(|| crate::source::is_source(name).then_some(Self::Source))
+        by_ending.or_else(|| crate::source::is_source(name).then_some(Self::Source))
     }
 
     /// The kind of a document by its content, or its beginning; its name and MIME type decide where
@@ -227,9 +232,14 @@ impl DocumentKind {
         }
     }
 
-    /// Whether the original is bytes that no reader of text can use, so that a reading gives its
+    /// Whether the original is bytes that are no text.
+    fn is_binary(self) -> bool {
+        (self.is_document() && self != Self::Rtf) || self == Self::Image
+    }
+
+    /// Whether people read such a document with a program of its own, so that a reading gives its
     /// text beside it.
-    pub fn is_binary(self) -> bool {
+    pub fn is_document(self) -> bool {
         matches!(
             self,
             Self::Pdf
@@ -241,7 +251,6 @@ impl DocumentKind {
                 | Self::Pptx
                 | Self::Odp
                 | Self::Epub
-                | Self::Image
         )
     }
 }

@@ -1,5 +1,7 @@
 //! The error of a conversion.
 
+use resource::{Error, ErrorKind};
+
 use crate::document::DocumentKind;
 use crate::form::Form;
 
@@ -58,5 +60,17 @@ impl ConvertError {
             forms.join(", ")
         );
         Self::new(ConvertErrorKind::Unsupported, message)
+    }
+}
+
+impl From<ConvertError> for Error {
+    fn from(error: ConvertError) -> Self {
+        let kind = match error.kind {
+            ConvertErrorKind::OverLimit => ErrorKind::TooLarge,
+            ConvertErrorKind::Unsupported
+            | ConvertErrorKind::Protected
+            | ConvertErrorKind::Damaged => ErrorKind::Unsupported,
+        };
+        Self::new(kind, error.message)
     }
 }

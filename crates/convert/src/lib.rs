@@ -25,7 +25,7 @@ mod slides;
 mod source;
 mod word;
 
-pub use converted::{Converted, Section, SectionUnit};
+pub use converted::{Converted, Section};
 pub use document::{Document, DocumentKind};
 pub use error::{ConvertError, ConvertErrorKind};
 pub use form::Form;

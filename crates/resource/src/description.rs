@@ -1,7 +1,9 @@
 //! Resource and template metadata, as listings show it; no content.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::section::Outline;
 use crate::template::UriTemplate;
 use crate::unknown_members::UnknownMembers;
 use crate::uri::Uri;
@@ -36,6 +38,10 @@ pub struct Resource {
     pub charset: Option<&'static str>,
     /// All formats, primary first; empty if there is only one.
     pub formats: Vec<Format>,
+    /// The pages, sheets, slides or chapters of a document that has such.
+    pub outline: Option<Arc<Outline>>,
+    /// What a reader should know of the content: what of it is missing, and why.
+    pub notes: Vec<String>,
     /// The language of the content, a BCP 47 tag.
     pub language: Option<String>,
     /// Whether the content behind this URI never changes, as that of a version does.
@@ -66,6 +72,8 @@ impl Resource {
             etag: None,
             charset: None,
             formats: Vec::new(),
+            outline: None,
+            notes: Vec::new(),
             language: None,
             immutable: false,
             is_remote: false,

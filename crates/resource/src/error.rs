@@ -25,6 +25,8 @@ pub struct Error {
     pub uri: Option<Uri>,
     /// Facts that a program can act on, such as the current etag.
     pub facts: Vec<(&'static str, String)>,
+    /// The formats that there are, where none of the wanted ones is.
+    pub formats: Vec<String>,
     /// The upstream server's own error, if it is passed on.
     pub upstream: Option<Box<UpstreamError>>,
     #[source]
@@ -83,7 +85,8 @@ impl Error {
     /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, facts) = (message.into(), Vec::new());
-        Self { kind, message, uri: None, facts, upstream: None, source: None }
+        let formats = Vec::new();
+        Self { kind, message, uri: None, facts, formats, upstream: None, source: None }
     }
 
     /// `uri` does not exist.
@@ -136,6 +139,12 @@ impl Error {
         );
         let error = Self::new(ErrorKind::TooLarge, message);
         error.with_fact("size", size.to_string()).with_fact("limit", limit.to_string())
+    }
+
+    /// None of the wanted formats exists; `formats` are the ones that do.
+    pub fn no_format(formats: Vec<String>) -> Self {
+        let message = format!("no accepted format; there are {}", formats.join(", "));
+        Self { formats, ..Self::invalid(message) }
     }
 
     /// The resource is no longer the pinned version; `etag` is the current one.

@@ -2,6 +2,7 @@
 //!
 //! Plain data and traits. This crate does no I/O and knows no wire format.
 
+pub mod accept;
 pub mod caller;
 pub mod change;
 pub mod context;
@@ -15,6 +16,7 @@ pub mod provider;
 pub mod reading;
 pub mod relay;
 pub mod search;
+pub mod section;
 pub mod skill;
 pub mod template;
 pub mod tokens;
@@ -23,6 +25,7 @@ pub mod unknown_members;
 pub mod uri;
 pub mod variable;
 
+pub use accept::Accept;
 pub use caller::Caller;
 pub use change::{Change, Interest};
 pub use context::{Context, ProgressSink, ProgressStep};
@@ -43,6 +46,7 @@ pub use relay::{
     TaskCall, UriRewrite,
 };
 pub use search::{Passage, Search, SearchHit, SearchRequest};
+pub use section::{Outline, SectionChoice, SectionName, SectionUnit};
 pub use skill::{SKILL_INDEX_URI, Skill, SkillFile, SkillFiles, SkillIndexEntry, Skills};
 pub use template::UriTemplate;
 pub use trace_context::TraceContext;

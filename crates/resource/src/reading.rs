@@ -12,6 +12,7 @@ use crate::description::Resource;
 use crate::error::{Error, Result};
 use crate::page::Freshness;
 use crate::relay::Json;
+use crate::section::SectionChoice;
 use crate::unknown_members::UnknownMembers;
 
 /// The result of a read.
@@ -99,6 +100,8 @@ pub struct ReadRequest {
     /// The one part wanted, counted from 0 among those of the wanted format; `None` for all parts
     /// of a whole reading, and for the ones that the source chooses of a window.
     pub part: Option<usize>,
+    /// The pages, sheets or slides wanted; `None` for all.
+    pub section: Option<SectionChoice>,
 }
 
 impl ReadRequest {
@@ -157,7 +160,7 @@ fn is_same_type(own: &str, wanted: &str) -> bool {
 
 impl From<Window> for ReadRequest {
     fn from(window: Window) -> Self {
-        Self { window, format: None, part: None }
+        Self { window, format: None, part: None, section: None }
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod allowed;
 pub mod bounded;
 pub mod redacted;
+pub mod rendered;
 pub mod ruled;
 pub mod selected;
 pub mod timed;

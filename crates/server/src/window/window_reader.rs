@@ -150,7 +150,10 @@ impl<'a> WindowReader<'a> {
         length: u64,
     ) -> Result<PartBytes> {
         let window = Window::Part { offset, length, etag: self.pinned_etag.clone() };
-        let request = ReadRequest { window, format: self.format.clone(), part: Some(part) };
+        let request = ReadRequest { window, format: self.format.clone(),
+            part: Some(part),
+            section: self.section.clone(),
+        };
         let reading = self.provider.read(self.ctx, self.uri, &request).await?;
         let parts = match reading.content {
             Content::Parts(parts) => parts,

@@ -49,7 +49,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "convert",
-        workspace: &[],
+        workspace: &["resource"],
         external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
     },
     DependencyRule {
@@ -75,7 +75,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "catalog",
-        workspace: &["machinery", "redaction", "resource"],
+        workspace: &["convert", "machinery", "redaction", "resource"],
         external: ExternalCrates::Only(&[
             "async-trait",
             "bytes",

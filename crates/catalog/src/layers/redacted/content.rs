@@ -268,7 +268,7 @@ impl ContentMasker {
             }
             whole @ Window::Whole { .. } => whole.clone(),
         };
-        let request = ReadRequest { window, format: request.format.clone(), part: Some(at) };
+        let request = ReadRequest { window, part: Some(at), ..request.clone() };
         let reading = self.inner.read(ctx, &resource.uri, &request).await?;
         let Content::Parts(mut parts) = reading.content else { return Err(changed_while_read()) };
         let part = parts.drain(..).next().ok_or_else(changed_while_read)?;

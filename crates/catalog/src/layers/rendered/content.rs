@@ -1,0 +1,325 @@
+//! Readings of documents: the original, the form that is wanted, or both.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use convert::{DocumentKind, Form};
+use resource::{
+    Body, ByteSource, Content, Context, Error, ErrorKind, Freshness, Part, ReadRequest, Reading,
+    Resource, Result, Uri, Window,
+};
+
+use super::RenderedProvider;
+use super::describe::{add_forms, kind_of};
+use super::forms::MadeForm;
+
+impl RenderedProvider {
+    pub(super) async fn read_document(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+        request: &ReadRequest,
+    ) -> Result<Reading> {
+        if request.format.is_some() || request.section.is_some() || !self.formats.is_empty() {
+            let described = add_forms(self.inner.stat(ctx, uri).await?);
+            return self.read_chosen(ctx, &described, request).await;
+        }
+        match &request.window {
+            Window::Whole { .. } => self.read_whole(ctx, uri, request).await,
+            Window::Part { .. } => self.read_window(ctx, uri, request).await,
+        }
+    }
+
+    /// Reads the form that the request, or else the mount's settings, want.
+    async fn read_chosen(
+        &self,
+        ctx: &Context,
+        described: &Arc<Resource>,
+        request: &ReadRequest,
+    ) -> Result<Reading> {
+        let uri = &described.uri;
+        let Some(kind) = kind_of(described) else {
+            return match &request.section {
+                Some(section) => Err(no_sections(section.unit.word()).about(uri)),
+                None => self.inner.read(ctx, uri, request).await,
+            };
+        };
+        match self.choose_form(kind, described, request)? {
+            ChosenFormat::Form(form) => {
+                let reading = self.read_form(ctx, described, (kind, form), request).await;
+                reading.map_err(|error| error.about(uri))
+            }
+            ChosenFormat::Original => {
+                self.check_original(ctx, described, kind).await?;
+                let plain = ReadRequest { format: None, ..request.clone() };
+                let mut reading = self.inner.read(ctx, uri, &plain).await?;
+                describe_parts(&mut reading);
+                Ok(reading)
+            }
+            ChosenFormat::Usual => self.read_usual(ctx, uri, request).await,
+        }
+    }
+
+    async fn read_usual(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        match &request.window {
+            Window::Whole { .. } => self.read_whole(ctx, uri, request).await,
+            Window::Part { .. } => self.read_window(ctx, uri, request).await,
+        }
+    }
+
+    fn choose_form(
+        &self,
+        kind: DocumentKind,
+        described: &Resource,
+        request: &ReadRequest,
+    ) -> Result<ChosenFormat> {
+        let formats = || described.formats.iter().map(|format| format.mime.as_str());
+        let chosen = match &request.format {
+            Some(wanted) => {
+                let accept = resource::Accept::parse([wanted.as_str()])?;
+                let none = || Error::no_format(formats().map(str::to_owned).collect());
+                Some(accept.choose(formats()).ok_or_else(|| none().about(&described.uri))?)
+            }
+            // Sections are of the text.
+            None if request.section.is_some() => Some(1),
+            None if matches!(request.window, Window::Part { .. }) => None,
+            None => self.formats.choose(formats()),
+        };
+        Ok(match chosen {
+            None => ChosenFormat::Usual,
+            Some(0) => ChosenFormat::Original,
+            Some(at) => match kind.forms().get(at - 1) {
+                Some(form) => ChosenFormat::Form(*form),
+                None => ChosenFormat::Usual,
+            },
+        })
+    }
+
+    /// Reads one form, or a window of it.
+    async fn read_form(
+        &self,
+        ctx: &Context,
+        described: &Arc<Resource>,
+        (kind, form): (DocumentKind, Form),
+        request: &ReadRequest,
+    ) -> Result<Reading> {
+        if request.part.is_some_and(|part| part > 0) {
+            return Err(Error::invalid("the resource has 1 part of this format"));
+        }
+        let made = self.forms.form(ctx, described, (kind, form)).await?;
+        let part = form_part(described, form, &made, request)?;
+        Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
+    }
+
+    /// Reads everything: the original, and the text of a document beside it.
+    async fn read_whole(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        let all = ReadRequest { part: None, ..request.clone() };
+        let mut reading = match self.inner.read(ctx, uri, &all).await {
+            Err(error) if error.kind == ErrorKind::TooLarge => {
+                return self.read_text_alone(ctx, uri, (request, error)).await;
+            }
+            read => read?,
+        };
+        describe_parts(&mut reading);
+        let Content::Parts(parts) = &mut reading.content else { return Ok(reading) };
+        let [original] = &mut parts[..] else { return select(reading, request) };
+        let described = Arc::clone(&original.resource);
+        let document = kind_of(&described).filter(|kind| kind.is_document());
+        let Some(kind) = document.filter(|_| described.formats.len() > 1) else {
+            return select(reading, request);
+        };
+        match self.forms.form(ctx, &described, (kind, Form::Markdown)).await {
+            Ok(made) => {
+                let text = form_part(&described, Form::Markdown, &made, &whole(request));
+                if made.is_masked {
+                    parts.clear();
+                }
+                match text {
+                    Ok(mut text) => {
+                        if made.is_masked {
+                            note(&mut text.resource, WITHHELD);
+                        }
+                        parts.push(text);
+                    }
+                    Err(error) if parts.is_empty() => return Err(error.about(uri)),
+                    Err(error) => {
+                        note(&mut parts[0].resource, &format!("its text is left out: {error}"));
+                    }
+                }
+            }
+            Err(failure) => {
+                let words = format!("its text is left out: {}", failure.message);
+                note(&mut original.resource, &words);
+            }
+        }
+        reading.total_parts = match &reading.content {
+            Content::Parts(parts) => parts.len(),
+            Content::Collection(_) | Content::InputRequired(_) => 0,
+        };
+        select(reading, request)
+    }
+
+    /// Reads the text of a document whose original is over the limit.
+    async fn read_text_alone(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+        (request, too_large): (&ReadRequest, Error),
+    ) -> Result<Reading> {
+        let described = add_forms(self.inner.stat(ctx, uri).await?);
+        let document = kind_of(&described).filter(|kind| kind.is_document());
+        let Some(kind) = document else { return Err(too_large) };
+        let read = self.read_form(ctx, &described, (kind, Form::Markdown), request).await;
+        let Ok(mut reading) = read else { return Err(too_large) };
+        if let Content::Parts(parts) = &mut reading.content {
+            for part in parts {
+                let size = described.size.unwrap_or_default();
+                let words = format!("the original of {size} bytes is over the limit of one read");
+                note(&mut part.resource, &words);
+            }
+        }
+        Ok(reading)
+    }
+
+    /// Reads a window of the original, or of the part that a whole reading has beside it.
+    async fn read_window(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+        request: &ReadRequest,
+    ) -> Result<Reading> {
+        if request.part == Some(1) {
+            let described = add_forms(self.inner.stat(ctx, uri).await?);
+            if let Some(kind) = kind_of(&described).filter(|kind| kind.is_document()) {
+                let first = ReadRequest { part: None, ..request.clone() };
+                let mut reading =
+                    self.read_form(ctx, &described, (kind, Form::Markdown), &first).await?;
+                reading.total_parts = 2;
+                return Ok(reading);
+            }
+        }
+        if self.forms.masks(uri) {
+            let described = add_forms(self.inner.stat(ctx, uri).await?);
+            if let Some(kind) = kind_of(&described) {
+                self.check_original(ctx, &described, kind).await?;
+            }
+        }
+        let mut reading = self.inner.read(ctx, uri, request).await?;
+        describe_parts(&mut reading);
+        Ok(reading)
+    }
+
+    /// Refuses the original of a document in whose text a secret was masked.
+    async fn check_original(
+        &self,
+        ctx: &Context,
+        described: &Arc<Resource>,
+        kind: DocumentKind,
+    ) -> Result<()> {
+        if !kind.is_document() || !self.forms.masks(&described.uri) {
+            return Ok(());
+        }
+        match self.forms.form(ctx, described, (kind, Form::Markdown)).await {
+            Ok(made) if made.is_masked => {
+                let message = format!("{WITHHELD}; read it as text/markdown");
+                Err(Error::new(ErrorKind::Unsupported, message).about(&described.uri))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why an original is not given.
+const WITHHELD: &str = "the original is withheld: its text holds secrets, which are masked here";
+
+/// What a reading gives of a document.
+enum ChosenFormat {
+    Original,
+    Form(Form),
+    /// What it gives if nothing is wanted.
+    Usual,
+}
+
+fn no_sections(unit: &str) -> Error {
+    Error::invalid(format!("this resource has no {unit}s; read it by bytes, lines or tokens"))
+}
+
+/// The request for all of what it wants.
+fn whole(request: &ReadRequest) -> ReadRequest {
+    ReadRequest { part: None, format: None, ..request.clone() }
+}
+
+/// Keeps the part that the request wants.
+fn select(mut reading: Reading, request: &ReadRequest) -> Result<Reading> {
+    if let Content::Parts(parts) = &mut reading.content {
+        let wanted = ReadRequest { format: None, ..request.clone() };
+        reading.total_parts = wanted.select(parts, |part| part.resource.mime.as_deref())?;
+    }
+    Ok(reading)
+}
+
+fn describe_parts(reading: &mut Reading) {
+    let Content::Parts(parts) = &mut reading.content else { return };
+    if let [part] = &mut parts[..] {
+        part.resource = add_forms(Arc::clone(&part.resource));
+    }
+}
+
+fn note(resource: &mut Arc<Resource>, words: &str) {
+    Arc::make_mut(resource).notes.push(words.to_owned());
+}
+
+/// The part of a reading that has this form.
+fn form_part(
+    described: &Arc<Resource>,
+    form: Form,
+    made: &MadeForm,
+    request: &ReadRequest,
+) -> Result<Part> {
+    let range = section_range(form, made, request)?;
+    let bytes = made.body.slice(range);
+    let mut resource = Resource::clone(described);
+    resource.mime = Some(form.mime().to_owned());
+    resource.size = Some(bytes.len() as u64);
+    resource.charset = None;
+    resource.etag = resource.etag.map(|etag| form_etag(&etag, form));
+    resource.outline.clone_from(&made.outline);
+    resource.notes.clone_from(&made.losses);
+    let known = resource.formats.iter_mut().find(|known| known.mime == form.mime());
+    if let Some(known) = known {
+        (known.size, known.etag) = (Some(made.body.len() as u64), resource.etag.clone());
+    }
+    request.window.check(resource.etag.as_deref(), bytes.len() as u64)?;
+    let (bytes, slice) = request.window.cut(&bytes, form.is_text());
+    let body = Body::new(ByteSource::Bytes(bytes), form.is_text());
+    Ok(Part { resource: Arc::new(resource), body, slice })
+}
+
+/// The version of a form: that of its document, the form and the converters.
+fn form_etag(etag: &str, form: Form) -> String {
+    let place = Form::ALL.iter().position(|known| *known == form).unwrap_or_default();
+    let mark = format!("-r{}.{place}", convert::VERSION);
+    match etag.strip_suffix('"') {
+        Some(open) => format!("{open}{mark}\""),
+        None => format!("{etag}{mark}"),
+    }
+}
+
+/// The bytes that the request wants of a form.
+fn section_range(form: Form, made: &MadeForm, request: &ReadRequest) -> Result<Range<usize>> {
+    let end_of = |at: usize| made.sections.get(at).map_or(made.body.len(), |next| next.start);
+    let bytes = |sections: Range<usize>| {
+        let start = end_of(sections.start).min(made.body.len());
+        start..end_of(sections.end).clamp(start, made.body.len())
+    };
+    match (&request.section, &made.outline) {
+        (Some(choice), Some(outline)) => {
+            let titles = made.sections.iter().map(|section| section.title.as_deref());
+            Ok(bytes(outline.resolve(choice, titles)?))
+        }
+        (Some(choice), None) => Err(no_sections(choice.unit.word())),
+        // A table has no marks between sheets.
+        (None, _) if form == Form::Csv && made.sections.len() > 1 => Ok(bytes(0..1)),
+        (None, _) => Ok(0..made.body.len()),
+    }
+}

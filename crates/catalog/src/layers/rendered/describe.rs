@@ -1,0 +1,53 @@
+//! Descriptions of documents: their forms and sections, by name and MIME type alone.
+
+use std::sync::Arc;
+
+use convert::{Converted, DocumentKind, Form};
+use resource::{Format, Outline, Resource, Uri, uri};
+
+/// The kind of a document, if it can be converted.
+pub(super) fn kind_of(resource: &Resource) -> Option<DocumentKind> {
+    // A collection is listed, and a source that has several formats has its own.
+    let is_plain = resource.listable != Some(true) && resource.formats.is_empty();
+    let is_ours =
+        || resource.formats.iter().skip(1).any(|format| Form::of_mime(&format.mime).is_some());
+    if !is_plain && !is_ours() {
+        return None;
+    }
+    DocumentKind::of_name(&file_name(&resource.uri), resource.mime.as_deref())
+}
+
+/// The last segment of a URI's path, decoded.
+pub(super) fn file_name(uri: &Uri) -> String {
+    let text = uri.as_str();
+    let path = text.split(['?', '#']).next().unwrap_or(text).trim_end_matches('/');
+    let name = path.rsplit('/').next().unwrap_or(path);
+    String::from_utf8_lossy(&uri::percent_decode(name)).into_owned()
+}
+
+/// Names the forms of a document, the original first.
+pub(super) fn add_forms(mut item: Arc<Resource>) -> Arc<Resource> {
+    if !item.formats.is_empty() {
+        return item;
+    }
+    let Some(kind) = kind_of(&item) else { return item };
+    let resource = Arc::make_mut(&mut item);
+    let mime = resource.mime.clone().unwrap_or_else(|| kind.mime().to_owned());
+    let original = Format { mime, size: resource.size, etag: resource.etag.clone() };
+    let form = |form: &Form| Format { mime: form.mime().to_owned(), size: None, etag: None };
+    resource.formats = std::iter::once(original).chain(kind.forms().iter().map(form)).collect();
+    resource.outline =
+        kind.section_unit().map(|unit| Arc::new(Outline { unit, total: None, titles: Vec::new() }));
+    item
+}
+
+/// The sections of a converted document.
+pub(super) fn outline_of(kind: DocumentKind, converted: &Converted) -> Option<Arc<Outline>> {
+    let unit = kind.section_unit()?;
+    let numbered = converted.sections.iter().enumerate();
+    let titles = numbered
+        .filter_map(|(at, section)| Some((at + 1, section.title.clone()?)))
+        .take(Outline::MAX_TITLES)
+        .collect();
+    Some(Arc::new(Outline { unit, total: Some(converted.sections.len()), titles }))
+}

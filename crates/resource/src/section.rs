@@ -1,0 +1,128 @@
+//! Sections of documents: pages, sheets, slides and chapters.
+
+use crate::error::{Error, Result};
+
+/// What the sections of a document are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SectionUnit {
+    /// Pages.
+    Page,
+    /// Sheets of a workbook.
+    Sheet,
+    /// Slides.
+    Slide,
+    /// Chapters of a book, and messages of a mailbox.
+    Chapter,
+}
+
+impl SectionUnit {
+    /// The unit, as requests and messages name it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Sheet => "sheet",
+            Self::Slide => "slide",
+            Self::Chapter => "chapter",
+        }
+    }
+}
+
+/// The sections that a read wants. The text of these alone is then the whole of the document.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SectionChoice {
+    /// What they are.
+    pub unit: SectionUnit,
+    /// Which of them.
+    pub name: SectionName,
+}
+
+/// How a read names sections.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum SectionName {
+    /// From this number to that one, both counted from 1 and included.
+    Numbers(usize, usize),
+    /// The one with this title.
+    Title(String),
+}
+
+/// The sections of a document, as far as they are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// What they are.
+    pub unit: SectionUnit,
+    /// How many there are; `None` until the document has been converted.
+    pub total: Option<usize>,
+    /// The first ones that have a title: number, counted from 1, and title.
+    pub titles: Vec<(usize, String)>,
+}
+
+impl Outline {
+    /// The most titles of an outline.
+    pub const MAX_TITLES: usize = 100;
+
+    /// The sections that `choice` names, counted from 0, the last one excluded.
+    pub fn resolve<'a>(
+        &self,
+        choice: &SectionChoice,
+        mut titles: impl Iterator<Item = Option<&'a str>>,
+    ) -> Result<std::ops::Range<usize>> {
+        let (unit, total) = (self.unit.word(), self.total.unwrap_or(0));
+        if choice.unit != self.unit {
+            let asked = choice.unit.word();
+            let message = format!("this document has {unit}s and no {asked}s; ask for {unit}");
+            return Err(Error::invalid(message));
+        }
+        let s = if total == 1 { "" } else { "s" };
+        match &choice.name {
+            SectionName::Numbers(first, last) if *first == 0 || last < first => {
+                Err(Error::invalid(format!("{unit}s are counted from 1, the first one first")))
+            }
+            SectionName::Numbers(first, last) if *last > total => Err(Error::invalid(format!(
+                "this document has {total} {unit}{s}; there is no {unit} {}",
+                last.max(first)
+            ))
+            .with_fact("total", total.to_string())),
+            SectionName::Numbers(first, last) => Ok(first - 1..*last),
+            SectionName::Title(title) => {
+                let found = titles.position(|own| own == Some(title));
+                found.map(|at| at..at + 1).ok_or_else(|| {
+                    let known: Vec<_> =
+                        self.titles.iter().map(|(_, title)| format!("{title:?}")).collect();
+                    let known = known.join(", ");
+                    let message = format!(
+                        "this document has {total} {unit}{s} and none called {title:?}; there are {known}"
+                    );
+                    Error::invalid(message)
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outline, SectionChoice, SectionName, SectionUnit};
+
+    #[test]
+    fn sections_are_named_by_number_or_title_and_errors_say_what_there_is() {
+        let titles = [Some("one"), None, Some("three")];
+        let outline = Outline {
+            unit: SectionUnit::Sheet,
+            total: Some(3),
+            titles: vec![(1, "one".to_owned()), (3, "three".to_owned())],
+        };
+        let resolve =
+            |unit, name| outline.resolve(&SectionChoice { unit, name }, titles.into_iter());
+        let numbers = SectionName::Numbers;
+        assert_eq!(resolve(SectionUnit::Sheet, numbers(2, 3)).unwrap(), 1..3);
+        let title = |text: &str| SectionName::Title(text.to_owned());
+        assert_eq!(resolve(SectionUnit::Sheet, title("three")).unwrap(), 2..3);
+        let failure = |unit, name| resolve(unit, name).unwrap_err().message.into_owned();
+        assert!(
+            failure(SectionUnit::Sheet, numbers(4, 4)).contains("3 sheets; there is no sheet 4")
+        );
+        assert!(failure(SectionUnit::Sheet, numbers(0, 1)).contains("counted from 1"));
+        assert!(failure(SectionUnit::Sheet, title("two")).contains("\"one\", \"three\""));
+        assert!(failure(SectionUnit::Page, numbers(1, 1)).contains("ask for sheet"));
+    }
+}
