@@ -15,6 +15,7 @@ use crate::address::Address;
 use crate::layers::allowed::Allowed;
 use crate::layers::bounded::Bounded;
 use crate::layers::redacted::Redacted;
+use crate::layers::rendered::Rendered;
 use crate::layers::ruled::MetadataRules;
 use crate::layers::selected::ToolSelection;
 use crate::layers::timed::Timed;
@@ -36,6 +37,8 @@ pub struct Mount {
     /// The folder of this machine that it serves.
     folder: Option<PathBuf>,
     access: Arc<AccessRules>,
+    /// Whether documents have pages, sheets and slides here.
+    pub(crate) has_sections: bool,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) publish_memo: Memo,
     /// Why the last list went without it, as the log says.
@@ -43,7 +46,7 @@ pub struct Mount {
 }
 
 /// The options of a mount.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct MountOptions {
     /// Who may do what.
     pub access: Arc<AccessRules>,
@@ -59,12 +62,14 @@ pub struct MountOptions {
     pub required: bool,
     /// What the layer around the provider masks. Off for a provider that masks by itself.
     pub redaction: Redaction,
+    /// How documents are given in other forms; `None` if they are not.
+    pub rendering: Option<Rendered>,
 }
 
 impl MountOptions {
     /// The layers of a mount at `address`, the outermost first. The order matters: the time limit
-    /// covers everything, what is denied or hidden does not reach the provider, and secrets reach
-    /// no layer but the one that masks them.
+    /// covers everything, what is denied or hidden does not reach the provider, and secrets in texts
+    /// reach no layer but the one that masks them.
     fn layers(self, address: &Arc<Address>) -> Vec<Box<dyn Layer>> {
         let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Timed(self.timeout))];
         if !self.access.is_empty() {
@@ -77,6 +82,9 @@ impl MountOptions {
             layers.push(Box::new(self.rules));
         }
         layers.push(Box::new(Bounded(self.max_read)));
+        if let Some(rendering) = self.rendering {
+            layers.push(Box::new(rendering));
+        }
         if self.redaction.scope() != RedactionScope::Off {
             layers.push(Box::new(Redacted(self.redaction)));
         }
@@ -93,6 +101,7 @@ impl Mount {
         options: MountOptions,
     ) -> Self {
         let (required, access) = (options.required, Arc::clone(&options.access));
+        let has_sections = options.rendering.is_some();
         let tools_by_search = options.tools.as_ref().is_some_and(|tools| tools.by_search);
         let (address, publish_memo) = (Arc::new(address), Memo::default());
         let provider = layers::wrap(Arc::new(provider), &options.layers(&address));
@@ -106,6 +115,7 @@ impl Mount {
             tools_by_search,
             folder,
             access,
+            has_sections,
             provider,
             publish_memo,
             logged_absence,

@@ -37,11 +37,16 @@ pub(crate) enum CliCommand {
     /// Make access tokens for the clients of a server
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Convert a document to a form that a model or a person can read
+    Convert(ConvertArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Run a program for refdesk, and end it with refdesk
     #[command(hide = true)]
     Supervise(SuperviseArgs),
+    /// Convert the document on standard input, confined, for refdesk
+    #[command(hide = true)]
+    ConvertWorker(ConvertWorkerArgs),
 }
 
 #[derive(Debug, Clone, clap::Args)]
@@ -145,6 +150,69 @@ pub(crate) struct CheckArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    refdesk convert report.pdf                    as Markdown, with page marks\n  \
+    refdesk convert report.pdf --pages 3-5        three pages of it\n  \
+    refdesk convert plan.xlsx --to text/csv --sheet Costs\n  \
+    curl -s URL | refdesk convert - --from text/html\n  \
+    refdesk convert --list                        what can be converted to what\n\n\
+    Exit status: 0 converted, 1 cannot be converted, 2 wrong arguments.")]
+pub(crate) struct ConvertArgs {
+    /// The document; - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// MIME type to convert it to
+    #[arg(long, value_name = "MIME", default_value = "text/markdown")]
+    pub(crate) to: String,
+    /// MIME type of the document [default: by its name and content]
+    #[arg(long, value_name = "MIME")]
+    pub(crate) from: Option<String>,
+    /// Only these pages, e.g. 3 or 3-5
+    #[arg(long, value_name = "RANGE", conflicts_with_all = ["slides", "sheet"])]
+    pub(crate) pages: Option<String>,
+    /// Only these slides, e.g. 3 or 3-5
+    #[arg(long, value_name = "RANGE", conflicts_with = "sheet")]
+    pub(crate) slides: Option<String>,
+    /// Only the sheet with this name or number
+    #[arg(long, value_name = "SHEET")]
+    pub(crate) sheet: Option<String>,
+    /// List what can be converted to what
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertWorkerArgs {
+    /// The kind of the document, a MIME type or `source`
+    pub(crate) kind: String,
+    /// The MIME type of the form
+    pub(crate) form: String,
+    /// The name of the document, or its ending
+    pub(crate) name: String,
+    /// The most memory, in bytes
+    #[arg(long)]
+    pub(crate) memory: u64,
+    /// The most time, in seconds
+    #[arg(long)]
+    pub(crate) seconds: u64,
+    /// The most rows of a table
+    #[arg(long)]
+    pub(crate) rows: usize,
+    /// The most columns of a table
+    #[arg(long)]
+    pub(crate) columns: usize,
+    /// The longest side of a thumbnail
+    #[arg(long)]
+    pub(crate) pixels: u32,
+    /// Tell where an image was taken
+    #[arg(long)]
+    pub(crate) position: bool,
 }
 
 #[derive(Debug, clap::Args)]

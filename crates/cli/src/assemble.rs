@@ -13,6 +13,7 @@ mod masking;
 mod mount_log;
 mod own_server;
 mod program_env;
+mod rendering;
 mod rules;
 mod skill_index;
 mod statics;
@@ -146,7 +147,8 @@ pub(crate) fn assemble(
 ) -> Result<Assembly, Diagnostic> {
     uri_conflicts::check_conflicts(settings)?;
     // A mount is built again if what all mounts share has changed.
-    let access = format!("{:?} {:?}", settings.access, settings.server.redact_key);
+    let (key, render) = (&settings.server.redact_key, &settings.render);
+    let access = format!("{:?} {key:?} {render:?}", settings.access);
     let mut all = Vec::new();
     for (name, mount) in &settings.mounts {
         let same = |known: &&BuiltMount| {
@@ -259,6 +261,7 @@ fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
         timeout: DEFAULT_TIMEOUT,
         required: false,
         redaction: Redaction::default(),
+        rendering: None,
     }
 }
 
@@ -336,6 +339,7 @@ fn mount_terms(
         max_read: common.max_read.map_or(DEFAULT_MAX_READ, |size| size.0),
         timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),
         required: common.required,
+        rendering: rendering::build_rendering(settings, mount, &redaction)?,
         redaction,
     })
 }

@@ -5,6 +5,7 @@ mod args;
 mod assemble;
 mod audit_log;
 mod commands;
+mod conversion;
 mod cursor_key;
 mod default_rules;
 mod descriptors;
@@ -41,6 +42,14 @@ fn main() -> ExitCode {
     let done = match args.command {
         CliCommand::Supervise(args) => {
             return commands::supervise::run(&args)
+                .unwrap_or_else(|error| output::report_error(&error));
+        }
+        CliCommand::ConvertWorker(args) => {
+            return conversion::worker::run(&args)
+                .unwrap_or_else(|error| output::report_error(&error));
+        }
+        CliCommand::Convert(convert) => {
+            return commands::convert::run(&convert)
                 .unwrap_or_else(|error| output::report_error(&error));
         }
         CliCommand::Serve(serve) => commands::serve::run(&serve),

@@ -193,6 +193,11 @@ impl DocumentKind {
         }
     }
 
+    /// All kinds.
+    pub fn all() -> impl Iterator<Item = Self> {
+        KINDS.iter().map(|row| row.0).chain(std::iter::once(Self::Source))
+    }
+
     /// What a document of this kind is called, with an article where it takes one.
     pub fn word(self) -> &'static str {
         KINDS.iter().find(|row| row.0 == self).map_or("source code", |row| row.1)

@@ -83,6 +83,23 @@ impl Resource {
     }
 }
 
+impl Resource {
+    /// The MIME types of all formats, the primary one first.
+    pub fn mime_types(&self) -> impl Iterator<Item = &str> {
+        let primary = self.mime.as_deref().filter(|_| self.formats.is_empty());
+        self.formats.iter().map(|format| format.mime.as_str()).chain(primary)
+    }
+
+    /// The format to read as text, where the original is for a program of its own.
+    pub fn text_form(&self) -> Option<&'static str> {
+        const MARKDOWN: &str = "text/markdown";
+        let mime = self.mime.as_deref()?;
+        let is_readable = mime.starts_with("text/") && mime != "text/rtf";
+        let has_text = self.formats.iter().skip(1).any(|format| format.mime == MARKDOWN);
+        (!is_readable && has_text).then_some(MARKDOWN)
+    }
+}
+
 /// Hints to a host: audience, priority, age.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Annotations {

@@ -144,7 +144,13 @@ impl Error {
     /// None of the wanted formats exists; `formats` are the ones that do.
     pub fn no_format(formats: Vec<String>) -> Self {
         let message = format!("no accepted format; there are {}", formats.join(", "));
-        Self { formats, ..Self::invalid(message) }
+        Self::invalid(message).with_formats(formats)
+    }
+
+    /// Names the formats that there are.
+    #[must_use]
+    pub fn with_formats(self, formats: Vec<String>) -> Self {
+        Self { formats, ..self }
     }
 
     /// The resource is no longer the pinned version; `etag` is the current one.

@@ -36,12 +36,36 @@ pub struct SectionChoice {
     pub name: SectionName,
 }
 
+impl SectionChoice {
+    /// The section with this number, counted from 1.
+    pub fn number(unit: SectionUnit, number: usize) -> Self {
+        Self { unit, name: SectionName::Numbers(number, number) }
+    }
+
+    /// The sheet with this name, or else with this number.
+    pub fn sheet(name: &str) -> Self {
+        Self { unit: SectionUnit::Sheet, name: SectionName::Title(name.to_owned()) }
+    }
+
+    /// A range such as `3-5`, or one number.
+    pub fn parse_range(unit: SectionUnit, text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.trim().parse::<usize>().ok().filter(|number| *number > 0);
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => {
+                Ok(Self { unit, name: SectionName::Numbers(first, last) })
+            }
+            _ => Err(format!("{text:?} is not a range of {}s such as 3-5", unit.word())),
+        }
+    }
+}
+
 /// How a read names sections.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SectionName {
     /// From this number to that one, both counted from 1 and included.
     Numbers(usize, usize),
-    /// The one with this title.
+    /// The one with this title; without such, a number in digits.
     Title(String),
 }
 
@@ -85,7 +109,9 @@ impl Outline {
             SectionName::Numbers(first, last) => Ok(first - 1..*last),
             SectionName::Title(title) => {
                 let found = titles.position(|own| own == Some(title));
-                found.map(|at| at..at + 1).ok_or_else(|| {
+                let number = || title.parse::<usize>().ok().filter(|at| (1..=total).contains(at));
+                found.or_else(|| number().map(|number| number - 1))
+                .map(|at| at..at + 1).ok_or_else(|| {
                     let known: Vec<_> =
                         self.titles.iter().map(|(_, title)| format!("{title:?}")).collect();
                     let known = known.join(", ");
@@ -117,6 +143,8 @@ mod tests {
         assert_eq!(resolve(SectionUnit::Sheet, numbers(2, 3)).unwrap(), 1..3);
         let title = |text: &str| SectionName::Title(text.to_owned());
         assert_eq!(resolve(SectionUnit::Sheet, title("three")).unwrap(), 2..3);
+        assert_eq!(resolve(SectionUnit::Sheet, title("2")).unwrap(), 1..2);
+        assert!(SectionChoice::parse_range(SectionUnit::Page, "5-3").is_err());
         let failure = |unit, name| resolve(unit, name).unwrap_err().message.into_owned();
         assert!(
             failure(SectionUnit::Sheet, numbers(4, 4)).contains("3 sheets; there is no sheet 4")

@@ -28,8 +28,9 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
             resources::list_directory(server, ctx, parent, cursor).await
         }
         Call::ListTemplates { cursor } => resources::list_templates(server, ctx, cursor).await,
-        Call::Read { uri, window, .. } => {
-            resources::read_resource(server, exchange, &uri, window).await
+        Call::Read { uri, window, accept, .. } => {
+            let format = resources::accepted_format(server, ctx, &uri, &accept).await?;
+            resources::read_resource(server, exchange, &uri, (window, format)).await
         }
         Call::Metadata { uri } => resources::describe_resource(server, ctx, &uri).await,
         Call::ListSkills { cursor } => skills::list_skills(server, ctx, cursor).await,

@@ -10,6 +10,7 @@ mod fingerprint;
 mod git;
 mod host_file;
 mod mount;
+mod render;
 mod server;
 mod tokens;
 mod units;
@@ -42,6 +43,7 @@ pub(crate) use mount::{
     MountSettings, RedactSetting, RoleSetting, RuleSettings, StaticMount, StaticResource,
     StaticTemplate, VariableKindSetting, WatchSetting, to_mount_name,
 };
+pub(crate) use render::RenderSettings;
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;
 use units::TimeSpan;
@@ -62,6 +64,7 @@ pub(crate) struct Settings {
     pub(crate) server: ServerSettings,
     pub(crate) tokens: Vec<AccessToken>,
     pub(crate) tls: Option<TlsSettings>,
+    pub(crate) render: RenderSettings,
     pub(crate) mounts: BTreeMap<String, MountSettings>,
     /// Access rules for all mounts.
     pub(crate) access: AccessList,
@@ -280,7 +283,7 @@ fn read_text_file(file: &Path) -> anyhow::Result<String> {
 }
 
 /// The tables of a settings file.
-const TABLES: [&str; 5] = ["server", "mounts", "access", "tokens", "tls"];
+const TABLES: [&str; 6] = ["server", "mounts", "access", "tokens", "tls", "render"];
 
 fn parse(text: SettingsText) -> Result<Settings, Diagnostic> {
     let mut settings = Settings::default();
@@ -290,6 +293,7 @@ fn parse(text: SettingsText) -> Result<Settings, Diagnostic> {
             "server" => settings.server = text.deserialize(value)?,
             "mounts" => settings.mounts = read_mounts(&text, value)?,
             "access" => settings.access = text.deserialize(value)?,
+            "render" => settings.render = text.deserialize(value)?,
             "tls" => settings.tls = Some(text.deserialize(value)?),
             "tokens" => settings.tokens = tokens::read_tokens(&text, value)?,
             other => {

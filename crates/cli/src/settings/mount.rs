@@ -71,6 +71,8 @@ shared_settings! {
     access: AccessList,
     redact: Option<RedactSetting>,
     reveal: Vec<Spanned<String>>,
+    render: RenderSetting,
+    formats: Vec<Spanned<String>>,
 }
 
 /// Which texts of a mount are masked: `true`, `false` or `"auto"`.
@@ -100,6 +102,27 @@ impl<'de> Deserialize<'de> for RedactSetting {
             }
         }
         deserializer.deserialize_any(Scopes)
+    }
+}
+
+/// Whether a mount gives documents in other forms: `true`, `false` or `"auto"`, by its kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RenderSetting(Option<bool>);
+
+impl RenderSetting {
+    /// Whether it does, if `usual` is what its kind does.
+    pub(crate) fn is_on(self, usual: bool) -> bool {
+        self.0.unwrap_or(usual)
+    }
+}
+
+impl<'de> Deserialize<'de> for RenderSetting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(match RedactSetting::deserialize(deserializer)? {
+            RedactSetting::Everything => Some(true),
+            RedactSetting::SensitiveFiles => None,
+            RedactSetting::Off => Some(false),
+        }))
     }
 }
 

@@ -69,6 +69,8 @@ pub enum Call {
         uri: Uri,
         /// The part to read; `None` reads everything.
         window: Option<WindowRequest>,
+        /// The formats that the client accepts, as it wrote them; empty if it has no preference.
+        accept: Vec<String>,
         /// `requestState` and `inputResponses` after an `input_required` result, an object.
         input_response: Option<Json>,
     },
@@ -206,6 +208,7 @@ impl Call {
                 Self::Read {
                     uri: uri()?,
                     window: window::decode_window(meta)?,
+                    accept: window::decode_accept(meta)?,
                     input_response: reply,
                 }
             }

@@ -76,6 +76,9 @@ impl Refusal {
         for (name, value) in &error.facts {
             data.insert((*name).to_owned(), value.as_str().into());
         }
+        if !error.formats.is_empty() {
+            data.insert("formats".to_owned(), error.formats.clone().into());
+        }
         let data = (!data.is_empty()).then_some(ErrorData::Own(Value::Object(data)));
         Self { data, ..Self::new(code, message) }
     }

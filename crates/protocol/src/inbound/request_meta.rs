@@ -45,6 +45,8 @@ pub struct RequestMeta<'a> {
     token: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "dev.refdesk/window")]
     pub(crate) window: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "dev.refdesk/accept")]
+    pub(crate) accept: Option<&'a RawValue>,
     /// `uri` of the parameters, of any type.
     #[serde(skip)]
     uri: Option<&'a RawValue>,

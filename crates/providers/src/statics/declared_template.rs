@@ -156,6 +156,8 @@ impl TemplateExpansion {
             etag: Some(content_fingerprint(&content)),
             charset: None,
             formats: Vec::new(),
+            outline: None,
+            notes: Vec::new(),
             language: None,
             immutable: false,
             is_remote: false,

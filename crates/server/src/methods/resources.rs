@@ -1,12 +1,14 @@
 //! The `resources/*` methods that list, describe and read.
 
+use std::sync::Arc;
+
 use protocol::Reply;
 use protocol::inbound::call::{WindowExtent, WindowRequest};
 use protocol::inbound::reply::ReplyPage;
 use protocol::inbound::shape::relayed_result::adapt_result;
 use resource::{
-    Content, Context, Cursor, Error, Freshness, Page, PageRequest, ReadRequest, Result,
-    UnknownMembers, Uri, Window,
+    Accept, Content, Context, Cursor, Error, Freshness, Page, PageRequest, ReadRequest, Resource,
+    Result, UnknownMembers, Uri, Window,
 };
 
 use super::collection_content;
@@ -60,26 +62,62 @@ pub(crate) async fn list_templates(
     Ok(Reply::Templates(seal_page(server, ctx, TEMPLATES, page)))
 }
 
+/// The best of the formats that a client accepts; `None` if it has no preference.
+pub(crate) async fn accepted_format(
+    server: &Server,
+    ctx: &Context,
+    uri: &Uri,
+    accept: &[String],
+) -> Result<Option<String>> {
+    match Accept::parse(accept.iter().map(String::as_str)) {
+        Ok(accept) => choose_format(server, ctx, uri, &accept).await,
+        Err(error) => {
+            let resource = server.provider.stat(ctx, uri).await?;
+            let formats = resource.mime_types().map(str::to_owned).collect();
+            Err(error.with_formats(formats).about(uri))
+        }
+    }
+}
+
+/// The best format by `accept`; `None` if it is empty.
+pub(crate) async fn choose_format(
+    server: &Server,
+    ctx: &Context,
+    uri: &Uri,
+    accept: &Accept,
+) -> Result<Option<String>> {
+    if accept.is_empty() {
+        return Ok(None);
+    }
+    let resource = server.provider.stat(ctx, uri).await?;
+    let formats: Vec<String> = resource.mime_types().map(str::to_owned).collect();
+    match accept.choose(formats.iter().map(String::as_str)) {
+        Some(at) => Ok(Some(formats[at].clone())),
+        None => Err(Error::no_format(formats).about(uri)),
+    }
+}
+
 /// Reads a resource, or a window of it.
 pub(crate) async fn read_resource(
     server: &Server,
     exchange: &Exchange,
     uri: &Uri,
-    window: Option<WindowRequest>,
+    (window, accepted): (Option<WindowRequest>, Option<String>),
 ) -> Result<Reply> {
     let ctx = &exchange.ctx;
     let request = match window {
-        None => ReadRequest::whole(u64::MAX),
+        None => ReadRequest { format: accepted, ..ReadRequest::whole(u64::MAX) },
         Some(WindowRequest {
             extent: WindowExtent::Bytes { offset, length },
             etag,
             format,
             part,
+            section,
         }) => {
             let window = Window::Part { offset, length: length.unwrap_or(u64::MAX), etag };
-            ReadRequest { window, format, part }
+            ReadRequest { window, format: format.or(accepted), part, section }
         }
-        Some(WindowRequest { extent, etag, format, part }) => {
+        Some(WindowRequest { extent, etag, format, part, section }) => {
             let range = match extent {
                 WindowExtent::Lines { start, max_lines: most } => {
                     WindowRange::Lines { start, most, bytes: window::MAX_WINDOW_BYTES }
@@ -92,7 +130,8 @@ pub(crate) async fn read_resource(
                     WindowRange::Bytes { offset, length }
                 }
             };
-            let span = WindowSpan { range, etag, format, part: part.unwrap_or(0) };
+            let (format, part) = (format.or(accepted), part.unwrap_or(0));
+            let span = WindowSpan { range, etag, format, part, section, prefers_text: true };
             return read_measured_window(server, ctx, uri, &span).await;
         }
     };
@@ -133,7 +172,33 @@ async fn read_measured_window(
 /// Describes a resource.
 pub(crate) async fn describe_resource(server: &Server, ctx: &Context, uri: &Uri) -> Result<Reply> {
     let resource = server.provider.stat(ctx, uri).await?;
+    let resource = count_sections(server, ctx, resource).await;
     Ok(Reply::Metadata(resource, Freshness::default()))
+}
+
+/// Counts the pages, sheets or slides of a document, which has to be converted for it.
+pub(crate) async fn count_sections(
+    server: &Server,
+    ctx: &Context,
+    mut resource: Arc<Resource>,
+) -> Arc<Resource> {
+    let is_uncounted = resource.outline.as_ref().is_some_and(|outline| outline.total.is_none());
+    let Some(form) = resource.text_form().filter(|_| is_uncounted) else { return resource };
+    let window = Window::Part { offset: 0, length: 1, etag: None };
+    let request = ReadRequest { format: Some(form.to_owned()), ..window.into() };
+    let read = server.provider.read(ctx, &resource.uri, &request).await;
+    let described = Arc::make_mut(&mut resource);
+    match read.map(|reading| reading.content) {
+        Ok(Content::Parts(parts)) => {
+            if let Some(part) = parts.first() {
+                described.outline.clone_from(&part.resource.outline);
+                described.notes.clone_from(&part.resource.notes);
+            }
+        }
+        Ok(Content::Collection(_) | Content::InputRequired(_)) => {}
+        Err(error) => described.notes.push(format!("it cannot be converted: {error}")),
+    }
+    resource
 }
 
 pub(super) fn page_request(

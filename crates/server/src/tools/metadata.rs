@@ -10,6 +10,7 @@ use super::UriFailures;
 use super::resolve::resolve_uri;
 use super::rows::{RowDetails, resource_rows, row_line};
 use crate::exchange::Exchange;
+use crate::methods::resources::count_sections;
 use crate::server::Server;
 use crate::window::{self, WindowRange, WindowSpan};
 
@@ -34,7 +35,10 @@ pub(super) async fn describe_resources(
     let described_all: Vec<_> = stream::iter(metadata.uris)
         .map(|uri| async move {
             let found = match resolve_uri(server, ctx, &uri).await {
-                Ok(uri) => server.provider.stat(ctx, &uri).await,
+                Ok(uri) => match server.provider.stat(ctx, &uri).await {
+                    Ok(resource) => Ok(count_sections(server, ctx, resource).await),
+                    Err(error) => Err(error),
+                },
                 Err(error) => Err(error),
             };
             let tokens = match &found {

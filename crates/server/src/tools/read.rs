@@ -8,6 +8,7 @@ use resource::{Continuation, Error, ErrorKind, PageRequest, Result, Uri};
 use super::resolve::resolve_uri;
 use super::rows::{RowDetails, resource_rows, row_line};
 use crate::exchange::Exchange;
+use crate::methods::resources::choose_format;
 use crate::server::Server;
 use crate::window::{self, FormatWindow, WindowRange, WindowSpan};
 
@@ -21,9 +22,14 @@ pub(super) async fn read_resource_window(
     read: &ReadArguments,
 ) -> Result<ToolResult> {
     let part = usize::try_from(read.part.unwrap_or(0)).unwrap_or(usize::MAX);
-    let (range, etag, format) = (window_measure(read)?, read.etag.clone(), read.format.clone());
-    let span = WindowSpan { range, etag, format, part };
+    let (range, etag) = (window_measure(read)?, read.etag.clone());
+    let section = read.section().map_err(Error::invalid)?;
     let uri = &resolve_uri(server, &exchange.ctx, &read.uri).await?;
+    let format = match &read.accept {
+        Some(accept) => choose_format(server, &exchange.ctx, uri, accept).await?,
+        None => None,
+    };
+    let span = WindowSpan { range, etag, format, part, section, prefers_text: true };
     let public = (uri.as_str() != read.uri).then(|| uri.to_string());
     let window = match window::read_window(server, &exchange.ctx, uri, &span).await {
         Ok(windowed) => windowed.windows.into_iter().next(),
@@ -77,7 +83,9 @@ async fn list_folder(
 fn window_result(read: &ReadArguments, window: FormatWindow, public: Option<String>) -> ToolResult {
     let mut output = bookkeeping(&window);
     output.uri = public;
-    let note = range_note(&window);
+    output.note = content_note(&window);
+    let mut notes: Vec<_> = output.note.iter().map(|note| format!("[{note}]")).collect();
+    notes.extend(range_note(&window));
     let numbered = |text: &str| match &window.slice.lines {
         Some(lines) if read.line_numbers => number_lines(text, lines.start),
         _ => text.to_owned(),
@@ -91,7 +99,7 @@ fn window_result(read: &ReadArguments, window: FormatWindow, public: Option<Stri
         }
         None => return binary_result(&window, output.uri),
     }
-    blocks.extend(note.map(|note| ContentBlock::line(&note)));
+    blocks.extend(notes.iter().map(|note| ContentBlock::line(note)));
     ToolResult { blocks, structured: Some(ToolOutput::Read(output)), ..ToolResult::default() }
 }
 
@@ -99,16 +107,37 @@ fn window_result(read: &ReadArguments, window: FormatWindow, public: Option<Stri
 fn binary_result(window: &FormatWindow, uri: Option<String>) -> ToolResult {
     let mime = window.resource.mime.as_deref().unwrap_or("application/octet-stream");
     let total = window.slice.total;
-    let note = "not text; pass use_content_blocks, or use resources_read_embedded with media";
+    let mut note =
+        "not text; pass use_content_blocks, or use resources_read_embedded with media".to_owned();
+    for more in &window.resource.notes {
+        note.push_str(&format!("; {more}"));
+    }
     let words = format!("[{total} bytes of {mime}: {note}]");
     let output = ReadOutput {
         uri,
         mime: Some(mime.to_owned()),
         total_bytes: Some(total),
-        note: Some(note.to_owned()),
+        note: Some(note),
         ..ReadOutput::default()
     };
     ToolResult::with_text(single_line(&words), ToolOutput::Read(output))
+}
+
+/// What the text is made of and what it lacks; `None` for an original that lacks nothing.
+fn content_note(window: &FormatWindow) -> Option<String> {
+    let resource = &window.resource;
+    let total = resource.outline.as_ref().and_then(|outline| {
+        let total = outline.total?;
+        let s = if total == 1 { "" } else { "s" };
+        Some(format!("{total} {}{s}", outline.unit.word()))
+    });
+    let original = resource.formats.first().map(|original| original.mime.as_str());
+    let made = original.filter(|original| Some(*original) != resource.mime.as_deref());
+    let made = made.map(|original| format!("made of {original}"));
+    let is_first = window.slice.offset == 0;
+    let facts = made.filter(|_| is_first).into_iter().chain(total.filter(|_| is_first));
+    let notes: Vec<String> = facts.chain(resource.notes.iter().cloned()).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// Where the window lies, and how to go on.

@@ -7,13 +7,14 @@ use futures_util::StreamExt;
 use protocol::inbound::tool::arguments::ReadEmbeddedArguments;
 use protocol::inbound::tool::{ContentBlock, ToolResult};
 use resource::{
-    Body, ByteSource, Content, Error, ErrorKind, Part, ReadRequest, Resource, Result, Uri,
+    Accept, Body, ByteSource, Content, Error, ErrorKind, Part, ReadRequest, Resource, Result, Uri,
 };
 
 use super::UriFailures;
 use super::resolve::resolve_all;
 use crate::exchange::Exchange;
 use crate::methods::collection_content;
+use crate::methods::resources::choose_format;
 use crate::server::Server;
 
 /// Upper bound of `max_bytes`, for all resources of a call together.
@@ -40,7 +41,7 @@ pub(super) async fn read_embedded(
     let resolved = resolve_all(server, &exchange.ctx, &read.uris).await;
     for (text, uri) in read.uris.iter().zip(resolved) {
         let outcome = match uri {
-            Ok(uri) => read_whole(server, exchange, &uri, budget).await,
+            Ok(uri) => read_whole(server, exchange, &uri, (budget, read.accept.as_ref())).await,
             Err(error) => Err(error),
         };
         match outcome {
@@ -75,11 +76,20 @@ async fn read_whole(
     server: &Server,
     exchange: &Exchange,
     uri: &Uri,
-    budget: u64,
+    (budget, accept): (u64, Option<&Accept>),
 ) -> Result<EmbedOutcome> {
     let ctx = &exchange.ctx;
-    let request = ReadRequest::whole(budget);
-    let read = match server.provider.read(ctx, uri, &request).await {
+    let format = match accept {
+        Some(accept) => choose_format(server, ctx, uri, accept).await?,
+        // The text of a document is for the model, the original for its program.
+        None => server.provider.stat(ctx, uri).await?.text_form().map(str::to_owned),
+    };
+    let request = ReadRequest { format, ..ReadRequest::whole(budget) };
+    let mut given = server.provider.read(ctx, uri, &request).await;
+    if accept.is_none() && given.as_ref().is_err_and(|error| error.kind == ErrorKind::Unsupported) {
+        given = server.provider.read(ctx, uri, &ReadRequest::whole(budget)).await;
+    }
+    let read = match given {
         Err(error) if error.kind == ErrorKind::TooLarge => {
             let resource = server.provider.stat(ctx, uri).await?;
             return Ok(EmbedOutcome::TooLarge(resource));

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use resource::{
     Body, ByteSource, Context, Continuation, Error, ErrorKind, Freshness, Part, Resource, Result,
-    Slice, Uri,
+    SectionChoice, Slice, Uri,
 };
 
 use crate::server::Server;
@@ -37,6 +37,10 @@ pub struct WindowSpan {
     pub format: Option<String>,
     /// The part to read, counted from 0 among those of the format.
     pub part: usize,
+    /// The pages, sheets or slides that are the whole; `None` for all.
+    pub section: Option<SectionChoice>,
+    /// Whether the text of a document is read instead of its original, if no format is named.
+    pub prefers_text: bool,
 }
 
 /// A range in bytes, lines or tokens. No window has more than [`MAX_WINDOW_BYTES`] bytes.
@@ -139,14 +143,47 @@ pub async fn read_window(
     span: &WindowSpan,
 ) -> Result<WindowSet> {
     span.check()?;
+    let given = read_format(server, ctx, uri, span).await;
+    let document = match &given {
+        _ if !span.prefers_text || span.format.is_some() || span.part > 0 => None,
+        Ok(set) => set.windows.first().and_then(|window| window.resource.text_form()),
+        // The version is that of the text, which has no lines or tokens as bytes.
+        Err(error) if matches!(error.kind, ErrorKind::Changed | ErrorKind::Invalid) => {
+            server.provider.stat(ctx, uri).await.ok().and_then(|resource| resource.text_form())
+        }
+        Err(_) => None,
+    };
+    let Some(form) = document else { return given };
+    let text = WindowSpan { format: Some(form.to_owned()), ..span.clone() };
+    match (read_format(server, ctx, uri, &text).await, given) {
+        (Err(error), Ok(mut given)) if error.kind != ErrorKind::Changed => {
+            for window in &mut given.windows {
+                let words = format!("its text is left out: {error}");
+                Arc::make_mut(&mut window.resource).notes.push(words);
+            }
+            Ok(given)
+        }
+        (read, _) => read,
+    }
+}
+
+/// Reads the window in the format that it names, or else in the primary one.
+async fn read_format(
+    server: &Server,
+    ctx: &Context,
+    uri: &Uri,
+    span: &WindowSpan,
+) -> Result<WindowSet> {
     let mut walk = WindowReader::new(&*server.provider, ctx, uri);
     walk.format.clone_from(&span.format);
+    walk.section.clone_from(&span.section);
     if span.etag.is_some() {
         walk.pinned_etag.clone_from(&span.etag);
         return read_part(server, &mut walk, span).await;
     }
     // The index is valid for one version. Pin it: the read fails if the resource has changed.
-    if let (WindowRange::Lines { .. }, Some(seen)) = (&span.range, server.line_index.etag(uri)) {
+    let seen = server.line_index.etag(uri).filter(|_| span.section.is_none());
+    if let (WindowRange::Lines { .. }, Some(seen)) = (&span.range, seen) {
         walk.pinned_etag = Some(seen);
         match read_part(server, &mut walk, span).await {
             Err(error) if error.kind == ErrorKind::Changed => server.line_index.remove(uri),
@@ -166,7 +203,8 @@ pub async fn read_window(
 impl WindowSpan {
     /// A range of the primary part, of this version if one is given.
     pub fn new(range: WindowRange, etag: Option<String>) -> Self {
-        Self { range, etag, format: None, part: 0 }
+        let (format, section) = (None, None);
+        Self { range, etag, format, part: 0, section, prefers_text: true }
     }
 
     fn check(&self) -> Result<()> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use resource::{
     Body, ByteSource, Content, Context, Error, ErrorKind, Freshness, Provider, ReadRequest,
-    Resource, Result, Slice, Uri, Window, tokens,
+    Resource, Result, SectionChoice, Slice, Uri, Window, tokens,
 };
 
 use super::{FormatWindow, MAX_WINDOW_BYTES, cut};
@@ -26,6 +26,8 @@ pub(super) struct WindowReader<'a> {
     pub(super) pinned_etag: Option<String>,
     /// The one format to read; `None` for all.
     pub(super) format: Option<String>,
+    /// The pages, sheets or slides that are the whole.
+    pub(super) section: Option<SectionChoice>,
     /// Number of parts of that format, after a read.
     pub(super) parts: usize,
     pub(super) freshness: Freshness,
@@ -45,7 +47,8 @@ pub(super) struct PartBytes {
 impl<'a> WindowReader<'a> {
     pub(super) fn new(provider: &'a dyn Provider, ctx: &'a Context, uri: &'a Uri) -> Self {
         let freshness = Freshness::default();
-        Self { provider, ctx, uri, pinned_etag: None, format: None, parts: 0, freshness }
+        let (pinned_etag, format, section) = (None, None, None);
+        Self { provider, ctx, uri, pinned_etag, format, section, parts: 0, freshness }
     }
 
     /// At most `length` bytes of a part.
@@ -150,7 +153,9 @@ impl<'a> WindowReader<'a> {
         length: u64,
     ) -> Result<PartBytes> {
         let window = Window::Part { offset, length, etag: self.pinned_etag.clone() };
-        let request = ReadRequest { window, format: self.format.clone(),
+        let request = ReadRequest {
+            window,
+            format: self.format.clone(),
             part: Some(part),
             section: self.section.clone(),
         };

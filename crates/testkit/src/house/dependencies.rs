@@ -135,6 +135,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
         package: "refdesk",
         workspace: &[
+            "convert",
             "machinery",
             "redaction",
             "resource",

@@ -36,7 +36,9 @@ fn wrong_types_and_missing_members_are_bad_parameters() {
 fn window(inner: &str) -> Result<Option<WindowRequest>, Refusal> {
     let params = format!(r#"{{"uri":"a:b","_meta":{{"dev.refdesk/window":{inner}}}}}"#);
     match decode(Method::Read, &params)? {
-        Call::Read { uri, window, input_response: None } if uri == Uri::parse("a:b").unwrap() => {
+        Call::Read { uri, window, input_response: None, .. }
+            if uri == Uri::parse("a:b").unwrap() =>
+        {
             Ok(window)
         }
         other => panic!("{other:?}"),

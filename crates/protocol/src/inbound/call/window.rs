@@ -1,5 +1,6 @@
 //! Decoder for the read window: `dev.refdesk/window` in `_meta` of `resources/read`.
 
+use resource::{SectionChoice, SectionUnit};
 use serde::Deserialize;
 
 use crate::inbound::refusal::Refusal;
@@ -16,6 +17,8 @@ pub struct WindowRequest {
     pub format: Option<String>,
     /// The part to read, counted from 0.
     pub part: Option<usize>,
+    /// The pages, sheets or slides that the window is of.
+    pub section: Option<SectionChoice>,
 }
 
 /// Start and length of a window, in one of three units.
@@ -55,6 +58,39 @@ struct WindowMembers {
     etag: Option<String>,
     format: Option<String>,
     part: Option<usize>,
+    page: Option<usize>,
+    pages: Option<String>,
+    sheet: Option<SheetMember>,
+    slide: Option<usize>,
+    slides: Option<String>,
+    chapter: Option<usize>,
+}
+
+/// A sheet, by its number or its name.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SheetMember {
+    Number(usize),
+    Name(String),
+}
+
+/// Decodes the accepted formats in `meta`: an array of MIME types, or one text.
+pub(super) fn decode_accept(meta: &RequestMeta<'_>) -> Result<Vec<String>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum AcceptMember {
+        One(String),
+        Many(Vec<String>),
+    }
+    let Some(raw) = meta.accept else { return Ok(Vec::new()) };
+    match serde_json::from_str(raw.get()) {
+        Ok(AcceptMember::One(one)) => Ok(vec![one]),
+        Ok(AcceptMember::Many(many)) => Ok(many),
+        Err(_) => {
+            let flaw = "dev.refdesk/accept: not an array of MIME types";
+            Err(Refusal::invalid_params(flaw.to_owned()))
+        }
+    }
 }
 
 /// Decodes the window in `meta`, if it has one.
@@ -68,6 +104,7 @@ pub(super) fn decode_window(meta: &RequestMeta<'_>) -> Result<Option<WindowReque
 
 impl WindowMembers {
     fn validate(self) -> Result<WindowRequest, String> {
+        let section = self.section()?;
         let numbers = [
             ("length", self.length),
             ("start_line", self.start_line),
@@ -96,6 +133,38 @@ impl WindowMembers {
             },
             (length, None) => WindowExtent::Bytes { offset, length },
         };
-        Ok(WindowRequest { extent, etag: self.etag, format: self.format, part: self.part })
+        let Self { etag, format, part, .. } = self;
+        Ok(WindowRequest { extent, etag, format, part, section })
+    }
+
+    /// The pages, sheets or slides that it names, of one kind.
+    fn section(&self) -> Result<Option<SectionChoice>, String> {
+        let number = |unit, number: Option<usize>| {
+            number.map(|number| Ok(SectionChoice::number(unit, number)))
+        };
+        let range = |unit, text: &Option<String>| {
+            text.as_deref().map(|text| SectionChoice::parse_range(unit, text))
+        };
+        let sheet = self.sheet.as_ref().map(|sheet| {
+            Ok(match sheet {
+                SheetMember::Number(number) => SectionChoice::number(SectionUnit::Sheet, *number),
+                SheetMember::Name(name) => SectionChoice::sheet(name),
+            })
+        });
+        let named = [
+            number(SectionUnit::Page, self.page),
+            range(SectionUnit::Page, &self.pages),
+            sheet,
+            number(SectionUnit::Slide, self.slide),
+            range(SectionUnit::Slide, &self.slides),
+            number(SectionUnit::Chapter, self.chapter),
+        ];
+        let mut named = named.into_iter().flatten();
+        let first = named.next().transpose()?;
+        if named.next().is_some() {
+            let flaw = "page, pages, sheet, slide, slides and chapter exclude each other; give one";
+            return Err(flaw.to_owned());
+        }
+        Ok(first)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use resource::{Annotations, Format, Icon, MemberPlace, Resource, Role, Slice, UnknownMembers};
+use resource::{
+    Annotations, Format, Icon, MemberPlace, Outline, Resource, Role, Slice, UnknownMembers,
+};
 use serde::{Serialize, Serializer};
 
 use super::iso_date::IsoDate;
@@ -63,6 +65,10 @@ struct ResourceMeta<'a> {
     immutable: bool,
     #[serde(rename = "dev.refdesk/formats", skip_serializing_if = "Option::is_none")]
     formats: Option<Vec<FormatShape<'a>>>,
+    #[serde(rename = "dev.refdesk/outline", skip_serializing_if = "Option::is_none")]
+    outline: Option<OutlineShape<'a>>,
+    #[serde(rename = "dev.refdesk/notes", skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
     #[serde(rename = "dev.refdesk/window", skip_serializing_if = "Option::is_none")]
     window: Option<WindowShape<'a>>,
     #[serde(flatten)]
@@ -77,6 +83,30 @@ struct FormatShape<'a> {
     size: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     etag: Option<&'a str>,
+}
+
+/// How many pages, sheets or slides a document has, and the titles of the first ones.
+#[derive(Serialize)]
+struct OutlineShape<'a> {
+    unit: &'static str,
+    total: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    titles: Vec<SectionTitleShape<'a>>,
+}
+
+#[derive(Serialize)]
+struct SectionTitleShape<'a> {
+    number: usize,
+    title: &'a str,
+}
+
+impl<'a> OutlineShape<'a> {
+    /// `None` as long as the sections are not counted.
+    fn new(outline: &'a Outline) -> Option<Self> {
+        let titles = outline.titles.iter();
+        let titles = titles.map(|(number, title)| SectionTitleShape { number: *number, title });
+        Some(Self { unit: outline.unit.word(), total: outline.total?, titles: titles.collect() })
+    }
 }
 
 /// Which window of the whole an element holds, and where the next one starts.
@@ -271,6 +301,8 @@ const META_CHARSET: &str = "dev.refdesk/charset";
 pub(crate) const META_LANGUAGE: &str = "dev.refdesk/language";
 pub(crate) const META_IMMUTABLE: &str = "dev.refdesk/immutable";
 pub(crate) const META_FORMATS: &str = "dev.refdesk/formats";
+const META_OUTLINE: &str = "dev.refdesk/outline";
+const META_NOTES: &str = "dev.refdesk/notes";
 pub(crate) const META_WINDOW: &str = "dev.refdesk/window";
 
 fn resource_meta(
@@ -285,6 +317,8 @@ fn resource_meta(
         META_LANGUAGE => resource.language.is_some(),
         META_IMMUTABLE => resource.immutable,
         META_FORMATS => !resource.formats.is_empty(),
+        META_OUTLINE => resource.outline.is_some(),
+        META_NOTES => !resource.notes.is_empty(),
         _ => false,
     };
     let meta = ResourceMeta {
@@ -295,6 +329,8 @@ fn resource_meta(
         immutable: resource.immutable,
         formats: (!resource.formats.is_empty())
             .then(|| resource.formats.iter().map(format_shape).collect()),
+        outline: resource.outline.as_deref().and_then(OutlineShape::new),
+        notes: &resource.notes,
         window: None,
         extra: UnknownMembersShape::for_peer(&resource.extra, MemberPlace::Meta, dialect, is_ours),
     };
@@ -304,6 +340,8 @@ fn resource_meta(
         || meta.language.is_some()
         || meta.immutable
         || meta.formats.is_some()
+        || meta.outline.is_some()
+        || !meta.notes.is_empty()
         || !meta.extra.is_empty();
     (says && dialect.revision.knows_meta()).then_some(meta)
 }

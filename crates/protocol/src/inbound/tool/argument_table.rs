@@ -4,7 +4,7 @@
 
 use std::time::SystemTime;
 
-use resource::{Json, Role};
+use resource::{Accept, Json, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -279,6 +279,20 @@ impl ArgumentValue for Vec<String> {
             return Err(format!("pass between 1 and {MAX_URIS} URIs per call"));
         }
         Ok(texts)
+    }
+}
+
+/// An array of MIME types; a call may also pass a single string.
+impl ArgumentValue for Accept {
+    fn type_schema() -> Value {
+        json!({ "type": "array", "items": String::type_schema() })
+    }
+
+    fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
+        let texts: Vec<String> = parse(json)
+            .or_else(|_| parse(json).map(|one| vec![one]))
+            .map_err(|_: String| "an array of MIME types".to_owned())?;
+        Self::parse(texts.iter().map(String::as_str)).map_err(|error| error.message.into_owned())
     }
 }
 

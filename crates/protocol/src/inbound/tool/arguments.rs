@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use resource::{Json, Role};
+use resource::{Accept, Json, Role, SectionChoice, SectionUnit};
 
 use super::argument_table::{
     ArgumentSpec, ArgumentTable, DeclaredArgument, take_argument, tool_arguments,
@@ -99,7 +99,12 @@ tool_arguments! {
         max_tokens: Option<u64>, "Maximum number of tokens, estimated", least(1);
         line_numbers: bool, "Put its number and a tab before each line";
         etag: Option<String>, "etag of the previous window. The call fails if the resource changed";
-        format: Option<String>, "MIME type of the format to read, if there are several";
+        accept: Option<Accept>,
+            "MIME types to read it as, the best first. Default: text, so a PDF is text/markdown";
+        page: Option<u64>, "Page of a document, counted from 1", least(1);
+        pages: Option<String>, "Pages, e.g. 3-5";
+        sheet: Option<String>, "Sheet of a workbook, its name or number";
+        slide: Option<u64>, "Slide, counted from 1", least(1);
         part: Option<u64>, "Part to read, counted from 0, if there are several", least(0);
         use_content_blocks: bool, "Return an embedded resource instead of text";
     }
@@ -108,6 +113,27 @@ tool_arguments! {
 const DEFAULT_READ_BYTES: u64 = 25_000;
 
 impl ReadArguments {
+    /// The pages, sheet or slide that the call names.
+    pub fn section(&self) -> Result<Option<SectionChoice>, String> {
+        let number = |unit, number: Option<u64>| {
+            let number = number.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+            number.map(|number| Ok(SectionChoice::number(unit, number)))
+        };
+        let pages = self.pages.as_deref();
+        let named = [
+            number(SectionUnit::Page, self.page),
+            pages.map(|pages| SectionChoice::parse_range(SectionUnit::Page, pages)),
+            self.sheet.as_deref().map(|sheet| Ok(SectionChoice::sheet(sheet))),
+            number(SectionUnit::Slide, self.slide),
+        ];
+        let mut named = named.into_iter().flatten();
+        let first = named.next().transpose()?;
+        match named.next() {
+            Some(_) => Err("page, pages, sheet and slide exclude each other; pass one".to_owned()),
+            None => Ok(first),
+        }
+    }
+
     /// `max_bytes` or its default.
     pub fn byte_limit(&self) -> u64 {
         self.max_bytes.unwrap_or(DEFAULT_READ_BYTES)
@@ -120,6 +146,7 @@ tool_arguments! {
         uris: Vec<String>, "URIs or paths of the resources";
         max_bytes: u64, "Maximum bytes of content in total", default(64 << 10), least(1);
         media: bool, "Return images and audio as image and audio blocks";
+        accept: Option<Accept>, "MIME types to read them as, the best first. Default: text";
     }
 }
 

@@ -125,6 +125,9 @@ fn error_facts(error: &Error) -> Value {
     for (name, value) in &error.facts {
         facts[*name] = value.as_str().into();
     }
+    if !error.formats.is_empty() {
+        facts["formats"] = error.formats.clone().into();
+    }
     facts
 }
 

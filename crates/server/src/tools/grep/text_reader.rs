@@ -23,6 +23,8 @@ pub(super) struct TextReader {
     pub(super) total: u64,
     /// Index of the part (format) that holds the text.
     part: usize,
+    /// The format that it is read in; `None` for the primary one.
+    format: Option<String>,
     /// The buffered chunk, and the offset behind it.
     chunk: Bytes,
     end: u64,
@@ -34,12 +36,14 @@ pub(super) async fn open_text(
     ctx: &Context,
     resource: &Resource,
 ) -> Result<TextReader> {
+    let format = resource.text_form().map(str::to_owned);
     let size = resource.size.unwrap_or(0);
-    if size > MAX_BYTES {
+    if size > MAX_BYTES && format.is_none() {
         return Err(Error::too_large(size, MAX_BYTES));
     }
-    let whole = ReadRequest::whole(CHUNK_BYTES);
-    let first = Window::Part { offset: 0, length: CHUNK_BYTES, etag: None }.into();
+    let whole = ReadRequest { format: format.clone(), ..ReadRequest::whole(CHUNK_BYTES) };
+    let first = Window::Part { offset: 0, length: CHUNK_BYTES, etag: None };
+    let first = whole.with_window(first);
     let read = match provider.read(ctx, &resource.uri, &whole).await {
         Err(error) if error.kind == ErrorKind::TooLarge => {
             provider.read(ctx, &resource.uri, &first).await?
@@ -49,7 +53,11 @@ pub(super) async fn open_text(
     let mut opened = None;
     for (at, part) in content_parts(read.content)?.into_iter().enumerate() {
         if opened.is_none() && part.resource.uri == resource.uri {
-            opened = read_text_part(part).await?.map(|taken| TextReader { part: at, ..taken });
+            opened = read_text_part(part).await?.map(|taken| TextReader {
+                part: at,
+                format: format.clone(),
+                ..taken
+            });
         }
     }
     opened.filter(|opened| opened.total <= MAX_BYTES).ok_or_else(not_text)
@@ -70,7 +78,8 @@ impl TextReader {
         let uri = &self.resource.uri;
         let etag = self.resource.etag.clone();
         let window = Window::Part { offset: self.end, length: CHUNK_BYTES, etag };
-        let request = ReadRequest { part: Some(self.part), ..window.into() };
+        let format = self.format.clone();
+        let request = ReadRequest { part: Some(self.part), format, ..window.into() };
         let read = provider.read(ctx, uri, &request).await?;
         let part = content_parts(read.content)?.into_iter().next().ok_or_else(not_text)?;
         let next =
@@ -112,5 +121,5 @@ async fn read_text_part(part: Part) -> Result<Option<TextReader>> {
     }
     let length = chunk.len() as u64;
     let (end, total) = part.slice.map_or((length, length), |s| (s.offset + length, s.total));
-    Ok(Some(TextReader { resource: part.resource, total, part: 0, chunk, end }))
+    Ok(Some(TextReader { resource: part.resource, total, part: 0, format: None, chunk, end }))
 }

@@ -1,0 +1,256 @@
+//! Conversion of documents in processes of their own, and a cache of the results.
+//!
+//! Each document is converted by a child process of this program (`worker`), which limits and
+//! confines itself before it reads a byte (`sandbox`). One that crashes, hangs or grows fails alone.
+
+mod disk_cache;
+mod frame;
+mod sandbox;
+pub(crate) mod worker;
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use catalog::layers::rendered::{ConvertJob, Converter, DocumentSource};
+use convert::{Converted, Options};
+use futures_util::StreamExt;
+use resource::{ByteSource, Error, ErrorKind, Result};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::sync::Semaphore;
+
+use disk_cache::{DiskCache, DocumentHash};
+
+/// This program, also after its file was replaced.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// The most conversions that wait for their turn.
+const MAX_WAITING: usize = 256;
+
+/// The most bytes of a result: a form in memory, and what is said of it.
+const MAX_RESULT_BYTES: u64 = 64 << 20;
+
+/// The most bytes of what a worker says before it fails.
+const MAX_SAID_BYTES: u64 = 4 << 10;
+
+/// The limits of conversions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConvertLimits {
+    /// The most memory of a conversion, in bytes.
+    pub(crate) memory: u64,
+    /// How long a conversion may take.
+    pub(crate) time: Duration,
+    /// How many run at once; as many as there are cores if not set.
+    pub(crate) at_once: Option<NonZeroUsize>,
+    /// Where results are kept, and how many bytes of them.
+    pub(crate) cache: Option<(PathBuf, u64)>,
+    /// What the converters may do and give.
+    pub(crate) options: Options,
+}
+
+/// The pool of the whole process, made again if the limits change.
+static SHARED_POOL: Mutex<Option<Arc<ConvertPool>>> = Mutex::new(None);
+
+/// The one pool for all mounts: its limits are for all of them together.
+pub(crate) fn shared_pool(limits: ConvertLimits) -> Arc<ConvertPool> {
+    let mut shared = SHARED_POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*shared {
+        Some(pool) if pool.limits == limits => Arc::clone(pool),
+        _ => Arc::clone(shared.insert(Arc::new(ConvertPool::new(limits)))),
+    }
+}
+
+/// Converts documents in child processes.
+pub(crate) struct ConvertPool {
+    limits: ConvertLimits,
+    slots: Semaphore,
+    waiting: AtomicUsize,
+    cache: Option<DiskCache>,
+}
+
+impl ConvertPool {
+    pub(crate) fn new(limits: ConvertLimits) -> Self {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let slots = Semaphore::new(limits.at_once.map_or_else(cores, NonZeroUsize::get));
+        let cache = limits.cache.clone().map(|(folder, size)| DiskCache::new(folder, size));
+        Self { limits, slots, waiting: AtomicUsize::new(0), cache }
+    }
+
+    /// Converts without a look at the cache.
+    async fn convert_now(&self, job: &ConvertJob<'_>) -> Result<Converted> {
+        let waiting = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let _left = WaitingGuard(&self.waiting);
+        if waiting >= MAX_WAITING {
+            return Err(Error::unavailable("too many documents are being converted; try again"));
+        }
+        let slot = self.slots.acquire().await;
+        let _slot = slot.map_err(|_| Error::internal("the pool of converters is closed"))?;
+        let worker = self.start_worker(job)?;
+        let converted = tokio::time::timeout(self.limits.time, worker.run(job.source)).await;
+        converted.unwrap_or_else(|_| {
+            let time = humantime::format_duration(self.limits.time);
+            Err(not_converted(&format!("the conversion took longer than {time} and was ended")))
+        })
+    }
+
+    fn start_worker(&self, job: &ConvertJob<'_>) -> Result<Worker> {
+        let spawned = worker::command(OWN_PROGRAM, job, &self.limits)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn();
+        let cannot = |error: io::Error| {
+            Error::unavailable("no process could be started to convert the document")
+                .caused_by(error)
+        };
+        let mut child = spawned.map_err(cannot)?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = pipes else {
+            return Err(Error::internal("a converter has no pipes"));
+        };
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Ok(Worker { child, input: Some(input), output, group })
+    }
+}
+
+#[async_trait]
+impl Converter for ConvertPool {
+    async fn convert(&self, job: ConvertJob<'_>) -> Result<Converted> {
+        let Some(cache) = self.cache.as_ref().filter(|_| job.keep) else {
+            return self.convert_now(&job).await;
+        };
+        let mut hash = DocumentHash::new(&job, &self.limits.options);
+        feed(job.source, |chunk| hash.push(&chunk)).await?;
+        let key = hash.finish();
+        if let Some(converted) = cache.get(&key).await {
+            return Ok(converted);
+        }
+        let converted = self.convert_now(&job).await?;
+        cache.put(key, &converted).await;
+        Ok(converted)
+    }
+}
+
+struct WaitingGuard<'a>(&'a AtomicUsize);
+
+impl Drop for WaitingGuard<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Gives the chunks of a document to `take`.
+async fn feed(source: &dyn DocumentSource, mut take: impl FnMut(Bytes)) -> Result<()> {
+    match source.open().await? {
+        ByteSource::Bytes(bytes) => take(bytes),
+        ByteSource::Stream(mut stream) => {
+            while let Some(chunk) = stream.next().await {
+                take(chunk?);
+                tokio::task::consume_budget().await;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A running child. It and its own children end when this is dropped.
+struct Worker {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: ChildStdout,
+    group: Option<Pid>,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(group) = self.group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Worker {
+    async fn run(mut self, source: &dyn DocumentSource) -> Result<Converted> {
+        let input = self.input.take();
+        let mut answer = Vec::new();
+        let output = &mut self.output;
+        let read = async {
+            let read = output.take(MAX_RESULT_BYTES + 1).read_to_end(&mut answer).await;
+            read.map_err(|error| Error::internal("a converter cannot be read").caused_by(error))
+        };
+        let (sent, read) = tokio::join!(send(source, input), read);
+        sent?;
+        read?;
+        if answer.len() as u64 > MAX_RESULT_BYTES {
+            let message = format!("the form is over the limit of {MAX_RESULT_BYTES} bytes");
+            return Err(Error::new(ErrorKind::TooLarge, message));
+        }
+        let status = self.child.wait().await;
+        let status = status.map_err(|error| {
+            Error::internal("a converter cannot be waited for").caused_by(error)
+        })?;
+        if status.success() {
+            let broken = || not_converted("the converter gave an answer that makes no sense");
+            return frame::decode(&answer).ok_or_else(broken)?.map_err(Error::from);
+        }
+        let said = self.said().await;
+        tracing::debug!("a converter ended with {status}: {said}");
+        Err(not_converted(&failure_words(status)))
+    }
+
+    /// What the child said before it failed, for the log.
+    async fn said(&mut self) -> String {
+        let mut said = Vec::new();
+        if let Some(errors) = self.child.stderr.take() {
+            let _ = errors.take(MAX_SAID_BYTES).read_to_end(&mut said).await;
+        }
+        String::from_utf8_lossy(&said).trim().replace('\n', "; ")
+    }
+}
+
+/// Sends a document to a child, which may have ended.
+async fn send(source: &dyn DocumentSource, input: Option<ChildStdin>) -> Result<()> {
+    let Some(mut input) = input else { return Ok(()) };
+    let mut chunks = match source.open().await? {
+        ByteSource::Bytes(bytes) => futures_util::stream::once(async { Ok(bytes) }).boxed(),
+        ByteSource::Stream(stream) => stream,
+    };
+    while let Some(chunk) = chunks.next().await {
+        if input.write_all(&chunk?).await.is_err() {
+            return Ok(());
+        }
+    }
+    let _ = input.shutdown().await;
+    Ok(())
+}
+
+fn not_converted(why: &str) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("the document cannot be converted: {why}"))
+}
+
+/// What the end of a child means.
+fn failure_words(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    let signal = |signal: Signal| Some(signal.as_raw());
+    match status.signal() {
+        ended if ended == signal(Signal::XCPU) => "it took too much time".to_owned(),
+        ended if ended == signal(Signal::ABORT) => {
+            "the converter crashed or took too much memory".to_owned()
+        }
+        Some(_) => "the converter crashed".to_owned(),
+        None if status.code() == Some(i32::from(worker::OUT_OF_MEMORY)) => {
+            "it took too much memory".to_owned()
+        }
+        None => "the converter crashed".to_owned(),
+    }
+}

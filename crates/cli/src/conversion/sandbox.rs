@@ -1,0 +1,124 @@
+//! Sandbox of a converter: limits of the process, no files, no network, no new privileges.
+//!
+//! The child confines itself before it reads its document. What a kernel lacks is left out: the
+//! limits of the process are always there.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use convert::DocumentKind;
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
+    PathFd, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, Scope,
+};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+
+/// The most open files: the pipes, and what a program of the system opens.
+const MAX_FILES: u64 = 64;
+
+/// Folders with the programs, libraries, fonts and encodings of the system, for `pdftotext`.
+const SYSTEM_FOLDERS: [&str; 6] = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/nix/store"];
+
+/// What a converter never calls: the network, other processes, and the doors of the kernel.
+const FORBIDDEN_CALLS: &[libc::c_long] = &[
+    libc::SYS_socket,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+    libc::SYS_accept,
+    libc::SYS_accept4,
+    libc::SYS_sendto,
+    libc::SYS_sendmsg,
+    libc::SYS_sendmmsg,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_io_uring_setup,
+    libc::SYS_userfaultfd,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_kexec_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_sethostname,
+    libc::SYS_settimeofday,
+];
+
+/// Confines this process for a document of this kind.
+pub(super) fn enter(memory: u64, seconds: u64, kind: DocumentKind) -> anyhow::Result<()> {
+    // The server kills the group of this process; this is for a server that was killed itself.
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let limits = [
+        (Resource::As, memory),
+        (Resource::Cpu, seconds),
+        (Resource::Fsize, 0),
+        (Resource::Nofile, MAX_FILES),
+        (Resource::Core, 0),
+    ];
+    for (limit, most) in limits {
+        let both = Rlimit { current: Some(most), maximum: Some(most) };
+        setrlimit(limit, both).with_context(|| format!("cannot set the limit {limit:?}"))?;
+    }
+    let runs_programs = kind == DocumentKind::Pdf;
+    confine_files(runs_programs)?;
+    confine_calls(runs_programs)
+}
+
+/// No files; for a program of the system, those of the system to read and run.
+fn confine_files(runs_programs: bool) -> anyhow::Result<()> {
+    let abi = ABI::V6;
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(abi))?
+        .handle_access(AccessNet::from_all(abi))?
+        .scope(Scope::from_all(abi))?
+        .create()?;
+    if runs_programs {
+        let access: BitFlags<AccessFs> = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
+        for folder in SYSTEM_FOLDERS {
+            if let Ok(folder) = PathFd::new(folder) {
+                rules = rules.add_rule(PathBeneath::new(folder, access))?;
+            }
+        }
+        // Standard input, output and errors of the program may be this.
+        if let Ok(null) = PathFd::new("/dev/null") {
+            rules =
+                rules.add_rule(PathBeneath::new(null, AccessFs::ReadFile | AccessFs::WriteFile))?;
+        }
+    }
+    rules.restrict_self()?;
+    Ok(())
+}
+
+/// Forbidden system calls fail, as if the user had no right to them.
+fn confine_calls(runs_programs: bool) -> anyhow::Result<()> {
+    let Ok(architecture) = std::env::consts::ARCH.try_into() else { return Ok(()) };
+    let starts_programs: &[libc::c_long] =
+        if runs_programs { &[] } else { &[libc::SYS_execve, libc::SYS_execveat] };
+    let forbidden = FORBIDDEN_CALLS.iter().chain(starts_programs);
+    let calls: BTreeMap<_, _> = forbidden.map(|call| (*call, Vec::new())).collect();
+    let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let filter = SeccompFilter::new(calls, SeccompAction::Allow, refuse, architecture)?;
+    let program: BpfProgram = filter.try_into()?;
+    match seccompiler::apply_filter(&program) {
+        // A kernel without the feature.
+        Err(seccompiler::Error::Prctl(_) | seccompiler::Error::Seccomp(_)) => Ok(()),
+        done => Ok(done?),
+    }
+}

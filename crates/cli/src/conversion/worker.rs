@@ -1,0 +1,84 @@
+//! The child process that converts one document: its command line, and what it does.
+
+use std::ffi::OsStr;
+use std::io::{self, Read as _, Write as _};
+use std::process::ExitCode;
+
+use catalog::layers::rendered::ConvertJob;
+use convert::{ConvertError, Document, DocumentKind, Form, Options};
+use tokio::process::Command;
+
+use super::{ConvertLimits, MAX_RESULT_BYTES, frame, sandbox};
+use crate::args::ConvertWorkerArgs;
+
+/// The exit status of a child that has no memory left.
+pub(super) const OUT_OF_MEMORY: u8 = 3;
+
+/// The largest document that a child reads.
+const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
+
+/// The command line of the child for `job`.
+pub(super) fn command(program: &str, job: &ConvertJob<'_>, limits: &ConvertLimits) -> Command {
+    let mut command = Command::new(program);
+    let options = &limits.options;
+    // A name is for its ending alone, and the command line is there for all to see.
+    let name = job.name.rsplit('/').next().unwrap_or(job.name);
+    let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+    let shown = if job.kind == DocumentKind::Source { name } else { ending };
+    command.arg("convert-worker").arg(kind_text(job.kind)).arg(job.form.mime());
+    command.arg(format!("--memory={}", limits.memory));
+    command.arg(format!("--seconds={}", limits.time.as_secs().max(1)));
+    command.arg(format!("--rows={}", options.max_table_rows));
+    command.arg(format!("--columns={}", options.max_table_columns));
+    command.arg(format!("--pixels={}", options.thumbnail_pixels));
+    if options.with_position {
+        command.arg("--position");
+    }
+    command.arg("--").arg(OsStr::new(shown));
+    command.env_clear();
+    // A program of the system is looked for as the server would.
+    command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
+    command.env("LC_ALL", "C.UTF-8");
+    command
+}
+
+fn kind_text(kind: DocumentKind) -> &'static str {
+    if kind == DocumentKind::Source { "source" } else { kind.mime() }
+}
+
+fn parse_kind(text: &str) -> Option<DocumentKind> {
+    if text == "source" {
+        return Some(DocumentKind::Source);
+    }
+    DocumentKind::of_name("", Some(text))
+}
+
+/// Converts the document on standard input, and writes the answer to standard output.
+pub(crate) fn run(args: &ConvertWorkerArgs) -> anyhow::Result<ExitCode> {
+    let kind = parse_kind(&args.kind);
+    let (Some(kind), Some(form)) = (kind, Form::of_mime(&args.form)) else {
+        anyhow::bail!("no such kind of document or form");
+    };
+    let options = Options {
+        max_table_rows: args.rows,
+        max_table_columns: args.columns,
+        thumbnail_pixels: args.pixels,
+        with_position: args.position,
+        max_output_bytes: usize::try_from(MAX_RESULT_BYTES / 2)?,
+        max_unpacked_bytes: args.memory / 4,
+        ..Options::default()
+    };
+    sandbox::enter(args.memory, args.seconds, kind)?;
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes)?;
+    let answer = if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
+        Err(ConvertError::over_limit("the document is too large to be converted"))
+    } else {
+        let document = Document { kind, bytes: &bytes, name: &args.name, options: &options };
+        convert::convert(&document, form)
+    };
+    let mut output = io::stdout().lock();
+    output.write_all(&frame::encode(&answer))?;
+    output.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
