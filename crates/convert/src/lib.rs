@@ -11,7 +11,10 @@ mod error;
 mod form;
 mod markdown;
 mod options;
+mod ooxml;
 mod package;
+mod rich_text;
+mod xml_tree;
 
 mod email;
 mod epub;
