@@ -7,14 +7,16 @@ use crate::form::Form;
 use crate::rich_text::{write_html, write_markdown};
 
 mod docx;
-mod number_format;
-mod style_names;
+pub(crate) mod number_format;
+mod odt;
+pub(crate) mod style_names;
 mod symbols;
 
 /// Converts a document by way of rich text.
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     let text = match document.kind {
         DocumentKind::Docx => docx::read(document.bytes, document.options)?,
+        DocumentKind::Odt => odt::read(document.bytes, document.options)?,
         _ => return Err(ConvertError::no_form(document.kind, form)),
     };
     match form {

@@ -47,8 +47,15 @@ pub(crate) fn write_html(text: RichText, options: &Options) -> Result<Converted,
         writer.escaped(&note.label);
         writer.out.push_str("] ");
         writer.escaped(&note.lead);
+        let rest = match note.blocks.split_first() {
+            Some((RichBlock::Paragraph(spans), rest)) => {
+                writer.spans(spans);
+                rest
+            }
+            _ => &note.blocks,
+        };
         writer.out.push_str("</p>\n");
-        writer.blocks(&note.blocks)?;
+        writer.blocks(rest)?;
         writer.out.push_str("</div>\n");
     }
     for footer in &text.footers {

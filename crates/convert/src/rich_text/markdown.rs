@@ -81,6 +81,7 @@ pub(crate) fn push_blocks(
 ) -> Result<(), ConvertError> {
     // How far the text of each open item is indented.
     let mut indents: Vec<usize> = Vec::new();
+    let mut is_counted = false;
     for block in blocks {
         let RichBlock::Item { level, marker, spans } = block else {
             indents.clear();
@@ -89,8 +90,13 @@ pub(crate) fn push_blocks(
             check_size(out, options)?;
             continue;
         };
-        if indents.is_empty() {
+        let counts = matches!(marker, ListMarker::Number(_));
+        let is_other_list = *level == 0 && counts != is_counted && *marker != ListMarker::Continuation;
+        if indents.is_empty() || is_other_list {
             start_block(out);
+        }
+        if *level == 0 {
+            is_counted = counts;
         }
         push_item(out, &mut indents, (usize::from(*level), marker), spans, options);
         check_size(out, options)?;
