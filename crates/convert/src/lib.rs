@@ -10,8 +10,12 @@ mod document;
 mod error;
 mod form;
 mod markdown;
+mod odf;
+mod ooxml;
 mod options;
 mod package;
+mod rich_text;
+mod xml_tree;
 
 mod email;
 mod epub;

@@ -2,30 +2,70 @@
 
 use crate::options::Options;
 
-/// Escapes what Markdown would take as a mark in running text.
+/// Escapes what Markdown would take as a mark in running text, and no more: a mark that cannot
+/// work where it stands stays as it is. What counts only at the beginning of a line is left to
+/// [`escape_line_start`], and a bar in a table to [`table`].
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
-    for letter in text.chars() {
-        if matches!(letter, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|') {
+    let mut before = ' ';
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        if is_mark(letter, before, &text[at + letter.len_utf8()..]) {
             escaped.push('\\');
         }
         escaped.push(letter);
+        before = letter;
     }
     escaped
 }
 
-/// Escapes what Markdown would take as a mark at the beginning of a line: of a heading, list, rule.
+/// Whether Markdown takes `letter` as a mark between `before` and the text `after` it.
+fn is_mark(letter: char, before: char, after: &str) -> bool {
+    let next = after.chars().next().unwrap_or(' ');
+    match letter {
+        '`' => true,
+        '\\' => next.is_ascii_punctuation(),
+        '*' => !(before.is_whitespace() && next.is_whitespace()),
+        '_' => {
+            let is_inside_word = before.is_alphanumeric() && next.is_alphanumeric();
+            let is_free = before.is_whitespace() && next.is_whitespace();
+            !is_inside_word && !is_free && next != '_' && before != '_'
+        }
+        '~' => next == '~',
+        '[' => next == '^',
+        ']' => matches!(next, '(' | '[' | ':'),
+        '<' => next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'),
+        '&' => is_entity(after),
+        _ => false,
+    }
+}
+
+/// Whether an ampersand before `after` would begin an entity.
+fn is_entity(after: &str) -> bool {
+    let name = after.strip_prefix('#').unwrap_or(after);
+    let length = name.bytes().take(32).take_while(u8::is_ascii_alphanumeric).count();
+    length > 0 && name[length..].starts_with(';')
+}
+
+/// Escapes what Markdown would take as a mark at the beginning of a line: of a heading, list,
+/// quote, rule or code.
 pub(crate) fn escape_line_start(line: &str) -> String {
     let trimmed = line.trim_start();
+    let indent = line.len() - trimmed.len();
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
-    let is_number = digits > 0 && trimmed[digits..].starts_with(['.', ')']);
+    let ends_mark = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t']);
+    let is_number = (1..=9).contains(&digits)
+        && trimmed[digits..].strip_prefix(['.', ')']).is_some_and(ends_mark);
     if is_number {
-        let indent = line.len() - trimmed.len();
         let (number, rest) = line.split_at(indent + digits);
         return format!("{number}\\{rest}");
     }
-    if trimmed.starts_with(['#', '-', '+', '=', '~']) {
-        let indent = line.len() - trimmed.len();
+    let is_heading = ends_mark(trimmed.trim_start_matches('#')) && trimmed.starts_with('#');
+    let is_item = trimmed.strip_prefix(['-', '+', '*']).is_some_and(ends_mark);
+    let is_rule = ['-', '=', '_', '*'].iter().any(|mark| {
+        trimmed.starts_with(*mark) && trimmed.chars().all(|letter| letter == *mark || letter == ' ')
+    });
+    if is_heading || is_item || is_rule || trimmed.starts_with('>') || trimmed.starts_with("~~~") {
         let (space, rest) = line.split_at(indent);
         return format!("{space}\\{rest}");
     }
@@ -46,7 +86,7 @@ pub(crate) fn table(rows: &[Vec<String>], options: &Options) -> String {
         for column in 0..shown {
             let cell = row.get(column).map_or("", String::as_str);
             text.push(' ');
-            text.push_str(&cell.replace(['\r', '\n'], " "));
+            push_cell(&mut text, cell);
             text.push_str(" |");
         }
         text.push('\n');
@@ -64,6 +104,19 @@ pub(crate) fn table(rows: &[Vec<String>], options: &Options) -> String {
     text
 }
 
+/// Appends a cell on one line, with its bars escaped that are not yet.
+fn push_cell(text: &mut String, cell: &str) {
+    let mut is_escaped = false;
+    for letter in cell.chars() {
+        match letter {
+            '\r' | '\n' => text.push(' '),
+            '|' if !is_escaped => text.push_str("\\|"),
+            letter => text.push(letter),
+        }
+        is_escaped = letter == '\\' && !is_escaped;
+    }
+}
+
 /// What a table leaves out.
 pub(crate) fn left_out(rows: usize, columns: usize) -> Option<String> {
     match (rows, columns) {
@@ -71,5 +124,40 @@ pub(crate) fn left_out(rows: usize, columns: usize) -> Option<String> {
         (rows, 0) => Some(format!("{rows} more rows are left out")),
         (0, columns) => Some(format!("{columns} more columns are left out")),
         (rows, columns) => Some(format!("{rows} more rows and {columns} columns are left out")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, escape_line_start, table};
+    use crate::options::Options;
+
+    #[test]
+    fn only_marks_that_would_work_are_escaped() {
+        for text in ["snake_case_name", "a * b", "a > b", "a < b", "[1] and [2]", "R&D", "a|b", "~5"] {
+            assert_eq!(escape(text), text);
+        }
+        assert_eq!(escape("*bold* _it_ `code`"), r"\*bold\* \_it\_ \`code\`");
+        assert_eq!(escape("[a](b) [^1] <b> &amp; ~~x"), r"[a\](b) \[^1] \<b> \&amp; \~~x");
+        assert_eq!(escape(r"C:\dir \*"), r"C:\dir \\\*");
+    }
+
+    #[test]
+    fn the_beginning_of_a_line_is_escaped_where_it_is_a_mark() {
+        for line in ["-5 degrees", "#1 in sales", "3.5 kg", "*italic* text", "1984 was"] {
+            assert_eq!(escape_line_start(line), line);
+        }
+        let marks = ["# a", "- a", "1. a", "12) a", "> a", "---", "+", "===", "~~~"];
+        let escaped = marks.map(escape_line_start);
+        let wanted =
+            [r"\# a", r"\- a", r"1\. a", r"12\) a", r"\> a", r"\---", r"\+", r"\===", r"\~~~"];
+        assert_eq!(escaped, wanted);
+    }
+
+    #[test]
+    fn a_bar_in_a_cell_is_escaped_once() {
+        let rows = [vec!["a|b".to_owned(), r"c\|d".to_owned()]];
+        let text = table(&rows, &Options::default());
+        assert_eq!(text, "| a\\|b | c\\|d |\n| --- | --- |\n");
     }
 }

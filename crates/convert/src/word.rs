@@ -1,10 +1,27 @@
-//! Converter of word.
+//! Converter of word-processing documents: Word, OpenDocument text, RTF.
 
 use crate::converted::Converted;
-use crate::document::Document;
+use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
+use crate::rich_text::{write_html, write_markdown};
 
+mod docx;
+pub(crate) mod number_format;
+mod odt;
+pub(crate) mod style_names;
+mod symbols;
+
+/// Converts a document by way of rich text.
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
-    Err(ConvertError::no_form(document.kind, form))
+    let text = match document.kind {
+        DocumentKind::Docx => docx::read(document.bytes, document.options)?,
+        DocumentKind::Odt => odt::read(document.bytes, document.options)?,
+        _ => return Err(ConvertError::no_form(document.kind, form)),
+    };
+    match form {
+        Form::Markdown => write_markdown(text, document.options),
+        Form::Html => write_html(text, document.options),
+        _ => Err(ConvertError::no_form(document.kind, form)),
+    }
 }

@@ -1,0 +1,1 @@
+def hostile_word(folder): return iter(())

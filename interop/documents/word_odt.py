@@ -1,0 +1,2 @@
+def odt_cases(folder, language, text):
+    return iter(())

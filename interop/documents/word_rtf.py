@@ -1,0 +1,2 @@
+def rtf_cases(folder, language, text):
+    return iter(())
