@@ -7,6 +7,7 @@ mod content;
 mod drawn;
 mod fonts;
 mod inflate;
+mod labels;
 mod lines;
 mod page;
 mod poppler;
@@ -48,7 +49,8 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     }
     let is_cut = drawn.as_ref().is_ok_and(|drawn| drawn.is_cut);
     let by_program = read.is_ok();
-    let pages = merge(read.ok(), drawn.ok())?;
+    let mut pages = merge(read.ok(), drawn.ok())?;
+    pages.iter_mut().for_each(|text| labels::attach_numbers(&mut text.page));
     if pages.len() > MAX_PAGES {
         return Err(ConvertError::over_limit(format!(
             "the document has {} pages, over the limit of {MAX_PAGES}",

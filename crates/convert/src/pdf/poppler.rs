@@ -180,8 +180,11 @@ fn line_of(words: &[(PdfArea, String)]) -> PdfLine {
     let mut last: Option<&PdfArea> = None;
     for (area, text) in words {
         if let Some(last) = last {
-            line.text.push(' ');
             let gap = area.left - last.right;
+            // An index or an accent is a word of its own for pdftotext.
+            if is_vertical || gap > 0.1 * size || gap < -size {
+                line.text.push(' ');
+            }
             if !is_vertical && gap > 0.8 * size {
                 let at = line.text.len();
                 line.gaps.push(PdfGap { at, left: last.right, right: area.left });

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::labels::{is_bullet, split_bullet};
 use super::page::{PdfArea, PdfBlock, PdfLine, PdfPage, is_unspaced};
 use super::tables::PdfPart;
 use crate::markdown;
@@ -127,29 +128,6 @@ pub(super) fn join_text(text: &mut String, next: &str) {
         text.push(' ');
     }
     text.push_str(next);
-}
-
-/// Whether a text is only a bullet or the number of an item.
-pub(super) fn is_label(text: &str) -> bool {
-    let text = text.trim();
-    if is_bullet(text) {
-        return true;
-    }
-    let inner = text.strip_prefix('(').unwrap_or(text);
-    let Some(inner) = inner.strip_suffix(['.', ')']) else { return false };
-    let is_letter = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let is_number = (1..=3).contains(&inner.len()) && inner.bytes().all(|b| b.is_ascii_digit());
-    is_letter || is_number
-}
-
-fn is_bullet(text: &str) -> bool {
-    matches!(text, "•" | "◦" | "▪" | "‣" | "●" | "○" | "■" | "□" | "·" | "–" | "-" | "*" | "➢" | "✓")
-}
-
-/// The bullet at the start of a line, and the text after it.
-fn split_bullet(line: &str) -> Option<&str> {
-    let (bullet, rest) = line.split_once(' ')?;
-    is_bullet(bullet).then_some(rest.trim_start())
 }
 
 /// The paragraphs of a block: the lines of each are joined, except where the writer broke them.

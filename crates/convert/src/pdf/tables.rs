@@ -3,14 +3,18 @@
 //! A PDF has no tables, only text at places. Rows are lines side by side, or between the same two
 //! rules; columns are places that the pieces of several rows share.
 
+use super::labels::is_label;
 use super::page::{PdfArea, PdfBlock, PdfLine, PdfPage, PdfRules, is_unspaced};
-use super::prose::{is_label, join_text};
+use super::prose::join_text;
 
 /// The most lines of a page in which tables are looked for.
 const MAX_LINES: usize = 5_000;
 
 /// The most columns of a table.
 const MAX_COLUMNS: usize = 40;
+
+/// The most lines of a cell above the other cells of its row.
+const MAX_CELL_LINES: usize = 20;
 
 /// A part of a page, in reading order.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,16 +136,40 @@ fn split_line(block: usize, at: usize, line: &PdfLine, pieces: &mut Vec<TablePie
 fn find_regions(rows: Vec<TableRow>, rules: &PdfRules) -> Vec<TableRegion> {
     let mut regions = Vec::new();
     let mut run: Vec<TableRow> = Vec::new();
+    // Single lines that may be the first lines of a row.
+    let mut before: Vec<TableRow> = Vec::new();
     for row in rows {
         if !run.is_empty() && !continues(&run, &row, rules) {
             regions.extend(judge(std::mem::take(&mut run), rules));
         }
-        if !run.is_empty() || row.pieces.len() > 1 {
-            run.push(row);
+        if run.is_empty() && row.pieces.len() == 1 {
+            before.push(row);
+            continue;
         }
+        if run.is_empty() {
+            let start = before.iter().rposition(|line| is_ruled_between(line, &row, rules));
+            let first = start.map_or(0, |start| start + 1);
+            // Without a rule above they are not known to be of the table.
+            let is_known = rules.horizontal.iter().any(|rule| {
+                before.get(first).is_some_and(|line| {
+                    rule.top <= line.top + 2.0 && line.top - rule.top < 30.0
+                })
+            });
+            if is_known && before.len() - first <= MAX_CELL_LINES {
+                run.extend(before.drain(first..));
+            }
+        }
+        before.clear();
+        run.push(row);
     }
     regions.extend(judge(run, rules));
     regions
+}
+
+/// Whether a rule is between two rows.
+fn is_ruled_between(above: &TableRow, below: &TableRow, rules: &PdfRules) -> bool {
+    let (top, bottom) = ((above.top + above.bottom) / 2.0, (below.top + below.bottom) / 2.0);
+    rules.horizontal.iter().any(|rule| rule.top > top && rule.top < bottom)
 }
 
 /// Whether `row` may be the next row of the table in `run`.
@@ -189,18 +217,33 @@ fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
             rows.pop();
         }
     }
+    let ys = rule_places(&rows, rules);
+    drop_outside(&mut rows, &ys);
     let columns = columns_of(&rows)?;
     let pieces: Vec<_> = rows.iter().flat_map(|row| &row.pieces).collect();
     let wide_rows = rows.iter().filter(|row| row.pieces.len() > 1).count();
     let is_list = columns.len() == 2 && labels(&rows, columns[0]);
-    let ys = rule_places(&rows, rules);
     let least = if is_list { 1 } else if columns.len() == 2 && ys.len() < 3 { 3 } else { 2 };
     if wide_rows < least || (!is_list && !looks_tabular(&pieces, &columns)) {
         return None;
     }
     let lines = pieces.iter().map(|piece| (piece.block, piece.line)).collect();
     let rows = cells_of(&rows, &columns, &ys);
+    let is_full = |row: &&Vec<String>| row.iter().filter(|cell| !cell.is_empty()).count() > 1;
+    // Lines with a remark at the right margin have less cells than rows of a table.
+    if columns.len() == 2 && rows.iter().filter(is_full).count() * 10 < rows.len() * 7 {
+        return None;
+    }
     Some(TableRegion { columns, rows, lines })
+}
+
+/// Drops lines above the first and below the last rule, such as the caption of a table.
+fn drop_outside(rows: &mut Vec<TableRow>, ys: &[f32]) {
+    let [first, _, .., last] = ys else { return };
+    rows.retain(|row| {
+        let middle = (row.top + row.bottom) / 2.0;
+        row.pieces.len() > 1 || (*first..*last).contains(&middle)
+    });
 }
 
 /// The places of columns: those that pieces share, the narrow ones first, because a wide piece may
@@ -270,17 +313,28 @@ fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
         rule.top > first.top - 30.0 && rule.top < last.bottom + 30.0
             && rule.left < right && left < rule.right
     });
-    let mut found: Vec<(f32, f32)> = Vec::new();
     let mut sorted: Vec<_> = near.collect();
     sorted.sort_by(|a, b| a.top.total_cmp(&b.top));
+    let mut found: Vec<(PdfArea, f32)> = Vec::new();
     for rule in sorted {
         match found.last_mut() {
-            Some((place, sum)) if rule.top - *place < 2.0 => *sum += rule.width(),
-            _ => found.push((rule.top, rule.width())),
+            Some((area, sum)) if rule.top - area.top < 2.0 => {
+                *sum += rule.width();
+                *area = PdfArea { top: area.top, ..area.union(rule) };
+            }
+            _ => found.push((*rule, rule.width())),
         }
     }
     found.retain(|(_, sum)| *sum > 0.5 * (right - left));
-    found.into_iter().map(|(place, _)| place).collect()
+    // The rules of one table start and end at the same places; others are of something else.
+    let is_alike = |a: &PdfArea, b: &PdfArea| {
+        (a.left - b.left).abs() < 4.0 && (a.right - b.right).abs() < 4.0
+    };
+    let support = |area: &PdfArea| found.iter().filter(|other| is_alike(area, &other.0)).count();
+    let Some((usual, _)) = found.iter().max_by_key(|(area, _)| support(area)) else {
+        return Vec::new();
+    };
+    found.iter().filter(|(area, _)| is_alike(area, usual)).map(|(area, _)| area.top).collect()
 }
 
 /// The cells of the rows: those between two rules are one row, and without rules, a row without a
