@@ -1,5 +1,9 @@
 //! Options and limits of a conversion.
 
+use std::path::PathBuf;
+
+use crate::pdf::find_pdftotext;
+
 /// What a conversion may do and give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -15,6 +19,8 @@ pub struct Options {
     pub thumbnail_pixels: u32,
     /// Whether the text of an image tells where it was taken.
     pub with_position: bool,
+    /// The program pdftotext of Poppler. Without it a reader of its own reads PDF, which knows less.
+    pub pdftotext: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -26,6 +32,7 @@ impl Default for Options {
             max_output_bytes: 256 << 20,
             thumbnail_pixels: 1_024,
             with_position: false,
+            pdftotext: find_pdftotext(),
         }
     }
 }

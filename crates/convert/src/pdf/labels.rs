@@ -1,0 +1,106 @@
+//! Labels in a PDF: bullets, numbers of items, and numbers of sections that stand beside the title.
+
+use super::page::{PdfArea, PdfPage};
+
+/// Whether a text is only a bullet or the number of an item.
+pub(super) fn is_label(text: &str) -> bool {
+    let text = text.trim();
+    if is_bullet(text) {
+        return true;
+    }
+    let inner = text.strip_prefix('(').unwrap_or(text);
+    let Some(inner) = inner.strip_suffix(['.', ')']) else { return false };
+    let is_letter = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_number = (1..=3).contains(&inner.len()) && inner.bytes().all(|b| b.is_ascii_digit());
+    is_letter || is_number
+}
+
+/// Whether a text is only a bullet.
+pub(super) fn is_bullet(text: &str) -> bool {
+    matches!(text, "•" | "◦" | "▪" | "‣" | "●" | "○" | "■" | "□" | "·" | "–" | "-" | "*" | "➢" | "✓")
+}
+
+/// The bullet at the start of a line, and the text after it.
+pub(super) fn split_bullet(line: &str) -> Option<&str> {
+    let (bullet, rest) = line.split_once(' ')?;
+    is_bullet(bullet).then_some(rest.trim_start())
+}
+
+/// Whether a text is only the number of a section, such as 1.6.
+fn is_section_number(text: &str) -> bool {
+    let text = text.trim();
+    let is_number = text.starts_with(|letter: char| letter.is_ascii_digit())
+        || text.len() == 1 && text.starts_with(|letter: char| letter.is_ascii_uppercase())
+        || text.starts_with(|letter: char| letter.is_ascii_uppercase()) && text[1..].starts_with('.');
+    let is_rest = |letter: char| letter.is_ascii_digit() || letter == '.';
+    text.len() <= 12 && is_number && text.chars().skip(1).all(is_rest)
+}
+
+/// Puts the number of a section before its title, where a reader gives it as a block of its own.
+pub(super) fn attach_numbers(page: &mut PdfPage) {
+    let mut at = 0;
+    while at < page.blocks.len() {
+        match title_of(page, at) {
+            Some(title) => {
+                let number = page.blocks.remove(at);
+                let title = if title > at { title - 1 } else { title };
+                let line = &mut page.blocks[title].lines[0];
+                let number = &number.lines[0];
+                line.text = format!("{} {}", number.text, line.text);
+                line.area = line.area.union(&number.area);
+                line.gaps.clear();
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// The block whose first line stands at the right of the section number in the block `at`.
+fn title_of(page: &PdfPage, at: usize) -> Option<usize> {
+    let [number] = page.blocks[at].lines.as_slice() else { return None };
+    if !is_section_number(&number.text) {
+        return None;
+    }
+    let near = page.blocks.iter().enumerate().skip(at.saturating_sub(3)).take(8);
+    let mut titles = near.filter(|(other, block)| {
+        let line = &block.lines[0];
+        let gap = line.area.left - number.area.right;
+        let is_title = (line.size - number.size).abs() < 0.25 * number.size
+            && block.lines.len() <= 2
+            && line.text.chars().any(char::is_alphabetic);
+        *other != at && is_title && is_level(&line.area, &number.area) && gap > 0.0
+            && gap < 4.0 * number.size
+    });
+    titles.next().map(|(title, _)| title)
+}
+
+fn is_level(a: &PdfArea, b: &PdfArea) -> bool {
+    (a.bottom - b.bottom).abs() < 0.4 * b.height().max(a.height())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{attach_numbers, is_label};
+    use crate::pdf::page::{PdfArea, PdfBlock, PdfLine, PdfPage};
+
+    fn block(text: &str, left: f32, width: f32) -> PdfBlock {
+        let area = PdfArea { left, top: 10.0, right: left + width, bottom: 22.0 };
+        let line = PdfLine { text: text.into(), area, size: 12.0, ..PdfLine::default() };
+        PdfBlock { lines: vec![line] }
+    }
+
+    #[test]
+    fn the_number_of_a_section_goes_before_its_title() {
+        let blocks = vec![block("1.6", 10.0, 15.0), block("12 / 40", 300.0, 40.0), block("Unix", 50.0, 40.0)];
+        let mut page = PdfPage { width: 400.0, blocks };
+        attach_numbers(&mut page);
+        let texts: Vec<_> = page.blocks.iter().map(|block| block.lines[0].text.as_str()).collect();
+        assert_eq!(texts, ["12 / 40", "1.6 Unix"]);
+    }
+
+    #[test]
+    fn bullets_and_numbers_are_labels_and_words_are_none() {
+        assert!(["•", "1.", "(12)", "a)", "-"].into_iter().all(is_label));
+        assert!(!["1", "word.", "1.6", "2024."].into_iter().any(is_label));
+    }
+}

@@ -1,0 +1,457 @@
+//! Tables of a PDF page: lines that stand in rows and columns.
+//!
+//! A PDF has no tables, only text at places. Rows are lines side by side, or between the same two
+//! rules; columns are places that the pieces of several rows share.
+
+use super::labels::is_label;
+use super::page::{PdfArea, PdfBlock, PdfLine, PdfPage, PdfRules, is_unspaced};
+use super::prose::join_text;
+
+/// The most lines of a page in which tables are looked for.
+const MAX_LINES: usize = 5_000;
+
+/// The most columns of a table.
+const MAX_COLUMNS: usize = 40;
+
+/// The most lines of a cell above the other cells of its row.
+const MAX_CELL_LINES: usize = 20;
+
+/// A part of a page, in reading order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum PdfPart {
+    /// Running text.
+    Text(PdfBlock),
+    /// Rows of cells.
+    Table(Vec<Vec<String>>),
+    /// Items, each with its bullet or number.
+    List(Vec<(String, String)>),
+}
+
+/// A piece of a line between wide gaps.
+struct TablePiece {
+    block: usize,
+    line: usize,
+    text: String,
+    area: PdfArea,
+}
+
+/// Pieces side by side.
+struct TableRow {
+    pieces: Vec<TablePiece>,
+    top: f32,
+    bottom: f32,
+}
+
+/// Rows that may be a table.
+struct TableRegion {
+    columns: Vec<(f32, f32)>,
+    rows: Vec<Vec<String>>,
+    /// The lines that are in it: block and line.
+    lines: Vec<(usize, usize)>,
+}
+
+/// The parts of a page: its tables and lists, and what is left of its blocks.
+pub(super) fn arrange(page: &PdfPage, rules: &PdfRules) -> Vec<PdfPart> {
+    let count: usize = page.blocks.iter().map(|block| block.lines.len()).sum();
+    if count > MAX_LINES {
+        return page.blocks.iter().cloned().map(PdfPart::Text).collect();
+    }
+    let regions = find_regions(rows_of(page), rules);
+    let mut owner = vec![];
+    for block in &page.blocks {
+        owner.push(vec![None; block.lines.len()]);
+    }
+    for (index, region) in regions.iter().enumerate() {
+        for (block, line) in &region.lines {
+            owner[*block][*line] = Some(index);
+        }
+    }
+    let mut regions: Vec<_> = regions.into_iter().map(Some).collect();
+    let mut parts = Vec::new();
+    for (block, owners) in page.blocks.iter().zip(&owner) {
+        let mut rest = PdfBlock::default();
+        for (line, owner) in block.lines.iter().zip(owners) {
+            match owner {
+                None => rest.lines.push(line.clone()),
+                Some(index) => {
+                    if let Some(region) = regions[*index].take() {
+                        push_text(&mut parts, &mut rest);
+                        parts.push(region.into_part());
+                    }
+                }
+            }
+        }
+        push_text(&mut parts, &mut rest);
+    }
+    parts
+}
+
+fn push_text(parts: &mut Vec<PdfPart>, block: &mut PdfBlock) {
+    if !block.lines.is_empty() {
+        parts.push(PdfPart::Text(std::mem::take(block)));
+    }
+}
+
+/// The lines of a page, in rows from top to bottom.
+fn rows_of(page: &PdfPage) -> Vec<TableRow> {
+    let mut pieces = Vec::new();
+    for (block, lines) in page.blocks.iter().enumerate() {
+        for (at, line) in lines.lines.iter().enumerate() {
+            if !line.is_vertical {
+                split_line(block, at, line, &mut pieces);
+            }
+        }
+    }
+    let middle = |area: &PdfArea| (area.top + area.bottom) / 2.0;
+    pieces.sort_by(|a, b| middle(&a.area).total_cmp(&middle(&b.area)));
+    let mut rows: Vec<TableRow> = Vec::new();
+    for piece in pieces {
+        let (top, bottom) = (piece.area.top, piece.area.bottom);
+        match rows.last_mut() {
+            Some(row) if middle(&piece.area) < row.bottom - 0.3 * (row.bottom - row.top) => {
+                row.pieces.push(piece);
+            }
+            _ => rows.push(TableRow { pieces: vec![piece], top, bottom }),
+        }
+    }
+    for row in &mut rows {
+        row.pieces.sort_by(|a, b| a.area.left.total_cmp(&b.area.left));
+    }
+    rows
+}
+
+fn split_line(block: usize, at: usize, line: &PdfLine, pieces: &mut Vec<TablePiece>) {
+    let mut start = (0, line.area.left);
+    let ends = line.gaps.iter().map(|gap| (gap.at, gap.left, gap.right));
+    let last = (line.text.len(), line.area.right, line.area.right);
+    for (end, right, next) in ends.chain([last]) {
+        let text = line.text.get(start.0..end).unwrap_or_default().trim();
+        let area = PdfArea { left: start.1, right, ..line.area };
+        pieces.push(TablePiece { block, line: at, text: text.to_owned(), area });
+        start = (end, next);
+    }
+}
+
+/// The tables among the rows of a page.
+fn find_regions(rows: Vec<TableRow>, rules: &PdfRules) -> Vec<TableRegion> {
+    let mut regions = Vec::new();
+    let mut run: Vec<TableRow> = Vec::new();
+    // Single lines that may be the first lines of a row.
+    let mut before: Vec<TableRow> = Vec::new();
+    for row in rows {
+        if !run.is_empty() && !continues(&run, &row, rules) {
+            regions.extend(judge(std::mem::take(&mut run), rules));
+        }
+        if run.is_empty() && row.pieces.len() == 1 {
+            before.push(row);
+            continue;
+        }
+        if run.is_empty() {
+            let start = before.iter().rposition(|line| is_ruled_between(line, &row, rules));
+            let first = start.map_or(0, |start| start + 1);
+            // Without a rule above they are not known to be of the table.
+            let is_known = rules.horizontal.iter().any(|rule| {
+                before.get(first).is_some_and(|line| {
+                    rule.top <= line.top + 2.0 && line.top - rule.top < 30.0
+                })
+            });
+            if is_known && before.len() - first <= MAX_CELL_LINES {
+                run.extend(before.drain(first..));
+            }
+        }
+        before.clear();
+        run.push(row);
+    }
+    regions.extend(judge(run, rules));
+    regions
+}
+
+/// Whether a rule is between two rows.
+fn is_ruled_between(above: &TableRow, below: &TableRow, rules: &PdfRules) -> bool {
+    let (top, bottom) = ((above.top + above.bottom) / 2.0, (below.top + below.bottom) / 2.0);
+    rules.horizontal.iter().any(|rule| rule.top > top && rule.top < bottom)
+}
+
+/// Whether `row` may be the next row of the table in `run`.
+fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
+    let Some(last) = run.last() else { return true };
+    let size = (row.bottom - row.top).min(last.bottom - last.top).max(1.0);
+    let gap = row.top - last.bottom;
+    let is_ruled = rules.horizontal.iter().any(|rule| {
+        rule.top > last.top && rule.top < row.bottom && rule.left < row.pieces[0].area.right
+    });
+    let limit = match (row.pieces.len(), is_ruled) {
+        (_, true) => 3.0,
+        (1, false) => 0.7,
+        (_, false) => 2.0,
+    };
+    if gap > limit * size {
+        return false;
+    }
+    if row.pieces.len() > 1 {
+        return true;
+    }
+    // One piece: the next line of a cell, unless it goes over several columns.
+    let area = &row.pieces[0].area;
+    let widest = run.iter().max_by_key(|row| row.pieces.len());
+    let overlapped = widest.map_or(0, |row| {
+        let overlaps = |piece: &&TablePiece| {
+            piece.area.left < area.right && area.left < piece.area.right
+        };
+        row.pieces.iter().filter(overlaps).count()
+    });
+    overlapped <= 1
+}
+
+/// The table in the rows, if they are one.
+fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
+    // What follows the last row of several cells is no table by itself.
+    if rules.horizontal.is_empty() {
+        while rows.last().is_some_and(|row| row.pieces.len() == 1) && rows.len() > 2 {
+            let is_continuation = rows.len() >= 2
+                && rows[rows.len() - 1].pieces[0].area.left
+                    > rows[rows.len() - 2].pieces[0].area.left + 1.0;
+            if is_continuation {
+                break;
+            }
+            rows.pop();
+        }
+    }
+    let ys = rule_places(&rows, rules);
+    drop_outside(&mut rows, &ys);
+    let columns = columns_of(&rows)?;
+    let pieces: Vec<_> = rows.iter().flat_map(|row| &row.pieces).collect();
+    let wide_rows = rows.iter().filter(|row| row.pieces.len() > 1).count();
+    let is_list = columns.len() == 2 && labels(&rows, columns[0]);
+    let least = if is_list { 1 } else if columns.len() == 2 && ys.len() < 3 { 3 } else { 2 };
+    if wide_rows < least || (!is_list && !looks_tabular(&pieces, &columns)) {
+        return None;
+    }
+    let lines = pieces.iter().map(|piece| (piece.block, piece.line)).collect();
+    let rows = cells_of(&rows, &columns, &ys);
+    let is_full = |row: &&Vec<String>| row.iter().filter(|cell| !cell.is_empty()).count() > 1;
+    // Lines with a remark at the right margin have less cells than rows of a table.
+    if columns.len() == 2 && rows.iter().filter(is_full).count() * 10 < rows.len() * 7 {
+        return None;
+    }
+    Some(TableRegion { columns, rows, lines })
+}
+
+/// Drops lines above the first and below the last rule, such as the caption of a table.
+fn drop_outside(rows: &mut Vec<TableRow>, ys: &[f32]) {
+    let [first, _, .., last] = ys else { return };
+    rows.retain(|row| {
+        let middle = (row.top + row.bottom) / 2.0;
+        row.pieces.len() > 1 || (*first..*last).contains(&middle)
+    });
+}
+
+/// The places of columns: those that pieces share, the narrow ones first, because a wide piece may
+/// go over several columns.
+fn columns_of(rows: &[TableRow]) -> Option<Vec<(f32, f32)>> {
+    let mut areas: Vec<_> =
+        rows.iter().flat_map(|row| &row.pieces).map(|piece| piece.area).collect();
+    areas.sort_by(|a, b| a.width().total_cmp(&b.width()));
+    let mut columns: Vec<(f32, f32)> = Vec::new();
+    let mut spanning = 0;
+    for area in &areas {
+        let overlaps = |column: &(f32, f32)| column.0 < area.right && area.left < column.1;
+        let mut found = columns.iter_mut().filter(|column| overlaps(column));
+        match (found.next(), found.next()) {
+            (None, _) => columns.push((area.left, area.right)),
+            (Some(column), None) => {
+                *column = (column.0.min(area.left), column.1.max(area.right));
+            }
+            _ => spanning += 1,
+        }
+    }
+    columns.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let is_mixed = spanning * 5 > areas.len();
+    let is_apart = columns.windows(2).all(|pair| pair[0].1 <= pair[1].0 + 0.5);
+    let is_table = columns.len() > 1 && columns.len() <= MAX_COLUMNS && !is_mixed && is_apart;
+    is_table.then_some(columns)
+}
+
+/// Whether the pieces are cells rather than columns of running text.
+fn looks_tabular(pieces: &[&TablePiece], columns: &[(f32, f32)]) -> bool {
+    let mut short = 0;
+    for column in columns {
+        let own = pieces.iter().filter(|piece| {
+            piece.area.left < column.1 && column.0 < piece.area.right
+        });
+        let (mut count, mut weight) = (0, 0);
+        for piece in own {
+            count += 1;
+            weight += piece.text.chars().map(|c| 1 + usize::from(is_unspaced(c))).sum::<usize>();
+        }
+        if weight <= 22 * count {
+            short += 1;
+        }
+    }
+    short * 2 >= columns.len()
+}
+
+fn labels(rows: &[TableRow], column: (f32, f32)) -> bool {
+    let mut firsts = rows.iter().filter_map(|row| row.pieces.first());
+    let mut count = 0;
+    let all = firsts.all(|piece| {
+        let is_first = piece.area.left < column.1;
+        count += usize::from(is_first);
+        !is_first || is_label(&piece.text)
+    });
+    all && count > 0
+}
+
+/// The heights of the rules that go over at least half of the rows' width, from top to bottom.
+fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
+    let pieces = || rows.iter().flat_map(|row| &row.pieces);
+    let left = pieces().map(|piece| piece.area.left).fold(f32::MAX, f32::min);
+    let right = pieces().map(|piece| piece.area.right).fold(f32::MIN, f32::max);
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Vec::new() };
+    // A rule may be drawn cell by cell: what counts is the sum of the pieces at one height.
+    let near = rules.horizontal.iter().filter(|rule| {
+        rule.top > first.top - 30.0 && rule.top < last.bottom + 30.0
+            && rule.left < right && left < rule.right
+    });
+    let mut sorted: Vec<_> = near.collect();
+    sorted.sort_by(|a, b| a.top.total_cmp(&b.top));
+    let mut found: Vec<(PdfArea, f32)> = Vec::new();
+    for rule in sorted {
+        match found.last_mut() {
+            Some((area, sum)) if rule.top - area.top < 2.0 => {
+                *sum += rule.width();
+                *area = PdfArea { top: area.top, ..area.union(rule) };
+            }
+            _ => found.push((*rule, rule.width())),
+        }
+    }
+    found.retain(|(_, sum)| *sum > 0.5 * (right - left));
+    // The rules of one table start and end at the same places; others are of something else.
+    let is_alike = |a: &PdfArea, b: &PdfArea| {
+        (a.left - b.left).abs() < 4.0 && (a.right - b.right).abs() < 4.0
+    };
+    let support = |area: &PdfArea| found.iter().filter(|other| is_alike(area, &other.0)).count();
+    let Some((usual, _)) = found.iter().max_by_key(|(area, _)| support(area)) else {
+        return Vec::new();
+    };
+    found.iter().filter(|(area, _)| is_alike(area, usual)).map(|(area, _)| area.top).collect()
+}
+
+/// The cells of the rows: those between two rules are one row, and without rules, a row without a
+/// first cell goes on with the row before.
+fn cells_of(rows: &[TableRow], columns: &[(f32, f32)], ys: &[f32]) -> Vec<Vec<String>> {
+    let mut cells: Vec<Vec<String>> = Vec::new();
+    let mut last: Option<(&TableRow, usize)> = None;
+    let is_ruled = ys.len() >= 3;
+    for row in rows {
+        let middle = (row.top + row.bottom) / 2.0;
+        let band = ys.iter().filter(|y| **y < middle).count();
+        let first_at = row.pieces.first().map_or(0.0, |piece| piece.area.left);
+        let is_same = last.is_some_and(|(before, its_band)| {
+            if is_ruled {
+                return band == its_band;
+            }
+            let size = row.bottom - row.top;
+            first_at >= columns[0].1 && row.top - before.bottom < 0.6 * size
+        });
+        if !is_same {
+            cells.push(vec![String::new(); columns.len()]);
+        }
+        if let Some(current) = cells.last_mut() {
+            for piece in &row.pieces {
+                let at = columns.iter().position(|column| piece.area.left < column.1);
+                let at = at.unwrap_or(columns.len() - 1);
+                join_text(&mut current[at], &piece.text);
+            }
+        }
+        last = Some((row, band));
+    }
+    cells
+}
+
+impl TableRegion {
+    fn into_part(self) -> PdfPart {
+        let is_list = self.columns.len() == 2
+            && self.rows.iter().all(|row| row[0].is_empty() || is_label(&row[0]));
+        if !is_list {
+            return PdfPart::Table(self.rows);
+        }
+        let items = self.rows.into_iter().map(|mut row| {
+            let text = row.pop().unwrap_or_default();
+            (row.pop().unwrap_or_default(), text)
+        });
+        PdfPart::List(items.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PdfPart, arrange};
+    use crate::pdf::page::{PdfArea, PdfBlock, PdfLine, PdfPage, PdfRules};
+
+    fn line(text: &str, left: f32, top: f32, width: f32) -> PdfLine {
+        let area = PdfArea { left, top, right: left + width, bottom: top + 10.0 };
+        PdfLine { text: text.into(), area, size: 10.0, first_word: 20.0, ..PdfLine::default() }
+    }
+
+    fn page(lines: Vec<PdfLine>) -> PdfPage {
+        let blocks = lines.into_iter().map(|line| PdfBlock { lines: vec![line] }).collect();
+        PdfPage { width: 500.0, blocks }
+    }
+
+    #[test]
+    fn short_pieces_side_by_side_are_a_table() {
+        // As a reader gives them that reads column by column.
+        let page = page(vec![
+            line("City", 10.0, 10.0, 30.0),
+            line("Oslo", 10.0, 25.0, 30.0),
+            line("Bern", 10.0, 40.0, 30.0),
+            line("People", 100.0, 10.0, 40.0),
+            line("700", 120.0, 25.0, 20.0),
+            line("130", 120.0, 40.0, 20.0),
+        ]);
+        let rows = [["City", "People"], ["Oslo", "700"], ["Bern", "130"]];
+        let rows = rows.map(|row| row.map(String::from).to_vec()).to_vec();
+        assert_eq!(arrange(&page, &PdfRules::default()), [PdfPart::Table(rows)]);
+    }
+
+    #[test]
+    fn rules_tell_the_rows_of_cells_with_several_lines() {
+        let page = page(vec![
+            line("first line", 100.0, 10.0, 60.0),
+            line("a", 10.0, 22.0, 10.0),
+            line("second line", 100.0, 22.0, 60.0),
+            line("b", 10.0, 45.0, 10.0),
+            line("other", 100.0, 45.0, 60.0),
+        ]);
+        let rule = |top: f32| PdfArea { left: 5.0, top, right: 170.0, bottom: top };
+        let rules = PdfRules { horizontal: vec![rule(8.0), rule(38.0), rule(58.0)] };
+        let rows = [["a", "first line second line"], ["b", "other"]];
+        let rows = rows.map(|row| row.map(String::from).to_vec()).to_vec();
+        assert_eq!(arrange(&page, &rules), [PdfPart::Table(rows)]);
+    }
+
+    #[test]
+    fn two_columns_of_running_text_are_no_table() {
+        let text = "a line of running text that fills its column to the end";
+        let lines = (0..6).flat_map(|at| {
+            let top = 10.0 + 12.0 * at as f32;
+            [line(text, 10.0, top, 220.0), line(text, 260.0, top, 220.0)]
+        });
+        let parts = arrange(&page(lines.collect()), &PdfRules::default());
+        assert!(parts.iter().all(|part| matches!(part, PdfPart::Text(_))), "{parts:?}");
+    }
+
+    #[test]
+    fn bullets_beside_text_are_a_list() {
+        let page = page(vec![
+            line("•", 10.0, 10.0, 5.0),
+            line("first", 30.0, 10.0, 40.0),
+            line("•", 10.0, 25.0, 5.0),
+            line("second", 30.0, 25.0, 40.0),
+        ]);
+        let items = [("•", "first"), ("•", "second")];
+        let items = items.map(|(label, text)| (label.to_owned(), text.to_owned())).to_vec();
+        assert_eq!(arrange(&page, &PdfRules::default()), [PdfPart::List(items)]);
+    }
+}
