@@ -12,7 +12,10 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str
         return encoding.decode_without_bom_handling(&bytes[mark..]).0;
     }
     let declared = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
-    if let Some(encoding) = declared.filter(|encoding| *encoding != UTF_8) {
+    let declared = declared.filter(|encoding| *encoding != UTF_8);
+    // ISO-2022-JP is ASCII with escape sequences, so that it passes as UTF-8.
+    let has_escapes = || memchr::memmem::find(bytes, b"\x1b$").is_some();
+    if let Some(encoding) = declared.or_else(|| has_escapes().then(|| detect(bytes))) {
         let (text, had_errors) = encoding.decode_without_bom_handling(bytes);
         if !had_errors {
             return text;
@@ -41,5 +44,7 @@ mod tests {
         assert_eq!(decode(&shift_jis, None), "日本語の文書です。読めますか。");
         assert_eq!(decode(b"\xef\xbb\xbfa", Some("utf-16")), "a");
         assert_eq!(decode("é".as_bytes(), Some("nonsense")), "é");
+        let (iso_2022_jp, _, _) = encoding_rs::ISO_2022_JP.encode("日本語の文書です。");
+        assert_eq!(decode(&iso_2022_jp, None), "日本語の文書です。");
     }
 }
