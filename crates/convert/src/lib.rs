@@ -12,8 +12,9 @@ mod form;
 mod markdown;
 mod options;
 mod package;
+mod xml_reader;
 
-mod email;
+pub mod email;
 mod epub;
 mod html;
 mod image;
