@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn predefined_entities_are_resolved_and_others_stay() {
-        let xml = r#"<!DOCTYPE a [<!ENTITY x "boom">]><p:a>&lt;&#x65E5;&x;<![CDATA[<b>]]><c/></p:a>"#;
+        let xml =
+            r#"<!DOCTYPE a [<!ENTITY x "boom">]><p:a>&lt;&#x65E5;&x;<![CDATA[<b>]]><c/></p:a>"#;
         assert_eq!(text(xml), Ok("<a><日&x;<b><c></></>".to_owned()));
     }
 
@@ -224,8 +225,8 @@ mod tests {
 
     #[test]
     fn a_declared_encoding_is_used() {
-        let (part, _, _) = encoding_rs::SHIFT_JIS
-            .encode("<?xml version='1.0' encoding='Shift_JIS'?><a>日本</a>");
+        let (part, _, _) =
+            encoding_rs::SHIFT_JIS.encode("<?xml version='1.0' encoding='Shift_JIS'?><a>日本</a>");
         assert!(xml_text(&part).contains("<a>日本</a>"));
     }
 }

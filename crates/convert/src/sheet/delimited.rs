@@ -14,6 +14,9 @@ use crate::options::Options;
 /// The bytes that are looked at to tell the delimiter.
 const SAMPLE_BYTES: usize = 64 << 10;
 
+/// The most fields of a record, as many as a sheet has columns.
+const MAX_FIELDS: usize = 16_384;
+
 /// Converts comma-separated or tab-separated values.
 pub(super) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     let text = decode(document.bytes, None);
@@ -24,13 +27,20 @@ pub(super) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         DocumentKind::Tsv => '\t',
         _ => delimiter(&text),
     };
-    let records = Records { rest: &text, delimiter };
-    match form {
-        Form::Markdown => Ok(to_markdown(records, document.options)),
-        Form::Csv => Ok(to_csv(records, document.options)),
-        Form::Json => Ok(to_json(records, document.options)),
-        form => Err(ConvertError::no_form(document.kind, form)),
+    let mut records = Records::new(&text, delimiter);
+    let mut converted = match form {
+        Form::Markdown => to_markdown(&mut records, document.options),
+        Form::Csv => to_csv(&mut records, document.options),
+        Form::Json => to_json(&mut records, document.options),
+        form => return Err(ConvertError::no_form(document.kind, form)),
+    };
+    if records.left_fields > 0 {
+        converted.losses.push(format!(
+            "{} fields are left out: a record has over {MAX_FIELDS} of them",
+            records.left_fields
+        ));
     }
+    Ok(converted)
 }
 
 /// The delimiter of the values: the one that gives the most records the same number of fields,
@@ -42,7 +52,7 @@ fn delimiter(text: &str) -> char {
     }
     let is_cut = end < text.len();
     let score = |delimiter: char| {
-        let records = Records { rest: &text[..end], delimiter };
+        let records = Records::new(&text[..end], delimiter);
         let mut counts: Vec<_> = records.map(|record| record.len()).collect();
         if is_cut {
             counts.pop();
@@ -61,6 +71,14 @@ fn delimiter(text: &str) -> char {
 struct Records<'a> {
     rest: &'a str,
     delimiter: char,
+    /// How many fields lie over the limit.
+    left_fields: usize,
+}
+
+impl<'a> Records<'a> {
+    fn new(rest: &'a str, delimiter: char) -> Self {
+        Self { rest, delimiter, left_fields: 0 }
+    }
 }
 
 impl Iterator for Records<'_> {
@@ -73,7 +91,11 @@ impl Iterator for Records<'_> {
         let mut record = Vec::new();
         loop {
             let (field, rest, is_last) = field(self.rest, self.delimiter);
-            record.push(field);
+            if record.len() < MAX_FIELDS {
+                record.push(field);
+            } else {
+                self.left_fields += 1;
+            }
             self.rest = rest;
             if is_last {
                 return Some(record);
@@ -114,7 +136,7 @@ fn field(text: &str, delimiter: char) -> (String, &str, bool) {
     field.push_str(&rest[..end]);
     let after = &rest[end..];
     if let Some(after) = after.strip_prefix(delimiter) {
-        // A delimiter at the end of the text has an empty field after it.
+        // An empty field at the very end of the text is none.
         let is_last = after.is_empty();
         return (field, after, is_last);
     }
@@ -126,7 +148,7 @@ fn is_blank(record: &[String]) -> bool {
     matches!(record, [only] if only.trim().is_empty())
 }
 
-fn to_markdown(records: Records<'_>, options: &Options) -> Converted {
+fn to_markdown(records: &mut Records<'_>, options: &Options) -> Converted {
     let mut rows = Vec::new();
     let mut left_rows = 0;
     let mut columns = 0;
@@ -151,7 +173,7 @@ fn to_markdown(records: Records<'_>, options: &Options) -> Converted {
     Converted::text(text)
 }
 
-fn to_csv(records: Records<'_>, options: &Options) -> Converted {
+fn to_csv(records: &mut Records<'_>, options: &Options) -> Converted {
     let mut converted = Converted::default();
     for record in records {
         for (at, field) in record.iter().enumerate() {
@@ -172,7 +194,7 @@ fn to_csv(records: Records<'_>, options: &Options) -> Converted {
 const OVER_LIMIT: &str = "rows are left out: the result is over the limit of bytes";
 
 /// An array of objects if the first record can name their members, else of arrays.
-fn to_json(records: Records<'_>, options: &Options) -> Converted {
+fn to_json(records: &mut Records<'_>, options: &Options) -> Converted {
     let mut records = records.filter(|record| !is_blank(record)).peekable();
     let header = records.peek().filter(|record| is_header(record)).cloned();
     if header.is_some() {
@@ -201,8 +223,7 @@ fn to_json(records: Records<'_>, options: &Options) -> Converted {
 /// Whether a record can name the members of objects: different names, none empty, none a number.
 fn is_header(record: &[String]) -> bool {
     let mut names: Vec<_> = record.iter().map(|name| name.trim()).collect();
-    let are_names =
-        names.iter().all(|name| !name.is_empty() && name.parse::<f64>().is_err());
+    let are_names = names.iter().all(|name| !name.is_empty() && name.parse::<f64>().is_err());
     names.sort_unstable();
     let count = names.len();
     names.dedup();
@@ -240,8 +261,9 @@ mod tests {
     #[test]
     fn quotes_line_ends_and_ragged_records_are_parsed() {
         let text = "a,\"b \"\"x\"\",\ny\",c\r\n1,\n\"\"\n\"no end,2";
-        let records: Vec<_> = Records { rest: text, delimiter: ',' }.collect();
-        let expected = [vec!["a", "b \"x\",\ny", "c"], vec!["1", ""], vec![""], vec!["\"no end", "2"]];
+        let records: Vec<_> = Records::new(text, ',').collect();
+        let expected =
+            [vec!["a", "b \"x\",\ny", "c"], vec!["1", ""], vec![""], vec!["\"no end", "2"]];
         assert_eq!(records, expected);
     }
 
@@ -269,14 +291,22 @@ mod tests {
         let objects = body("id,名前\n1,田中\n2,\"鈴,木\",3\n", DocumentKind::Csv, Form::Json);
         let expected = "[\n{\"id\":\"1\",\"名前\":\"田中\"},\n{\"id\":\"2\",\"名前\":\"鈴,木\",\"3\":\"3\"}\n]\n";
         assert_eq!(objects, expected);
-        assert_eq!(body("1,2\n3,4\n", DocumentKind::Csv, Form::Json), "[\n[\"1\",\"2\"],\n[\"3\",\"4\"]\n]\n");
+        assert_eq!(
+            body("1,2\n3,4\n", DocumentKind::Csv, Form::Json),
+            "[\n[\"1\",\"2\"],\n[\"3\",\"4\"]\n]\n"
+        );
     }
 
     #[test]
     fn json_over_the_limit_is_cut_between_records() {
         let text = "a,b\n".to_owned() + &"1,2\n".repeat(100);
         let options = Options { max_output_bytes: 60, ..Options::default() };
-        let document = Document { kind: DocumentKind::Csv, bytes: text.as_bytes(), name: "", options: &options };
+        let document = Document {
+            kind: DocumentKind::Csv,
+            bytes: text.as_bytes(),
+            name: "",
+            options: &options,
+        };
         let converted = convert(&document, Form::Json).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&converted.body).unwrap();
         assert!(!value.as_array().unwrap().is_empty());
@@ -290,9 +320,14 @@ mod tests {
 
     #[test]
     fn a_charset_and_a_byte_order_mark_are_read() {
-        let (shift_jis, _, _) = encoding_rs::SHIFT_JIS.encode("名前,住所\n田中さん,東京都新宿区西新宿\n");
+        let (shift_jis, _, _) =
+            encoding_rs::SHIFT_JIS.encode("名前,住所\n田中さん,東京都新宿区西新宿\n");
         let converted = converted(&shift_jis, DocumentKind::Csv, Form::Markdown);
-        assert!(String::from_utf8(converted.body).unwrap().contains("| 田中さん | 東京都新宿区西新宿 |"));
+        assert!(
+            String::from_utf8(converted.body)
+                .unwrap()
+                .contains("| 田中さん | 東京都新宿区西新宿 |")
+        );
         assert!(body("\u{feff}a,b\n", DocumentKind::Csv, Form::Markdown).starts_with("| a | b |"));
     }
 }

@@ -248,9 +248,9 @@ fn show_whole(tokens: &[FormatToken], digits: &str) -> String {
     let is_place = |token: &FormatToken| matches!(token, FormatToken::Digit(_));
     let first = tokens.iter().position(is_place);
     let last = tokens.iter().rposition(is_place);
-    let has_thousands = first.zip(last).is_some_and(|(first, last)| {
-        tokens[first..last].contains(&FormatToken::Comma)
-    });
+    let has_thousands = first
+        .zip(last)
+        .is_some_and(|(first, last)| tokens[first..last].contains(&FormatToken::Comma));
     let mut left: Vec<char> = if digits == "0" { Vec::new() } else { digits.chars().collect() };
     let mut count = 0;
     // The text grows from its end.

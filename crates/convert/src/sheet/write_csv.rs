@@ -50,7 +50,8 @@ impl SheetWriter for SheetCsv<'_> {
     }
 
     fn add_row(&mut self, row: &SheetRow) {
-        let cells = || row.cells.iter().filter(|cell| !cell.shown.is_empty() || cell.formula.is_some());
+        let cells =
+            || row.cells.iter().filter(|cell| !cell.shown.is_empty() || cell.formula.is_some());
         if self.is_full || cells().next().is_none() {
             return;
         }
@@ -95,7 +96,8 @@ impl SheetWriter for SheetCsv<'_> {
         let width = self.ends.iter().map(|end| end.1).max().unwrap_or(0);
         let mut start = 0;
         for (end, fields) in std::mem::take(&mut self.ends) {
-            let missing = if fields == 0 { width.saturating_sub(1) } else { width - fields } as usize;
+            // An empty row is an empty line, so that a cell far away costs little.
+            let missing = if fields == 0 { 0 } else { (width - fields) as usize };
             let body = &mut self.converted.body;
             if body.len() + (end - start) + missing + 1 > self.options.max_output_bytes {
                 self.is_full = true;

@@ -203,9 +203,7 @@ impl SheetWriter for SheetMarkdown<'_> {
         for (name, range) in &extras.tables {
             self.paragraph(&format!("Table {}: {range}", escape(name)));
         }
-        for (word, ranges) in
-            [("columns", &extras.hidden_columns), ("rows", &extras.hidden_rows)]
-        {
+        for (word, ranges) in [("columns", &extras.hidden_columns), ("rows", &extras.hidden_rows)] {
             if !ranges.is_empty() {
                 let named: Vec<_> = ranges.iter().take(MAX_RANGES).map(String::as_str).collect();
                 let rest = if ranges.len() > MAX_RANGES { " and more" } else { "" };

@@ -117,9 +117,9 @@ pub(super) fn fraction(value: f64, tokens: &[FormatToken]) -> String {
     let fixed = fixed.trim().parse::<u32>().ok().filter(|number| *number > 0);
     let places = below.iter().filter(|token| matches!(token, FormatToken::Digit(_))).count();
     let most = 10u32.pow(places.clamp(1, 3) as u32) - 1;
-    let is_mixed = above.windows(2).any(|pair| {
-        matches!(pair, [FormatToken::Digit(_), FormatToken::Literal(space)] if space == " ")
-    });
+    let is_mixed = above.windows(2).any(
+        |pair| matches!(pair, [FormatToken::Digit(_), FormatToken::Literal(space)] if space == " "),
+    );
     let whole = if is_mixed { value.floor() } else { 0.0 };
     let rest = value - whole;
     let error = |below: u32| (rest * f64::from(below)).round() / f64::from(below) - rest;

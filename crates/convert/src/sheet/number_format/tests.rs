@@ -74,7 +74,10 @@ fn a_format_may_add_to_a_text() {
 
 #[test]
 fn strange_formats_and_numbers_end_in_some_text() {
-    let codes = ["", ";;;", "[", "\"", "\\", "_", "*", "E+", "0E+0", "/", "?/0", "0/0", "%%%%%%%%", "0.", ".0"];
+    let codes = [
+        "", ";;;", "[", "\"", "\\", "_", "*", "E+", "0E+0", "/", "?/0", "0/0", "%%%%%%%%", "0.",
+        ".0",
+    ];
     for code in codes {
         for value in [0.0, -0.0, 1e308, -1e308, 5e-324, f64::NAN, f64::INFINITY, 0.5] {
             shown(code, value);

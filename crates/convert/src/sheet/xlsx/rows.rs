@@ -13,8 +13,11 @@ use super::parts::{rich_text, unescaped};
 use crate::error::ConvertError;
 use crate::xml_reader::{XmlElement, XmlEvent, XmlReader};
 
-/// The most formulas that others of the sheet share.
+/// The most formulas that others of the sheet share, the longest one, and the most bytes of all
+/// formulas that are made of them.
 const MAX_SHARED: usize = 100_000;
+const MAX_SHARED_LENGTH: usize = 8_192;
+const MAX_SHIFTED_BYTES: usize = 64 << 20;
 
 /// A reader of the rows of a sheet.
 pub(super) struct XlsxRows<'a, 'b> {
@@ -22,6 +25,7 @@ pub(super) struct XlsxRows<'a, 'b> {
     extras: &'a mut XlsxExtras,
     /// Formulas that several cells share: where they stand, and what they are.
     shared: HashMap<u32, (u32, u32, String)>,
+    shifted_bytes: usize,
     next_row: u32,
     missing_texts: usize,
     uncalculated: usize,
@@ -43,6 +47,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             workbook,
             extras,
             shared: HashMap::new(),
+            shifted_bytes: 0,
             next_row: 0,
             missing_texts: 0,
             uncalculated: 0,
@@ -91,6 +96,9 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
                 "sheet {sheet:?}: {} cells refer to texts that the workbook does not have",
                 self.missing_texts
             ));
+        }
+        if self.shifted_bytes > MAX_SHIFTED_BYTES {
+            writer.lose(format!("sheet {sheet:?}: formulas are left out: they are too many"));
         }
         if self.uncalculated > 0 {
             writer.lose(format!(
@@ -169,23 +177,23 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
     }
 
     /// The formula of a cell, which may be that of another cell, moved.
-    fn formula(
-        &mut self,
-        start: &XmlElement<'_>,
-        text: &str,
-        place: (u32, u32),
-    ) -> Option<String> {
+    fn formula(&mut self, start: &XmlElement<'_>, text: &str, place: (u32, u32)) -> Option<String> {
         let index = (start.attribute("t").as_deref() == Some("shared"))
             .then(|| start.number::<u32>("si"))
             .flatten();
         if !text.is_empty() {
             let formula = without_prefixes(text);
-            if let Some(index) = index.filter(|_| self.shared.len() < MAX_SHARED) {
+            let is_bounded = self.shared.len() < MAX_SHARED && formula.len() <= MAX_SHARED_LENGTH;
+            if let Some(index) = index.filter(|_| is_bounded) {
                 self.shared.insert(index, (place.0, place.1, formula.clone()));
             }
             return Some(formula);
         }
         let (row, column, formula) = self.shared.get(&index?)?;
+        self.shifted_bytes += formula.len();
+        if self.shifted_bytes > MAX_SHIFTED_BYTES {
+            return None;
+        }
         let by = |to: u32, from: u32| i64::from(to) - i64::from(from);
         Some(shifted(formula, by(place.0, *row), by(place.1, *column)))
     }
