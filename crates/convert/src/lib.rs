@@ -16,8 +16,9 @@ mod options;
 mod package;
 mod rich_text;
 mod xml_tree;
+mod xml_reader;
 
-mod email;
+pub mod email;
 mod epub;
 mod html;
 mod image;
