@@ -228,7 +228,8 @@ impl Provider for Catalog {
         let (mount, local) = find_owner(&mounts, uri)?;
         if let Some(section) = request.section.as_ref().filter(|_| !mount.has_sections) {
             let unit = section.unit.word();
-            let message = format!("this resource has no {unit}s; read it by bytes, lines or tokens");
+            let message =
+                format!("this resource has no {unit}s; read it by bytes, lines or tokens");
             return Err(Error::invalid(message).about(uri));
         }
         let read = mount.provider.read(ctx, &local, request).await;

@@ -86,6 +86,15 @@ impl MemoryProvider {
         self.push_entry(uri, Some("application/octet-stream"), EntryContent::Blob(bytes))
     }
 
+    /// Gives the content that was added last this MIME type.
+    #[must_use]
+    pub fn of_type(mut self, mime: &str) -> Self {
+        if let Some(entry) = self.entries.get_mut().last_mut().and_then(Arc::get_mut) {
+            entry.resource.mime = Some(mime.to_owned());
+        }
+        self
+    }
+
     /// Adds a collection of `children`. The test adds the children themselves separately.
     #[must_use]
     pub fn collection(self, uri: &str, children: &[&str]) -> Self {

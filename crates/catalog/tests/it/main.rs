@@ -8,4 +8,5 @@ mod changes;
 mod components;
 mod layers;
 mod redacted;
+mod rendered;
 mod skills;

@@ -108,23 +108,6 @@ impl FormStore {
         self.flights.join(key, work).await
     }
 
-    /// The description with the number of its sections, if a form was made.
-    pub(super) fn with_known_outline(
-        &self,
-        ctx: &Context,
-        mut item: Arc<Resource>,
-        kind: DocumentKind,
-    ) -> Arc<Resource> {
-        for form in kind.forms() {
-            let made = form_key(ctx, &item, *form).and_then(|key| self.made.get(&key));
-            if let Some(Ok(made)) = made {
-                Arc::make_mut(&mut item).outline.clone_from(&made.outline);
-                break;
-            }
-        }
-        item
-    }
-
     /// Whether the text of what is at `uri` is masked by this layer.
     pub(super) fn masks(&self, uri: &Uri) -> bool {
         syntax_of(&self.terms.redaction, uri).is_some()

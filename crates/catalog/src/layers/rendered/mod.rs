@@ -21,7 +21,7 @@ use resource::{
 
 use super::Layer;
 use crate::memo::Memo;
-use describe::{add_forms, kind_of};
+use describe::add_forms;
 use forms::FormStore;
 
 /// Gives documents in other forms.
@@ -99,11 +99,7 @@ impl Provider for RenderedProvider {
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
-        let item = add_forms(self.inner.stat(ctx, uri).await?);
-        Ok(match kind_of(&item).filter(|kind| kind.section_unit().is_some()) {
-            Some(kind) => self.forms.with_known_outline(ctx, item, kind),
-            None => item,
-        })
+        Ok(add_forms(self.inner.stat(ctx, uri).await?))
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
