@@ -90,6 +90,7 @@ fn options() -> MountOptions {
         max_read: 1 << 20,
         timeout: Duration::from_secs(3600),
         required: true,
+        rendering: None,
         redaction: Default::default(),
     }
 }

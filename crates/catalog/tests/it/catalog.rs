@@ -25,6 +25,7 @@ fn terms() -> MountOptions {
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,
+        rendering: None,
         redaction: Default::default(),
     }
 }

@@ -22,6 +22,7 @@ fn terms(rules: Vec<MetadataRule>) -> MountOptions {
         max_read: 1000,
         timeout: Duration::from_secs(1),
         required: false,
+        rendering: None,
         redaction: Default::default(),
     }
 }

@@ -47,6 +47,7 @@ fn mount_with(
         max_read: 1 << 20,
         timeout,
         required: false,
+        rendering: None,
         redaction: Default::default(),
     };
     Mount::new(name, address, provider, terms)

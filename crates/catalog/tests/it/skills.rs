@@ -22,6 +22,7 @@ fn options() -> MountOptions {
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,
+        rendering: None,
         redaction: Redaction::default(),
     }
 }
