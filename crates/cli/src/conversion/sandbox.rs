@@ -122,3 +122,39 @@ fn confine_calls(runs_programs: bool) -> anyhow::Result<()> {
         done => Ok(done?),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::net::{TcpListener, TcpStream};
+    use std::process::Command;
+    use std::thread;
+
+    use super::{confine_calls, confine_files};
+
+    /// Both kinds of confinement are of one thread.
+    #[test]
+    fn a_converter_reaches_no_file_and_no_network() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            confine_files(false).unwrap();
+            confine_calls(false).unwrap();
+            assert!(TcpStream::connect(address).is_err());
+            assert!(Command::new("/bin/true").spawn().is_err());
+            // A kernel may lack Landlock; the system calls are confined in any case.
+            let has_landlock = std::path::Path::new("/sys/kernel/security/landlock").exists();
+            assert!(!has_landlock || File::open("/etc/passwd").is_err());
+        })
+        .join()
+        .unwrap();
+        thread::spawn(|| {
+            confine_files(true).unwrap();
+            confine_calls(true).unwrap();
+            assert!(Command::new("/bin/true").status().unwrap().success());
+        })
+        .join()
+        .unwrap();
+        assert!(File::open("/etc/passwd").is_ok(), "other threads are free");
+    }
+}

@@ -9,6 +9,7 @@ mod compositor;
 mod configuration;
 mod denied_links;
 mod descriptors;
+mod documents;
 mod eras;
 mod fake_server;
 mod fake_server_http;

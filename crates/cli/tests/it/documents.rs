@@ -1,0 +1,218 @@
+//! Tests of documents in other forms, from the command line and over MCP.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::program::{StdioProgram, refdesk};
+
+const WINDOW: &str = "dev.refdesk/window";
+const ACCEPT: &str = "dev.refdesk/accept";
+const PDF: &str = "file:///app/report.pdf";
+
+/// A PDF whose pages each have a line of text, in a font that every reader knows.
+fn write_pdf(path: &Path, pages: &[String]) {
+    let mut objects = vec!["<< /Type /Catalog /Pages 2 0 R >>".to_owned()];
+    let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 4 + at * 2)).collect();
+    objects.push(format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()));
+    objects.push("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned());
+    for (at, text) in pages.iter().enumerate() {
+        let content = 5 + at * 2;
+        objects.push(format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {content} 0 R \
+             /Resources << /Font << /F1 3 0 R >> >> >>"
+        ));
+        let drawn = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
+        objects.push(format!("<< /Length {} >>\nstream\n{drawn}\nendstream", drawn.len()));
+    }
+    let (mut pdf, mut places) = (String::from("%PDF-1.4\n"), Vec::new());
+    for (at, object) in objects.iter().enumerate() {
+        places.push(pdf.len());
+        pdf.push_str(&format!("{} 0 obj\n{object}\nendobj\n", at + 1));
+    }
+    let start = pdf.len();
+    pdf.push_str(&format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1));
+    for place in places {
+        pdf.push_str(&format!("{place:010} 00000 n \n"));
+    }
+    let size = objects.len() + 1;
+    pdf.push_str(&format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"));
+    fs::write(path, pdf).unwrap();
+}
+
+fn pages(count: usize) -> Vec<String> {
+    (1..=count).map(|page| format!("Words of page number {page} about harbours")).collect()
+}
+
+/// A folder `app` with a report of 40 pages, a text and a program.
+fn app() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let app = folder.path().join("app");
+    fs::create_dir(&app).unwrap();
+    write_pdf(&app.join("report.pdf"), &pages(40));
+    fs::write(app.join("notes.txt"), "plain notes\n").unwrap();
+    fs::write(app.join("main.rs"), "fn main() {\n    run();\n}\n\nstruct Desk;\n").unwrap();
+    fs::write(app.join("table.csv"), "name,price\n茶,120\n").unwrap();
+    fs::write(app.join("broken.docx"), "PK no package").unwrap();
+    folder
+}
+
+fn start(folder: &Path, settings: &str) -> StdioProgram {
+    fs::write(folder.join("refdesk.toml"), settings).unwrap();
+    let mut command = refdesk(folder, &["serve", "--stdio"]);
+    command.env("XDG_CACHE_HOME", folder.join("cache"));
+    StdioProgram::start(command)
+}
+
+const SETTINGS: &str = "[mounts.app]\nkind = \"fs\"\npath = \"app\"\n";
+
+fn read(desk: &mut StdioProgram, uri: &str, meta: &Value) -> Value {
+    desk.request("resources/read", json!({ "uri": uri, "_meta": meta }))
+}
+
+fn call(desk: &mut StdioProgram, tool: &str, arguments: &Value) -> Value {
+    let answer = desk.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+    answer["result"].clone()
+}
+
+fn convert(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = refdesk(folder, &["convert"]);
+    command.args(arguments).env("XDG_CACHE_HOME", folder.join("cache")).output().unwrap()
+}
+
+#[test]
+fn a_document_is_read_with_its_text_and_by_page() {
+    let folder = app();
+    let mut desk = start(folder.path(), SETTINGS);
+    let answer = read(&mut desk, PDF, &json!({}));
+    let contents = answer["result"]["contents"].as_array().unwrap();
+    let types: Vec<_> = contents.iter().map(|one| one["mimeType"].as_str().unwrap()).collect();
+    assert_eq!(types, ["application/pdf", "text/markdown"]);
+    let text = contents[1]["text"].as_str().unwrap();
+    assert!(text.contains("<!-- page 37 -->") && text.contains("page number 37"), "{text}");
+    let window = json!({ WINDOW: { "page": 37 } });
+    let page = read(&mut desk, PDF, &window)["result"]["contents"][0].clone();
+    let text = page["text"].as_str().unwrap();
+    assert!(text.contains("page number 37") && !text.contains("page number 38"), "{text}");
+    let error = read(&mut desk, PDF, &json!({ WINDOW: { "page": 41 } }))["error"].clone();
+    assert_eq!(error["code"], -32602);
+    assert!(error["message"].as_str().unwrap().contains("40 pages"), "{error}");
+    let plain = read(&mut desk, "file:///app/notes.txt", &json!({}));
+    assert_eq!(plain["result"]["contents"].as_array().unwrap().len(), 1);
+    let broken = read(&mut desk, "file:///app/broken.docx", &json!({}));
+    let contents = broken["result"]["contents"].as_array().unwrap();
+    assert_eq!(contents.len(), 1);
+    assert!(contents[0]["_meta"]["dev.refdesk/notes"][0].as_str().unwrap().contains("left out"));
+}
+
+#[test]
+fn the_accepted_form_is_given_and_a_refusal_lists_what_there_is() {
+    let folder = app();
+    let mut desk = start(folder.path(), SETTINGS);
+    let code = "file:///app/main.rs";
+    let mut form = |uri: &str, accept: Value| read(&mut desk, uri, &json!({ ACCEPT: accept }));
+    let html = form(code, json!(["image/png", "text/html;q=0.5"]));
+    let html = html["result"]["contents"][0].clone();
+    assert_eq!(html["mimeType"], "text/html;variant=highlighted");
+    assert!(html["text"].as_str().unwrap().contains("L2"), "{html}");
+    let outline = form(code, json!("application/json"));
+    let outline: Value =
+        serde_json::from_str(outline["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&outline[0]["name"], &outline[1]["start_line"]), (&json!("main"), &json!(5)));
+    let plain = form(code, json!([]));
+    assert_eq!(plain["result"]["contents"].as_array().unwrap().len(), 1);
+    for wrong in [json!(["image/png"]), json!(["no type"])] {
+        let error = form(code, wrong)["error"].clone();
+        assert_eq!(error["code"], -32602, "{error}");
+        let formats = error["data"]["formats"].as_array().unwrap();
+        assert!(formats.contains(&json!("application/json;variant=outline")), "{error}");
+    }
+    let table = form("file:///app/table.csv", json!(["text/markdown"]));
+    let table = table["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(table.contains("| 茶 | 120 |"), "{table}");
+}
+
+#[test]
+fn a_model_reads_a_page_in_two_calls_and_searches_the_text() {
+    let folder = app();
+    let mut desk = start(folder.path(), SETTINGS);
+    let described = call(&mut desk, "resources_metadata", &json!({ "uris": [PDF] }));
+    assert_eq!(described["structuredContent"]["resources"][0]["pages"], 40, "{described}");
+    let arguments = json!({ "uri": PDF, "page": 37 });
+    let page = call(&mut desk, "resources_read", &arguments);
+    let text = page["structuredContent"]["text"].as_str().unwrap();
+    assert!(text.contains("page number 37") && !text.contains("page number 36"), "{text}");
+    let found = call(&mut desk, "resources_grep", &json!({ "pattern": "number 3[78] about" }));
+    let lines = found["structuredContent"]["matches"].to_string();
+    assert!(lines.contains("page number 37") && lines.contains("page number 38"), "{found}");
+    let both = call(&mut desk, "resources_read_embedded", &json!({ "uris": [PDF] }));
+    assert_eq!(both["content"][0]["resource"]["mimeType"], "text/markdown");
+    let lines = json!({ "uri": PDF, "start_line": 1, "max_lines": 2 });
+    let window = call(&mut desk, "resources_read", &lines);
+    let text = window["structuredContent"]["text"].as_str().unwrap();
+    assert!(text.starts_with("<!-- page 1 -->"), "{text}");
+    let (line, etag) = (&window["structuredContent"]["next"], &window["structuredContent"]["etag"]);
+    let mut next = json!({ "uri": PDF, "max_lines": 2, "etag": etag });
+    next["start_line"] = line["start_line"].clone();
+    let next = call(&mut desk, "resources_read", &next);
+    assert!(next["structuredContent"]["text"].is_string(), "{next}");
+}
+
+#[test]
+fn a_document_over_the_limits_fails_alone() {
+    let folder = app();
+    let settings = format!("{SETTINGS}\n[render]\ntime = \"1ms\"\n");
+    let mut desk = start(folder.path(), &settings);
+    let contents = read(&mut desk, PDF, &json!({}))["result"]["contents"].clone();
+    assert_eq!(contents.as_array().unwrap().len(), 1);
+    let note = contents[0]["_meta"]["dev.refdesk/notes"][0].as_str().unwrap();
+    assert!(note.contains("longer than 1ms"), "{note}");
+    let error = read(&mut desk, PDF, &json!({ ACCEPT: ["text/markdown"] }))["error"].clone();
+    assert!(error["message"].as_str().unwrap().contains("longer than"), "{error}");
+    assert!(read(&mut desk, "file:///app/notes.txt", &json!({}))["result"].is_object());
+}
+
+#[test]
+fn a_restart_does_not_convert_again() {
+    let folder = app();
+    let accept = json!({ ACCEPT: ["text/markdown"] });
+    let first = read(&mut start(folder.path(), SETTINGS), PDF, &accept);
+    let text = first["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    let forms = || fs::read_dir(folder.path().join("cache/refdesk/forms")).unwrap().count();
+    assert_eq!(forms(), 1);
+    // No conversion would be done in this time.
+    let quick = format!("{SETTINGS}\n[render]\ntime = \"1ms\"\n");
+    let again = read(&mut start(folder.path(), &quick), PDF, &accept);
+    assert_eq!(again["result"]["contents"][0]["text"], text);
+    let masked = format!("{SETTINGS}redact = true\n");
+    let mut desk = start(folder.path(), &masked);
+    fs::write(folder.path().join("app/other.csv"), "a,b\n1,2\n").unwrap();
+    assert!(read(&mut desk, "file:///app/other.csv", &accept)["result"].is_object());
+    assert_eq!(forms(), 1, "nothing of a redacted mount is kept");
+}
+
+#[test]
+fn a_person_converts_on_the_command_line() {
+    let folder = app();
+    let run = |arguments: &[&str]| {
+        let output = convert(folder.path(), arguments);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, text, _) = run(&["app/report.pdf", "--pages", "2-3"]);
+    assert!(code == 0 && text.contains("number 3") && !text.contains("number 4"), "{text}");
+    let (code, text, _) = run(&["app/table.csv", "--to", "application/json"]);
+    assert!(code == 0 && text.contains("茶"), "{text}");
+    let (code, text, _) = run(&["--list"]);
+    assert!(code == 0 && text.contains("application/pdf"), "{text}");
+    let (code, _, error) = run(&["app/broken.docx"]);
+    assert!(code == 1 && error.starts_with("error: "), "{error}");
+    let (code, _, error) = run(&["app/notes.txt", "--to", "image/png"]);
+    assert!(code == 1 && error.contains("--list"), "{error}");
+    let (code, _, error) = run(&["app/main.rs", "--to", "image/png"]);
+    assert!(code == 1 && error.contains("variant=outline"), "{error}");
+    assert_eq!(run(&["app/main.rs", "--to", "nonsense"]).0, 2);
+    assert_eq!(run(&[]).0, 2);
+}
