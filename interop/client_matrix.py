@@ -108,6 +108,7 @@ def checks(run: ClientRun, outcome: Outcome) -> Iterator[tuple[str, str | None]]
     yield "lists every page", pages_differ(outcome["pages"], joined=run.client == "inspector")
     for uri, expected in CONTENTS.items():
         yield f"reads {uri}", contents_differ(outcome["contents"][uri], uri, expected)
+    yield "reads a document and its text", differs(outcome["contents"][REPORT_URI], REPORT_PARTS, document_parts)
     yield "lists the templates", differs(outcome["templates"], fixtures.URI_TEMPLATES, sorted)
     expanded = {"mimeType": "application/json", "text": '{"id": "grace", "templateTest": true}'}
     yield "expands a template", contents_differ(outcome["expanded"], "test://template/grace/data", expanded)
@@ -140,6 +141,12 @@ CONTENTS: dict[str, dict[str, Any]] = {
 }
 
 
+REPORT_URI = fixtures.file_uri("report.rtf")
+# URI, MIME type and text of each part.
+REPORT_PARTS = [
+    (REPORT_URI, "text/rtf", fixtures.REPORT.decode()),
+    (REPORT_URI, "text/markdown", fixtures.REPORT_TEXT),
+]
 README = fixtures.file_uri("README.md")
 # The result of each tool, as far as it is the same for every client.
 EXPECTED_CONTENT: dict[str, Any] = {
@@ -216,6 +223,10 @@ def contents_differ(outcome: Outcome, uri: str, expected: dict[str, Any]) -> str
         ]
 
     return differs(outcome, [{"uri": uri, **expected}], view)
+
+
+def document_parts(contents: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return [(part["uri"], part["mimeType"], part["text"]) for part in contents]
 
 
 def best_and_rest(completion: dict[str, Any]) -> tuple[list[str], list[str]]:

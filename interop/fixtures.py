@@ -9,11 +9,15 @@ PIXEL = base64.b64decode(
 )
 HAIKU = "古池や\n蛙飛びこむ\n水の音\n"
 NOTES = 250
+# A document, whose text is given beside the original.
+REPORT = rb"{\rtf1\ansi {\b Harbour} report\par The tide is \u28526?.\par}"
+REPORT_TEXT = "**Harbour** report\n\nThe tide is 潮.\n"
 
 FILES: dict[str, bytes] = {
     "README.md": b"# The desk\n\nAsk here.\n",
     "src/deep/er/main.rs": b'fn main() {\n    println!("hello");\n}\n',
     "pictures/pixel.png": PIXEL,
+    "report.rtf": REPORT,
     "俳句/古い 池.txt": HAIKU.encode("shift_jis"),
 } | {f"notes/{number:03}.txt": f"note {number}\n".encode() for number in range(NOTES)}
 
@@ -97,6 +101,7 @@ REQUESTS = {
         file_uri("src/deep/er/main.rs"),
         file_uri("俳句/古い 池.txt"),
         file_uri("pictures/pixel.png"),
+        file_uri("report.rtf"),
         "test://static-text",
         "test://static-binary",
     ],

@@ -15,8 +15,8 @@ mod ooxml;
 mod options;
 mod package;
 mod rich_text;
-mod xml_tree;
 mod xml_reader;
+mod xml_tree;
 
 pub mod email;
 mod epub;

@@ -134,7 +134,9 @@ mod tests {
 
     #[test]
     fn only_marks_that_would_work_are_escaped() {
-        for text in ["snake_case_name", "a * b", "a > b", "a < b", "[1] and [2]", "R&D", "a|b", "~5"] {
+        for text in
+            ["snake_case_name", "a * b", "a > b", "a < b", "[1] and [2]", "R&D", "a|b", "~5"]
+        {
             assert_eq!(escape(text), text);
         }
         assert_eq!(escape("*bold* _it_ `code`"), r"\*bold\* \_it\_ \`code\`");

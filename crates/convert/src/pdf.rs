@@ -45,7 +45,9 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         None => Err(PopplerError::Missing),
     };
     if read == Err(PopplerError::TooLong) {
-        return Err(ConvertError::over_limit("the text of the document is over the limit of bytes"));
+        return Err(ConvertError::over_limit(
+            "the text of the document is over the limit of bytes",
+        ));
     }
     let is_cut = drawn.as_ref().is_ok_and(|drawn| drawn.is_cut);
     let by_program = read.is_ok();

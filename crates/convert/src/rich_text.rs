@@ -100,7 +100,10 @@ pub(crate) enum SpanContent {
     /// A line break.
     Break,
     /// Text with its reading.
-    Ruby { base: String, reading: String },
+    Ruby {
+        base: String,
+        reading: String,
+    },
     /// An image with its description.
     Image(String),
     /// The mark of the note with this label.

@@ -142,6 +142,8 @@ pub struct Format {
     pub size: Option<u64>,
     /// Entity tag of the content in this format.
     pub etag: Option<String>,
+    /// Whether refdesk makes it of the original when it is asked for.
+    pub is_made: bool,
 }
 
 /// A family of resources described by one URI template.

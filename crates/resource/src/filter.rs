@@ -89,7 +89,9 @@ impl Filter {
 fn has_mime(resource: &Resource, mime: &str) -> bool {
     let wanted = mime.to_ascii_lowercase();
     let wanted = wanted.trim_end_matches('*');
-    let formats = resource.formats.iter().map(|format| &format.mime);
+    // What refdesk could make of it does not tell what it is.
+    let formats = resource.formats.iter().filter(|format| !format.is_made);
+    let formats = formats.map(|format| &format.mime);
     resource.mime.iter().chain(formats).any(|own| {
         let own = own.to_ascii_lowercase();
         if wanted.ends_with('/') || wanted.is_empty() {

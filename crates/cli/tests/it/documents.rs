@@ -46,12 +46,12 @@ fn pages(count: usize) -> Vec<String> {
     (1..=count).map(|page| format!("Words of page number {page} about harbours")).collect()
 }
 
-/// A folder `app` with a report of 40 pages, a text and a program.
+/// A folder `app` with a report of 500 pages, a text and a program.
 fn app() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let app = folder.path().join("app");
     fs::create_dir(&app).unwrap();
-    write_pdf(&app.join("report.pdf"), &pages(40));
+    write_pdf(&app.join("report.pdf"), &pages(500));
     fs::write(app.join("notes.txt"), "plain notes\n").unwrap();
     fs::write(app.join("main.rs"), "fn main() {\n    run();\n}\n\nstruct Desk;\n").unwrap();
     fs::write(app.join("table.csv"), "name,price\n茶,120\n").unwrap();
@@ -96,9 +96,9 @@ fn a_document_is_read_with_its_text_and_by_page() {
     let page = read(&mut desk, PDF, &window)["result"]["contents"][0].clone();
     let text = page["text"].as_str().unwrap();
     assert!(text.contains("page number 37") && !text.contains("page number 38"), "{text}");
-    let error = read(&mut desk, PDF, &json!({ WINDOW: { "page": 41 } }))["error"].clone();
+    let error = read(&mut desk, PDF, &json!({ WINDOW: { "page": 501 } }))["error"].clone();
     assert_eq!(error["code"], -32602);
-    assert!(error["message"].as_str().unwrap().contains("40 pages"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("500 pages"), "{error}");
     let plain = read(&mut desk, "file:///app/notes.txt", &json!({}));
     assert_eq!(plain["result"]["contents"].as_array().unwrap().len(), 1);
     let broken = read(&mut desk, "file:///app/broken.docx", &json!({}));
@@ -139,11 +139,11 @@ fn a_model_reads_a_page_in_two_calls_and_searches_the_text() {
     let folder = app();
     let mut desk = start(folder.path(), SETTINGS);
     let described = call(&mut desk, "resources_metadata", &json!({ "uris": [PDF] }));
-    assert_eq!(described["structuredContent"]["resources"][0]["pages"], 40, "{described}");
+    assert_eq!(described["structuredContent"]["resources"][0]["pages"], 500, "{described}");
     let arguments = json!({ "uri": PDF, "page": 37 });
     let page = call(&mut desk, "resources_read", &arguments);
     let text = page["structuredContent"]["text"].as_str().unwrap();
-    assert!(text.contains("page number 37") && !text.contains("page number 36"), "{text}");
+    assert!(text.contains("page number 37 ") && !text.contains("page number 36 "), "{text}");
     let found = call(&mut desk, "resources_grep", &json!({ "pattern": "number 3[78] about" }));
     let lines = found["structuredContent"]["matches"].to_string();
     assert!(lines.contains("page number 37") && lines.contains("page number 38"), "{found}");
@@ -202,7 +202,7 @@ fn a_person_converts_on_the_command_line() {
         (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
     };
     let (code, text, _) = run(&["app/report.pdf", "--pages", "2-3"]);
-    assert!(code == 0 && text.contains("number 3") && !text.contains("number 4"), "{text}");
+    assert!(code == 0 && text.contains("number 3 ") && !text.contains("number 4 "), "{text}");
     let (code, text, _) = run(&["app/table.csv", "--to", "application/json"]);
     assert!(code == 0 && text.contains("茶"), "{text}");
     let (code, text, _) = run(&["--list"]);

@@ -17,7 +17,10 @@ pub(super) fn is_label(text: &str) -> bool {
 
 /// Whether a text is only a bullet.
 pub(super) fn is_bullet(text: &str) -> bool {
-    matches!(text, "•" | "◦" | "▪" | "‣" | "●" | "○" | "■" | "□" | "·" | "–" | "-" | "*" | "➢" | "✓")
+    matches!(
+        text,
+        "•" | "◦" | "▪" | "‣" | "●" | "○" | "■" | "□" | "·" | "–" | "-" | "*" | "➢" | "✓"
+    )
 }
 
 /// The bullet at the start of a line, and the text after it.
@@ -31,7 +34,8 @@ fn is_section_number(text: &str) -> bool {
     let text = text.trim();
     let is_number = text.starts_with(|letter: char| letter.is_ascii_digit())
         || text.len() == 1 && text.starts_with(|letter: char| letter.is_ascii_uppercase())
-        || text.starts_with(|letter: char| letter.is_ascii_uppercase()) && text[1..].starts_with('.');
+        || text.starts_with(|letter: char| letter.is_ascii_uppercase())
+            && text[1..].starts_with('.');
     let is_rest = |letter: char| letter.is_ascii_digit() || letter == '.';
     text.len() <= 12 && is_number && text.chars().skip(1).all(is_rest)
 }
@@ -68,7 +72,10 @@ fn title_of(page: &PdfPage, at: usize) -> Option<usize> {
         let is_title = (line.size - number.size).abs() < 0.25 * number.size
             && block.lines.len() <= 2
             && line.text.chars().any(char::is_alphabetic);
-        *other != at && is_title && is_level(&line.area, &number.area) && gap > 0.0
+        *other != at
+            && is_title
+            && is_level(&line.area, &number.area)
+            && gap > 0.0
             && gap < 4.0 * number.size
     });
     titles.next().map(|(title, _)| title)
@@ -91,7 +98,11 @@ mod tests {
 
     #[test]
     fn the_number_of_a_section_goes_before_its_title() {
-        let blocks = vec![block("1.6", 10.0, 15.0), block("12 / 40", 300.0, 40.0), block("Unix", 50.0, 40.0)];
+        let blocks = vec![
+            block("1.6", 10.0, 15.0),
+            block("12 / 40", 300.0, 40.0),
+            block("Unix", 50.0, 40.0),
+        ];
         let mut page = PdfPage { width: 400.0, blocks };
         attach_numbers(&mut page);
         let texts: Vec<_> = page.blocks.iter().map(|block| block.lines[0].text.as_str()).collect();

@@ -151,9 +151,9 @@ fn find_regions(rows: Vec<TableRow>, rules: &PdfRules) -> Vec<TableRegion> {
             let first = start.map_or(0, |start| start + 1);
             // Without a rule above they are not known to be of the table.
             let is_known = rules.horizontal.iter().any(|rule| {
-                before.get(first).is_some_and(|line| {
-                    rule.top <= line.top + 2.0 && line.top - rule.top < 30.0
-                })
+                before
+                    .get(first)
+                    .is_some_and(|line| rule.top <= line.top + 2.0 && line.top - rule.top < 30.0)
             });
             if is_known && before.len() - first <= MAX_CELL_LINES {
                 run.extend(before.drain(first..));
@@ -195,9 +195,8 @@ fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
     let area = &row.pieces[0].area;
     let widest = run.iter().max_by_key(|row| row.pieces.len());
     let overlapped = widest.map_or(0, |row| {
-        let overlaps = |piece: &&TablePiece| {
-            piece.area.left < area.right && area.left < piece.area.right
-        };
+        let overlaps =
+            |piece: &&TablePiece| piece.area.left < area.right && area.left < piece.area.right;
         row.pieces.iter().filter(overlaps).count()
     });
     overlapped <= 1
@@ -223,7 +222,13 @@ fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
     let pieces: Vec<_> = rows.iter().flat_map(|row| &row.pieces).collect();
     let wide_rows = rows.iter().filter(|row| row.pieces.len() > 1).count();
     let is_list = columns.len() == 2 && labels(&rows, columns[0]);
-    let least = if is_list { 1 } else if columns.len() == 2 && ys.len() < 3 { 3 } else { 2 };
+    let least = if is_list {
+        1
+    } else if columns.len() == 2 && ys.len() < 3 {
+        3
+    } else {
+        2
+    };
     if wide_rows < least || (!is_list && !looks_tabular(&pieces, &columns)) {
         return None;
     }
@@ -276,9 +281,8 @@ fn columns_of(rows: &[TableRow]) -> Option<Vec<(f32, f32)>> {
 fn looks_tabular(pieces: &[&TablePiece], columns: &[(f32, f32)]) -> bool {
     let mut short = 0;
     for column in columns {
-        let own = pieces.iter().filter(|piece| {
-            piece.area.left < column.1 && column.0 < piece.area.right
-        });
+        let own =
+            pieces.iter().filter(|piece| piece.area.left < column.1 && column.0 < piece.area.right);
         let (mut count, mut weight) = (0, 0);
         for piece in own {
             count += 1;
@@ -310,8 +314,10 @@ fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Vec::new() };
     // A rule may be drawn cell by cell: what counts is the sum of the pieces at one height.
     let near = rules.horizontal.iter().filter(|rule| {
-        rule.top > first.top - 30.0 && rule.top < last.bottom + 30.0
-            && rule.left < right && left < rule.right
+        rule.top > first.top - 30.0
+            && rule.top < last.bottom + 30.0
+            && rule.left < right
+            && left < rule.right
     });
     let mut sorted: Vec<_> = near.collect();
     sorted.sort_by(|a, b| a.top.total_cmp(&b.top));
@@ -327,9 +333,8 @@ fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
     }
     found.retain(|(_, sum)| *sum > 0.5 * (right - left));
     // The rules of one table start and end at the same places; others are of something else.
-    let is_alike = |a: &PdfArea, b: &PdfArea| {
-        (a.left - b.left).abs() < 4.0 && (a.right - b.right).abs() < 4.0
-    };
+    let is_alike =
+        |a: &PdfArea, b: &PdfArea| (a.left - b.left).abs() < 4.0 && (a.right - b.right).abs() < 4.0;
     let support = |area: &PdfArea| found.iter().filter(|other| is_alike(area, &other.0)).count();
     let Some((usual, _)) = found.iter().max_by_key(|(area, _)| support(area)) else {
         return Vec::new();

@@ -1,7 +1,9 @@
 //! Writer of rich text as Markdown.
 
 use super::spans::{is_passive, normalise};
-use super::{ListMarker, RichBlock, RichNote, RichSpan, RichTable, RichText, SpanContent, SpanStyle};
+use super::{
+    ListMarker, RichBlock, RichNote, RichSpan, RichTable, RichText, SpanContent, SpanStyle,
+};
 use crate::converted::Converted;
 use crate::error::ConvertError;
 use crate::markdown::{escape, escape_line_start, table};
@@ -14,10 +16,7 @@ const MAX_ADDRESS: usize = 2_048;
 const MAX_COLUMNS: usize = 1_000;
 
 /// Writes a document as Markdown.
-pub(crate) fn write_markdown(
-    text: RichText,
-    options: &Options,
-) -> Result<Converted, ConvertError> {
+pub(crate) fn write_markdown(text: RichText, options: &Options) -> Result<Converted, ConvertError> {
     let mut out = String::new();
     for header in &text.headers {
         push_margin(&mut out, "Header", header, options);
@@ -68,7 +67,9 @@ fn start_block(out: &mut String) {
 fn check_size(out: &str, options: &Options) -> Result<(), ConvertError> {
     if out.len() > options.max_output_bytes {
         let limit = options.max_output_bytes;
-        return Err(ConvertError::over_limit(format!("the text is over the limit of {limit} bytes")));
+        return Err(ConvertError::over_limit(format!(
+            "the text is over the limit of {limit} bytes"
+        )));
     }
     Ok(())
 }
@@ -91,7 +92,8 @@ pub(crate) fn push_blocks(
             continue;
         };
         let counts = matches!(marker, ListMarker::Number(_));
-        let is_other_list = *level == 0 && counts != is_counted && *marker != ListMarker::Continuation;
+        let is_other_list =
+            *level == 0 && counts != is_counted && *marker != ListMarker::Continuation;
         if indents.is_empty() || is_other_list {
             start_block(out);
         }
@@ -372,9 +374,8 @@ impl<'c> InlineWriter<'c> {
 
     /// Closes and opens marks so that the next text has this style and link.
     fn enter(&mut self, style: SpanStyle, link: Option<&'c str>) {
-        let link = link.filter(|link| {
-            link.len() <= MAX_ADDRESS && is_passive(link) && !link.starts_with('#')
-        });
+        let link = link
+            .filter(|link| link.len() <= MAX_ADDRESS && is_passive(link) && !link.starts_with('#'));
         if self.link != link {
             self.close_all();
         }
@@ -415,7 +416,11 @@ impl<'c> InlineWriter<'c> {
             }
             let is_plain = !link.contains([' ', '(', ')', '<', '>']);
             let address = link.replace(['\n', '\r', '<', '>'], "");
-            self.out.push_str(&if is_plain { format!("]({address})") } else { format!("](<{address}>)") });
+            self.out.push_str(&if is_plain {
+                format!("]({address})")
+            } else {
+                format!("](<{address}>)")
+            });
         }
     }
 

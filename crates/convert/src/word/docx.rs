@@ -19,7 +19,6 @@ mod run;
 mod styles;
 mod table;
 
-
 use field::DocxField;
 use numbering::DocxNumbering;
 use styles::DocxStyles;

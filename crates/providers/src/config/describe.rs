@@ -39,7 +39,8 @@ pub(super) fn describe_file(uri: Uri, path: &str, file: &Resource) -> Resource {
     resource.annotations.modified = file.annotations.modified;
     resource.watchable = file.watchable;
     if let (Some(_), Some(mime)) = (syntax, &mime) {
-        let format = |mime: &str| Format { mime: mime.to_owned(), size: None, etag: None };
+        let format =
+            |mime: &str| Format { mime: mime.to_owned(), size: None, etag: None, is_made: false };
         resource.formats = vec![format(mime), format(NORMALISED)];
     }
     resource.mime = mime;
@@ -109,7 +110,8 @@ pub(super) fn describe_difference(uri: Uri, name: &str, watchable: Option<bool>)
     let mut resource = Resource::new(uri, name);
     resource.watchable = watchable;
     resource.mime = Some(MARKDOWN.to_owned());
-    let format = |mime: &str| Format { mime: mime.to_owned(), size: None, etag: None };
+    let format =
+        |mime: &str| Format { mime: mime.to_owned(), size: None, etag: None, is_made: false };
     resource.formats = vec![format(MARKDOWN), format(JSON)];
     resource
 }

@@ -23,7 +23,8 @@ pub(super) enum DocumentFormat {
 
 /// Declares that `resource` is a document, whose primary format is `mime`.
 pub(super) fn declare_formats(resource: &mut Resource, mime: &str) {
-    let format = |mime: &str| Format { mime: mime.to_owned(), size: None, etag: None };
+    let format =
+        |mime: &str| Format { mime: mime.to_owned(), size: None, etag: None, is_made: false };
     resource.mime = Some(mime.to_owned());
     resource.formats = vec![format(mime), format(JSON)];
 }

@@ -152,6 +152,7 @@ impl DeclaredResource {
                 mime: form.mime.clone().unwrap_or_default(),
                 size: facts.as_ref().map(|facts| facts.size),
                 etag: facts.as_ref().map(|facts| facts.fingerprint.clone()),
+                is_made: false,
             });
             resource.formats = formats.collect();
         }

@@ -40,8 +40,12 @@ pub(crate) fn memory() -> MemoryProvider {
         .blob("test://static-binary", &[0x89, b'P', b'N', b'G', 0, 255])
         .with_description(|resource| {
             resource.mime = Some("image/png".to_owned());
-            resource.formats =
-                vec![Format { mime: "image/png".to_owned(), size: Some(6), etag: None }];
+            resource.formats = vec![Format {
+                mime: "image/png".to_owned(),
+                size: Some(6),
+                etag: None,
+                is_made: false,
+            }];
         })
         .collection("test://folder", &["test://folder/a", "test://folder/b", "test://folder/in"])
         .text("test://folder/a", "aaa")

@@ -8,10 +8,8 @@ use resource::{Format, Outline, Resource, Uri, uri};
 /// The kind of a document, if it can be converted.
 pub(super) fn kind_of(resource: &Resource) -> Option<DocumentKind> {
     // A collection is listed, and a source that has several formats has its own.
-    let is_plain = resource.listable != Some(true) && resource.formats.is_empty();
-    let is_ours =
-        || resource.formats.iter().skip(1).any(|format| Form::of_mime(&format.mime).is_some());
-    if !is_plain && !is_ours() {
+    let is_ours = resource.formats.iter().skip(1).all(|format| format.is_made);
+    if resource.listable == Some(true) || !is_ours {
         return None;
     }
     DocumentKind::of_name(&file_name(&resource.uri), resource.mime.as_deref())
@@ -33,8 +31,12 @@ pub(super) fn add_forms(mut item: Arc<Resource>) -> Arc<Resource> {
     let Some(kind) = kind_of(&item) else { return item };
     let resource = Arc::make_mut(&mut item);
     let mime = resource.mime.clone().unwrap_or_else(|| kind.mime().to_owned());
-    let original = Format { mime, size: resource.size, etag: resource.etag.clone() };
-    let form = |form: &Form| Format { mime: form.mime().to_owned(), size: None, etag: None };
+    let (size, etag) = (resource.size, resource.etag.clone());
+    let original = Format { mime, size, etag, is_made: false };
+    let form = |form: &Form| {
+        let mime = form.mime().to_owned();
+        Format { mime, size: None, etag: None, is_made: true }
+    };
     resource.formats = std::iter::once(original).chain(kind.forms().iter().map(form)).collect();
     resource.outline =
         kind.section_unit().map(|unit| Arc::new(Outline { unit, total: None, titles: Vec::new() }));

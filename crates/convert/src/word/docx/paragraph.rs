@@ -90,9 +90,7 @@ impl DocxReader<'_> {
                 RichBlock::Heading { level, spans }
             }
             (None, Some(marker)) => RichBlock::Item { level, marker, spans },
-            (None, None) if traits.is_quote => {
-                RichBlock::Quote(vec![RichBlock::Paragraph(spans)])
-            }
+            (None, None) if traits.is_quote => RichBlock::Quote(vec![RichBlock::Paragraph(spans)]),
             (None, None) => RichBlock::Paragraph(spans),
         }
     }
@@ -112,7 +110,8 @@ impl DocxReader<'_> {
                     line.link = before;
                 }
                 "w:fldSimple" => {
-                    let link = super::field::link_of(child.attribute("w:instr").unwrap_or_default());
+                    let link =
+                        super::field::link_of(child.attribute("w:instr").unwrap_or_default());
                     let before = line.link.clone();
                     line.link = link.or(line.link.take());
                     self.inlines(child, line)?;

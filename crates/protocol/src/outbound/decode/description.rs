@@ -347,7 +347,12 @@ fn parse_formats(raw: &RawValue) -> Option<Vec<Format>> {
         etag: Option<String>,
     }
     let written: Vec<FormatMembers> = serde_json::from_str(raw.get()).ok()?;
-    let format = |FormatMembers { mime_type, size, etag }| Format { mime: mime_type, size, etag };
+    let format = |FormatMembers { mime_type, size, etag }| Format {
+        mime: mime_type,
+        size,
+        etag,
+        is_made: false,
+    };
     Some(written.into_iter().map(format).collect())
 }
 
