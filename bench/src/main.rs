@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use bench::{
-    gateway_bench, notification_bench, options::Options, peer_bench, report, scaling_bench,
+    document_bench, gateway_bench, notification_bench, options::Options, peer_bench, report, scaling_bench,
     search_bench, soak,
 };
 use clap::Parser;
@@ -34,6 +34,7 @@ async fn run(options: &Options) -> anyhow::Result<()> {
         beside_itself = scaling_bench::run(options).await?;
         beside_itself.extend(notification_bench::run(options).await?);
         beside_itself.extend(search_bench::run(options).await?);
+        beside_itself.extend(document_bench::run(options).await?);
     }
     tables.versus(&beside_the_peer);
     tables.itself(&beside_itself);

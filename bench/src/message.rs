@@ -60,6 +60,13 @@ impl BenchRequest {
         Self::new("resources/read", Some(uri.to_owned()), json!({ "uri": uri }))
     }
 
+    /// `resources/read` of a whole resource in one format.
+    pub(crate) fn read_as(uri: &str, format: &str) -> Self {
+        let mut message = Self::read(uri);
+        message.params["_meta"]["dev.refdesk/accept"] = json!([format]);
+        message
+    }
+
     /// `resources/read` of `length` bytes from `offset`.
     pub(crate) fn window(uri: &str, offset: u64, length: u64) -> Self {
         let mut message = Self::read(uri);
