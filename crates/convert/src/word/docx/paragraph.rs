@@ -9,6 +9,7 @@ use crate::ooxml::{alternative, math_text};
 use crate::rich_text::{
     ListMarker, RichBlock, RichSpan, SpanContent, SpanStyle, code_text, is_blank, push_block,
 };
+use crate::word::field_code::link_of;
 use crate::xml_tree::XmlNode;
 
 /// A paragraph while it is read.
@@ -112,7 +113,7 @@ impl DocxReader<'_> {
                     line.link = before;
                 }
                 "w:fldSimple" => {
-                    let link = super::field::link_of(child.attribute("w:instr").unwrap_or_default());
+                    let link = link_of(child.attribute("w:instr").unwrap_or_default());
                     let before = line.link.clone();
                     line.link = link.or(line.link.take());
                     self.inlines(child, line)?;

@@ -37,7 +37,11 @@ impl DocxReader<'_> {
     ) -> Result<(), ConvertError> {
         for child in node.elements() {
             match child.name() {
-                "w:fldChar" => self.field_mark(child),
+                "w:fldChar" => {
+                    if let Some((base, reading)) = self.field_mark(child) {
+                        line.spans.push(RichSpan::plain(SpanContent::Ruby { base, reading }));
+                    }
+                }
                 "w:instrText" => self.instruction(&child.all_text()),
                 _ if self.is_in_instruction() => {}
                 "w:t" => self.text(child.all_text(), style, line),
