@@ -85,6 +85,12 @@ fn collect_links(blocks: &[RichBlock], anchors: &mut HashSet<String>) {
     }
 }
 
+/// An open list.
+struct HtmlList {
+    level: u8,
+    element: &'static str,
+}
+
 struct HtmlWriter {
     out: String,
     /// The places that links lead to. Each gets its id once.
@@ -115,7 +121,7 @@ impl HtmlWriter {
     }
 
     fn blocks(&mut self, blocks: &[RichBlock]) -> Result<(), ConvertError> {
-        let mut lists: Vec<&'static str> = Vec::new();
+        let mut lists: Vec<HtmlList> = Vec::new();
         for block in blocks {
             if self.out.len() > self.limit {
                 let limit = self.limit;
@@ -123,7 +129,7 @@ impl HtmlWriter {
                 return Err(ConvertError::over_limit(message));
             }
             if let RichBlock::Item { level, marker, spans } = block {
-                self.item(&mut lists, usize::from(*level), marker, spans);
+                self.item(&mut lists, *level, marker, spans);
                 continue;
             }
             self.close_lists(&mut lists, 0);
@@ -154,42 +160,43 @@ impl HtmlWriter {
         self.out.push_str(&format!("</{element}>\n"));
     }
 
-    /// Closes the lists below `depth`, with their last items.
-    fn close_lists(&mut self, lists: &mut Vec<&'static str>, depth: usize) {
+    /// Closes the lists after the first `depth`, with their last items.
+    fn close_lists(&mut self, lists: &mut Vec<HtmlList>, depth: usize) {
         while lists.len() > depth {
             if let Some(list) = lists.pop() {
-                self.out.push_str(&format!("</li>\n</{list}>\n"));
+                self.out.push_str(&format!("</li>\n</{}>\n", list.element));
             }
         }
     }
 
     fn item(
         &mut self,
-        lists: &mut Vec<&'static str>,
-        level: usize,
+        lists: &mut Vec<HtmlList>,
+        level: u8,
         marker: &ListMarker,
         spans: &[RichSpan],
     ) {
-        let depth = level.min(lists.len());
-        self.close_lists(lists, depth + 1);
+        let depth = lists.iter().take_while(|list| list.level <= level).count();
+        self.close_lists(lists, depth);
         if *marker == ListMarker::Continuation {
             return self.line("p", spans);
         }
-        let (list, start) = match marker {
+        let (element, start) = match marker {
             ListMarker::Number(number) => ("ol", *number),
             _ => ("ul", 1),
         };
-        if lists.len() > depth && lists[depth] != list {
-            self.close_lists(lists, depth);
+        let is_same_level = lists.last().is_some_and(|list| list.level == level);
+        if is_same_level && lists.last().is_some_and(|list| list.element != element) {
+            self.close_lists(lists, depth - 1);
         }
-        if lists.len() > depth {
+        if lists.last().is_some_and(|list| list.level == level) {
             self.out.push_str("</li>\n");
         } else {
             match start {
-                1 => self.out.push_str(&format!("<{list}>\n")),
-                start => self.out.push_str(&format!("<{list} start=\"{start}\">\n")),
+                1 => self.out.push_str(&format!("<{element}>\n")),
+                start => self.out.push_str(&format!("<{element} start=\"{start}\">\n")),
             }
-            lists.push(list);
+            lists.push(HtmlList { level, element });
         }
         self.out.push_str("<li>");
         if let ListMarker::Label(label) = marker {

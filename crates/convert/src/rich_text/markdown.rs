@@ -79,8 +79,7 @@ pub(crate) fn push_blocks(
     blocks: &[RichBlock],
     options: &Options,
 ) -> Result<(), ConvertError> {
-    // How far the text of each open item is indented.
-    let mut indents: Vec<usize> = Vec::new();
+    let mut indents: Vec<ItemIndent> = Vec::new();
     let mut is_counted = false;
     for block in blocks {
         let RichBlock::Item { level, marker, spans } = block else {
@@ -98,16 +97,23 @@ pub(crate) fn push_blocks(
         if *level == 0 {
             is_counted = counts;
         }
-        push_item(out, &mut indents, (usize::from(*level), marker), spans, options);
+        push_item(out, &mut indents, (*level, marker), spans, options);
         check_size(out, options)?;
     }
     Ok(())
 }
 
+/// An open item.
+struct ItemIndent {
+    level: u8,
+    /// How far its text is indented.
+    text: usize,
+}
+
 fn push_item(
     out: &mut String,
-    indents: &mut Vec<usize>,
-    (level, marker): (usize, &ListMarker),
+    indents: &mut Vec<ItemIndent>,
+    (level, marker): (u8, &ListMarker),
     spans: &[RichSpan],
     options: &Options,
 ) {
@@ -118,17 +124,20 @@ fn push_item(
         ListMarker::Continuation => String::new(),
     };
     let is_continuation = *marker == ListMarker::Continuation;
-    indents.truncate(if is_continuation { level + 1 } else { level });
-    let indent = indents.last().copied().unwrap_or(0);
-    if is_continuation {
-        out.push('\n');
-    } else {
+    let is_inside = |open: &ItemIndent| open.level > level || (open.level == level && !is_continuation);
+    while indents.last().is_some_and(is_inside) {
+        indents.pop();
+    }
+    let indent = indents.last().map_or(0, |open| open.text);
+    if !is_continuation {
         let width = if mark.starts_with('-') { 2 } else { mark.len() };
-        indents.push(indent + width);
+        indents.push(ItemIndent { level, text: indent + width });
+    } else if !indents.is_empty() {
+        out.push('\n');
     }
     out.push_str(&" ".repeat(indent));
     out.push_str(&mark);
-    let inner = " ".repeat(indents.last().copied().unwrap_or(0));
+    let inner = " ".repeat(indents.last().map_or(0, |open| open.text));
     for (at, line) in lines(spans, options).iter().enumerate() {
         if at > 0 {
             out.push_str("  \n");

@@ -40,7 +40,13 @@ pub(crate) fn symbol(code: u32, font: &str) -> char {
         };
         return greek.or_else(|| find(SIGNS)).unwrap_or(char::from(byte));
     }
-    if byte.is_ascii_graphic() { char::from(byte) } else { '□' }
+    match byte {
+        // The bullets of most lists, in whichever font.
+        0xB7 => '•',
+        0xA7 => '▪',
+        byte if byte.is_ascii_graphic() => char::from(byte),
+        _ => '□',
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::word::field_code::{eq_ruby, link_of};
 
 /// Groups whose text is no part of the document.
 const SKIPPED: &[&str] = &[
-    "colortbl", "info", "pict", "nonshppict", "shprslt", "nonesttables", "ftnsep",
+    "colortbl", "info", "nonshppict", "shprslt", "nonesttables", "ftnsep",
     "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "xe", "tc", "rxe", "txe",
     "listtable", "listoverridetable", "revtbl", "rsidtbl", "generator", "themedata", "datastore",
     "colorschememapping", "latentstyles", "pntxta", "pntxtb", "filetbl", "mmathPict", "comment",
@@ -50,7 +50,10 @@ impl RtfReader {
             "header" | "headerl" | "headerr" | "headerf" => self.start_story(RtfEnd::Header),
             "footer" | "footerl" | "footerr" | "footerf" => self.start_story(RtfEnd::Footer),
             "shptxt" | "dptxbxtext" => self.start_story(RtfEnd::TextBox),
-            "shppict" => self.end = RtfEnd::Picture,
+            "pict" => {
+                self.state.destination = RtfDestination::Picture;
+                self.end = RtfEnd::Picture;
+            }
             "upr" => {}
             "objdata" => {
                 self.state.destination = RtfDestination::Skip;
@@ -96,6 +99,9 @@ impl RtfReader {
             RtfEnd::Field => drop(self.links.pop()),
             RtfEnd::Picture => {
                 let alt = std::mem::take(&mut self.alt);
+                if self.state.is_deleted {
+                    return;
+                }
                 self.push_span(SpanContent::Image(alt));
             }
             _ => self.end_captured(&end),

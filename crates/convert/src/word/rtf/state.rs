@@ -17,6 +17,8 @@ pub(super) enum RtfDestination {
     Story,
     /// Nowhere.
     Skip,
+    /// Nowhere, but groups inside may go elsewhere.
+    Picture,
     /// A text that is kept for the end of its group.
     Captured,
     /// The table of fonts, and a font in it.

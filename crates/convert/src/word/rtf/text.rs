@@ -15,7 +15,7 @@ impl RtfReader {
     pub(super) fn push_bytes(&mut self, bytes: &[u8]) {
         let skipped = self.skip.min(bytes.len());
         self.skip -= skipped;
-        if self.state.destination != RtfDestination::Skip {
+        if !matches!(self.state.destination, RtfDestination::Skip | RtfDestination::Picture) {
             self.bytes.extend_from_slice(&bytes[skipped..]);
         }
     }
@@ -73,7 +73,7 @@ impl RtfReader {
     /// Gives text to where it belongs.
     pub(super) fn push_text(&mut self, text: &str) {
         match self.state.destination {
-            RtfDestination::Skip => {}
+            RtfDestination::Skip | RtfDestination::Picture => {}
             RtfDestination::Story if self.state.is_deleted => {}
             RtfDestination::Story => {
                 let font = self.fonts.get(&self.state.font);
