@@ -100,7 +100,7 @@ pub(crate) enum SpanContent {
     /// A line break.
     Break,
     /// Text with its reading.
-    Ruby { base: String, reading: String },
+    Ruby { base: Box<str>, reading: Box<str> },
     /// An image with its description.
     Image(String),
     /// The mark of the note with this label.
@@ -180,8 +180,9 @@ pub(crate) fn push_block(blocks: &mut Vec<RichBlock>, block: RichBlock) {
             Ok(mut cell) => blocks.append(&mut cell),
             Err(table) => blocks.push(RichBlock::Table(table)),
         },
-        (_, block) => {
+        (_, mut block) => {
             if !block.is_empty() {
+                block.shrink();
                 blocks.push(block);
             }
         }
@@ -189,6 +190,13 @@ pub(crate) fn push_block(blocks: &mut Vec<RichBlock>, block: RichBlock) {
 }
 
 impl RichBlock {
+    /// Gives back what its spans were given to grow: most paragraphs have few.
+    fn shrink(&mut self) {
+        if let Self::Heading { spans, .. } | Self::Paragraph(spans) | Self::Item { spans, .. } = self {
+            spans.shrink_to_fit();
+        }
+    }
+
     fn is_empty(&self) -> bool {
         match self {
             Self::Heading { spans, .. } | Self::Paragraph(spans) | Self::Item { spans, .. } => {

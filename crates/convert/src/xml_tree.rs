@@ -20,7 +20,10 @@ use namespaces::NamespaceScope;
 const MAX_DEPTH: usize = 200;
 
 /// The most elements and texts of a part.
-const MAX_NODES: usize = 12_000_000;
+const MAX_NODES: usize = 6_000_000;
+
+/// The most bytes of a part.
+const MAX_BYTES: usize = 160 << 20;
 
 /// No node.
 const NONE: u32 = u32::MAX;
@@ -55,6 +58,11 @@ pub(crate) struct XmlNode<'t> {
 impl XmlTree {
     /// Parses a part; `part` is its name in messages.
     pub(crate) fn parse(bytes: &[u8], part: &str) -> Result<Self, ConvertError> {
+        if bytes.len() > MAX_BYTES {
+            return Err(ConvertError::over_limit(format!(
+                "the part {part:?} has over {MAX_BYTES} bytes"
+            )));
+        }
         let text = match bytes {
             [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => decode(bytes, None),
             [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest),

@@ -19,6 +19,7 @@ impl OdfReader<'_> {
     pub(crate) fn blocks(&mut self, node: XmlNode<'_>) -> Result<Vec<RichBlock>, ConvertError> {
         let mut blocks = Vec::new();
         self.push_blocks(node, &mut blocks)?;
+        blocks.shrink_to_fit();
         Ok(blocks)
     }
 

@@ -271,7 +271,8 @@ impl CellContext<'_> {
 fn join_blocks(blocks: &[RichBlock], between: &str, options: &Options) -> String {
     let context = CellContext { is_header: false, options };
     let texts = blocks.iter().map(|block| context.block(block).replace("<br>", between));
-    texts.collect::<Vec<_>>().join(between)
+    // A logo without a description says nothing.
+    texts.filter(|text| text != "![image]()").collect::<Vec<_>>().join(between)
 }
 
 /// Where spans stand.

@@ -55,6 +55,10 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<RichText, ConvertE
     let body = document.root().child("w:body").unwrap_or(document.root());
     let mut text = RichText { blocks: reader.blocks(body)?, ..RichText::default() };
     reader.flush_carried(&mut text.blocks);
+    if reader.is_in_instruction() {
+        reader.lose("a field has no end: the text after it may be missing".to_owned());
+        reader.fields.clear();
+    }
     text.notes = reader.notes(&relationships)?;
     for kind in ["w:headerReference", "w:footerReference"] {
         let margins = reader.margins(document.root(), &relationships, kind)?;

@@ -113,7 +113,7 @@ impl RtfReader {
         match end {
             RtfEnd::Instruction => {
                 if let Some((base, reading)) = eq_ruby(&text) {
-                    self.push_span(SpanContent::Ruby { base, reading });
+                    self.push_span(SpanContent::Ruby { base: base.into(), reading: reading.into() });
                 } else if let Some(link) = self.links.last_mut() {
                     *link = link_of(&text);
                 }

@@ -95,7 +95,8 @@ impl RtfStory {
         let place = RtfParagraph { is_in_table: true, nesting, ..paragraph.clone() };
         self.end_paragraph(&place, traits);
         if let Some(table) = self.tables.last_mut() {
-            let blocks = std::mem::take(&mut table.blocks);
+            let mut blocks = std::mem::take(&mut table.blocks);
+            blocks.shrink_to_fit();
             table.cells.push(blocks);
         }
     }
