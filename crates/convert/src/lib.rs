@@ -17,6 +17,9 @@ mod package;
 mod rich_text;
 mod xml_tree;
 
+#[cfg(test)]
+mod office_fixture;
+
 mod email;
 mod epub;
 mod html;

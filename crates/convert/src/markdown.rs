@@ -8,8 +8,7 @@ use crate::options::Options;
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     let mut before = ' ';
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
+    for (at, letter) in text.char_indices() {
         if is_mark(letter, before, &text[at + letter.len_utf8()..]) {
             escaped.push('\\');
         }
@@ -134,7 +133,9 @@ mod tests {
 
     #[test]
     fn only_marks_that_would_work_are_escaped() {
-        for text in ["snake_case_name", "a * b", "a > b", "a < b", "[1] and [2]", "R&D", "a|b", "~5"] {
+        for text in
+            ["snake_case_name", "a * b", "a > b", "a < b", "[1] and [2]", "R&D", "a|b", "~5"]
+        {
             assert_eq!(escape(text), text);
         }
         assert_eq!(escape("*bold* _it_ `code`"), r"\*bold\* \_it\_ \`code\`");

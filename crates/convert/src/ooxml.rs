@@ -13,16 +13,8 @@ pub(crate) use relationships::{Relationships, main_part};
 use crate::xml_tree::XmlNode;
 
 /// What a reader of text looks for in an alternative.
-const READABLE: [&str; 8] = [
-    "w:txbxContent",
-    "w:t",
-    "a:t",
-    "m:t",
-    "pic:pic",
-    "p:pic",
-    "c:chart",
-    "dgm:relIds",
-];
+const READABLE: [&str; 8] =
+    ["w:txbxContent", "w:t", "a:t", "m:t", "pic:pic", "p:pic", "c:chart", "dgm:relIds"];
 
 /// The alternative of an `mc:AlternateContent` that is read: the first that has something to read.
 pub(crate) fn alternative(node: XmlNode<'_>) -> Option<XmlNode<'_>> {

@@ -8,7 +8,7 @@ mod spans;
 
 pub(crate) use html::write_html;
 pub(crate) use markdown::{push_blocks, write_markdown};
-pub(crate) use spans::{blocks_text, code_text, is_blank, plain_text, ruby};
+pub(crate) use spans::{blocks_text, code_text, is_blank, ruby};
 
 /// The most columns or rows that a cell takes.
 pub(crate) const MAX_SPAN: u16 = 1_000;
@@ -100,7 +100,10 @@ pub(crate) enum SpanContent {
     /// A line break.
     Break,
     /// Text with its reading.
-    Ruby { base: Box<str>, reading: Box<str> },
+    Ruby {
+        base: Box<str>,
+        reading: Box<str>,
+    },
     /// An image with its description.
     Image(String),
     /// The mark of the note with this label.
@@ -192,7 +195,9 @@ pub(crate) fn push_block(blocks: &mut Vec<RichBlock>, block: RichBlock) {
 impl RichBlock {
     /// Gives back what its spans were given to grow: most paragraphs have few.
     fn shrink(&mut self) {
-        if let Self::Heading { spans, .. } | Self::Paragraph(spans) | Self::Item { spans, .. } = self {
+        if let Self::Heading { spans, .. } | Self::Paragraph(spans) | Self::Item { spans, .. } =
+            self
+        {
             spans.shrink_to_fit();
         }
     }

@@ -9,6 +9,8 @@ mod deck;
 mod odp;
 mod pptx;
 
+#[cfg(test)]
+mod tests;
 
 /// Converts a presentation to a section of Markdown for each slide.
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {

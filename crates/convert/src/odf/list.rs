@@ -94,7 +94,8 @@ impl OdfLists {
 
 fn read_level(node: XmlNode<'_>) -> OdfLevel {
     let format = node.attribute("style:num-format").unwrap_or_default();
-    let is_number = node.name().ends_with("-number") || node.name().ends_with("outline-level-style");
+    let is_number =
+        node.name().ends_with("-number") || node.name().ends_with("outline-level-style");
     let affix = |name| {
         let text = node.attribute(name).unwrap_or_default();
         if text.len() <= MAX_AFFIX { text.to_owned() } else { String::new() }

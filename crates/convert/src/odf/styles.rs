@@ -42,7 +42,8 @@ impl OdfStyles {
             let shown = node.attribute("style:display-name").unwrap_or(name);
             let text = node.child("style:text-properties");
             let (on, off) = text.map(changes).unwrap_or_default();
-            let page = node.child_attribute("style:drawing-page-properties", "presentation:visibility");
+            let page =
+                node.child_attribute("style:drawing-page-properties", "presentation:visibility");
             let style = OdfStyle {
                 name: shown.replace("_20_", " ").to_lowercase(),
                 parent: node.attribute("style:parent-style-name").map(str::to_owned),
@@ -109,7 +110,8 @@ fn changes(node: XmlNode<'_>) -> (SpanStyle, SpanStyle) {
         None => {}
     };
     let weight = node.attribute("fo:font-weight");
-    let is_bold = |weight: &str| weight == "bold" || weight.parse::<u16>().is_ok_and(|at| at >= 600);
+    let is_bold =
+        |weight: &str| weight == "bold" || weight.parse::<u16>().is_ok_and(|at| at >= 600);
     set(SpanStyle::BOLD, weight.map(is_bold));
     set(SpanStyle::ITALIC, node.attribute("fo:font-style").map(|style| style != "normal"));
     let line = node.attribute("style:text-line-through-style");

@@ -25,9 +25,9 @@ pub(crate) fn chart_blocks(root: XmlNode<'_>) -> Vec<RichBlock> {
     let length = columns.iter().map(Vec::len).max().unwrap_or(0).max(categories.len());
     let cell = |text: &str| RichCell::single(vec![RichBlock::plain(text)]);
     let mut header = vec![cell("")];
-    header.extend(series.iter().map(|series| {
-        cell(&series.child("c:tx").map(title_text).unwrap_or_default())
-    }));
+    header.extend(
+        series.iter().map(|series| cell(&series.child("c:tx").map(title_text).unwrap_or_default())),
+    );
     let mut rows = vec![header];
     let get = |texts: &[String], at: usize| cell(texts.get(at).map_or("", String::as_str));
     for at in 0..length {

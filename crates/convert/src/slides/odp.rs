@@ -45,7 +45,9 @@ fn slide(reader: &mut OdfReader<'_>, page: XmlNode<'_>) -> Result<Slide, Convert
             }
             name if name.starts_with("draw:") || name.starts_with("dr3d:") => {
                 let class = node.attribute("presentation:class").unwrap_or_default();
-                if REPEATED.contains(&class) || node.attribute("presentation:placeholder") == Some("true") {
+                if REPEATED.contains(&class)
+                    || node.attribute("presentation:placeholder") == Some("true")
+                {
                     continue;
                 }
                 let blocks = shape(reader, node)?;

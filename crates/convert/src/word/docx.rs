@@ -19,6 +19,8 @@ mod run;
 mod styles;
 mod table;
 
+#[cfg(test)]
+mod tests;
 
 use field::DocxField;
 use numbering::DocxNumbering;

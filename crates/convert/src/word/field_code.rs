@@ -20,7 +20,9 @@ pub(super) fn link_of(instruction: &str) -> Option<Rc<str>> {
             // Other switches have a value that is no address.
             "\\o" | "\\t" | "\\s" if !is_quoted => {
                 rest = match rest.strip_prefix('"') {
-                    Some(quoted) => quoted.split_once('"').map_or("", |(_, after)| after.trim_start()),
+                    Some(quoted) => {
+                        quoted.split_once('"').map_or("", |(_, after)| after.trim_start())
+                    }
                     None => rest,
                 };
             }

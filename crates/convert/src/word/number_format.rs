@@ -3,7 +3,8 @@
 /// The highest number that has more than decimal digits.
 const MAX_NUMBER: u32 = 3_999;
 
-const AIUEO: &str = "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン";
+const AIUEO: &str =
+    "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン";
 const IROHA: &str = "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセスン";
 
 /// A number as a list shows it; `format` is a name of Office, such as `lowerRoman`.
@@ -25,8 +26,13 @@ pub(crate) fn format_number(number: u32, format: &str) -> String {
             let circle = (number <= 20).then(|| char::from_u32(0x245F + number)).flatten();
             circle.map_or_else(decimal, String::from)
         }
-        "japaneseCounting" | "chineseCounting" | "chineseCountingThousand" | "taiwaneseCounting"
-        | "koreanCounting" | "taiwaneseCountingThousand" | "japaneseLegal" => kanji(number),
+        "japaneseCounting"
+        | "chineseCounting"
+        | "chineseCountingThousand"
+        | "taiwaneseCounting"
+        | "koreanCounting"
+        | "taiwaneseCountingThousand"
+        | "japaneseLegal" => kanji(number),
         "ideographDigital" | "japaneseDigitalTenThousand" => {
             let digits = decimal();
             digits.bytes().filter_map(|digit| nth(DIGITS, u32::from(digit - b'0') + 1)).collect()
@@ -50,13 +56,28 @@ fn letters(number: u32, first: char) -> String {
 }
 
 fn full_width(number: u32) -> String {
-    number.to_string().bytes().filter_map(|digit| nth("０１２３４５６７８９", u32::from(digit - b'0') + 1)).collect()
+    number
+        .to_string()
+        .bytes()
+        .filter_map(|digit| nth("０１２３４５６７８９", u32::from(digit - b'0') + 1))
+        .collect()
 }
 
 fn roman(mut number: u32) -> String {
     const SIGNS: [(u32, &str); 13] = [
-        (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"),
-        (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
     ];
     let mut text = String::new();
     for (value, sign) in SIGNS {
@@ -101,7 +122,8 @@ mod tests {
             (4_000_000_000, "lowerLetter"),
         ]
         .map(|(number, format)| format_number(number, format));
-        let wanted = ["aa", "MCMXCIV", "１２", "ウ", "ロ", "②", "百二十三", "一〇", "7", "4000000000"];
+        let wanted =
+            ["aa", "MCMXCIV", "１２", "ウ", "ロ", "②", "百二十三", "一〇", "7", "4000000000"];
         assert_eq!(shown, wanted);
     }
 }

@@ -19,6 +19,9 @@ mod table;
 mod text;
 mod token;
 
+#[cfg(test)]
+mod tests;
+
 use charset::RtfFont;
 use state::{RtfDestination, RtfEnd, RtfState, RtfStyle};
 use story::{RtfStory, RtfTraits};
@@ -179,7 +182,16 @@ impl RtfReader {
     fn push_span(&mut self, content: SpanContent) {
         let link = self.links.iter().rev().find_map(Clone::clone);
         let style = self.state.style;
-        self.story().spans.push(RichSpan { content, style, link });
+        let spans = &mut self.story().spans;
+        if let SpanContent::Text(text) = &content
+            && let Some(last) = spans.last_mut()
+            && let SpanContent::Text(before) = &mut last.content
+            && (last.style, &last.link) == (style, &link)
+        {
+            before.push_str(text);
+            return;
+        }
+        spans.push(RichSpan { content, style, link });
     }
 
     /// Ends a story as a header or footer, once for each text.

@@ -2,25 +2,79 @@
 
 /// What editors call headings; a level follows.
 const HEADINGS: &[&str] = &[
-    "heading", "見出し", "标题", "標題", "제목", "überschrift", "titre", "título", "titulo", "titolo",
-    "kop", "rubrik", "overskrift", "otsikko", "nagłówek", "nadpis", "заголовок", "επικεφαλίδα",
-    "başlık", "judul", "tiêu đề", "encabezado", "címsor", "titlu", "intestazione",
+    "heading",
+    "見出し",
+    "标题",
+    "標題",
+    "제목",
+    "überschrift",
+    "titre",
+    "título",
+    "titulo",
+    "titolo",
+    "kop",
+    "rubrik",
+    "overskrift",
+    "otsikko",
+    "nagłówek",
+    "nadpis",
+    "заголовок",
+    "επικεφαλίδα",
+    "başlık",
+    "judul",
+    "tiêu đề",
+    "encabezado",
+    "címsor",
+    "titlu",
+    "intestazione",
 ];
 
 /// What editors call the title of a document.
 const TITLES: &[&str] = &[
-    "title", "表題", "タイトル", "标题", "標題", "제목", "titel", "titre", "título", "titolo", "tytuł",
-    "название", "cím", "titlu", "otsikko", "tittel",
+    "title",
+    "表題",
+    "タイトル",
+    "标题",
+    "標題",
+    "제목",
+    "titel",
+    "titre",
+    "título",
+    "titolo",
+    "tytuł",
+    "название",
+    "cím",
+    "titlu",
+    "otsikko",
+    "tittel",
 ];
 
 const CODES: &[&str] = &[
-    "html preformatted", "preformatted text", "html 書式付き", "verbatim", "verbatim char",
-    "source text", "macro text", "html 代码", "html-code", "sourcecode",
+    "html preformatted",
+    "preformatted text",
+    "html 書式付き",
+    "verbatim",
+    "verbatim char",
+    "source text",
+    "macro text",
+    "html 代码",
+    "html-code",
+    "sourcecode",
 ];
 
 const QUOTES: &[&str] = &[
-    "quote", "intense quote", "quotations", "block text", "block quotation", "引用文", "引用文 2",
-    "zitat", "citation", "cita", "citazione", "引用",
+    "quote",
+    "intense quote",
+    "quotations",
+    "block text",
+    "block quotation",
+    "引用文",
+    "引用文 2",
+    "zitat",
+    "citation",
+    "cita",
+    "citazione",
+    "引用",
 ];
 
 /// The level of the headings of a style, counted from 1. The name is in small letters.
@@ -62,8 +116,18 @@ pub(crate) fn list_of_style(name: &str) -> Option<(bool, u8)> {
 /// Whether a font is for code.
 pub(crate) fn is_code_font(font: &str) -> bool {
     let fonts = [
-        "courier", "consolas", "menlo", "monaco", "lucida console", "source code", "cascadia",
-        "dejavu sans mono", "liberation mono", "jetbrains mono", "fira code", "ubuntu mono",
+        "courier",
+        "consolas",
+        "menlo",
+        "monaco",
+        "lucida console",
+        "source code",
+        "cascadia",
+        "dejavu sans mono",
+        "liberation mono",
+        "jetbrains mono",
+        "fira code",
+        "ubuntu mono",
     ];
     let font = font.to_lowercase();
     fonts.iter().any(|code| font.starts_with(code))
@@ -75,7 +139,8 @@ mod tests {
 
     #[test]
     fn headings_are_known_in_other_languages() {
-        let names = ["heading 1", "見出し 2", "überschrift 3", "titre4", "title", "heading_20", "heading"];
+        let names =
+            ["heading 1", "見出し 2", "überschrift 3", "titre4", "title", "heading_20", "heading"];
         let levels = names.map(heading_level);
         assert_eq!(levels, [Some(1), Some(2), Some(3), Some(4), Some(1), None, None]);
     }

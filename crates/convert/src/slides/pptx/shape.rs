@@ -64,7 +64,8 @@ impl PptxReader<'_> {
         }
         for (name, attribute) in [("c:chart", "r:id"), ("dgm:relIds", "r:dm")] {
             for reference in node.descendants(name) {
-                let part = reference.attribute(attribute).and_then(|id| self.relationships.part(id));
+                let part =
+                    reference.attribute(attribute).and_then(|id| self.relationships.part(id));
                 let part = part.map(str::to_owned);
                 let Some(part) = part.filter(|part| self.drawn.insert(part.clone())) else {
                     continue;

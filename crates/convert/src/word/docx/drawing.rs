@@ -21,7 +21,8 @@ impl DocxReader<'_> {
         }
         for (name, attribute) in [("c:chart", "r:id"), ("dgm:relIds", "r:dm")] {
             for reference in node.descendants(name) {
-                let part = reference.attribute(attribute).and_then(|id| self.relationships.part(id));
+                let part =
+                    reference.attribute(attribute).and_then(|id| self.relationships.part(id));
                 let part = part.map(str::to_owned);
                 line.after.append(&mut self.graphic(part, name)?);
             }
@@ -30,7 +31,8 @@ impl DocxReader<'_> {
         for text in art.filter_map(|path| path.attribute("string")) {
             line.spans.push(RichSpan::text(text, SpanStyle::default()));
         }
-        let is_image = ["pic:pic", "v:imagedata"].iter().any(|name| node.descendant(name).is_some());
+        let is_image =
+            ["pic:pic", "v:imagedata"].iter().any(|name| node.descendant(name).is_some());
         let alt = description(node);
         if is_image || (line.after.len() == before && !alt.is_empty()) {
             let link = line.link.clone().or_else(|| self.field_link());

@@ -89,7 +89,9 @@ impl DocxNumbering {
     /// The level of a list that paragraphs of a style are on.
     pub(super) fn level_of_style(&self, list: &str, style: Option<&str>) -> Option<u8> {
         let levels = self.abstracts.get(&self.instances.get(list)?.abstract_id)?;
-        let place = levels.iter().position(|level| level.style.is_some() && level.style.as_deref() == style);
+        let place = levels
+            .iter()
+            .position(|level| level.style.is_some() && level.style.as_deref() == style);
         place.and_then(|place| u8::try_from(place).ok())
     }
 
@@ -100,8 +102,8 @@ impl DocxNumbering {
         let levels = self.abstracts.get(&instance.abstract_id)?;
         let own = levels.get(level)?;
         let counters = self.counters.entry(instance.abstract_id.clone()).or_default();
-        let restart = instance.starts[level]
-            .filter(|_| self.restarted.insert((list.to_owned(), level)));
+        let restart =
+            instance.starts[level].filter(|_| self.restarted.insert((list.to_owned(), level)));
         counters[level] = Some(match (restart, counters[level]) {
             (Some(start), _) => start,
             (None, Some(number)) => number.saturating_add(1),

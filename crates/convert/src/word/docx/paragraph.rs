@@ -91,9 +91,7 @@ impl DocxReader<'_> {
                 RichBlock::Heading { level, spans }
             }
             (None, Some(marker)) => RichBlock::Item { level, marker, spans },
-            (None, None) if traits.is_quote => {
-                RichBlock::Quote(vec![RichBlock::Paragraph(spans)])
-            }
+            (None, None) if traits.is_quote => RichBlock::Quote(vec![RichBlock::Paragraph(spans)]),
             (None, None) => RichBlock::Paragraph(spans),
         }
     }

@@ -39,7 +39,10 @@ impl DocxReader<'_> {
             match child.name() {
                 "w:fldChar" => {
                     if let Some((base, reading)) = self.field_mark(child) {
-                        line.spans.push(RichSpan::plain(SpanContent::Ruby { base: base.into(), reading: reading.into() }));
+                        line.spans.push(RichSpan::plain(SpanContent::Ruby {
+                            base: base.into(),
+                            reading: reading.into(),
+                        }));
                     }
                 }
                 "w:instrText" => self.instruction(&child.all_text()),

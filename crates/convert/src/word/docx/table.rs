@@ -83,17 +83,14 @@ impl DocxReader<'_> {
         Ok(())
     }
 
-    fn cells(
-        &mut self,
-        node: XmlNode<'_>,
-        row: &mut Vec<DocxCell>,
-    ) -> Result<(), ConvertError> {
+    fn cells(&mut self, node: XmlNode<'_>, row: &mut Vec<DocxCell>) -> Result<(), ConvertError> {
         for child in node.elements() {
             match child.name() {
                 "w:tc" => {
                     let properties = child.child("w:tcPr");
                     let blocks = self.separate_blocks(child)?;
-                    let value = |name| properties.and_then(|node| node.child_attribute(name, "w:val"));
+                    let value =
+                        |name| properties.and_then(|node| node.child_attribute(name, "w:val"));
                     let merge = |name| {
                         let node = properties.and_then(|node| node.child(name));
                         node.is_some_and(|node| node.attribute("w:val") != Some("restart"))
@@ -105,9 +102,8 @@ impl DocxReader<'_> {
                         before.cell.blocks.extend(blocks);
                         continue;
                     }
-                    let column = row
-                        .last()
-                        .map_or(0, |last| last.column + usize::from(last.cell.columns));
+                    let column =
+                        row.last().map_or(0, |last| last.column + usize::from(last.cell.columns));
                     let columns = value("w:gridSpan").map_or(1, span).max(1);
                     let cell = RichCell { blocks, columns, rows: 1 };
                     row.push(DocxCell { cell, column, continues_above: merge("w:vMerge") });

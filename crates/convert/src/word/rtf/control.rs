@@ -1,10 +1,10 @@
 //! Control words of RTF: characters, styles, paragraphs, tables.
 
+use super::RtfReader;
 use super::charset::of_page;
 use super::state::{RtfDestination, RtfEnd};
 use super::story::RtfParagraph;
 use super::table::RtfCellEdge;
-use super::RtfReader;
 use crate::rich_text::{SpanContent, SpanStyle};
 
 /// Control words that stand for a character.

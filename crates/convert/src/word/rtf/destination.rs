@@ -7,17 +7,59 @@ use crate::word::field_code::{eq_ruby, link_of};
 
 /// Groups whose text is no part of the document.
 const SKIPPED: &[&str] = &[
-    "colortbl", "info", "nonshppict", "shprslt", "nonesttables", "ftnsep",
-    "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "xe", "tc", "rxe", "txe",
-    "listtable", "listoverridetable", "revtbl", "rsidtbl", "generator", "themedata", "datastore",
-    "colorschememapping", "latentstyles", "pntxta", "pntxtb", "filetbl", "mmathPict", "comment",
-    "atnref", "atndate", "atnicn", "atnid", "atntime", "atnparent", "template", "private",
+    "colortbl",
+    "info",
+    "nonshppict",
+    "shprslt",
+    "nonesttables",
+    "ftnsep",
+    "ftnsepc",
+    "ftncn",
+    "aftnsep",
+    "aftnsepc",
+    "aftncn",
+    "xe",
+    "tc",
+    "rxe",
+    "txe",
+    "listtable",
+    "listoverridetable",
+    "revtbl",
+    "rsidtbl",
+    "generator",
+    "themedata",
+    "datastore",
+    "colorschememapping",
+    "latentstyles",
+    "pntxta",
+    "pntxtb",
+    "filetbl",
+    "mmathPict",
+    "comment",
+    "atnref",
+    "atndate",
+    "atnicn",
+    "atnid",
+    "atntime",
+    "atnparent",
+    "template",
+    "private",
 ];
 
 /// Groups that readers may skip, and that are read all the same.
 const READ: &[&str] = &[
-    "shpinst", "shppict", "nesttableprops", "mmath", "moMath", "moMathPara", "ud", "picprop", "do",
-    "shpgrp", "defchp", "defpap",
+    "shpinst",
+    "shppict",
+    "nesttableprops",
+    "mmath",
+    "moMath",
+    "moMathPara",
+    "ud",
+    "picprop",
+    "do",
+    "shpgrp",
+    "defchp",
+    "defpap",
 ];
 
 impl RtfReader {
@@ -80,7 +122,7 @@ impl RtfReader {
     pub(super) fn end_group(&mut self, end: RtfEnd) {
         match end {
             RtfEnd::Nothing => {}
-            RtfEnd::Font | RtfEnd::Style => self.end_definition(&end),
+            RtfEnd::Font | RtfEnd::Style => self.end_definition(end),
             RtfEnd::Note(place) => {
                 let (paragraph, traits) = (self.state.paragraph.clone(), self.current_traits());
                 if let Some(story) = self.stories.pop() {
@@ -104,16 +146,19 @@ impl RtfReader {
                 }
                 self.push_span(SpanContent::Image(alt));
             }
-            _ => self.end_captured(&end),
+            _ => self.end_captured(end),
         }
     }
 
-    fn end_captured(&mut self, end: &RtfEnd) {
+    fn end_captured(&mut self, end: RtfEnd) {
         let text = self.captured.pop().unwrap_or_default();
         match end {
             RtfEnd::Instruction => {
                 if let Some((base, reading)) = eq_ruby(&text) {
-                    self.push_span(SpanContent::Ruby { base: base.into(), reading: reading.into() });
+                    self.push_span(SpanContent::Ruby {
+                        base: base.into(),
+                        reading: reading.into(),
+                    });
                 } else if let Some(link) = self.links.last_mut() {
                     *link = link_of(&text);
                 }
@@ -128,14 +173,14 @@ impl RtfReader {
     }
 
     /// Ends the definition of a font or style: its name ends at the semicolon.
-    fn end_definition(&mut self, end: &RtfEnd) {
+    fn end_definition(&mut self, end: RtfEnd) {
         let id = self.state.defined;
         let name = match end {
             RtfEnd::Font => self.fonts.get_mut(&id).map(|font| &mut font.name),
             _ => self.styles.get_mut(&id).map(|style| &mut style.name),
         };
         if let Some(name) = name {
-            let is_style = *end == RtfEnd::Style;
+            let is_style = end == RtfEnd::Style;
             let plain = name.trim_end_matches(';').trim();
             *name = if is_style { plain.to_lowercase() } else { plain.to_owned() };
         }

@@ -28,7 +28,7 @@ pub(super) enum RtfDestination {
 }
 
 /// What happens when a group ends.
-#[derive(Default, PartialEq, Eq)]
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RtfEnd {
     #[default]
     Nothing,

@@ -1,7 +1,9 @@
 //! Stories of RTF: the body, a note or a text box, with their paragraphs and tables.
 
 use super::table::{RtfCellEdge, RtfRow, table_of};
-use crate::rich_text::{ListMarker, RichBlock, RichSpan, SpanContent, SpanStyle, is_blank, push_block};
+use crate::rich_text::{
+    ListMarker, RichBlock, RichSpan, SpanContent, SpanStyle, is_blank, push_block,
+};
 
 /// The most tables inside each other.
 const MAX_NESTED: usize = 16;
@@ -90,7 +92,12 @@ impl RtfStory {
     }
 
     /// Ends a cell, and the paragraph in it.
-    pub(super) fn end_cell(&mut self, paragraph: &RtfParagraph, traits: &RtfTraits, is_nested: bool) {
+    pub(super) fn end_cell(
+        &mut self,
+        paragraph: &RtfParagraph,
+        traits: &RtfTraits,
+        is_nested: bool,
+    ) {
         let nesting = if is_nested { paragraph.nesting.max(2) } else { 1 };
         let place = RtfParagraph { is_in_table: true, nesting, ..paragraph.clone() };
         self.end_paragraph(&place, traits);
@@ -146,7 +153,8 @@ fn block_of(
     if is_blank(&spans) {
         return RichBlock::Paragraph(spans);
     }
-    let is_code = |span: &RichSpan| span.style.has(SpanStyle::CODE) || is_blank(std::slice::from_ref(span));
+    let is_code =
+        |span: &RichSpan| span.style.has(SpanStyle::CODE) || is_blank(std::slice::from_ref(span));
     if spans.iter().all(is_code) {
         // A font of code says nothing where all of a paragraph has it.
         let plain = |span: &mut RichSpan| span.style = span.style.with(SpanStyle::CODE, false);

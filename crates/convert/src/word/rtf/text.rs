@@ -1,8 +1,8 @@
 //! Text of RTF: bytes and numbered characters become text where they belong.
 
+use super::RtfReader;
 use super::charset::decode_bytes;
 use super::state::RtfDestination;
-use super::RtfReader;
 use crate::rich_text::{SpanContent, SpanStyle};
 use crate::word::style_names::is_code_font;
 use crate::word::symbols::symbol;
