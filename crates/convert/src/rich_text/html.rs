@@ -25,7 +25,8 @@ pub(crate) fn write_html(text: RichText, options: &Options) -> Result<Converted,
     for note in &text.notes {
         collect_links(&note.blocks, &mut anchors);
     }
-    let mut writer = HtmlWriter { out: String::new(), anchors, limit: options.max_output_bytes };
+    let mut writer =
+        RichHtmlWriter { out: String::new(), anchors, limit: options.max_output_bytes };
     let title = text.blocks.iter().find_map(|block| match block {
         RichBlock::Heading { spans, .. } => Some(plain_text(spans)),
         _ => None,
@@ -86,19 +87,19 @@ fn collect_links(blocks: &[RichBlock], anchors: &mut HashSet<String>) {
 }
 
 /// An open list.
-struct HtmlList {
+struct RichHtmlList {
     level: u8,
     element: &'static str,
 }
 
-struct HtmlWriter {
+struct RichHtmlWriter {
     out: String,
     /// The places that links lead to. Each gets its id once.
     anchors: HashSet<String>,
     limit: usize,
 }
 
-impl HtmlWriter {
+impl RichHtmlWriter {
     fn escaped(&mut self, text: &str) {
         for letter in text.chars() {
             match letter {
@@ -121,7 +122,7 @@ impl HtmlWriter {
     }
 
     fn blocks(&mut self, blocks: &[RichBlock]) -> Result<(), ConvertError> {
-        let mut lists: Vec<HtmlList> = Vec::new();
+        let mut lists: Vec<RichHtmlList> = Vec::new();
         for block in blocks {
             if self.out.len() > self.limit {
                 let limit = self.limit;
@@ -161,7 +162,7 @@ impl HtmlWriter {
     }
 
     /// Closes the lists after the first `depth`, with their last items.
-    fn close_lists(&mut self, lists: &mut Vec<HtmlList>, depth: usize) {
+    fn close_lists(&mut self, lists: &mut Vec<RichHtmlList>, depth: usize) {
         while lists.len() > depth {
             if let Some(list) = lists.pop() {
                 self.out.push_str(&format!("</li>\n</{}>\n", list.element));
@@ -171,7 +172,7 @@ impl HtmlWriter {
 
     fn item(
         &mut self,
-        lists: &mut Vec<HtmlList>,
+        lists: &mut Vec<RichHtmlList>,
         level: u8,
         marker: &ListMarker,
         spans: &[RichSpan],
@@ -196,7 +197,7 @@ impl HtmlWriter {
                 1 => self.out.push_str(&format!("<{element}>\n")),
                 start => self.out.push_str(&format!("<{element} start=\"{start}\">\n")),
             }
-            lists.push(HtmlList { level, element });
+            lists.push(RichHtmlList { level, element });
         }
         self.out.push_str("<li>");
         if let ListMarker::Label(label) = marker {

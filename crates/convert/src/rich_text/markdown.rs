@@ -2,7 +2,7 @@
 
 mod inline;
 
-use inline::{InlineContext, inline};
+use inline::{RichLineContext, inline};
 
 use super::{ListMarker, RichBlock, RichCell, RichNote, RichSpan, RichTable, RichText};
 use crate::converted::Converted;
@@ -78,7 +78,7 @@ pub(crate) fn push_blocks(
     blocks: &[RichBlock],
     options: &Options,
 ) -> Result<(), ConvertError> {
-    let mut indents: Vec<ItemIndent> = Vec::new();
+    let mut indents: Vec<RichIndent> = Vec::new();
     let mut is_counted = false;
     for block in blocks {
         let RichBlock::Item { level, marker, spans } = block else {
@@ -104,7 +104,7 @@ pub(crate) fn push_blocks(
 }
 
 /// An open item.
-struct ItemIndent {
+struct RichIndent {
     level: u8,
     /// How far its text is indented.
     text: usize,
@@ -112,7 +112,7 @@ struct ItemIndent {
 
 fn push_item(
     out: &mut String,
-    indents: &mut Vec<ItemIndent>,
+    indents: &mut Vec<RichIndent>,
     (level, marker): (u8, &ListMarker),
     spans: &[RichSpan],
     options: &Options,
@@ -125,14 +125,14 @@ fn push_item(
     };
     let is_continuation = *marker == ListMarker::Continuation;
     let is_inside =
-        |open: &ItemIndent| open.level > level || (open.level == level && !is_continuation);
+        |open: &RichIndent| open.level > level || (open.level == level && !is_continuation);
     while indents.last().is_some_and(is_inside) {
         indents.pop();
     }
     let indent = indents.last().map_or(0, |open| open.text);
     if !is_continuation {
         let width = if mark.starts_with('-') { 2 } else { mark.len() };
-        indents.push(ItemIndent { level, text: indent + width });
+        indents.push(RichIndent { level, text: indent + width });
     } else if !indents.is_empty() {
         out.push('\n');
     }
@@ -156,7 +156,7 @@ fn push_block_text(
 ) -> Result<(), ConvertError> {
     match block {
         RichBlock::Heading { level, spans } => {
-            let text = inline(spans, &InlineContext { line_break: " ", is_bold: true, options });
+            let text = inline(spans, &RichLineContext { line_break: " ", is_bold: true, options });
             let marks = "#".repeat(usize::from(*level).clamp(1, 6));
             out.push_str(&format!("{marks} {text}\n"));
         }
@@ -185,7 +185,7 @@ fn push_block_text(
 
 /// The lines of a paragraph, none of which Markdown takes as anything else.
 fn lines(spans: &[RichSpan], options: &Options) -> Vec<String> {
-    let text = inline(spans, &InlineContext { line_break: "\n", is_bold: false, options });
+    let text = inline(spans, &RichLineContext { line_break: "\n", is_bold: false, options });
     text.lines().map(escape_line_start).collect()
 }
 
@@ -210,7 +210,7 @@ fn push_table(out: &mut String, rich: &RichTable, options: &Options) {
             if texts.len() >= MAX_COLUMNS {
                 break;
             }
-            let context = CellContext { is_header: at == 0, options };
+            let context = RichCellContext { is_header: at == 0, options };
             let mut text = Some(context.text(&cell.blocks));
             for _ in 0..cell.columns.max(1) {
                 let column = texts.len();
@@ -228,12 +228,12 @@ fn push_table(out: &mut String, rich: &RichTable, options: &Options) {
 }
 
 /// How the blocks of a cell come on one line.
-struct CellContext<'o> {
+struct RichCellContext<'o> {
     is_header: bool,
     options: &'o Options,
 }
 
-impl CellContext<'_> {
+impl RichCellContext<'_> {
     fn text(&self, blocks: &[RichBlock]) -> String {
         let texts: Vec<String> = blocks.iter().map(|block| self.block(block)).collect();
         texts.join("<br>")
@@ -241,7 +241,7 @@ impl CellContext<'_> {
 
     fn block(&self, block: &RichBlock) -> String {
         let options = self.options;
-        let context = InlineContext { line_break: "<br>", is_bold: self.is_header, options };
+        let context = RichLineContext { line_break: "<br>", is_bold: self.is_header, options };
         match block {
             RichBlock::Heading { spans, .. } | RichBlock::Paragraph(spans) => {
                 inline(spans, &context)
@@ -270,7 +270,7 @@ impl CellContext<'_> {
 
 /// All blocks on one line, with `between` them.
 fn join_blocks(blocks: &[RichBlock], between: &str, options: &Options) -> String {
-    let context = CellContext { is_header: false, options };
+    let context = RichCellContext { is_header: false, options };
     let texts = blocks.iter().map(|block| context.block(block).replace("<br>", between));
     // A logo without a description says nothing.
     texts.filter(|text| text != "![image]()").collect::<Vec<_>>().join(between)

@@ -180,7 +180,7 @@ impl RtfReader {
     }
 
     fn push_span(&mut self, content: SpanContent) {
-        let link = self.links.iter().rev().find_map(Clone::clone);
+        let link = self.links.last().cloned().flatten();
         let style = self.state.style;
         let spans = &mut self.story().spans;
         if let SpanContent::Text(text) = &content

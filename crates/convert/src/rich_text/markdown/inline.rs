@@ -9,7 +9,7 @@ use crate::rich_text::{RichSpan, SpanContent, SpanStyle};
 const MAX_ADDRESS: usize = 2_048;
 
 /// Where spans stand.
-pub(super) struct InlineContext<'o> {
+pub(super) struct RichLineContext<'o> {
     /// What ends a line.
     pub(super) line_break: &'static str,
     /// Whether all of it is bold anyway, so that bold says nothing.
@@ -28,9 +28,9 @@ const MARKS: [(SpanStyle, &str, &str); 6] = [
 ];
 
 /// Writes spans on one line, or on lines that `line_break` ends.
-pub(super) fn inline(spans: &[RichSpan], context: &InlineContext<'_>) -> String {
+pub(super) fn inline(spans: &[RichSpan], context: &RichLineContext<'_>) -> String {
     let spans = normalise(spans);
-    let mut writer = InlineWriter {
+    let mut writer = RichLineWriter {
         context,
         out: String::new(),
         open: Vec::new(),
@@ -48,8 +48,8 @@ pub(super) fn inline(spans: &[RichSpan], context: &InlineContext<'_>) -> String 
     writer.out
 }
 
-struct InlineWriter<'c> {
-    context: &'c InlineContext<'c>,
+struct RichLineWriter<'c> {
+    context: &'c RichLineContext<'c>,
     out: String,
     open: Vec<SpanStyle>,
     link: Option<&'c str>,
@@ -59,7 +59,7 @@ struct InlineWriter<'c> {
     space: String,
 }
 
-impl<'c> InlineWriter<'c> {
+impl<'c> RichLineWriter<'c> {
     fn span(&mut self, span: &'c RichSpan) {
         match &span.content {
             SpanContent::Text(text) => self.text(text, span),

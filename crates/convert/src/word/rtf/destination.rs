@@ -78,7 +78,8 @@ impl RtfReader {
             "fonttbl" => self.state.destination = RtfDestination::Fonts,
             "stylesheet" => self.state.destination = RtfDestination::Styles,
             "field" => {
-                self.links.push(None);
+                let outer = self.links.last().cloned().flatten();
+                self.links.push(outer);
                 self.end = RtfEnd::Field;
             }
             "fldinst" => self.capture(RtfEnd::Instruction),
@@ -160,7 +161,7 @@ impl RtfReader {
                         reading: reading.into(),
                     });
                 } else if let Some(link) = self.links.last_mut() {
-                    *link = link_of(&text);
+                    *link = link_of(&text).or(link.take());
                 }
             }
             RtfEnd::ListText => self.story().label = text.replace('\t', " ").trim().to_owned(),
