@@ -12,7 +12,7 @@ pub(crate) mod number_format;
 mod odt;
 mod rtf;
 pub(crate) mod style_names;
-mod symbols;
+pub(crate) mod symbols;
 
 /// Converts a document by way of rich text.
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {

@@ -138,13 +138,19 @@ impl OdfReader<'_> {
         if !continues {
             self.lists.restart(&place.style, usize::from(place.level));
         }
+        let mut has_items = false;
         for item in node.elements() {
             let is_item = match item.name() {
                 "text:list-item" => true,
                 "text:list-header" => false,
                 _ => continue,
             };
-            self.item(item, is_item, &place, blocks)?;
+            if is_item || has_items {
+                self.item(item, is_item, &place, blocks)?;
+            } else {
+                self.push_blocks(item, blocks)?;
+            }
+            has_items |= is_item;
         }
         Ok(())
     }

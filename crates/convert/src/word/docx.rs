@@ -51,6 +51,7 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<RichText, ConvertE
         labels: HashMap::new(),
         waiting: VecDeque::new(),
         counts: [0; 2],
+        cells: 0,
         drawn: HashSet::new(),
         losses: Vec::new(),
     };
@@ -98,6 +99,8 @@ struct DocxReader<'p> {
     waiting: VecDeque<(usize, String, String)>,
     /// How many footnotes and comments have a label.
     counts: [u32; 2],
+    /// How many cells of tables are open.
+    cells: usize,
     /// The parts of charts and diagrams that were read.
     drawn: HashSet<String>,
     losses: Vec<String>,

@@ -9,6 +9,7 @@ use crate::rich_text::{
     ListMarker, RichBlock, RichSpan, SpanContent, SpanStyle, is_blank, push_block,
 };
 use crate::word::number_format::format_number;
+use crate::word::symbols::replace_symbols;
 use crate::xml_tree::XmlNode;
 
 /// How many levels text has.
@@ -75,6 +76,9 @@ impl PptxReader<'_> {
                     let properties = child.child("a:rPr");
                     let style = properties.map(run_style).unwrap_or_default();
                     let link = properties.and_then(|node| self.link(node));
+                    let font =
+                        properties.and_then(|node| node.child_attribute("a:sym", "typeface"));
+                    let text = replace_symbols(text, font);
                     // A line break inside of a run is written as a vertical tab.
                     for (at, line) in text.split('\u{B}').enumerate() {
                         if at > 0 {

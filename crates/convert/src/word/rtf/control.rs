@@ -129,6 +129,7 @@ impl RtfReader {
             }
             "ls" => self.state.paragraph.list = number,
             "ilvl" => self.state.paragraph.level = number.unwrap_or(0).clamp(0, 8) as u8,
+            "li" | "lin" => self.state.paragraph.indent = number.unwrap_or(0),
             "intbl" => self.state.paragraph.is_in_table = true,
             "itap" => {
                 let nesting = number.unwrap_or(1).clamp(0, 64) as usize;

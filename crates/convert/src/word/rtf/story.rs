@@ -21,6 +21,8 @@ pub(super) struct RtfParagraph {
     /// The list that it is in.
     pub(super) list: Option<i32>,
     pub(super) level: u8,
+    /// How far it is indented, in twentieths of a point.
+    pub(super) indent: i32,
     pub(super) is_in_table: bool,
     /// How many tables it stands in.
     pub(super) nesting: usize,
@@ -43,6 +45,8 @@ pub(super) struct RtfStory {
     pub(super) after: Vec<RichBlock>,
     /// What stands before the paragraph as an item.
     pub(super) label: String,
+    /// How far the items that lead to the last block are indented.
+    indents: Vec<i32>,
     /// The open tables, the outermost first.
     tables: Vec<RtfOpenTable>,
 }
@@ -67,11 +71,29 @@ impl RtfStory {
         self.enter(Self::depth(paragraph));
         let spans = std::mem::take(&mut self.spans);
         let label = std::mem::take(&mut self.label);
-        let block = block_of(spans, paragraph, traits, &label);
+        let mut block = block_of(spans, paragraph, traits, &label);
+        match &mut block {
+            RichBlock::Item { level, .. } => self.set_level(level, paragraph.indent),
+            _ => self.indents.clear(),
+        }
         let after = std::mem::take(&mut self.after);
         let blocks = self.target();
         push_block(blocks, block);
         after.into_iter().for_each(|block| push_block(blocks, block));
+    }
+
+    /// Sets the level of an item by its indent: lists inside of lists count their levels anew.
+    fn set_level(&mut self, level: &mut u8, indent: i32) {
+        if indent <= 0 {
+            return self.indents.clear();
+        }
+        while self.indents.last().is_some_and(|last| *last > indent) {
+            self.indents.pop();
+        }
+        if self.indents.last() != Some(&indent) && self.indents.len() < 9 {
+            self.indents.push(indent);
+        }
+        *level = self.indents.len().saturating_sub(1) as u8;
     }
 
     fn target(&mut self) -> &mut Vec<RichBlock> {
