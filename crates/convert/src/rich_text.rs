@@ -6,6 +6,9 @@ mod html;
 mod markdown;
 mod spans;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use html::write_html;
 pub(crate) use markdown::{push_blocks, write_markdown};
 pub(crate) use spans::{blocks_text, code_text, is_blank, ruby};

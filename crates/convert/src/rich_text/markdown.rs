@@ -214,6 +214,9 @@ fn push_table(out: &mut String, rich: &RichTable, options: &Options) {
             let mut text = Some(context.text(&cell.blocks));
             for _ in 0..cell.columns.max(1) {
                 let column = texts.len();
+                if column >= MAX_COLUMNS {
+                    break;
+                }
                 if covered.len() <= column {
                     covered.resize(column + 1, 0);
                 }

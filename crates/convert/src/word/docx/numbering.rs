@@ -157,7 +157,8 @@ fn levels(node: XmlNode<'_>) -> Vec<DocxLevel> {
 fn read_level(node: XmlNode<'_>, levels: &mut [DocxLevel]) {
     let Some(level) = level_of(node).and_then(|level| levels.get_mut(level)) else { return };
     let value = |name: &str| node.child_attribute(name, "w:val");
-    level.start = value("w:start").and_then(|start| start.parse().ok()).unwrap_or(1);
+    // The standard counts from 0 where a level does not say.
+    level.start = value("w:start").and_then(|start| start.parse().ok()).unwrap_or(0);
     level.format = value("w:numFmt").unwrap_or("decimal").to_owned();
     let pattern = value("w:lvlText").filter(|pattern| pattern.len() <= MAX_PATTERN);
     level.pattern = pattern.unwrap_or_default().to_owned();

@@ -337,3 +337,61 @@ fn bad_documents_have_errors_of_the_right_kind() {
     let deep = "<w:tbl><w:tr><w:tc>".repeat(1_000);
     assert_eq!(kind(&docx_body(&deep)), Some(ConvertErrorKind::OverLimit));
 }
+
+#[test]
+fn a_list_may_change_levels_of_the_list_it_follows() {
+    let numbering = "<w:numbering><w:abstractNum w:abstractNumId='0'><w:lvl w:ilvl='0'><w:start w:val='1'/>\
+        <w:numFmt w:val='decimal'/><w:lvlText w:val='%1.'/></w:lvl></w:abstractNum>\
+        <w:num w:numId='1'><w:abstractNumId w:val='0'/><w:lvlOverride w:ilvl='0'><w:lvl w:ilvl='0'>\
+        <w:start w:val='1'/><w:numFmt w:val='upperRoman'/><w:lvlText w:val='Article %1'/></w:lvl>\
+        </w:lvlOverride></w:num></w:numbering>";
+    let heading = "<w:p><w:pPr><w:outlineLvl w:val='0'/><w:numPr><w:numId w:val='1'/></w:numPr></w:pPr><w:r><w:t>Scope</w:t></w:r></w:p>";
+    let rows = [("n", "numbering", "numbering.xml")];
+    let bytes =
+        docx(&(heading.to_owned() + &item(0, 1, "x")), &rows, &[("numbering.xml", numbering)]);
+    assert_eq!(text_of(&bytes), "# Article I Scope\n\n- Article II x");
+}
+
+#[test]
+fn an_empty_paragraph_of_a_list_counts_and_shows_its_number_in_a_cell() {
+    let numbering = "<w:numbering><w:abstractNum w:abstractNumId='0'><w:lvl w:ilvl='0'><w:start w:val='1'/>\
+        <w:numFmt w:val='decimal'/><w:lvlText w:val='%1'/></w:lvl></w:abstractNum>\
+        <w:num w:numId='1'><w:abstractNumId w:val='0'/></w:num></w:numbering>";
+    let cell = |inner: &str| format!("<w:tc>{inner}</w:tc>");
+    let body = format!(
+        "<w:tbl><w:tr>{}{}</w:tr></w:tbl>{}{}",
+        cell(&item(0, 1, "")),
+        cell(&paragraph("name")),
+        item(0, 1, ""),
+        item(0, 1, "third"),
+    );
+    let rows = [("n", "numbering", "numbering.xml")];
+    let bytes = docx(&body, &rows, &[("numbering.xml", numbering)]);
+    assert_eq!(text_of(&bytes), "| 1. | name |\n| --- | --- |\n\n3. third");
+}
+
+#[test]
+fn initials_watermarks_and_symbols_of_fonts_are_read() {
+    let initial = format!("<w:p><w:pPr><w:framePr w:dropCap='drop'/></w:pPr>{}</w:p>", run("O"));
+    let symbol =
+        "<w:p><w:r><w:rPr><w:rFonts w:ascii='Wingdings'/></w:rPr><w:t>\u{F0E0}</w:t></w:r></w:p>";
+    let watermark =
+        "<w:p><w:r><w:pict><v:shape><v:textpath string='DRAFT'/></v:shape></w:pict></w:r></w:p>";
+    let body = initial + &paragraph("nce upon") + symbol + watermark;
+    assert_eq!(text_of(&docx_body(&body)), "Once upon\n\n→\n\nDRAFT");
+}
+
+#[test]
+fn a_field_without_end_is_said_to_hide_text() {
+    let body = format!("<w:p><w:r><w:fldChar w:fldCharType='begin'/></w:r>{}</w:p>", run("lost"));
+    let converted = converted(DocumentKind::Docx, &docx_body(&body), Form::Markdown).unwrap();
+    assert!(converted.losses[0].contains("a field has no end"), "{:?}", converted.losses);
+}
+
+#[test]
+fn lines_that_look_like_markdown_stay_text() {
+    let lines = ["# no heading", "1. no item", "> no quote", "a_b_c * d", "[x](y)", "---"];
+    let body: String = lines.iter().map(|line| paragraph(&line.replace('>', "&gt;"))).collect();
+    let wanted = "\\# no heading\n\n1\\. no item\n\n\\> no quote\n\na_b_c * d\n\n[x\\](y)\n\n\\---";
+    assert_eq!(text_of(&docx_body(&body)), wanted);
+}

@@ -118,3 +118,12 @@ fn a_document_with_a_password_is_protected_and_one_without_text_damaged() {
     let deep = "<text:section>".repeat(500);
     assert_eq!(kind(&odf("text", "", &deep, &[])), Some(ConvertErrorKind::OverLimit));
 }
+
+#[test]
+fn the_header_of_a_list_is_no_item_and_headings_have_their_numbers() {
+    let styles = "<text:outline-style><text:outline-level-style text:level='1' style:num-format='1' style:num-suffix='.'/>\
+        <text:outline-level-style text:level='2' style:num-format='1' text:display-levels='2'/></text:outline-style>";
+    let body = "<text:h text:outline-level='1'>A</text:h><text:h text:outline-level='2'>B</text:h>\
+        <text:list><text:list-header><text:p>head</text:p></text:list-header><text:list-item><text:p>x</text:p></text:list-item></text:list>";
+    assert_eq!(text_of(styles, body), "# 1. A\n\n## 1.1 B\n\nhead\n\n- x");
+}

@@ -82,3 +82,17 @@ fn bad_documents_have_errors_of_the_right_kind() {
     assert_eq!(kind(&braces), Some(ConvertErrorKind::OverLimit));
     assert_eq!(kind("{\\rtf1 whole}\0\0"), None);
 }
+
+#[test]
+fn a_list_inside_of_a_list_is_told_by_its_indent() {
+    let item = |label: &str, list: u8, indent: u32, text: &str| {
+        format!("{{\\listtext {label}\\tab}}\\pard\\ls{list}\\li{indent} {text}\\par")
+    };
+    let body = [
+        item("1.", 1, 720, "a"),
+        item("-", 2, 1440, "b"),
+        item("-", 2, 1440, "c"),
+        item("2.", 1, 720, "d"),
+    ];
+    assert_eq!(text_of(&body.concat()), "1. a\n   - b\n   - c\n2. d");
+}
