@@ -19,6 +19,9 @@ mod xml_reader;
 mod xml_tree;
 
 pub mod email;
+#[cfg(test)]
+mod office_fixture;
+
 mod epub;
 mod html;
 mod image;

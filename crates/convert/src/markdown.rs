@@ -8,8 +8,7 @@ use crate::options::Options;
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     let mut before = ' ';
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
+    for (at, letter) in text.char_indices() {
         if is_mark(letter, before, &text[at + letter.len_utf8()..]) {
             escaped.push('\\');
         }

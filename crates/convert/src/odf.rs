@@ -111,7 +111,7 @@ impl<'p> OdfReader<'p> {
 }
 
 /// What stands before the text of a comment.
-fn annotation_words(node: XmlNode<'_>) -> String {
+pub(crate) fn annotation_lead(node: XmlNode<'_>) -> String {
     let text = |name: &str| node.child(name).map(XmlNode::all_text).unwrap_or_default();
     let (author, date) = (text("dc:creator"), text("dc:date"));
     crate::rich_text::comment_lead(author.trim(), date.get(..10).unwrap_or_default())

@@ -19,10 +19,12 @@ const READABLE: [&str; 8] =
 /// The alternative of an `mc:AlternateContent` that is read: the first that has something to read.
 pub(crate) fn alternative(node: XmlNode<'_>) -> Option<XmlNode<'_>> {
     let is_branch = |child: &XmlNode<'_>| matches!(child.name(), "mc:Choice" | "mc:Fallback");
-    let is_readable =
-        |child: &XmlNode<'_>| READABLE.iter().any(|name| child.descendant(name).is_some());
     let branches = || node.elements().filter(is_branch);
-    branches().find(is_readable).or_else(|| branches().next())
+    branches().find(|branch| is_readable(*branch)).or_else(|| branches().next())
+}
+
+fn is_readable(node: XmlNode<'_>) -> bool {
+    node.elements().any(|child| READABLE.contains(&child.name()) || is_readable(child))
 }
 
 /// Whether a toggle such as `w:b` is on: it is, unless its value says no.

@@ -6,9 +6,12 @@ mod html;
 mod markdown;
 mod spans;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use html::write_html;
 pub(crate) use markdown::{push_blocks, write_markdown};
-pub(crate) use spans::{blocks_text, code_text, is_blank, plain_text, ruby};
+pub(crate) use spans::{blocks_text, code_text, is_blank, ruby};
 
 /// The most columns or rows that a cell takes.
 pub(crate) const MAX_SPAN: u16 = 1_000;
@@ -101,8 +104,8 @@ pub(crate) enum SpanContent {
     Break,
     /// Text with its reading.
     Ruby {
-        base: String,
-        reading: String,
+        base: Box<str>,
+        reading: Box<str>,
     },
     /// An image with its description.
     Image(String),
@@ -183,8 +186,9 @@ pub(crate) fn push_block(blocks: &mut Vec<RichBlock>, block: RichBlock) {
             Ok(mut cell) => blocks.append(&mut cell),
             Err(table) => blocks.push(RichBlock::Table(table)),
         },
-        (_, block) => {
+        (_, mut block) => {
             if !block.is_empty() {
+                block.shrink();
                 blocks.push(block);
             }
         }
@@ -192,6 +196,15 @@ pub(crate) fn push_block(blocks: &mut Vec<RichBlock>, block: RichBlock) {
 }
 
 impl RichBlock {
+    /// Gives back what its spans were given to grow: most paragraphs have few.
+    fn shrink(&mut self) {
+        if let Self::Heading { spans, .. } | Self::Paragraph(spans) | Self::Item { spans, .. } =
+            self
+        {
+            spans.shrink_to_fit();
+        }
+    }
+
     fn is_empty(&self) -> bool {
         match self {
             Self::Heading { spans, .. } | Self::Paragraph(spans) | Self::Item { spans, .. } => {

@@ -7,16 +7,19 @@ use crate::form::Form;
 use crate::rich_text::{write_html, write_markdown};
 
 mod docx;
+mod field_code;
 pub(crate) mod number_format;
 mod odt;
+mod rtf;
 pub(crate) mod style_names;
-mod symbols;
+pub(crate) mod symbols;
 
 /// Converts a document by way of rich text.
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     let text = match document.kind {
         DocumentKind::Docx => docx::read(document.bytes, document.options)?,
         DocumentKind::Odt => odt::read(document.bytes, document.options)?,
+        DocumentKind::Rtf => rtf::read(document.bytes)?,
         _ => return Err(ConvertError::no_form(document.kind, form)),
     };
     match form {

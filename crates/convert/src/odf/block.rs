@@ -19,6 +19,7 @@ impl OdfReader<'_> {
     pub(crate) fn blocks(&mut self, node: XmlNode<'_>) -> Result<Vec<RichBlock>, ConvertError> {
         let mut blocks = Vec::new();
         self.push_blocks(node, &mut blocks)?;
+        blocks.shrink_to_fit();
         Ok(blocks)
     }
 
@@ -137,13 +138,19 @@ impl OdfReader<'_> {
         if !continues {
             self.lists.restart(&place.style, usize::from(place.level));
         }
+        let mut has_items = false;
         for item in node.elements() {
             let is_item = match item.name() {
                 "text:list-item" => true,
                 "text:list-header" => false,
                 _ => continue,
             };
-            self.item(item, is_item, &place, blocks)?;
+            if is_item || has_items {
+                self.item(item, is_item, &place, blocks)?;
+            } else {
+                self.push_blocks(item, blocks)?;
+            }
+            has_items |= is_item;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{OdfReader, annotation_words};
+use super::{OdfReader, annotation_lead};
 use crate::error::ConvertError;
 use crate::rich_text::{RichBlock, RichSpan, SpanContent, SpanStyle, ruby};
 use crate::xml_tree::XmlNode;
@@ -85,7 +85,7 @@ impl OdfReader<'_> {
             "office:annotation" => {
                 let label = self.next_label(true);
                 line.push(SpanContent::Note(label.clone()));
-                self.read_note(label, annotation_words(node), |reader| reader.blocks(node))?;
+                self.read_note(label, annotation_lead(node), |reader| reader.blocks(node))?;
             }
             "text:bookmark" | "text:bookmark-start" => {
                 if let Some(name) = node.attribute("text:name") {

@@ -25,7 +25,8 @@ pub(crate) fn write_html(text: RichText, options: &Options) -> Result<Converted,
     for note in &text.notes {
         collect_links(&note.blocks, &mut anchors);
     }
-    let mut writer = HtmlWriter { out: String::new(), anchors, limit: options.max_output_bytes };
+    let mut writer =
+        RichHtmlWriter { out: String::new(), anchors, limit: options.max_output_bytes };
     let title = text.blocks.iter().find_map(|block| match block {
         RichBlock::Heading { spans, .. } => Some(plain_text(spans)),
         _ => None,
@@ -85,14 +86,20 @@ fn collect_links(blocks: &[RichBlock], anchors: &mut HashSet<String>) {
     }
 }
 
-struct HtmlWriter {
+/// An open list.
+struct RichHtmlList {
+    level: u8,
+    element: &'static str,
+}
+
+struct RichHtmlWriter {
     out: String,
     /// The places that links lead to. Each gets its id once.
     anchors: HashSet<String>,
     limit: usize,
 }
 
-impl HtmlWriter {
+impl RichHtmlWriter {
     fn escaped(&mut self, text: &str) {
         for letter in text.chars() {
             match letter {
@@ -115,7 +122,7 @@ impl HtmlWriter {
     }
 
     fn blocks(&mut self, blocks: &[RichBlock]) -> Result<(), ConvertError> {
-        let mut lists: Vec<&'static str> = Vec::new();
+        let mut lists: Vec<RichHtmlList> = Vec::new();
         for block in blocks {
             if self.out.len() > self.limit {
                 let limit = self.limit;
@@ -123,7 +130,7 @@ impl HtmlWriter {
                 return Err(ConvertError::over_limit(message));
             }
             if let RichBlock::Item { level, marker, spans } = block {
-                self.item(&mut lists, usize::from(*level), marker, spans);
+                self.item(&mut lists, *level, marker, spans);
                 continue;
             }
             self.close_lists(&mut lists, 0);
@@ -154,42 +161,43 @@ impl HtmlWriter {
         self.out.push_str(&format!("</{element}>\n"));
     }
 
-    /// Closes the lists below `depth`, with their last items.
-    fn close_lists(&mut self, lists: &mut Vec<&'static str>, depth: usize) {
+    /// Closes the lists after the first `depth`, with their last items.
+    fn close_lists(&mut self, lists: &mut Vec<RichHtmlList>, depth: usize) {
         while lists.len() > depth {
             if let Some(list) = lists.pop() {
-                self.out.push_str(&format!("</li>\n</{list}>\n"));
+                self.out.push_str(&format!("</li>\n</{}>\n", list.element));
             }
         }
     }
 
     fn item(
         &mut self,
-        lists: &mut Vec<&'static str>,
-        level: usize,
+        lists: &mut Vec<RichHtmlList>,
+        level: u8,
         marker: &ListMarker,
         spans: &[RichSpan],
     ) {
-        let depth = level.min(lists.len());
-        self.close_lists(lists, depth + 1);
+        let depth = lists.iter().take_while(|list| list.level <= level).count();
+        self.close_lists(lists, depth);
         if *marker == ListMarker::Continuation {
             return self.line("p", spans);
         }
-        let (list, start) = match marker {
+        let (element, start) = match marker {
             ListMarker::Number(number) => ("ol", *number),
             _ => ("ul", 1),
         };
-        if lists.len() > depth && lists[depth] != list {
-            self.close_lists(lists, depth);
+        let is_same_level = lists.last().is_some_and(|list| list.level == level);
+        if is_same_level && lists.last().is_some_and(|list| list.element != element) {
+            self.close_lists(lists, depth - 1);
         }
-        if lists.len() > depth {
+        if lists.last().is_some_and(|list| list.level == level) {
             self.out.push_str("</li>\n");
         } else {
             match start {
-                1 => self.out.push_str(&format!("<{list}>\n")),
-                start => self.out.push_str(&format!("<{list} start=\"{start}\">\n")),
+                1 => self.out.push_str(&format!("<{element}>\n")),
+                start => self.out.push_str(&format!("<{element} start=\"{start}\">\n")),
             }
-            lists.push(list);
+            lists.push(RichHtmlList { level, element });
         }
         self.out.push_str("<li>");
         if let ListMarker::Label(label) = marker {

@@ -1,16 +1,14 @@
 //! Writer of rich text as Markdown.
 
-use super::spans::{is_passive, normalise};
-use super::{
-    ListMarker, RichBlock, RichNote, RichSpan, RichTable, RichText, SpanContent, SpanStyle,
-};
+mod inline;
+
+use inline::{RichLineContext, inline};
+
+use super::{ListMarker, RichBlock, RichCell, RichNote, RichSpan, RichTable, RichText};
 use crate::converted::Converted;
 use crate::error::ConvertError;
 use crate::markdown::{escape, escape_line_start, table};
 use crate::options::Options;
-
-/// The longest address that a link keeps; a longer one is data.
-const MAX_ADDRESS: usize = 2_048;
 
 /// The most columns of a table that are laid out, far over what is shown.
 const MAX_COLUMNS: usize = 1_000;
@@ -80,8 +78,7 @@ pub(crate) fn push_blocks(
     blocks: &[RichBlock],
     options: &Options,
 ) -> Result<(), ConvertError> {
-    // How far the text of each open item is indented.
-    let mut indents: Vec<usize> = Vec::new();
+    let mut indents: Vec<RichIndent> = Vec::new();
     let mut is_counted = false;
     for block in blocks {
         let RichBlock::Item { level, marker, spans } = block else {
@@ -97,19 +94,26 @@ pub(crate) fn push_blocks(
         if indents.is_empty() || is_other_list {
             start_block(out);
         }
-        if *level == 0 {
+        if *level == 0 && *marker != ListMarker::Continuation {
             is_counted = counts;
         }
-        push_item(out, &mut indents, (usize::from(*level), marker), spans, options);
+        push_item(out, &mut indents, (*level, marker), spans, options);
         check_size(out, options)?;
     }
     Ok(())
 }
 
+/// An open item.
+struct RichIndent {
+    level: u8,
+    /// How far its text is indented.
+    text: usize,
+}
+
 fn push_item(
     out: &mut String,
-    indents: &mut Vec<usize>,
-    (level, marker): (usize, &ListMarker),
+    indents: &mut Vec<RichIndent>,
+    (level, marker): (u8, &ListMarker),
     spans: &[RichSpan],
     options: &Options,
 ) {
@@ -120,17 +124,21 @@ fn push_item(
         ListMarker::Continuation => String::new(),
     };
     let is_continuation = *marker == ListMarker::Continuation;
-    indents.truncate(if is_continuation { level + 1 } else { level });
-    let indent = indents.last().copied().unwrap_or(0);
-    if is_continuation {
-        out.push('\n');
-    } else {
+    let is_inside =
+        |open: &RichIndent| open.level > level || (open.level == level && !is_continuation);
+    while indents.last().is_some_and(is_inside) {
+        indents.pop();
+    }
+    let indent = indents.last().map_or(0, |open| open.text);
+    if !is_continuation {
         let width = if mark.starts_with('-') { 2 } else { mark.len() };
-        indents.push(indent + width);
+        indents.push(RichIndent { level, text: indent + width });
+    } else if !indents.is_empty() {
+        out.push('\n');
     }
     out.push_str(&" ".repeat(indent));
     out.push_str(&mark);
-    let inner = " ".repeat(indents.last().copied().unwrap_or(0));
+    let inner = " ".repeat(indents.last().map_or(0, |open| open.text));
     for (at, line) in lines(spans, options).iter().enumerate() {
         if at > 0 {
             out.push_str("  \n");
@@ -148,7 +156,7 @@ fn push_block_text(
 ) -> Result<(), ConvertError> {
     match block {
         RichBlock::Heading { level, spans } => {
-            let text = inline(spans, &InlineContext { line_break: " ", is_bold: true, options });
+            let text = inline(spans, &RichLineContext { line_break: " ", is_bold: true, options });
             let marks = "#".repeat(usize::from(*level).clamp(1, 6));
             out.push_str(&format!("{marks} {text}\n"));
         }
@@ -177,7 +185,7 @@ fn push_block_text(
 
 /// The lines of a paragraph, none of which Markdown takes as anything else.
 fn lines(spans: &[RichSpan], options: &Options) -> Vec<String> {
-    let text = inline(spans, &InlineContext { line_break: "\n", is_bold: false, options });
+    let text = inline(spans, &RichLineContext { line_break: "\n", is_bold: false, options });
     text.lines().map(escape_line_start).collect()
 }
 
@@ -202,10 +210,13 @@ fn push_table(out: &mut String, rich: &RichTable, options: &Options) {
             if texts.len() >= MAX_COLUMNS {
                 break;
             }
-            let context = CellContext { is_header: at == 0, options };
+            let context = RichCellContext { is_header: at == 0, options };
             let mut text = Some(context.text(&cell.blocks));
             for _ in 0..cell.columns.max(1) {
                 let column = texts.len();
+                if column >= MAX_COLUMNS {
+                    break;
+                }
                 if covered.len() <= column {
                     covered.resize(column + 1, 0);
                 }
@@ -220,12 +231,12 @@ fn push_table(out: &mut String, rich: &RichTable, options: &Options) {
 }
 
 /// How the blocks of a cell come on one line.
-struct CellContext<'o> {
+struct RichCellContext<'o> {
     is_header: bool,
     options: &'o Options,
 }
 
-impl CellContext<'_> {
+impl RichCellContext<'_> {
     fn text(&self, blocks: &[RichBlock]) -> String {
         let texts: Vec<String> = blocks.iter().map(|block| self.block(block)).collect();
         texts.join("<br>")
@@ -233,7 +244,7 @@ impl CellContext<'_> {
 
     fn block(&self, block: &RichBlock) -> String {
         let options = self.options;
-        let context = InlineContext { line_break: "<br>", is_bold: self.is_header, options };
+        let context = RichLineContext { line_break: "<br>", is_bold: self.is_header, options };
         match block {
             RichBlock::Heading { spans, .. } | RichBlock::Paragraph(spans) => {
                 inline(spans, &context)
@@ -250,7 +261,7 @@ impl CellContext<'_> {
             RichBlock::Quote(blocks) => self.text(blocks),
             RichBlock::Code(code) => escape(code).replace('\n', "<br>"),
             RichBlock::Table(inner) => {
-                let row = |row: &Vec<super::RichCell>| {
+                let row = |row: &Vec<RichCell>| {
                     let cells = row.iter().map(|cell| self.text(&cell.blocks));
                     cells.collect::<Vec<_>>().join(" / ")
                 };
@@ -262,192 +273,8 @@ impl CellContext<'_> {
 
 /// All blocks on one line, with `between` them.
 fn join_blocks(blocks: &[RichBlock], between: &str, options: &Options) -> String {
-    let context = CellContext { is_header: false, options };
+    let context = RichCellContext { is_header: false, options };
     let texts = blocks.iter().map(|block| context.block(block).replace("<br>", between));
-    texts.collect::<Vec<_>>().join(between)
-}
-
-/// Where spans stand.
-struct InlineContext<'o> {
-    /// What ends a line.
-    line_break: &'static str,
-    /// Whether all of it is bold anyway, so that bold says nothing.
-    is_bold: bool,
-    options: &'o Options,
-}
-
-/// Styles from the outside to the inside, with their marks.
-const MARKS: [(SpanStyle, &str, &str); 6] = [
-    (SpanStyle::BOLD, "**", "**"),
-    (SpanStyle::ITALIC, "*", "*"),
-    (SpanStyle::STRIKE, "~~", "~~"),
-    (SpanStyle::SUPERSCRIPT, "<sup>", "</sup>"),
-    (SpanStyle::SUBSCRIPT, "<sub>", "</sub>"),
-    (SpanStyle::CODE, "`", "`"),
-];
-
-/// Writes spans on one line, or on lines that `line_break` ends.
-fn inline(spans: &[RichSpan], context: &InlineContext<'_>) -> String {
-    let spans = normalise(spans);
-    let mut writer = InlineWriter {
-        context,
-        out: String::new(),
-        open: Vec::new(),
-        link: None,
-        link_start: 0,
-        space: String::new(),
-    };
-    for span in &spans {
-        if writer.out.len() > context.options.max_output_bytes {
-            break;
-        }
-        writer.span(span);
-    }
-    writer.close_all();
-    writer.out
-}
-
-struct InlineWriter<'c> {
-    context: &'c InlineContext<'c>,
-    out: String,
-    open: Vec<SpanStyle>,
-    link: Option<&'c str>,
-    /// Where the text of the open link starts.
-    link_start: usize,
-    /// White space that waits until it is clear on which side of a mark it belongs.
-    space: String,
-}
-
-impl<'c> InlineWriter<'c> {
-    fn span(&mut self, span: &'c RichSpan) {
-        match &span.content {
-            SpanContent::Text(text) => self.text(text, span),
-            SpanContent::Break => self.space.push('\n'),
-            SpanContent::Anchor(_) => {}
-            SpanContent::Ruby { base, reading } => {
-                self.enter(span.style, span.link.as_deref());
-                self.out.push_str(&escape(&format!("{base}({reading})")));
-            }
-            SpanContent::Image(alt) => {
-                self.enter(SpanStyle::default(), span.link.as_deref());
-                let alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
-                let alt = if alt.is_empty() { "image" } else { &alt };
-                self.out.push_str(&format!("![{}]()", alt.replace(['[', ']'], "")));
-            }
-            SpanContent::Note(label) => {
-                self.close_all();
-                self.flush_space();
-                self.out.push_str(&format!("[^{label}]"));
-            }
-        }
-    }
-
-    fn text(&mut self, text: &str, span: &'c RichSpan) {
-        let body = text.trim_matches(is_space);
-        if body.is_empty() {
-            self.space.push_str(if text.is_empty() { "" } else { " " });
-            return;
-        }
-        if text.starts_with(is_space) {
-            self.space.push(' ');
-        }
-        let mut style = span.style;
-        if self.context.is_bold {
-            style = style.with(SpanStyle::BOLD, false);
-        }
-        if body.contains('`') {
-            style = style.with(SpanStyle::CODE, false);
-        }
-        self.enter(style, span.link.as_deref());
-        let body = collapse(body);
-        if style.has(SpanStyle::CODE) {
-            self.out.push_str(&body);
-        } else if self.link.is_some() {
-            self.out.push_str(&escape(&body).replace('[', "\\[").replace("\\\\[", "\\["));
-        } else {
-            self.out.push_str(&escape(&body));
-        }
-        if text.ends_with(is_space) {
-            self.space.push(' ');
-        }
-    }
-
-    /// Closes and opens marks so that the next text has this style and link.
-    fn enter(&mut self, style: SpanStyle, link: Option<&'c str>) {
-        let link = link
-            .filter(|link| link.len() <= MAX_ADDRESS && is_passive(link) && !link.starts_with('#'));
-        if self.link != link {
-            self.close_all();
-        }
-        while self.open.iter().any(|open| !style.has(*open)) {
-            self.close_last();
-        }
-        self.flush_space();
-        if self.link != link {
-            self.link_start = self.out.len();
-            if link.is_some() {
-                self.out.push('[');
-            }
-            self.link = link;
-        }
-        for (mark, start, _) in MARKS {
-            if style.has(mark) && !self.open.contains(&mark) {
-                self.out.push_str(start);
-                self.open.push(mark);
-            }
-        }
-    }
-
-    fn close_last(&mut self) {
-        let Some(open) = self.open.pop() else { return };
-        let mark = MARKS.iter().find(|(style, ..)| *style == open);
-        self.out.push_str(mark.map_or("", |mark| mark.2));
-    }
-
-    fn close_all(&mut self) {
-        while !self.open.is_empty() {
-            self.close_last();
-        }
-        if let Some(link) = self.link.take() {
-            let text = &self.out[self.link_start..];
-            if text.strip_prefix('[').is_some_and(|text| text.replace('\\', "") == link) {
-                self.out.replace_range(self.link_start.., link);
-                return;
-            }
-            let is_plain = !link.contains([' ', '(', ')', '<', '>']);
-            let address = link.replace(['\n', '\r', '<', '>'], "");
-            self.out.push_str(&if is_plain {
-                format!("]({address})")
-            } else {
-                format!("](<{address}>)")
-            });
-        }
-    }
-
-    fn flush_space(&mut self) {
-        let space = std::mem::take(&mut self.space);
-        if self.out.is_empty() || space.is_empty() {
-            return;
-        }
-        let is_break = space.contains('\n');
-        self.out.push_str(if is_break { self.context.line_break } else { " " });
-    }
-}
-
-/// White space that Markdown does not keep. An ideographic space is a letter of its own.
-fn is_space(letter: char) -> bool {
-    matches!(letter, ' ' | '\t' | '\n' | '\r' | '\u{A0}')
-}
-
-/// The text with each run of white space as one space.
-fn collapse(text: &str) -> String {
-    let mut collapsed = String::with_capacity(text.len());
-    for letter in text.chars().filter(|letter| !letter.is_control() || is_space(*letter)) {
-        match is_space(letter) {
-            true if collapsed.ends_with(' ') => {}
-            true => collapsed.push(' '),
-            false => collapsed.push(letter),
-        }
-    }
-    collapsed
+    // A logo without a description says nothing.
+    texts.filter(|text| text != "![image]()").collect::<Vec<_>>().join(between)
 }

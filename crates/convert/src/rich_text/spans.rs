@@ -68,7 +68,7 @@ pub(crate) fn ruby(base: &[RichSpan], reading: &[RichSpan]) -> SpanContent {
     if base.is_empty() || reading.is_empty() {
         return SpanContent::Text(base + &reading);
     }
-    SpanContent::Ruby { base, reading }
+    SpanContent::Ruby { base: base.into(), reading: reading.into() }
 }
 
 /// The spans with neighbours of one style joined, and without styles that begin or end inside a

@@ -19,6 +19,9 @@ mod run;
 mod styles;
 mod table;
 
+#[cfg(test)]
+mod tests;
+
 use field::DocxField;
 use numbering::DocxNumbering;
 use styles::DocxStyles;
@@ -48,12 +51,17 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<RichText, ConvertE
         labels: HashMap::new(),
         waiting: VecDeque::new(),
         counts: [0; 2],
+        cells: 0,
         drawn: HashSet::new(),
         losses: Vec::new(),
     };
     let body = document.root().child("w:body").unwrap_or(document.root());
     let mut text = RichText { blocks: reader.blocks(body)?, ..RichText::default() };
     reader.flush_carried(&mut text.blocks);
+    if reader.is_in_instruction() {
+        reader.lose("a field has no end: the text after it may be missing".to_owned());
+        reader.fields.clear();
+    }
     text.notes = reader.notes(&relationships)?;
     for kind in ["w:headerReference", "w:footerReference"] {
         let margins = reader.margins(document.root(), &relationships, kind)?;
@@ -91,6 +99,8 @@ struct DocxReader<'p> {
     waiting: VecDeque<(usize, String, String)>,
     /// How many footnotes and comments have a label.
     counts: [u32; 2],
+    /// How many cells of tables are open.
+    cells: usize,
     /// The parts of charts and diagrams that were read.
     drawn: HashSet<String>,
     losses: Vec<String>,

@@ -10,15 +10,16 @@ const IROHA: &str = "イロハニホヘトチリヌルヲワカヨタレソツ�
 /// A number as a list shows it; `format` is a name of Office, such as `lowerRoman`.
 pub(crate) fn format_number(number: u32, format: &str) -> String {
     let decimal = || number.to_string();
-    if number == 0 || number > MAX_NUMBER {
-        return decimal();
+    match format {
+        "decimalZero" => return format!("{number:02}"),
+        _ if number == 0 || number > MAX_NUMBER => return decimal(),
+        _ => {}
     }
     match format {
         "lowerLetter" => letters(number, 'a'),
         "upperLetter" => letters(number, 'A'),
         "lowerRoman" => roman(number).to_lowercase(),
         "upperRoman" => roman(number),
-        "decimalZero" => format!("{number:02}"),
         "decimalFullWidth" | "decimalFullWidth2" => full_width(number),
         "aiueo" | "aiueoFullWidth" => nth(AIUEO, number).unwrap_or_else(decimal),
         "iroha" | "irohaFullWidth" => nth(IROHA, number).unwrap_or_else(decimal),

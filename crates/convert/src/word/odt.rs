@@ -8,6 +8,9 @@ use crate::options::Options;
 use crate::package::Package;
 use crate::rich_text::{RichBlock, RichText, blocks_text};
 
+#[cfg(test)]
+mod tests;
+
 /// Reads an OpenDocument text.
 pub(super) fn read(bytes: &[u8], options: &Options) -> Result<RichText, ConvertError> {
     let package = Package::open(bytes, options)?;

@@ -88,7 +88,24 @@ pub(crate) fn symbol(code: u32, font: &str) -> char {
         };
         return greek.or_else(|| find(SIGNS)).unwrap_or(char::from(byte));
     }
-    if byte.is_ascii_graphic() { char::from(byte) } else { '□' }
+    match byte {
+        // The bullets of most lists, in whichever font.
+        0xB7 => '•',
+        0xA7 => '▪',
+        byte if byte.is_ascii_graphic() => char::from(byte),
+        _ => '□',
+    }
+}
+
+/// The text with what it has from the private area of a symbol font replaced by what that shows.
+pub(crate) fn replace_symbols(text: String, font: Option<&str>) -> String {
+    let is_symbol = |letter: char| matches!(letter, '\u{F020}'..='\u{F0FF}');
+    if !text.contains(is_symbol) {
+        return text;
+    }
+    let font = font.unwrap_or("Wingdings");
+    let replace = |letter| if is_symbol(letter) { symbol(letter as u32, font) } else { letter };
+    text.chars().map(replace).collect()
 }
 
 #[cfg(test)]

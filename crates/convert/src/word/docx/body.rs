@@ -11,6 +11,7 @@ impl DocxReader<'_> {
     pub(super) fn blocks(&mut self, node: XmlNode<'_>) -> Result<Vec<RichBlock>, ConvertError> {
         let mut blocks = Vec::new();
         self.push_blocks(node, &mut blocks)?;
+        blocks.shrink_to_fit();
         Ok(blocks)
     }
 

@@ -27,6 +27,8 @@ pub(super) struct DocxNumbering {
 struct DocxList {
     abstract_id: String,
     starts: [Option<u32>; LEVELS],
+    /// The levels of its own, if it changes some.
+    levels: Option<Vec<DocxLevel>>,
 }
 
 /// A level of a list.
@@ -74,11 +76,21 @@ impl DocxNumbering {
         for node in root.elements().filter(|node| node.name() == "w:num") {
             let Some(id) = node.attribute("w:numId") else { continue };
             let abstract_id = node.child_attribute("w:abstractNumId", "w:val").unwrap_or_default();
-            let mut list = DocxList { abstract_id: abstract_id.to_owned(), starts: [None; LEVELS] };
+            let mut list = DocxList {
+                abstract_id: abstract_id.to_owned(),
+                starts: [None; LEVELS],
+                levels: None,
+            };
             for change in node.elements().filter(|node| node.name() == "w:lvlOverride") {
                 let start = change.child_attribute("w:startOverride", "w:val");
                 if let Some(slot) = level_of(change).and_then(|level| list.starts.get_mut(level)) {
                     *slot = start.and_then(|start| start.parse().ok());
+                }
+                if let Some(node) = change.child("w:lvl") {
+                    let usual = || numbering.abstracts.get(abstract_id).cloned();
+                    let mut levels = list.levels.take().or_else(usual).unwrap_or_else(plain_levels);
+                    read_level(node, &mut levels);
+                    list.levels = Some(levels);
                 }
             }
             numbering.instances.insert(id.to_owned(), list);
@@ -99,7 +111,8 @@ impl DocxNumbering {
     pub(super) fn next(&mut self, list: &str, level: u8) -> Option<ListMarker> {
         let level = usize::from(level).min(LEVELS - 1);
         let instance = self.instances.get(list)?;
-        let levels = self.abstracts.get(&instance.abstract_id)?;
+        let of_abstract = || self.abstracts.get(&instance.abstract_id);
+        let levels = instance.levels.as_ref().or_else(of_abstract)?;
         let own = levels.get(level)?;
         let counters = self.counters.entry(instance.abstract_id.clone()).or_default();
         let restart =
@@ -127,22 +140,30 @@ impl DocxNumbering {
     }
 }
 
+/// Levels that a document does not describe.
+fn plain_levels() -> Vec<DocxLevel> {
+    let level = |at: usize| DocxLevel { pattern: format!("%{}.", at + 1), ..DocxLevel::default() };
+    (0..LEVELS).map(level).collect()
+}
+
 fn levels(node: XmlNode<'_>) -> Vec<DocxLevel> {
-    let mut levels = vec![DocxLevel::default(); LEVELS];
-    for (at, level) in levels.iter_mut().enumerate() {
-        level.pattern = format!("%{}.", at + 1);
-    }
+    let mut levels = plain_levels();
     for node in node.elements().filter(|node| node.name() == "w:lvl") {
-        let Some(level) = level_of(node).and_then(|level| levels.get_mut(level)) else { continue };
-        let value = |name: &str| node.child_attribute(name, "w:val");
-        level.start = value("w:start").and_then(|start| start.parse().ok()).unwrap_or(1);
-        level.format = value("w:numFmt").unwrap_or("decimal").to_owned();
-        let pattern = value("w:lvlText").filter(|pattern| pattern.len() <= MAX_PATTERN);
-        level.pattern = pattern.unwrap_or_default().to_owned();
-        level.style = value("w:pStyle").map(str::to_owned);
-        level.is_legal = node.child("w:isLgl").is_some();
+        read_level(node, &mut levels);
     }
     levels
+}
+
+fn read_level(node: XmlNode<'_>, levels: &mut [DocxLevel]) {
+    let Some(level) = level_of(node).and_then(|level| levels.get_mut(level)) else { return };
+    let value = |name: &str| node.child_attribute(name, "w:val");
+    // The standard counts from 0 where a level does not say.
+    level.start = value("w:start").and_then(|start| start.parse().ok()).unwrap_or(0);
+    level.format = value("w:numFmt").unwrap_or("decimal").to_owned();
+    let pattern = value("w:lvlText").filter(|pattern| pattern.len() <= MAX_PATTERN);
+    level.pattern = pattern.unwrap_or_default().to_owned();
+    level.style = value("w:pStyle").map(str::to_owned);
+    level.is_legal = node.child("w:isLgl").is_some();
 }
 
 fn level_of(node: XmlNode<'_>) -> Option<usize> {

@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use super::styles::{numbering, outline_level};
+use super::styles::{DocxTraits, numbering, outline_level};
 use super::{DocxReader, NOTE_PARTS};
 use crate::error::ConvertError;
 use crate::ooxml::{alternative, math_text};
 use crate::rich_text::{
     ListMarker, RichBlock, RichSpan, SpanContent, SpanStyle, code_text, is_blank, push_block,
 };
+use crate::word::field_code::link_of;
 use crate::xml_tree::XmlNode;
 
 /// A paragraph while it is read.
@@ -51,9 +52,11 @@ impl DocxReader<'_> {
     ) -> RichBlock {
         let style = properties.and_then(|node| node.child_attribute("w:pStyle", "w:val"));
         let traits = self.styles.paragraph(style);
-        let list = properties.and_then(numbering).or_else(|| traits.list.clone());
+        let (marker, level) = self.marker(properties, style, &traits);
         if is_blank(&spans) {
-            return RichBlock::Paragraph(spans);
+            // A number alone in a cell counts the rows of a table.
+            let label = marker.filter(|_| self.cells > 0).and_then(heading_label);
+            return RichBlock::plain(label.unwrap_or_default());
         }
         if traits.is_code {
             return RichBlock::Code(code_text(&spans));
@@ -68,20 +71,6 @@ impl DocxReader<'_> {
             Some(level) => (level < 9).then_some(level + 1),
             None => traits.heading,
         };
-        let (marker, level) = match &list {
-            Some((id, level)) if id != "0" && !id.is_empty() => {
-                let of_style = || self.numbering.level_of_style(id, style);
-                let level = level.or_else(of_style).unwrap_or(0);
-                let named = traits.named_list.map_or(0, |(_, level)| level);
-                (self.numbering.next(id, level), level.max(named))
-            }
-            Some(_) => (None, 0),
-            None => match traits.named_list {
-                Some((false, level)) => (Some(ListMarker::Bullet), level),
-                Some((true, level)) => (Some(ListMarker::Number(1)), level),
-                None => (None, 0),
-            },
-        };
         match (heading, marker) {
             (Some(level), marker) => {
                 if let Some(label) = marker.and_then(heading_label) {
@@ -92,6 +81,26 @@ impl DocxReader<'_> {
             (None, Some(marker)) => RichBlock::Item { level, marker, spans },
             (None, None) if traits.is_quote => RichBlock::Quote(vec![RichBlock::Paragraph(spans)]),
             (None, None) => RichBlock::Paragraph(spans),
+        }
+    }
+
+    /// Counts a paragraph: what stands before it, and the level of its list.
+    fn marker(
+        &mut self,
+        properties: Option<XmlNode<'_>>,
+        style: Option<&str>,
+        traits: &DocxTraits,
+    ) -> (Option<ListMarker>, u8) {
+        let list = properties.and_then(numbering).or_else(|| traits.list.clone());
+        match (list, traits.named_list) {
+            (Some((id, level)), named) if id != "0" && !id.is_empty() => {
+                let of_style = || self.numbering.level_of_style(&id, style);
+                let level = level.or_else(of_style).unwrap_or(0);
+                (self.numbering.next(&id, level), level.max(named.map_or(0, |named| named.1)))
+            }
+            (None, Some((false, level))) => (Some(ListMarker::Bullet), level),
+            (None, Some((true, level))) => (Some(ListMarker::Number(1)), level),
+            (Some(_), _) | (None, None) => (None, 0),
         }
     }
 
@@ -110,8 +119,7 @@ impl DocxReader<'_> {
                     line.link = before;
                 }
                 "w:fldSimple" => {
-                    let link =
-                        super::field::link_of(child.attribute("w:instr").unwrap_or_default());
+                    let link = link_of(child.attribute("w:instr").unwrap_or_default());
                     let before = line.link.clone();
                     line.link = link.or(line.link.take());
                     self.inlines(child, line)?;

@@ -7,7 +7,7 @@ use crate::error::ConvertError;
 use crate::ooxml::alternative;
 use crate::rich_text::{RichSpan, SpanContent, SpanStyle, ruby};
 use crate::word::style_names::is_code_font;
-use crate::word::symbols::symbol;
+use crate::word::symbols::{replace_symbols, symbol};
 use crate::xml_tree::XmlNode;
 
 impl DocxReader<'_> {
@@ -17,7 +17,8 @@ impl DocxReader<'_> {
         node: XmlNode<'_>,
         line: &mut DocxLine,
     ) -> Result<(), ConvertError> {
-        let style = node.child("w:rPr").map(|node| self.style_of_run(node)).unwrap_or_default();
+        let properties = node.child("w:rPr");
+        let style = properties.map(|node| self.style_of_run(node)).unwrap_or_default();
         self.run_content(node, style, line)
     }
 
@@ -37,10 +38,21 @@ impl DocxReader<'_> {
     ) -> Result<(), ConvertError> {
         for child in node.elements() {
             match child.name() {
-                "w:fldChar" => self.field_mark(child),
+                "w:fldChar" => {
+                    if let Some((base, reading)) = self.field_mark(child) {
+                        line.spans.push(RichSpan::plain(SpanContent::Ruby {
+                            base: base.into(),
+                            reading: reading.into(),
+                        }));
+                    }
+                }
                 "w:instrText" => self.instruction(&child.all_text()),
                 _ if self.is_in_instruction() => {}
-                "w:t" => self.text(child.all_text(), style, line),
+                "w:t" => {
+                    let fonts = node.child("w:rPr").and_then(|node| node.child("w:rFonts"));
+                    let font = fonts.and_then(|fonts| fonts.attribute("w:ascii"));
+                    self.text(replace_symbols(child.all_text(), font), style, line);
+                }
                 "w:tab" | "w:ptab" => self.text("\t".to_owned(), style, line),
                 "w:br" | "w:cr" => line.spans.push(RichSpan::plain(SpanContent::Break)),
                 "w:noBreakHyphen" => self.text("-".to_owned(), style, line),

@@ -88,7 +88,9 @@ impl DocxReader<'_> {
             match child.name() {
                 "w:tc" => {
                     let properties = child.child("w:tcPr");
+                    self.cells += 1;
                     let blocks = self.separate_blocks(child)?;
+                    self.cells -= 1;
                     let value =
                         |name| properties.and_then(|node| node.child_attribute(name, "w:val"));
                     let merge = |name| {
