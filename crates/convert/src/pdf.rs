@@ -49,8 +49,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     }
     let is_cut = drawn.as_ref().is_ok_and(|drawn| drawn.is_cut);
     let by_program = read.is_ok();
-    let mut pages = merge(read.ok(), drawn.ok())?;
-    pages.iter_mut().for_each(|text| labels::attach_numbers(&mut text.page));
+    let pages = merge(read.ok(), drawn.ok())?;
     if pages.len() > MAX_PAGES {
         return Err(ConvertError::over_limit(format!(
             "the document has {} pages, over the limit of {MAX_PAGES}",
@@ -114,7 +113,9 @@ fn write(
         }
         let none = PdfRules::default();
         let rules = text.drawn.as_ref().map_or(&none, |drawn| &drawn.rules);
-        for part in prose::merge_columns(tables::arrange(&text.page, rules)) {
+        let mut parts = prose::merge_columns(tables::arrange(&text.page, rules));
+        labels::attach_numbers(&mut parts);
+        for part in parts {
             match form {
                 Form::Markdown => {
                     converted.push_str(&prose::to_markdown(&part, &style, document.options));

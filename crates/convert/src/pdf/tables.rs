@@ -3,7 +3,7 @@
 //! A PDF has no tables, only text at places. Rows are lines side by side, or between the same two
 //! rules; columns are places that the pieces of several rows share.
 
-use super::labels::is_label;
+use super::labels::{is_label, is_section_number};
 use super::page::{PdfArea, PdfBlock, PdfLine, PdfPage, PdfRules, is_unspaced};
 use super::prose::join_text;
 
@@ -108,9 +108,7 @@ fn rows_of(page: &PdfPage) -> Vec<TableRow> {
     for piece in pieces {
         let (top, bottom) = (piece.area.top, piece.area.bottom);
         match rows.last_mut() {
-            Some(row) if middle(&piece.area) < row.bottom - 0.3 * (row.bottom - row.top) => {
-                row.pieces.push(piece);
-            }
+            Some(row) if shares_row(row, &piece.area) => row.pieces.push(piece),
             _ => rows.push(TableRow { pieces: vec![piece], top, bottom }),
         }
     }
@@ -118,6 +116,12 @@ fn rows_of(page: &PdfPage) -> Vec<TableRow> {
         row.pieces.sort_by(|a, b| a.area.left.total_cmp(&b.area.left));
     }
     rows
+}
+
+/// Whether most of the smaller of a row and a piece stands beside the other.
+fn shares_row(row: &TableRow, area: &PdfArea) -> bool {
+    let shared = row.bottom.min(area.bottom) - row.top.max(area.top);
+    shared > 0.5 * (row.bottom - row.top).min(area.height())
 }
 
 fn split_line(block: usize, at: usize, line: &PdfLine, pieces: &mut Vec<TablePiece>) {
@@ -222,16 +226,18 @@ fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
     let columns = columns_of(&rows)?;
     let pieces: Vec<_> = rows.iter().flat_map(|row| &row.pieces).collect();
     let wide_rows = rows.iter().filter(|row| row.pieces.len() > 1).count();
-    let is_list = columns.len() == 2 && labels(&rows, columns[0]);
+    let is_list = columns.len() == 2 && has_labels(&rows, columns[0], is_label);
+    let is_outline = columns.len() == 2 && has_labels(&rows, columns[0], is_section_number);
     let least = if is_list { 1 } else if columns.len() == 2 && ys.len() < 3 { 3 } else { 2 };
-    if wide_rows < least || (!is_list && !looks_tabular(&pieces, &columns)) {
+    if wide_rows < least || (!is_list && !is_outline && !looks_tabular(&pieces, &columns)) {
         return None;
     }
     let lines = pieces.iter().map(|piece| (piece.block, piece.line)).collect();
     let rows = cells_of(&rows, &columns, &ys);
     let is_full = |row: &&Vec<String>| row.iter().filter(|cell| !cell.is_empty()).count() > 1;
     // Lines with a remark at the right margin have less cells than rows of a table.
-    if columns.len() == 2 && rows.iter().filter(is_full).count() * 10 < rows.len() * 7 {
+    let is_plain = columns.len() == 2 && !is_list && !is_outline;
+    if is_plain && rows.iter().filter(is_full).count() * 10 < rows.len() * 7 {
         return None;
     }
     Some(TableRegion { columns, rows, lines })
@@ -291,7 +297,8 @@ fn looks_tabular(pieces: &[&TablePiece], columns: &[(f32, f32)]) -> bool {
     short * 2 >= columns.len()
 }
 
-fn labels(rows: &[TableRow], column: (f32, f32)) -> bool {
+/// Whether all pieces in the first column are labels.
+fn has_labels(rows: &[TableRow], column: (f32, f32), is_label: fn(&str) -> bool) -> bool {
     let mut firsts = rows.iter().filter_map(|row| row.pieces.first());
     let mut count = 0;
     let all = firsts.all(|piece| {
@@ -372,7 +379,9 @@ fn cells_of(rows: &[TableRow], columns: &[(f32, f32)], ys: &[f32]) -> Vec<Vec<St
 impl TableRegion {
     fn into_part(self) -> PdfPart {
         let is_list = self.columns.len() == 2
-            && self.rows.iter().all(|row| row[0].is_empty() || is_label(&row[0]));
+            && self.rows.iter().all(|row| {
+                row[0].is_empty() || is_label(&row[0]) || is_section_number(&row[0])
+            });
         if !is_list {
             return PdfPart::Table(self.rows);
         }
