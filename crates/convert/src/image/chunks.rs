@@ -96,11 +96,7 @@ fn tiff_pages(bytes: &[u8]) -> Option<usize> {
     let number = |at: usize, length: usize| {
         let bytes = bytes.get(at..at.checked_add(length)?)?;
         let fold = |sum: usize, byte: &u8| sum << 8 | usize::from(*byte);
-        Some(if is_little {
-            bytes.iter().rev().fold(0, fold)
-        } else {
-            bytes.iter().fold(0, fold)
-        })
+        Some(if is_little { bytes.iter().rev().fold(0, fold) } else { bytes.iter().fold(0, fold) })
     };
     if number(2, 2)? != 42 {
         return None;
@@ -134,7 +130,9 @@ fn note_of(kind: &[u8], data: &[u8]) -> Option<ImageNote> {
     let (name, start) = split(data)?;
     let name = latin(&name);
     let value = match kind {
-        b"tEXt" => latin(data.get(start..)?.get(..MAX_NOTE_BYTES as usize).unwrap_or(&data[start..])),
+        b"tEXt" => {
+            latin(data.get(start..)?.get(..MAX_NOTE_BYTES as usize).unwrap_or(&data[start..]))
+        }
         b"zTXt" => latin(&unpack(data.get(start + 1..)?)),
         b"iTXt" => {
             let is_packed = *data.get(start)? == 1;

@@ -59,9 +59,8 @@ fn header_of(bytes: &[u8], format: ImageFormat) -> Result<ImageHeader, ConvertEr
 /// The format of an image, by its first bytes.
 pub(super) fn format_of(bytes: &[u8]) -> Result<ImageFormat, ConvertError> {
     let format = image::guess_format(bytes).ok().filter(|format| format.reading_enabled());
-    format.ok_or_else(|| {
-        ConvertError::damaged("the content is no image of a kind that can be read")
-    })
+    format
+        .ok_or_else(|| ConvertError::damaged("the content is no image of a kind that can be read"))
 }
 
 /// Runs a decoder; a fault of it is a broken image, not the end of the program.

@@ -18,7 +18,10 @@ pub(super) fn is_label(text: &str) -> bool {
 
 /// Whether a text is only a bullet.
 pub(super) fn is_bullet(text: &str) -> bool {
-    matches!(text, "•" | "◦" | "▪" | "‣" | "●" | "○" | "■" | "□" | "·" | "–" | "-" | "*" | "➢" | "✓")
+    matches!(
+        text,
+        "•" | "◦" | "▪" | "‣" | "●" | "○" | "■" | "□" | "·" | "–" | "-" | "*" | "➢" | "✓"
+    )
 }
 
 /// The bullet at the start of a line, and the text after it.
@@ -32,7 +35,8 @@ pub(super) fn is_section_number(text: &str) -> bool {
     let text = text.trim();
     let is_number = text.starts_with(|letter: char| letter.is_ascii_digit())
         || text.len() == 1 && text.starts_with(|letter: char| letter.is_ascii_uppercase())
-        || text.starts_with(|letter: char| letter.is_ascii_uppercase()) && text[1..].starts_with('.');
+        || text.starts_with(|letter: char| letter.is_ascii_uppercase())
+            && text[1..].starts_with('.');
     let is_rest = |letter: char| letter.is_ascii_digit() || letter == '.';
     text.len() <= 12 && is_number && text.chars().skip(1).all(is_rest)
 }

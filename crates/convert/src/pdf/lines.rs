@@ -133,8 +133,7 @@ impl LineBuilder {
             return;
         }
         if !self.has_first_word {
-            line.first_word =
-                if line.is_vertical { line.area.height() } else { line.area.width() };
+            line.first_word = if line.is_vertical { line.area.height() } else { line.area.width() };
         }
         match self.blocks.last_mut() {
             Some(block) if block.lines.last().is_some_and(|last| follows(last, &line)) => {

@@ -75,10 +75,7 @@ fn feed(input: Option<ChildStdin>, bytes: &[u8]) {
 }
 
 /// The pages in what pdftotext writes with `-bbox-layout`: an element in each line.
-fn parse_layout(
-    mut output: impl BufRead,
-    options: &Options,
-) -> Result<Vec<PdfPage>, PopplerError> {
+fn parse_layout(mut output: impl BufRead, options: &Options) -> Result<Vec<PdfPage>, PopplerError> {
     let mut layout = LayoutBuilder::default();
     let mut left = (options.max_output_bytes as u64).saturating_mul(LAYOUT_BYTES);
     let mut bytes = Vec::new();
@@ -170,12 +167,11 @@ impl LayoutBuilder {
 fn line_of(words: &[(PdfArea, String)]) -> PdfLine {
     let area = words.iter().map(|(area, _)| *area).reduce(|all, area| all.union(&area));
     let area = area.unwrap_or_default();
-    let is_vertical = words.iter().all(|(area, text)| {
-        text.chars().nth(1).is_some() && area.height() > 1.5 * area.width()
-    });
+    let is_vertical = words
+        .iter()
+        .all(|(area, text)| text.chars().nth(1).is_some() && area.height() > 1.5 * area.width());
     let longest = words.iter().max_by_key(|(_, text)| text.len()).map(|(area, _)| *area);
-    let size = longest
-        .map_or(0.0, |area| if is_vertical { area.width() } else { area.height() });
+    let size = longest.map_or(0.0, |area| if is_vertical { area.width() } else { area.height() });
     let mut line = PdfLine { area, size, is_vertical, ..PdfLine::default() };
     let mut last: Option<&PdfArea> = None;
     for (area, text) in words {
@@ -211,9 +207,10 @@ fn unescape(raw: &str, text: &mut String) {
     while let Some(at) = rest.find('&') {
         rest[..at].chars().for_each(|letter| push_character(text, letter));
         rest = &rest[at..];
-        let found = [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')]
-            .into_iter()
-            .find(|(name, _)| rest.starts_with(name));
+        let found =
+            [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')]
+                .into_iter()
+                .find(|(name, _)| rest.starts_with(name));
         let (length, letter) = found.map_or((1, '&'), |(name, letter)| (name.len(), letter));
         text.push(letter);
         rest = &rest[length..];

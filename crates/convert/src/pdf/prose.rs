@@ -31,8 +31,7 @@ pub(super) struct DocumentStyle {
 impl DocumentStyle {
     /// The style of the pages.
     pub(super) fn of_pages<'p>(pages: impl Iterator<Item = &'p PdfPage> + Clone) -> Self {
-        let lines =
-            || pages.clone().flat_map(|page| &page.blocks).flat_map(|block| &block.lines);
+        let lines = || pages.clone().flat_map(|page| &page.blocks).flat_map(|block| &block.lines);
         let mut sizes: BTreeMap<i32, usize> = BTreeMap::new();
         let mut style = Self::default();
         for line in lines() {
@@ -71,8 +70,7 @@ impl DocumentStyle {
 
     fn is_heading(&self, block: &PdfBlock) -> bool {
         let letters: usize = block.lines.iter().map(|line| line.text.chars().count()).sum();
-        let has_letter =
-            block.lines.iter().any(|line| line.text.chars().any(char::is_alphabetic));
+        let has_letter = block.lines.iter().any(|line| line.text.chars().any(char::is_alphabetic));
         let is_large = block
             .lines
             .iter()
@@ -214,7 +212,8 @@ pub(super) fn merge_columns(parts: Vec<PdfPart>) -> Vec<PdfPart> {
 pub(super) fn to_markdown(part: &PdfPart, style: &DocumentStyle, options: &Options) -> String {
     match part {
         PdfPart::Table(rows) => {
-            let escape = |row: &Vec<String>| row.iter().map(|cell| markdown::escape(cell)).collect();
+            let escape =
+                |row: &Vec<String>| row.iter().map(|cell| markdown::escape(cell)).collect();
             let rows: Vec<Vec<String>> = rows.iter().map(escape).collect();
             markdown::table(&rows, options) + "\n"
         }

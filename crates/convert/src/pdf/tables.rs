@@ -6,6 +6,7 @@
 use super::labels::{is_label, is_section_number};
 use super::page::{PdfArea, PdfBlock, PdfLine, PdfPage, PdfRules, is_unspaced};
 use super::prose::join_text;
+use super::rules::{drop_outside, is_ruled_between, rule_places};
 
 /// The most lines of a page in which tables are looked for.
 const MAX_LINES: usize = 5_000;
@@ -28,18 +29,20 @@ pub(super) enum PdfPart {
 }
 
 /// A piece of a line between wide gaps.
-struct TablePiece {
+pub(super) struct TablePiece {
     block: usize,
     line: usize,
     text: String,
-    area: PdfArea,
+    /// Where it is.
+    pub(super) area: PdfArea,
 }
 
 /// Pieces side by side.
-struct TableRow {
-    pieces: Vec<TablePiece>,
-    top: f32,
-    bottom: f32,
+pub(super) struct TableRow {
+    /// From left to right.
+    pub(super) pieces: Vec<TablePiece>,
+    pub(super) top: f32,
+    pub(super) bottom: f32,
 }
 
 /// Rows that may be a table.
@@ -155,9 +158,9 @@ fn find_regions(rows: Vec<TableRow>, rules: &PdfRules) -> Vec<TableRegion> {
             let first = start.map_or(0, |start| start + 1);
             // Without a rule above they are not known to be of the table.
             let is_known = rules.horizontal.iter().any(|rule| {
-                before.get(first).is_some_and(|line| {
-                    rule.top <= line.top + 2.0 && line.top - rule.top < 30.0
-                })
+                before
+                    .get(first)
+                    .is_some_and(|line| rule.top <= line.top + 2.0 && line.top - rule.top < 30.0)
             });
             if is_known && before.len() - first <= MAX_CELL_LINES {
                 run.extend(before.drain(first..));
@@ -170,12 +173,6 @@ fn find_regions(rows: Vec<TableRow>, rules: &PdfRules) -> Vec<TableRegion> {
     regions
 }
 
-/// Whether a rule is between two rows.
-fn is_ruled_between(above: &TableRow, below: &TableRow, rules: &PdfRules) -> bool {
-    let (top, bottom) = ((above.top + above.bottom) / 2.0, (below.top + below.bottom) / 2.0);
-    rules.horizontal.iter().any(|rule| rule.top > top && rule.top < bottom)
-}
-
 /// Whether `row` may be the next row of the table in `run`.
 fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
     let Some(last) = run.last() else { return true };
@@ -186,7 +183,7 @@ fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
     });
     let limit = match (row.pieces.len(), is_ruled) {
         (_, true) => 3.0,
-        (1, false) => 0.7,
+        (1, false) => 0.95,
         (_, false) => 2.0,
     };
     if gap > limit * size {
@@ -199,9 +196,8 @@ fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
     let area = &row.pieces[0].area;
     let widest = run.iter().max_by_key(|row| row.pieces.len());
     let overlapped = widest.map_or(0, |row| {
-        let overlaps = |piece: &&TablePiece| {
-            piece.area.left < area.right && area.left < piece.area.right
-        };
+        let overlaps =
+            |piece: &&TablePiece| piece.area.left < area.right && area.left < piece.area.right;
         row.pieces.iter().filter(overlaps).count()
     });
     overlapped <= 1
@@ -209,17 +205,15 @@ fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
 
 /// The table in the rows, if they are one.
 fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
-    // What follows the last row of several cells is no table by itself.
-    if rules.horizontal.is_empty() {
-        while rows.last().is_some_and(|row| row.pieces.len() == 1) && rows.len() > 2 {
-            let is_continuation = rows.len() >= 2
-                && rows[rows.len() - 1].pieces[0].area.left
-                    > rows[rows.len() - 2].pieces[0].area.left + 1.0;
-            if is_continuation {
-                break;
-            }
-            rows.pop();
-        }
+    // A line under the first column is no row by itself.
+    let second = rows.iter().filter_map(|row| row.pieces.get(1)).map(|piece| piece.area.left);
+    let second = second.fold(f32::MAX, f32::min);
+    while rules.horizontal.is_empty()
+        && rows
+            .last()
+            .is_some_and(|row| row.pieces.len() == 1 && row.pieces[0].area.left < second - 1.0)
+    {
+        rows.pop();
     }
     let ys = rule_places(&rows, rules);
     drop_outside(&mut rows, &ys);
@@ -228,7 +222,13 @@ fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
     let wide_rows = rows.iter().filter(|row| row.pieces.len() > 1).count();
     let is_list = columns.len() == 2 && has_labels(&rows, columns[0], is_label);
     let is_outline = columns.len() == 2 && has_labels(&rows, columns[0], is_section_number);
-    let least = if is_list { 1 } else if columns.len() == 2 && ys.len() < 3 { 3 } else { 2 };
+    let least = if is_list {
+        1
+    } else if columns.len() == 2 && ys.len() < 3 {
+        3
+    } else {
+        2
+    };
     if wide_rows < least || (!is_list && !is_outline && !looks_tabular(&pieces, &columns)) {
         return None;
     }
@@ -241,15 +241,6 @@ fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
         return None;
     }
     Some(TableRegion { columns, rows, lines })
-}
-
-/// Drops lines above the first and below the last rule, such as the caption of a table.
-fn drop_outside(rows: &mut Vec<TableRow>, ys: &[f32]) {
-    let [first, _, .., last] = ys else { return };
-    rows.retain(|row| {
-        let middle = (row.top + row.bottom) / 2.0;
-        row.pieces.len() > 1 || (*first..*last).contains(&middle)
-    });
 }
 
 /// The places of columns: those that pieces share, the narrow ones first, because a wide piece may
@@ -282,9 +273,8 @@ fn columns_of(rows: &[TableRow]) -> Option<Vec<(f32, f32)>> {
 fn looks_tabular(pieces: &[&TablePiece], columns: &[(f32, f32)]) -> bool {
     let mut short = 0;
     for column in columns {
-        let own = pieces.iter().filter(|piece| {
-            piece.area.left < column.1 && column.0 < piece.area.right
-        });
+        let own =
+            pieces.iter().filter(|piece| piece.area.left < column.1 && column.0 < piece.area.right);
         let (mut count, mut weight) = (0, 0);
         for piece in own {
             count += 1;
@@ -307,41 +297,6 @@ fn has_labels(rows: &[TableRow], column: (f32, f32), is_label: fn(&str) -> bool)
         !is_first || is_label(&piece.text)
     });
     all && count > 0
-}
-
-/// The heights of the rules that go over at least half of the rows' width, from top to bottom.
-fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
-    let pieces = || rows.iter().flat_map(|row| &row.pieces);
-    let left = pieces().map(|piece| piece.area.left).fold(f32::MAX, f32::min);
-    let right = pieces().map(|piece| piece.area.right).fold(f32::MIN, f32::max);
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Vec::new() };
-    // A rule may be drawn cell by cell: what counts is the sum of the pieces at one height.
-    let near = rules.horizontal.iter().filter(|rule| {
-        rule.top > first.top - 30.0 && rule.top < last.bottom + 30.0
-            && rule.left < right && left < rule.right
-    });
-    let mut sorted: Vec<_> = near.collect();
-    sorted.sort_by(|a, b| a.top.total_cmp(&b.top));
-    let mut found: Vec<(PdfArea, f32)> = Vec::new();
-    for rule in sorted {
-        match found.last_mut() {
-            Some((area, sum)) if rule.top - area.top < 2.0 => {
-                *sum += rule.width();
-                *area = PdfArea { top: area.top, ..area.union(rule) };
-            }
-            _ => found.push((*rule, rule.width())),
-        }
-    }
-    found.retain(|(_, sum)| *sum > 0.5 * (right - left));
-    // The rules of one table start and end at the same places; others are of something else.
-    let is_alike = |a: &PdfArea, b: &PdfArea| {
-        (a.left - b.left).abs() < 4.0 && (a.right - b.right).abs() < 4.0
-    };
-    let support = |area: &PdfArea| found.iter().filter(|other| is_alike(area, &other.0)).count();
-    let Some((usual, _)) = found.iter().max_by_key(|(area, _)| support(area)) else {
-        return Vec::new();
-    };
-    found.iter().filter(|(area, _)| is_alike(area, usual)).map(|(area, _)| area.top).collect()
 }
 
 /// The cells of the rows: those between two rules are one row, and without rules, a row without a
@@ -379,9 +334,10 @@ fn cells_of(rows: &[TableRow], columns: &[(f32, f32)], ys: &[f32]) -> Vec<Vec<St
 impl TableRegion {
     fn into_part(self) -> PdfPart {
         let is_list = self.columns.len() == 2
-            && self.rows.iter().all(|row| {
-                row[0].is_empty() || is_label(&row[0]) || is_section_number(&row[0])
-            });
+            && self
+                .rows
+                .iter()
+                .all(|row| row[0].is_empty() || is_label(&row[0]) || is_section_number(&row[0]));
         if !is_list {
             return PdfPart::Table(self.rows);
         }
