@@ -34,7 +34,9 @@ pub(super) fn describe(bytes: &[u8], options: &Options) -> Result<Converted, Con
         text.push_str(&format!("{name}: {}\n", one_line(&value)));
     }
     for ImageNote { name, value } in notes_of(bytes, format) {
-        text.push_str(&format!("note {}: {}\n", one_line(&name), one_line(&value)));
+        let is_position = name.to_ascii_lowercase().contains("gps");
+        let value = if is_position && !options.with_position { "not shown" } else { &value };
+        text.push_str(&format!("note {}: {}\n", one_line(&name), one_line(value)));
     }
     Ok(Converted::text(text))
 }
