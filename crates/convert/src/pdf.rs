@@ -13,6 +13,7 @@ mod losses;
 mod page;
 mod poppler;
 mod prose;
+mod rows;
 mod rules;
 mod tables;
 
@@ -164,3 +165,6 @@ fn write(
     converted.losses = lost.finish();
     Ok(converted)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! The rules of a table in a PDF: which rows they separate.
 
 use super::page::{PdfArea, PdfRules};
-use super::tables::TableRow;
+use super::rows::TableRow;
 
 /// The heights of the rules that go over at least half of the rows' width, from top to bottom.
 pub(super) fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
