@@ -337,7 +337,7 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
                 size: (place * Point::new(0.0, 1.0) - start).hypot(),
                 is_vertical,
             };
-            draw_marked(self.ink, &mut self.marks, code, glyph);
+            draw_marked(self.ink, &mut self.marks, code, &glyph);
             let gap = letter_gap + if code == 32 && length == 1 { word_gap } else { 0.0 };
             let step = if is_vertical {
                 Vec2::new(0.0, advance.1 * size + gap)
@@ -350,13 +350,13 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
 }
 
 /// Draws a glyph, with the text that the document gives for it where it does.
-fn draw_marked(ink: &mut PageInk, marks: &mut [ContentMark], code: u32, glyph: DrawnGlyph<'_>) {
+fn draw_marked(ink: &mut PageInk, marks: &mut [ContentMark], code: u32, glyph: &DrawnGlyph<'_>) {
     match marks.iter_mut().find_map(|mark| mark.text.as_mut()) {
-        None => ink.glyph(code, &glyph),
+        None => ink.glyph(code, glyph),
         // The first glyph of the piece carries its text.
         Some(text) if !text.is_empty() => {
             let text = std::mem::take(text);
-            ink.glyph(code, &DrawnGlyph { text: &text, ..glyph });
+            ink.glyph(code, &DrawnGlyph { text: &text, ..*glyph });
         }
         Some(_) => {}
     }

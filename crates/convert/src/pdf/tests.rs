@@ -120,7 +120,7 @@ fn japanese_of_a_known_collection_is_read_without_a_map() {
         /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /A /DW 1000 \
         /CIDSystemInfo << /Registry (Adobe) /Ordering (ORDER) /Supplement 2 >> >>] >>";
     let content = text("<034b034d034f> Tj");
-    let known = pages(&[content.clone()], &[font.replace("ORDER", "Japan1").into()]);
+    let known = pages(std::slice::from_ref(&content), &[font.replace("ORDER", "Japan1").into()]);
     let known = convert(&known, Form::Markdown).unwrap();
     assert_eq!(body(&known), "<!-- page 1 -->\n\nあいう\n\n");
 
