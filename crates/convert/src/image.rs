@@ -5,6 +5,7 @@ mod facts;
 mod photo;
 mod svg;
 mod svg_names;
+mod svg_styles;
 mod svg_uses;
 mod thumbnail;
 
@@ -15,7 +16,7 @@ use crate::form::Form;
 
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     match (document.kind, form) {
-        (DocumentKind::Svg, _) => svg::sanitise(document.bytes),
+        (DocumentKind::Svg, _) => svg::sanitise(document.bytes, document.options),
         (_, Form::Thumbnail) => thumbnail::make(document.bytes, document.options),
         _ => facts::describe(document.bytes, document.options),
     }

@@ -8,13 +8,13 @@ use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::name::{Namespace, ResolveResult};
 
-use super::svg_names::{
-    is_animation, is_attribute, is_element, is_local_value, is_property, is_safe_image,
-};
+use super::svg_names::{is_animation, is_attribute, is_element, is_local_value, is_safe_image};
+use super::svg_styles::{SvgStyles, declarations};
 use super::svg_uses::UseGraph;
 use crate::converted::Converted;
 use crate::decode::decode;
 use crate::error::ConvertError;
+use crate::options::Options;
 
 const SVG: &str = "http://www.w3.org/2000/svg";
 const XLINK: &str = "http://www.w3.org/1999/xlink";
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 256;
 const MAX_ATTRIBUTES: usize = 200;
 
 /// Writes an SVG document anew, without what loads or runs something.
-pub(super) fn sanitise(bytes: &[u8]) -> Result<Converted, ConvertError> {
+pub(super) fn sanitise(bytes: &[u8], options: &Options) -> Result<Converted, ConvertError> {
     let source = decode(bytes, declared_charset(bytes));
     let mut reader = NsReader::from_str(&source);
     reader.config_mut().expand_empty_elements = true;
@@ -43,6 +43,10 @@ pub(super) fn sanitise(bytes: &[u8]) -> Result<Converted, ConvertError> {
                 let is_bare = matches!(namespace, ResolveResult::Unbound);
                 let attributes = attributes_of(&start, &reader);
                 writer.start(&start, is_svg || is_bare, attributes)?;
+                if writer.body.len() > options.max_output_bytes {
+                    let words = "the SVG is over the limit of bytes";
+                    return Err(ConvertError::over_limit(words));
+                }
             }
             Event::End(_) => writer.end(),
             Event::Text(text) => writer.text(&text.xml10_content()),
@@ -118,6 +122,9 @@ struct SvgWriter {
     has_root: bool,
     left_out: BTreeMap<String, usize>,
     uses: UseGraph,
+    styles: SvgStyles,
+    /// The text of the style sheet that is being read.
+    sheet: Option<String>,
 }
 
 impl SvgWriter {
@@ -139,7 +146,9 @@ impl SvgWriter {
         }
         let is_kept = is_svg && is_element(name) && is_tame_animation(name, &attributes);
         if self.skipped > 0 || !is_kept {
-            if self.skipped == 0 {
+            if self.skipped == 0 && is_svg && name == "style" {
+                self.sheet = Some(String::new());
+            } else if self.skipped == 0 {
                 *self.left_out.entry(name.to_owned()).or_default() += 1;
             }
             self.skipped += 1;
@@ -158,7 +167,7 @@ impl SvgWriter {
             self.has_root = true;
             self.body.push_str(&format!(" xmlns=\"{SVG}\""));
         }
-        let attributes = kept_attributes(name, attributes);
+        let attributes = kept_attributes(name, attributes, &self.styles);
         for (name, value) in &attributes {
             self.body.push_str(&format!(" {name}=\"{}\"", escape(value)));
         }
@@ -187,12 +196,19 @@ impl SvgWriter {
     fn end(&mut self) {
         if self.skipped > 0 {
             self.skipped -= 1;
+            if self.skipped == 0 {
+                let sheet = self.sheet.take().unwrap_or_default();
+                self.styles.add_sheet(&sheet);
+            }
         } else if let Some((name, _)) = self.open.pop() {
             self.body.push_str(&format!("</{name}>"));
         }
     }
 
     fn text(&mut self, text: &str) {
+        if let (Some(sheet), 1) = (&mut self.sheet, self.skipped) {
+            sheet.push_str(text);
+        }
         if self.skipped == 0 && !self.open.is_empty() {
             self.body.push_str(&escape(text));
         }
@@ -206,6 +222,9 @@ impl SvgWriter {
             return Err(ConvertError::over_limit("the SVG copies its elements too often"));
         }
         let mut converted = Converted::text(self.body);
+        if self.styles.is_partial {
+            converted.losses.push("some rules of style sheets are left out".to_owned());
+        }
         if !self.left_out.is_empty() {
             let names: Vec<_> = self
                 .left_out
@@ -228,8 +247,12 @@ fn is_tame_animation(name: &str, attributes: &[SvgAttribute]) -> bool {
     target.is_some_and(|(_, target)| is_attribute(target))
 }
 
-/// The attributes that are kept; a style becomes attributes, which it overrides.
-fn kept_attributes(element: &str, attributes: Vec<SvgAttribute>) -> BTreeMap<String, String> {
+/// The attributes that are kept; styles become attributes, which they override.
+fn kept_attributes(
+    element: &str,
+    attributes: Vec<SvgAttribute>,
+    styles: &SvgStyles,
+) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     let mut styled = Vec::new();
     for (name, value) in attributes {
@@ -243,6 +266,9 @@ fn kept_attributes(element: &str, attributes: Vec<SvgAttribute>) -> BTreeMap<Str
             _ => {}
         }
     }
+    let named = |name: &str| kept.get(name).map(String::as_str);
+    let by_sheet = styles.properties(element, named("class"), named("id"));
+    kept.extend(by_sheet);
     kept.extend(styled);
     kept
 }
@@ -253,25 +279,11 @@ fn is_reference(element: &str, value: &str) -> bool {
     element != "a" && (value.starts_with('#') || is_image && is_safe_image(value))
 }
 
-/// The declarations of a style that are kept.
-fn declarations(style: &str) -> Vec<SvgAttribute> {
-    // Comments and escapes could hide a name.
-    if style.contains("/*") || style.contains('\\') {
-        return Vec::new();
-    }
-    let parts = style.split(';').filter_map(|part| part.split_once(':'));
-    let known = parts.filter_map(|(name, value)| {
-        let name = name.trim().to_ascii_lowercase();
-        let value = value.trim().trim_end_matches("!important").trim_end();
-        (is_property(&name) && is_local_value(value)).then(|| (name, value.to_owned()))
-    });
-    known.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::sanitise;
     use crate::error::ConvertErrorKind;
+    use crate::options::Options;
 
     fn clean(inside: &str) -> String {
         let source = format!(
@@ -279,7 +291,7 @@ mod tests {
              <svg xmlns=\"http://www.w3.org/2000/svg\" \
              xmlns:xlink=\"http://www.w3.org/1999/xlink\" onload=\"x()\">{inside}</svg>"
         );
-        let converted = sanitise(source.as_bytes()).unwrap();
+        let converted = sanitise(source.as_bytes(), &Options::default()).unwrap();
         let text = String::from_utf8(converted.body).unwrap();
         let text = text.strip_prefix("<svg xmlns=\"http://www.w3.org/2000/svg\">").unwrap();
         text.strip_suffix("</svg>").unwrap().to_owned()
@@ -294,6 +306,14 @@ mod tests {
             clean("<rect fill=\"red\" style=\"fill: url(#a); stroke:blue; behavior:url(x)\"/>"),
             "<rect fill=\"url(#a)\" stroke=\"blue\"></rect>"
         );
+    }
+
+    #[test]
+    fn a_style_sheet_becomes_attributes() {
+        let inside = "<style>.a{fill:red;behavior:url(x)}</style>\
+            <rect class=\"a\" fill=\"blue\"/><rect class=\"a\" style=\"fill:lime\"/>";
+        let kept = "<rect class=\"a\" fill=\"red\"></rect><rect class=\"a\" fill=\"lime\"></rect>";
+        assert_eq!(clean(inside), kept);
     }
 
     #[test]
@@ -328,7 +348,10 @@ mod tests {
 
     #[test]
     fn bombs_and_broken_files_are_refused() {
-        let flaw = |source: &str| sanitise(source.as_bytes()).unwrap_err().kind;
+        let options = Options { max_output_bytes: 10_000, ..Options::default() };
+        let flaw = |source: &str| sanitise(source.as_bytes(), &options).unwrap_err().kind;
+        let long = format!("<svg>{}</svg>", "<g></g>".repeat(2_000));
+        assert_eq!(flaw(&long), ConvertErrorKind::OverLimit);
         let deep = format!("<svg>{}", "<g>".repeat(100_000));
         assert_eq!(flaw(&deep), ConvertErrorKind::OverLimit);
         assert_eq!(flaw("<svg><g></svg>"), ConvertErrorKind::Damaged);

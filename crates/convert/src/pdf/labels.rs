@@ -3,6 +3,9 @@
 use super::page::{PdfArea, PdfLine};
 use super::tables::PdfPart;
 
+/// The most parts of a page whose numbers and titles are put together.
+const MAX_PARTS: usize = 5_000;
+
 /// Whether a text is only a bullet or the number of an item.
 pub(super) fn is_label(text: &str) -> bool {
     let text = text.trim();
@@ -43,6 +46,9 @@ pub(super) fn is_section_number(text: &str) -> bool {
 
 /// Puts the number of a section before its title, where a reader gives it as a block of its own.
 pub(super) fn attach_numbers(parts: &mut Vec<PdfPart>) {
+    if parts.len() > MAX_PARTS {
+        return;
+    }
     let mut at = 0;
     while at < parts.len() {
         let title = single_line(&parts[at]).and_then(|number| title_of(parts, at, number));

@@ -3,6 +3,9 @@
 use super::page::{PdfArea, PdfRules};
 use super::rows::TableRow;
 
+/// The most places of rules in one table.
+const MAX_PLACES: usize = 500;
+
 /// The heights of the rules that go over at least half of the rows' width, from top to bottom.
 pub(super) fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
     let pieces = || rows.iter().flat_map(|row| &row.pieces);
@@ -29,6 +32,7 @@ pub(super) fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
         }
     }
     found.retain(|(_, sum)| *sum > 0.5 * (right - left));
+    found.truncate(MAX_PLACES);
     // The rules of one table start and end at the same places; others are of something else.
     let is_alike =
         |a: &PdfArea, b: &PdfArea| (a.left - b.left).abs() < 4.0 && (a.right - b.right).abs() < 4.0;
