@@ -9,7 +9,7 @@ RUN cargo install --locked --path crates/cli --root /out
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates \
+    && apt-get install -y --no-install-recommends ca-certificates poppler-data poppler-utils \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home refdesk
 COPY --from=build /out/bin/refdesk /usr/local/bin/refdesk

@@ -9,14 +9,18 @@ mod fonts;
 mod inflate;
 mod labels;
 mod lines;
+mod losses;
 mod page;
 mod poppler;
 mod prose;
+mod rows;
+mod rules;
 mod tables;
 
 pub(crate) use poppler::find_pdftotext;
 
 use self::drawn::{DrawnDocument, DrawnError, DrawnPage, walk_document};
+use self::losses::PageLosses;
 use self::page::{PdfPage, PdfRules};
 use self::poppler::PopplerError;
 use self::prose::DocumentStyle;
@@ -37,8 +41,14 @@ struct PageText {
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     inflate::check_streams(document.bytes, document.options)?;
     let drawn = walk_document(document.bytes);
-    if drawn.as_ref().is_err_and(|flaw| *flaw == DrawnError::Protected) {
-        return Err(ConvertError::protected());
+    match drawn {
+        Err(DrawnError::Protected) => return Err(ConvertError::protected()),
+        Err(DrawnError::OverLimit(number)) => {
+            return Err(ConvertError::over_limit(format!(
+                "page {number} draws more than the limit of glyphs"
+            )));
+        }
+        Ok(_) | Err(DrawnError::Damaged) => {}
     }
     let read = match &document.options.pdftotext {
         Some(program) => poppler::read_pages(program, document.bytes, document.options),
@@ -51,8 +61,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     }
     let is_cut = drawn.as_ref().is_ok_and(|drawn| drawn.is_cut);
     let by_program = read.is_ok();
-    let mut pages = merge(read.ok(), drawn.ok())?;
-    pages.iter_mut().for_each(|text| labels::attach_numbers(&mut text.page));
+    let pages = merge(read.ok(), drawn.ok())?;
     if pages.len() > MAX_PAGES {
         return Err(ConvertError::over_limit(format!(
             "the document has {} pages, over the limit of {MAX_PAGES}",
@@ -64,7 +73,18 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         let count = pages.len();
         converted.losses.push(format!("the text ends at page {count}: the rest is over a limit"));
     }
+    if !has_end(document.bytes) {
+        converted
+            .losses
+            .push("the file is cut: it has no end, and pages may be missing".to_owned());
+    }
     Ok(converted)
+}
+
+/// Whether the file has the mark that ends a PDF.
+fn has_end(bytes: &[u8]) -> bool {
+    let tail = &bytes[bytes.len().saturating_sub(4_096)..];
+    memchr::memmem::find(tail, b"%%EOF").is_some()
 }
 
 /// Takes each page from the reader that reads more of it.
@@ -102,6 +122,7 @@ fn write(
     form: Form,
 ) -> Result<Converted, ConvertError> {
     let mut converted = Converted::default();
+    let mut lost = PageLosses::default();
     let style = match form {
         Form::Markdown => DocumentStyle::of_pages(pages.iter().map(|text| &text.page)),
         _ => DocumentStyle::default(),
@@ -116,7 +137,9 @@ fn write(
         }
         let none = PdfRules::default();
         let rules = text.drawn.as_ref().map_or(&none, |drawn| &drawn.rules);
-        for part in prose::merge_columns(tables::arrange(&text.page, rules)) {
+        let mut parts = prose::merge_columns(tables::arrange(&text.page, rules));
+        labels::attach_numbers(&mut parts);
+        for part in parts {
             match form {
                 Form::Markdown => {
                     converted.push_str(&prose::to_markdown(&part, &style, document.options));
@@ -124,59 +147,24 @@ fn write(
                 _ => converted.push_str(&prose::to_plain(&part)),
             }
         }
-        say_losses(text, at + 1, form, &mut converted);
+        if let Some(drawn) = &text.drawn {
+            let said = losses::note_of(&text.page, drawn);
+            match (said.note, form) {
+                (Some(note), Form::Markdown) => converted.push_str(&format!("*[{note}]*\n\n")),
+                (Some(note), _) => converted.push_str(&format!("[{note}]\n")),
+                (None, _) => {}
+            }
+            said.loss.into_iter().for_each(|loss| lost.push(at + 1, loss));
+        }
         if converted.body.len() > document.options.max_output_bytes {
             return Err(ConvertError::over_limit(
                 "the text of the document is over the limit of bytes",
             ));
         }
     }
+    converted.losses = lost.finish();
     Ok(converted)
 }
 
-/// Says what of a page is not in its text.
-fn say_losses(text: &PageText, number: usize, form: Form, converted: &mut Converted) {
-    let Some(drawn) = &text.drawn else { return };
-    let (glyphs, read) = (drawn.glyphs, text.page.characters());
-    let lost = glyphs.saturating_sub(read);
-    let mut note = |words: String| {
-        if form == Form::Markdown {
-            converted.push_str(&format!("*[{words}]*\n\n"));
-        } else {
-            converted.push_str(&format!("[{words}]\n"));
-        }
-    };
-    if glyphs > 0 && read == 0 {
-        note(format!("the text of this page could not be read: {}", counted(glyphs, "glyph")));
-    } else if lost * 20 > glyphs {
-        note(format!(
-            "a part of the text of this page could not be read: {} of {}",
-            counted(lost, "glyph"),
-            glyphs
-        ));
-    } else if glyphs == 0 && read == 0 {
-        match drawn.images {
-            0 => note("this page is empty".to_owned()),
-            count => note(format!("this page has no text, {}", counted(count, "image"))),
-        }
-    }
-    if lost * 20 > glyphs {
-        converted.losses.push(format!(
-            "page {number}: {} drawn, {} could be read",
-            are_counted(glyphs, "glyph"),
-            counted(read, "character")
-        ));
-    }
-    if glyphs == 0 && read == 0 && drawn.images > 0 {
-        let images = counted(drawn.images, "image");
-        converted.losses.push(format!("page {number} has no text, {images}"));
-    }
-}
-
-fn counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
-}
-
-fn are_counted(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word} is") } else { format!("{count} {word}s are") }
-}
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,17 @@ use std::rc::Rc;
 
 use hayro_font::kurbo::{Affine, Point, Vec2};
 use hayro_syntax::content::{Instruction, UntypedIter};
-use hayro_syntax::object::{Array, Dict, Name, Object, Stream, String as Bytes};
+use hayro_syntax::object::{Array, Dict, MaybeRef, Name, Object, Stream, String as Bytes};
 use hayro_syntax::page::{Page, Resources};
 
 use super::drawn::PageInk;
 use super::fonts::{DrawnFont, DrawnFonts};
 use super::lines::DrawnGlyph;
+
+/// The work of a glyph, and of a stream that another one runs; that of content is a unit for each
+/// eight bytes.
+const GLYPH_WORK: usize = 8;
+const STREAM_WORK: usize = 1_024;
 
 /// How deep streams may run other streams.
 const MAX_DEPTH: usize = 12;
@@ -27,7 +32,7 @@ const MAX_ANNOTATIONS: usize = 2_000;
 pub(super) struct ContentWalker<'w, 'a> {
     fonts: &'w mut DrawnFonts<'a>,
     ink: &'w mut PageInk,
-    /// How many bytes of content may still be walked.
+    /// How much work is left for the page.
     left: &'w mut usize,
     state: ContentState<'a>,
     saved: Vec<ContentState<'a>>,
@@ -90,8 +95,14 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
     /// Walks the content of a page and its annotations.
     pub(super) fn walk_page(&mut self, page: &Page<'a>) {
         let state = self.state.clone();
-        if let Some(content) = page.page_stream() {
-            self.walk(content, page.resources(), 0);
+        match page.page_stream() {
+            Some(content) => {
+                if !content.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                    self.note_missing(page);
+                }
+                self.walk(content, page.resources(), 0);
+            }
+            None => self.note_missing(page),
         }
         let annotations = page.raw().get::<Array<'a>>("Annots");
         let annotations = annotations.iter().flat_map(|array| array.iter::<Dict<'a>>());
@@ -99,6 +110,22 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
             self.state = state.clone();
             self.saved.clear();
             self.walk_annotation(&annotation);
+        }
+    }
+
+    /// Notes content that the page refers to but the document does not have.
+    fn note_missing(&mut self, page: &Page<'a>) {
+        let is_whole = match page.raw().get::<Object<'a>>("Contents") {
+            Some(Object::Stream(stream)) => stream.decoded_data().is_ok(),
+            Some(Object::Array(array)) => array.raw_iter().all(|item| match item {
+                MaybeRef::Ref(id) => page.xref().get::<Stream<'a>>(id.into()).is_some(),
+                MaybeRef::NotRef(_) => true,
+            }),
+            Some(_) => false,
+            None => !page.raw().contains_key("Contents"),
+        };
+        if !is_whole {
+            self.ink.broken();
         }
     }
 
@@ -141,12 +168,10 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
     }
 
     fn walk(&mut self, content: &[u8], resources: &Resources<'a>, depth: usize) {
-        *self.left = self.left.saturating_sub(content.len().max(64));
-        if *self.left == 0 {
-            return;
-        }
+        self.spend(STREAM_WORK + content.len() / 8);
         let mut operators = UntypedIter::new(content);
-        while let Some(instruction) = operators.next() {
+        while *self.left > 0 {
+            let Some(instruction) = operators.next() else { return };
             let operator: &[u8] = instruction.operator;
             match operator {
                 b"Do" => self.run(&instruction, resources, depth),
@@ -158,6 +183,10 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
                 _ => self.apply(operator, &instruction),
             }
         }
+    }
+
+    fn spend(&mut self, work: usize) {
+        *self.left = self.left.saturating_sub(work);
     }
 
     /// Operators of the state and of text.
@@ -292,7 +321,8 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
         let (view, letter_gap, word_gap) = (state.view, state.letter_gap, state.word_gap);
         let is_vertical = font.is_vertical();
         let mut at = 0;
-        while at < bytes.len() {
+        while at < bytes.len() && *self.left > 0 {
+            *self.left = self.left.saturating_sub(GLYPH_WORK);
             let (code, length) = font.read_code(bytes, at);
             at += length;
             let drawn = font.code(code);
@@ -307,7 +337,7 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
                 size: (place * Point::new(0.0, 1.0) - start).hypot(),
                 is_vertical,
             };
-            draw_marked(self.ink, &mut self.marks, code, glyph);
+            draw_marked(self.ink, &mut self.marks, code, &glyph);
             let gap = letter_gap + if code == 32 && length == 1 { word_gap } else { 0.0 };
             let step = if is_vertical {
                 Vec2::new(0.0, advance.1 * size + gap)
@@ -320,13 +350,13 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
 }
 
 /// Draws a glyph, with the text that the document gives for it where it does.
-fn draw_marked(ink: &mut PageInk, marks: &mut [ContentMark], code: u32, glyph: DrawnGlyph<'_>) {
+fn draw_marked(ink: &mut PageInk, marks: &mut [ContentMark], code: u32, glyph: &DrawnGlyph<'_>) {
     match marks.iter_mut().find_map(|mark| mark.text.as_mut()) {
-        None => ink.glyph(code, &glyph),
+        None => ink.glyph(code, glyph),
         // The first glyph of the piece carries its text.
         Some(text) if !text.is_empty() => {
             let text = std::mem::take(text);
-            ink.glyph(code, &DrawnGlyph { text: &text, ..glyph });
+            ink.glyph(code, &DrawnGlyph { text: &text, ..*glyph });
         }
         Some(_) => {}
     }

@@ -16,8 +16,10 @@ use super::fonts::DrawnFonts;
 use super::lines::{DrawnGlyph, LineBuilder};
 use super::page::{PdfArea, PdfPage, PdfRules, is_readable};
 
-/// The most bytes of content streams that are walked.
-const MAX_CONTENT_BYTES: usize = 192 << 20;
+/// The most work for a page and for all pages, in the units of [`ContentWalker`]: 2 and 20 million
+/// glyphs.
+const MAX_PAGE_WORK: usize = 16_000_000;
+const MAX_WORK: usize = 160_000_000;
 
 /// The most glyphs of one page that are told from glyphs drawn twice.
 const MAX_PLACES: usize = 1 << 20;
@@ -45,6 +47,8 @@ pub(super) struct DrawnPage {
     pub(super) readable: usize,
     /// How many images it draws.
     pub(super) images: usize,
+    /// Whether some of its content is missing or broken.
+    pub(super) is_broken: bool,
     /// Its straight lines.
     pub(super) rules: PdfRules,
 }
@@ -56,6 +60,8 @@ pub(super) enum DrawnError {
     Protected,
     /// The document is no PDF, or too broken.
     Damaged,
+    /// A page, by its number, draws too much.
+    OverLimit(usize),
 }
 
 /// Walks the pages of a document.
@@ -70,27 +76,34 @@ pub(super) fn walk_document(bytes: &[u8]) -> Result<DrawnDocument, DrawnError> {
     };
     let mut document = DrawnDocument::default();
     let walked = catch_unwind(AssertUnwindSafe(|| walk_pages(&pdf, &mut document)));
-    document.is_cut |= walked.is_err();
+    match walked {
+        Ok(result) => result?,
+        Err(_) => document.is_cut = true,
+    }
     Ok(document)
 }
 
-fn walk_pages(pdf: &Pdf, document: &mut DrawnDocument) {
+fn walk_pages(pdf: &Pdf, document: &mut DrawnDocument) -> Result<(), DrawnError> {
     let mut fonts = DrawnFonts::new();
-    let mut left = MAX_CONTENT_BYTES;
+    let mut work = 0;
     for page in pdf.pages().iter() {
         document.pages.push(DrawnPage::default());
         let mut ink = PageInk::new(page);
-        let view = view_of(page);
-        let mut walker = ContentWalker::new(&mut fonts, &mut ink, &mut left, view);
-        walker.walk_page(page);
+        let mut left = MAX_PAGE_WORK;
+        ContentWalker::new(&mut fonts, &mut ink, &mut left, view_of(page)).walk_page(page);
+        if left == 0 {
+            return Err(DrawnError::OverLimit(document.pages.len()));
+        }
         if let Some(last) = document.pages.last_mut() {
             *last = ink.finish();
         }
-        if left == 0 {
+        work += MAX_PAGE_WORK - left;
+        if work > MAX_WORK {
             document.is_cut = true;
-            return;
+            break;
         }
     }
+    Ok(())
 }
 
 /// From the space of a page to places from its left and top, as a reader sees it.
@@ -171,6 +184,11 @@ impl PageInk {
     /// Draws an image.
     pub(super) fn image(&mut self) {
         self.drawn.images += 1;
+    }
+
+    /// Notes that content is missing or broken.
+    pub(super) fn broken(&mut self) {
+        self.drawn.is_broken = true;
     }
 
     /// Draws a straight line, or a rectangle as thin as one.

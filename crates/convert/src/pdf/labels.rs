@@ -1,6 +1,10 @@
 //! Labels in a PDF: bullets, numbers of items, and numbers of sections that stand beside the title.
 
-use super::page::{PdfArea, PdfPage};
+use super::page::{PdfArea, PdfLine};
+use super::tables::PdfPart;
+
+/// The most parts of a page whose numbers and titles are put together.
+const MAX_PARTS: usize = 5_000;
 
 /// Whether a text is only a bullet or the number of an item.
 pub(super) fn is_label(text: &str) -> bool {
@@ -30,7 +34,7 @@ pub(super) fn split_bullet(line: &str) -> Option<&str> {
 }
 
 /// Whether a text is only the number of a section, such as 1.6.
-fn is_section_number(text: &str) -> bool {
+pub(super) fn is_section_number(text: &str) -> bool {
     let text = text.trim();
     let is_number = text.starts_with(|letter: char| letter.is_ascii_digit())
         || text.len() == 1 && text.starts_with(|letter: char| letter.is_ascii_uppercase())
@@ -41,44 +45,52 @@ fn is_section_number(text: &str) -> bool {
 }
 
 /// Puts the number of a section before its title, where a reader gives it as a block of its own.
-pub(super) fn attach_numbers(page: &mut PdfPage) {
+pub(super) fn attach_numbers(parts: &mut Vec<PdfPart>) {
+    if parts.len() > MAX_PARTS {
+        return;
+    }
     let mut at = 0;
-    while at < page.blocks.len() {
-        match title_of(page, at) {
-            Some(title) => {
-                let number = page.blocks.remove(at);
-                let title = if title > at { title - 1 } else { title };
-                let line = &mut page.blocks[title].lines[0];
-                let number = &number.lines[0];
-                line.text = format!("{} {}", number.text, line.text);
-                line.area = line.area.union(&number.area);
-                line.gaps.clear();
-            }
-            None => at += 1,
+    while at < parts.len() {
+        let title = single_line(&parts[at]).and_then(|number| title_of(parts, at, number));
+        let (Some(title), PdfPart::Text(number)) = (title, &parts[at]) else {
+            at += 1;
+            continue;
+        };
+        let number = number.lines[0].clone();
+        if let PdfPart::Text(block) = &mut parts[title] {
+            let line = &mut block.lines[0];
+            line.text = format!("{} {}", number.text, line.text);
+            line.area = line.area.union(&number.area);
+            line.gaps.clear();
         }
+        parts.remove(at);
     }
 }
 
-/// The block whose first line stands at the right of the section number in the block `at`.
-fn title_of(page: &PdfPage, at: usize) -> Option<usize> {
-    let [number] = page.blocks[at].lines.as_slice() else { return None };
+fn single_line(part: &PdfPart) -> Option<&PdfLine> {
+    match part {
+        PdfPart::Text(block) if block.lines.len() == 1 => block.lines.first(),
+        _ => None,
+    }
+}
+
+/// The part whose first line stands at the right of a section number.
+fn title_of(parts: &[PdfPart], at: usize, number: &PdfLine) -> Option<usize> {
     if !is_section_number(&number.text) {
         return None;
     }
-    let near = page.blocks.iter().enumerate().skip(at.saturating_sub(3)).take(8);
-    let mut titles = near.filter(|(other, block)| {
-        let line = &block.lines[0];
+    let mut near = parts.iter().enumerate().skip(at.saturating_sub(3)).take(8);
+    let title = near.find(|(other, part)| {
+        let PdfPart::Text(block) = part else { return false };
+        let Some(line) = block.lines.first() else { return false };
         let gap = line.area.left - number.area.right;
         let is_title = (line.size - number.size).abs() < 0.25 * number.size
             && block.lines.len() <= 2
             && line.text.chars().any(char::is_alphabetic);
-        *other != at
-            && is_title
-            && is_level(&line.area, &number.area)
-            && gap > 0.0
-            && gap < 4.0 * number.size
+        let is_beside = gap > 0.0 && gap < 4.0 * number.size;
+        *other != at && is_title && is_beside && is_level(&line.area, &number.area)
     });
-    titles.next().map(|(title, _)| title)
+    title.map(|(title, _)| title)
 }
 
 fn is_level(a: &PdfArea, b: &PdfArea) -> bool {
@@ -87,26 +99,22 @@ fn is_level(a: &PdfArea, b: &PdfArea) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{attach_numbers, is_label};
-    use crate::pdf::page::{PdfArea, PdfBlock, PdfLine, PdfPage};
+    use super::{PdfPart, attach_numbers, is_label};
+    use crate::pdf::page::{PdfArea, PdfBlock, PdfLine};
 
-    fn block(text: &str, left: f32, width: f32) -> PdfBlock {
+    fn part(text: &str, left: f32, width: f32) -> PdfPart {
         let area = PdfArea { left, top: 10.0, right: left + width, bottom: 22.0 };
         let line = PdfLine { text: text.into(), area, size: 12.0, ..PdfLine::default() };
-        PdfBlock { lines: vec![line] }
+        PdfPart::Text(PdfBlock { lines: vec![line] })
     }
 
     #[test]
     fn the_number_of_a_section_goes_before_its_title() {
-        let blocks = vec![
-            block("1.6", 10.0, 15.0),
-            block("12 / 40", 300.0, 40.0),
-            block("Unix", 50.0, 40.0),
-        ];
-        let mut page = PdfPage { width: 400.0, blocks };
-        attach_numbers(&mut page);
-        let texts: Vec<_> = page.blocks.iter().map(|block| block.lines[0].text.as_str()).collect();
-        assert_eq!(texts, ["12 / 40", "1.6 Unix"]);
+        let far = part("12 / 40", 300.0, 40.0);
+        let mut parts = vec![part("1.6", 10.0, 15.0), far, part("Unix", 50.0, 40.0)];
+        attach_numbers(&mut parts);
+        let text = |part: &PdfPart| super::single_line(part).unwrap().text.clone();
+        assert_eq!(parts.iter().map(text).collect::<Vec<_>>(), ["12 / 40", "1.6 Unix"]);
     }
 
     #[test]

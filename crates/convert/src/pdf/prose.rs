@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::labels::{is_bullet, split_bullet};
+use super::labels::{is_bullet, is_label, split_bullet};
 use super::page::{PdfArea, PdfBlock, PdfLine, PdfPage, is_unspaced};
 use super::tables::PdfPart;
 use crate::markdown;
@@ -220,8 +220,15 @@ pub(super) fn to_markdown(part: &PdfPart, style: &DocumentStyle, options: &Optio
         PdfPart::List(items) => {
             let mut text = String::new();
             for (label, item) in items {
-                let label = if is_bullet(label.trim()) { "-" } else { label.trim() };
-                text.push_str(&format!("{label} {}\n", markdown::escape(item)));
+                let item = markdown::escape(&shorten_leaders(item));
+                let line = match label.trim() {
+                    "" => format!("{item}\n"),
+                    label if is_bullet(label) => format!("- {item}\n"),
+                    label if is_label(label) => format!("{label} {item}\n"),
+                    // Two spaces keep the break of a line.
+                    label => format!("{label} {item}  \n"),
+                };
+                text.push_str(&line);
             }
             text + "\n"
         }

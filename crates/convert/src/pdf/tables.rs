@@ -3,9 +3,11 @@
 //! A PDF has no tables, only text at places. Rows are lines side by side, or between the same two
 //! rules; columns are places that the pieces of several rows share.
 
-use super::labels::is_label;
-use super::page::{PdfArea, PdfBlock, PdfLine, PdfPage, PdfRules, is_unspaced};
+use super::labels::{is_label, is_section_number};
+use super::page::{PdfBlock, PdfPage, PdfRules, is_unspaced};
 use super::prose::join_text;
+use super::rows::{TablePiece, TableRow, rows_of};
+use super::rules::{drop_outside, is_ruled_between, rule_places};
 
 /// The most lines of a page in which tables are looked for.
 const MAX_LINES: usize = 5_000;
@@ -25,21 +27,6 @@ pub(super) enum PdfPart {
     Table(Vec<Vec<String>>),
     /// Items, each with its bullet or number.
     List(Vec<(String, String)>),
-}
-
-/// A piece of a line between wide gaps.
-struct TablePiece {
-    block: usize,
-    line: usize,
-    text: String,
-    area: PdfArea,
-}
-
-/// Pieces side by side.
-struct TableRow {
-    pieces: Vec<TablePiece>,
-    top: f32,
-    bottom: f32,
 }
 
 /// Rows that may be a table.
@@ -92,46 +79,6 @@ fn push_text(parts: &mut Vec<PdfPart>, block: &mut PdfBlock) {
     }
 }
 
-/// The lines of a page, in rows from top to bottom.
-fn rows_of(page: &PdfPage) -> Vec<TableRow> {
-    let mut pieces = Vec::new();
-    for (block, lines) in page.blocks.iter().enumerate() {
-        for (at, line) in lines.lines.iter().enumerate() {
-            if !line.is_vertical {
-                split_line(block, at, line, &mut pieces);
-            }
-        }
-    }
-    let middle = |area: &PdfArea| (area.top + area.bottom) / 2.0;
-    pieces.sort_by(|a, b| middle(&a.area).total_cmp(&middle(&b.area)));
-    let mut rows: Vec<TableRow> = Vec::new();
-    for piece in pieces {
-        let (top, bottom) = (piece.area.top, piece.area.bottom);
-        match rows.last_mut() {
-            Some(row) if middle(&piece.area) < row.bottom - 0.3 * (row.bottom - row.top) => {
-                row.pieces.push(piece);
-            }
-            _ => rows.push(TableRow { pieces: vec![piece], top, bottom }),
-        }
-    }
-    for row in &mut rows {
-        row.pieces.sort_by(|a, b| a.area.left.total_cmp(&b.area.left));
-    }
-    rows
-}
-
-fn split_line(block: usize, at: usize, line: &PdfLine, pieces: &mut Vec<TablePiece>) {
-    let mut start = (0, line.area.left);
-    let ends = line.gaps.iter().map(|gap| (gap.at, gap.left, gap.right));
-    let last = (line.text.len(), line.area.right, line.area.right);
-    for (end, right, next) in ends.chain([last]) {
-        let text = line.text.get(start.0..end).unwrap_or_default().trim();
-        let area = PdfArea { left: start.1, right, ..line.area };
-        pieces.push(TablePiece { block, line: at, text: text.to_owned(), area });
-        start = (end, next);
-    }
-}
-
 /// The tables among the rows of a page.
 fn find_regions(rows: Vec<TableRow>, rules: &PdfRules) -> Vec<TableRegion> {
     let mut regions = Vec::new();
@@ -166,12 +113,6 @@ fn find_regions(rows: Vec<TableRow>, rules: &PdfRules) -> Vec<TableRegion> {
     regions
 }
 
-/// Whether a rule is between two rows.
-fn is_ruled_between(above: &TableRow, below: &TableRow, rules: &PdfRules) -> bool {
-    let (top, bottom) = ((above.top + above.bottom) / 2.0, (below.top + below.bottom) / 2.0);
-    rules.horizontal.iter().any(|rule| rule.top > top && rule.top < bottom)
-}
-
 /// Whether `row` may be the next row of the table in `run`.
 fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
     let Some(last) = run.last() else { return true };
@@ -182,7 +123,7 @@ fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
     });
     let limit = match (row.pieces.len(), is_ruled) {
         (_, true) => 3.0,
-        (1, false) => 0.7,
+        (1, false) => 0.95,
         (_, false) => 2.0,
     };
     if gap > limit * size {
@@ -204,24 +145,23 @@ fn continues(run: &[TableRow], row: &TableRow, rules: &PdfRules) -> bool {
 
 /// The table in the rows, if they are one.
 fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
-    // What follows the last row of several cells is no table by itself.
-    if rules.horizontal.is_empty() {
-        while rows.last().is_some_and(|row| row.pieces.len() == 1) && rows.len() > 2 {
-            let is_continuation = rows.len() >= 2
-                && rows[rows.len() - 1].pieces[0].area.left
-                    > rows[rows.len() - 2].pieces[0].area.left + 1.0;
-            if is_continuation {
-                break;
-            }
-            rows.pop();
-        }
+    // A line under the first column is no row by itself.
+    let second = rows.iter().filter_map(|row| row.pieces.get(1)).map(|piece| piece.area.left);
+    let second = second.fold(f32::MAX, f32::min);
+    while rules.horizontal.is_empty()
+        && rows
+            .last()
+            .is_some_and(|row| row.pieces.len() == 1 && row.pieces[0].area.left < second - 1.0)
+    {
+        rows.pop();
     }
     let ys = rule_places(&rows, rules);
     drop_outside(&mut rows, &ys);
     let columns = columns_of(&rows)?;
     let pieces: Vec<_> = rows.iter().flat_map(|row| &row.pieces).collect();
     let wide_rows = rows.iter().filter(|row| row.pieces.len() > 1).count();
-    let is_list = columns.len() == 2 && labels(&rows, columns[0]);
+    let is_list = columns.len() == 2 && has_labels(&rows, columns[0], is_label);
+    let is_outline = columns.len() == 2 && has_labels(&rows, columns[0], is_section_number);
     let least = if is_list {
         1
     } else if columns.len() == 2 && ys.len() < 3 {
@@ -229,26 +169,18 @@ fn judge(mut rows: Vec<TableRow>, rules: &PdfRules) -> Option<TableRegion> {
     } else {
         2
     };
-    if wide_rows < least || (!is_list && !looks_tabular(&pieces, &columns)) {
+    if wide_rows < least || (!is_list && !is_outline && !looks_tabular(&pieces, &columns)) {
         return None;
     }
     let lines = pieces.iter().map(|piece| (piece.block, piece.line)).collect();
     let rows = cells_of(&rows, &columns, &ys);
     let is_full = |row: &&Vec<String>| row.iter().filter(|cell| !cell.is_empty()).count() > 1;
     // Lines with a remark at the right margin have less cells than rows of a table.
-    if columns.len() == 2 && rows.iter().filter(is_full).count() * 10 < rows.len() * 7 {
+    let is_plain = columns.len() == 2 && !is_list && !is_outline;
+    if is_plain && rows.iter().filter(is_full).count() * 10 < rows.len() * 7 {
         return None;
     }
     Some(TableRegion { columns, rows, lines })
-}
-
-/// Drops lines above the first and below the last rule, such as the caption of a table.
-fn drop_outside(rows: &mut Vec<TableRow>, ys: &[f32]) {
-    let [first, _, .., last] = ys else { return };
-    rows.retain(|row| {
-        let middle = (row.top + row.bottom) / 2.0;
-        row.pieces.len() > 1 || (*first..*last).contains(&middle)
-    });
 }
 
 /// The places of columns: those that pieces share, the narrow ones first, because a wide piece may
@@ -295,7 +227,8 @@ fn looks_tabular(pieces: &[&TablePiece], columns: &[(f32, f32)]) -> bool {
     short * 2 >= columns.len()
 }
 
-fn labels(rows: &[TableRow], column: (f32, f32)) -> bool {
+/// Whether all pieces in the first column are labels.
+fn has_labels(rows: &[TableRow], column: (f32, f32), is_label: fn(&str) -> bool) -> bool {
     let mut firsts = rows.iter().filter_map(|row| row.pieces.first());
     let mut count = 0;
     let all = firsts.all(|piece| {
@@ -304,42 +237,6 @@ fn labels(rows: &[TableRow], column: (f32, f32)) -> bool {
         !is_first || is_label(&piece.text)
     });
     all && count > 0
-}
-
-/// The heights of the rules that go over at least half of the rows' width, from top to bottom.
-fn rule_places(rows: &[TableRow], rules: &PdfRules) -> Vec<f32> {
-    let pieces = || rows.iter().flat_map(|row| &row.pieces);
-    let left = pieces().map(|piece| piece.area.left).fold(f32::MAX, f32::min);
-    let right = pieces().map(|piece| piece.area.right).fold(f32::MIN, f32::max);
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Vec::new() };
-    // A rule may be drawn cell by cell: what counts is the sum of the pieces at one height.
-    let near = rules.horizontal.iter().filter(|rule| {
-        rule.top > first.top - 30.0
-            && rule.top < last.bottom + 30.0
-            && rule.left < right
-            && left < rule.right
-    });
-    let mut sorted: Vec<_> = near.collect();
-    sorted.sort_by(|a, b| a.top.total_cmp(&b.top));
-    let mut found: Vec<(PdfArea, f32)> = Vec::new();
-    for rule in sorted {
-        match found.last_mut() {
-            Some((area, sum)) if rule.top - area.top < 2.0 => {
-                *sum += rule.width();
-                *area = PdfArea { top: area.top, ..area.union(rule) };
-            }
-            _ => found.push((*rule, rule.width())),
-        }
-    }
-    found.retain(|(_, sum)| *sum > 0.5 * (right - left));
-    // The rules of one table start and end at the same places; others are of something else.
-    let is_alike =
-        |a: &PdfArea, b: &PdfArea| (a.left - b.left).abs() < 4.0 && (a.right - b.right).abs() < 4.0;
-    let support = |area: &PdfArea| found.iter().filter(|other| is_alike(area, &other.0)).count();
-    let Some((usual, _)) = found.iter().max_by_key(|(area, _)| support(area)) else {
-        return Vec::new();
-    };
-    found.iter().filter(|(area, _)| is_alike(area, usual)).map(|(area, _)| area.top).collect()
 }
 
 /// The cells of the rows: those between two rules are one row, and without rules, a row without a
@@ -377,7 +274,10 @@ fn cells_of(rows: &[TableRow], columns: &[(f32, f32)], ys: &[f32]) -> Vec<Vec<St
 impl TableRegion {
     fn into_part(self) -> PdfPart {
         let is_list = self.columns.len() == 2
-            && self.rows.iter().all(|row| row[0].is_empty() || is_label(&row[0]));
+            && self
+                .rows
+                .iter()
+                .all(|row| row[0].is_empty() || is_label(&row[0]) || is_section_number(&row[0]));
         if !is_list {
             return PdfPart::Table(self.rows);
         }
