@@ -57,7 +57,7 @@ def generated(path: Path, words: Words, charset: str, layout: str) -> Case:
 
 
 def expected_text(words: Words) -> str:
-    parts = [words.title, *words.paragraphs, words.section, words.emphasis, words.link, "".join(words.ruby)]
+    parts = [words.title, *words.paragraphs, words.section, words.emphasis, words.link, f"{words.ruby[0]} ({words.ruby[1]})"]
     parts += [*words.items, *words.inner_items, *(" ".join(row) for row in words.table)]
     parts += [f"{term} {meaning}" for term, meaning in words.terms]
     return "\n".join([*parts, words.quote, CODE, words.summary, words.paragraphs[0], words.note])

@@ -10,7 +10,10 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
-use serde_json::{Value, json};
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use serde_json::Value;
 
 use super::names::language_key;
 use crate::converted::Converted;
@@ -73,7 +76,8 @@ pub(super) fn outline(text: &str, name: &str) -> Result<Converted, ConvertError>
     if symbols.left_out > 0 {
         losses.push(format!("{} more symbols are left out", symbols.left_out));
     }
-    let mut json = nest(&mut symbols.list.into_iter().peekable(), 0).to_string();
+    let mut json = String::new();
+    push_level(&mut json, &mut symbols.list.into_iter().peekable(), 0);
     json.push('\n');
     Ok(Converted { losses, ..Converted::text(json) })
 }
@@ -91,21 +95,19 @@ fn find_symbols(text: &str, key: &str) -> OutlineSymbols {
     }
 }
 
-/// The symbols at `depth`, each with those in it.
-fn nest(
-    symbols: &mut std::iter::Peekable<std::vec::IntoIter<OutlineSymbol>>,
-    depth: usize,
-) -> Value {
-    let mut level = Vec::new();
+/// Appends the symbols from `depth` on as JSON, each with those in it.
+fn push_level(json: &mut String, symbols: &mut Peekable<IntoIter<OutlineSymbol>>, depth: usize) {
+    json.push('[');
+    let mut is_first = true;
     while let Some(symbol) = symbols.next_if(|symbol| symbol.depth >= depth) {
-        let children = nest(symbols, symbol.depth + 1);
-        level.push(json!({
-            "name": symbol.name,
-            "kind": symbol.kind,
-            "start_line": symbol.start_line,
-            "end_line": symbol.end_line,
-            "children": children,
-        }));
+        json.push_str(if is_first { "" } else { "," });
+        is_first = false;
+        let OutlineSymbol { name, kind, start_line, end_line, depth } = symbol;
+        let name = Value::String(name);
+        json.push_str(&format!(r#"{{"name":{name},"kind":"{kind}","#));
+        json.push_str(&format!(r#""start_line":{start_line},"end_line":{end_line},"children":"#));
+        push_level(json, symbols, depth + 1);
+        json.push('}');
     }
-    Value::Array(level)
+    json.push(']');
 }

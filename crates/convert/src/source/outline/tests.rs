@@ -22,6 +22,13 @@ fn outlined(text: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_symbol_is_written_with_its_name_first() {
+    let converted = outline("a = \"\"", "a.toml").unwrap();
+    let json = r#"[{"name":"a","kind":"key","start_line":1,"end_line":1,"children":[]}]"#;
+    assert_eq!(String::from_utf8(converted.body).unwrap().trim_end(), json);
+}
+
+#[test]
 fn rust_has_its_items_and_methods() {
     let text = "mod a {\n    pub struct S;\n    impl Display for S {\n        fn fmt(&self) {}\n    }\n}\n\
                 const MAX: u8 = 1;\ntrait T {\n    fn x();\n}\nenum E { A }\ntype B = u8;\nmacro_rules! m {\n}\n";
