@@ -10,6 +10,7 @@ mod main_content;
 mod notes;
 mod sanitise;
 mod table;
+mod tokenizer;
 mod tree;
 mod writer;
 

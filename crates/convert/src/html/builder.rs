@@ -7,15 +7,11 @@
 #[cfg(test)]
 mod tests;
 
-use std::convert::Infallible;
-
-use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Span, Tokenizer};
-
 use super::elements::{
     UNKNOWN, closes_paragraph, heading_level, is_block, is_boundary, is_formatting, is_head_part,
     is_table_part, is_void, known_attribute, known_name,
 };
+use super::tokenizer::{HtmlToken, HtmlTokenizer};
 use super::tree::{HtmlAttribute, HtmlNode, HtmlNodeId, HtmlTree, ROOT, TEXT};
 
 /// The deepest nesting of elements.
@@ -23,9 +19,6 @@ pub(super) const MAX_DEPTH: usize = 160;
 
 /// The most nodes of a tree.
 const MAX_NODES: usize = 4_000_000;
-
-/// The most attributes of an element.
-const MAX_ATTRIBUTES: usize = 64;
 
 /// An element whose end tag has not come.
 #[derive(Debug, Clone, Copy)]
@@ -49,20 +42,15 @@ pub(super) struct HtmlBuilder {
     /// The start tag that is being read.
     tag: &'static str,
     first_attribute: usize,
-    attribute: Option<&'static str>,
+    /// Where the attributes of the elements in the tree end.
+    last_attribute: usize,
 }
 
 impl HtmlBuilder {
     /// The tree of `page`.
     pub(super) fn build(page: &str) -> HtmlTree {
         let mut builder = Self::new();
-        let mut emitter =
-            CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
-                builder.take(&event);
-                None
-            });
-        emitter.naively_switch_states(true);
-        let Ok(()) = Tokenizer::new_with_emitter(page, emitter).finish();
+        HtmlTokenizer::run(page, |token| builder.take(&token));
         builder.tree
     }
 
@@ -90,45 +78,34 @@ impl HtmlBuilder {
             has_content: false,
             tag: UNKNOWN,
             first_attribute: 0,
-            attribute: None,
+            last_attribute: 0,
         }
     }
 
-    fn take(&mut self, event: &CallbackEvent<'_>) {
-        match event {
-            CallbackEvent::OpenStartTag { name } => {
+    fn take(&mut self, token: &HtmlToken<'_>) {
+        match token {
+            HtmlToken::StartTag(name) => {
+                // A tag that did not end leaves attributes behind.
+                self.tree.attributes.truncate(self.last_attribute);
                 self.tag = known_name(name);
                 self.first_attribute = self.tree.attributes.len();
-                self.attribute = None;
             }
-            CallbackEvent::AttributeName { name } => self.start_attribute(name),
-            CallbackEvent::AttributeValue { value } => self.set_attribute(value),
-            CallbackEvent::CloseStartTag { self_closing } => self.start_element(*self_closing),
-            CallbackEvent::EndTag { name } => self.end_element(known_name(name)),
-            CallbackEvent::String { value } => self.add_text(&String::from_utf8_lossy(value)),
-            CallbackEvent::Comment { .. }
-            | CallbackEvent::Doctype { .. }
-            | CallbackEvent::Error(_) => {}
+            HtmlToken::Attribute(name, value) => self.add_attribute(name, value),
+            HtmlToken::StartTagEnd { is_self_closing } => {
+                self.start_element(*is_self_closing);
+                self.last_attribute = self.tree.attributes.len();
+            }
+            HtmlToken::EndTag(name) => self.end_element(known_name(name)),
+            HtmlToken::Text(text) => self.add_text(text),
         }
     }
 
-    fn start_attribute(&mut self, name: &[u8]) {
-        let read = &self.tree.attributes[self.first_attribute.min(self.tree.attributes.len())..];
+    fn add_attribute(&mut self, name: &str, value: &str) {
+        let read = &self.tree.attributes[self.first_attribute..];
         let is_new = |name: &&'static str| !read.iter().any(|attribute| attribute.name == *name);
-        self.attribute =
-            known_attribute(name).filter(is_new).filter(|_| read.len() < MAX_ATTRIBUTES);
-        if let Some(name) = self.attribute {
-            self.tree.attributes.push(HtmlAttribute { name, start: 0, end: 0 });
-        }
-    }
-
-    fn set_attribute(&mut self, value: &[u8]) {
-        if self.attribute.take().is_some() {
-            let (start, end) = self.add_characters(&String::from_utf8_lossy(value));
-            if let Some(attribute) = self.tree.attributes.last_mut() {
-                (attribute.start, attribute.end) = (start, end);
-            }
-        }
+        let Some(name) = known_attribute(name).filter(is_new) else { return };
+        let (start, end) = self.add_characters(value);
+        self.tree.attributes.push(HtmlAttribute { name, start, end });
     }
 
     fn add_characters(&mut self, text: &str) -> (u32, u32) {
@@ -195,7 +172,7 @@ impl HtmlBuilder {
             return;
         }
         self.has_content |= self.top() != "title" && !text.trim_ascii().is_empty();
-        let (start, end) = self.add_characters(text);
+        let (start, end) = self.add_characters(&text.replace('\0', ""));
         // A limit of nodes must not cost text: it grows the text before.
         let last = self.tree.nodes.len() - 1;
         if self.tree.nodes.len() >= MAX_NODES && self.tree.nodes[last].name == TEXT {

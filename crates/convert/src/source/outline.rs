@@ -28,8 +28,8 @@ const MAX_SYMBOLS: usize = 10_000;
 /// The longest name of a symbol, in bytes.
 const MAX_NAME_BYTES: usize = 200;
 
-/// The most bytes that are read for an outline.
-const MAX_TEXT_BYTES: usize = 8 << 20;
+/// The most bytes that are read for an outline: a syntax tree has 190 times the size of its text.
+const MAX_TEXT_BYTES: usize = 2 << 20;
 
 /// A symbol, before it is nested.
 #[derive(Debug, Clone, PartialEq, Eq)]
