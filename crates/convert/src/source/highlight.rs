@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
@@ -14,8 +15,11 @@ use crate::options::Options;
 /// How many bytes are highlighted at most: slow grammars do 200 kB in a second.
 const MAX_HIGHLIGHTED_BYTES: usize = 512 << 10;
 
-/// The longest line that is highlighted.
-const MAX_LINE_BYTES: usize = 4_096;
+/// The longest line that is highlighted: expressions of grammars backtrack within a line.
+const MAX_LINE_BYTES: usize = 1_000;
+
+/// How long a document is highlighted: expressions of grammars can be made to take long.
+const MAX_TIME: Duration = Duration::from_secs(3);
 
 /// Scopes of grammars and the classes that they get; the first that fits counts.
 const CLASSES: &[(&str, &str)] = &[
@@ -87,13 +91,38 @@ static CLASS_SCOPES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
 /// How much may still be highlighted, and what was not.
 pub(crate) struct HighlightBudget {
     bytes: usize,
+    /// The time that is left, and when it began to run.
+    time: Duration,
+    started: Option<Instant>,
     long_lines: usize,
-    plain_bytes: usize,
+    plain_lines: usize,
 }
 
 impl HighlightBudget {
     pub(crate) fn new() -> Self {
-        Self { bytes: MAX_HIGHLIGHTED_BYTES, long_lines: 0, plain_bytes: 0 }
+        Self::with_time(MAX_TIME)
+    }
+
+    fn with_time(time: Duration) -> Self {
+        let bytes = MAX_HIGHLIGHTED_BYTES;
+        Self { bytes, time, started: None, long_lines: 0, plain_lines: 0 }
+    }
+
+    /// Whether a line may be highlighted, which then counts.
+    fn takes(&mut self, line: &str) -> bool {
+        if line.len() > MAX_LINE_BYTES {
+            self.long_lines += 1;
+            return false;
+        }
+        let is_in_time = self.started.get_or_insert_with(Instant::now).elapsed() < self.time;
+        if self.bytes < line.len() || !is_in_time {
+            // What comes after a line that is left out is left out too.
+            self.bytes = 0;
+            self.plain_lines += 1;
+            return false;
+        }
+        self.bytes -= line.len();
+        true
     }
 
     /// What was not highlighted, in sentences.
@@ -103,10 +132,10 @@ impl HighlightBudget {
             let lines = self.long_lines;
             losses.push(format!("{lines} lines over {MAX_LINE_BYTES} bytes are not highlighted"));
         }
-        if self.plain_bytes > 0 {
+        if self.plain_lines > 0 {
+            let lines = self.plain_lines;
             losses.push(format!(
-                "only the first {} KiB are highlighted",
-                MAX_HIGHLIGHTED_BYTES >> 10
+                "the last {lines} lines are not highlighted: it would take too long"
             ));
         }
         losses
@@ -144,16 +173,9 @@ impl Highlighter {
 
     /// Appends a line, which ends with a line feed, as spans.
     pub(crate) fn push_line(&mut self, out: &mut String, line: &str, budget: &mut HighlightBudget) {
-        if line.len() > MAX_LINE_BYTES {
-            budget.long_lines += 1;
+        if !budget.takes(line) {
             return push_code(out, line);
         }
-        if budget.bytes < line.len() {
-            budget.bytes = 0;
-            budget.plain_bytes += line.len();
-            return push_code(out, line);
-        }
-        budget.bytes -= line.len();
         let Ok(operations) = self.state.parse_line(line, &GRAMMARS) else {
             return push_code(out, line);
         };
@@ -249,7 +271,11 @@ pub(crate) fn push_code(out: &mut String, code: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{GRAMMARS, MAX_HIGHLIGHTED_BYTES, find_syntax, highlight_file};
+    use std::time::Duration;
+
+    use super::{
+        GRAMMARS, HighlightBudget, Highlighter, MAX_HIGHLIGHTED_BYTES, find_syntax, highlight_file,
+    };
     use crate::options::Options;
 
     fn highlighted(text: &str, name: &str) -> (String, Vec<String>) {
@@ -318,13 +344,26 @@ mod tests {
         let (html, losses) =
             highlighted(&format!("let a = \"{}\";\nfn a() {{}}", "x".repeat(5_000)), "x.rs");
         assert!(html.contains("hl-function") && html.contains("xxx"));
-        assert_eq!(losses, ["1 lines over 4096 bytes are not highlighted"]);
-        let text = "[1, 2]\n".repeat(MAX_HIGHLIGHTED_BYTES / 7 + 10);
-        let (html, losses) = highlighted(&text, "x.json");
-        assert!(html.ends_with("[1, 2]\n</span></code></pre>\n"));
-        assert_eq!(losses, ["only the first 512 KiB are highlighted"]);
+        assert_eq!(losses, ["1 lines over 1000 bytes are not highlighted"]);
+        let line = "x".repeat(999) + "\n";
+        let mut budget = HighlightBudget::with_time(Duration::MAX);
+        let taken = (0..1_000).filter(|_| budget.takes(&line)).count();
+        assert_eq!(taken, MAX_HIGHLIGHTED_BYTES / line.len());
+        let losses = ["the last 476 lines are not highlighted: it would take too long"];
+        assert_eq!(budget.losses(), losses);
         let (html, losses) = highlighted("a < b", "x.unknown");
         assert!(html.contains("a &lt; b"));
         assert_eq!(losses, ["no grammar knows this language: it is not highlighted"]);
+    }
+
+    #[test]
+    fn a_text_that_takes_too_long_is_given_without_highlighting() {
+        let mut budget = HighlightBudget::with_time(Duration::ZERO);
+        let mut out = String::new();
+        let mut highlighter = Highlighter::for_language("rust").unwrap();
+        highlighter.push_line(&mut out, "fn a() {}\n", &mut budget);
+        assert_eq!(out, "fn a() {}\n");
+        let losses = ["the last 1 lines are not highlighted: it would take too long"];
+        assert_eq!(budget.losses(), losses);
     }
 }
