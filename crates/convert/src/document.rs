@@ -48,10 +48,6 @@ pub enum DocumentKind {
     Notebook,
     /// Markdown.
     Markdown,
-    /// AsciiDoc.
-    AsciiDoc,
-    /// reStructuredText.
-    Rst,
     /// Source code, JSON, YAML, TOML, a diff.
     Source,
     /// Raster image.
@@ -129,13 +125,6 @@ const KINDS: &[KindRow] = &[
         &["text/markdown", "text/x-markdown"],
         &["md", "markdown", "mdown", "mkd"],
     ),
-    (
-        DocumentKind::AsciiDoc,
-        "AsciiDoc",
-        &["text/asciidoc", "text/x-asciidoc"],
-        &["adoc", "asciidoc"],
-    ),
-    (DocumentKind::Rst, "reStructuredText", &["text/x-rst", "text/prs.fallenstein.rst"], &["rst"]),
     (
         DocumentKind::Image,
         "an image",
@@ -219,7 +208,7 @@ impl DocumentKind {
             Self::Pptx | Self::Odp | Self::Epub | Self::Email | Self::Mbox => &[Form::Markdown],
             Self::Html => &[Form::Markdown, Form::Plain, Form::SanitisedHtml],
             Self::Notebook => &[Form::Markdown, Form::Plain],
-            Self::Markdown | Self::AsciiDoc | Self::Rst => &[Form::Html],
+            Self::Markdown => &[Form::Html],
             Self::Source => &[Form::HighlightedHtml, Form::Outline],
             Self::Image => &[Form::Plain, Form::Thumbnail],
             Self::Svg => &[Form::SanitisedSvg],

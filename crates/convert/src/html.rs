@@ -10,6 +10,7 @@ mod main_content;
 mod notes;
 mod sanitise;
 mod table;
+mod tokenizer;
 mod tree;
 mod writer;
 
@@ -26,7 +27,7 @@ use crate::error::ConvertError;
 use crate::form::Form;
 use crate::options::Options;
 
-pub(crate) use sanitise::sanitise;
+pub(crate) use sanitise::{push_text, sanitise};
 
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     let page = charset::decode_page(document.bytes);

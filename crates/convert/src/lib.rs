@@ -55,9 +55,7 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
             sheet::convert(document, form)
         }
         DocumentKind::Html => html::convert(document, form),
-        DocumentKind::Markdown | DocumentKind::AsciiDoc | DocumentKind::Rst => {
-            markup::convert(document, form)
-        }
+        DocumentKind::Markdown => markup::convert(document, form),
         DocumentKind::Notebook => notebook::convert(document, form),
         DocumentKind::Source => source::convert(document, form),
         DocumentKind::Image | DocumentKind::Svg => image::convert(document, form),

@@ -1,15 +1,23 @@
-//! Converter of source code.
+//! Converter of source code, and of data that is written like it: highlighting and outline.
+
+mod highlight;
+mod names;
+mod outline;
 
 use crate::converted::Converted;
+use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
-    Err(ConvertError::no_form(document.kind, form))
-}
+pub(crate) use highlight::{HighlightBudget, Highlighter, push_code};
+pub(crate) use names::is_source;
 
-/// Whether a file with this name is source code or data that is written like it.
-pub(crate) fn is_source(_name: &str) -> bool {
-    false
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+    let text = decode(document.bytes, None);
+    match form {
+        Form::HighlightedHtml => highlight::highlight_file(&text, document.name, document.options),
+        Form::Outline => outline::outline(&text, document.name),
+        _ => Err(ConvertError::no_form(document.kind, form)),
+    }
 }

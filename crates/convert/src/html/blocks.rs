@@ -10,19 +10,25 @@ use super::writer::HtmlWriter;
 const MAX_LANGUAGE_BYTES: usize = 24;
 
 impl HtmlWriter<'_> {
-    /// Writes the title of the page as its heading, if the content has none.
+    /// Writes the title of the page as its heading, if no heading of the content says the same.
     pub(super) fn write_title(&mut self) {
-        let has_heading = self.tree.ids().any(|id| {
-            self.tree.name(id) == "h1" && self.content.is_kept(id) && self.is_in_root(id)
+        let tree = self.tree;
+        let Some(title) = tree.first("title").map(|id| tree.raw_text(id)) else { return };
+        let letters = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = letters(&title);
+        let has_heading = tree.ids().any(|id| {
+            let is_heading = heading_level(tree.name(id)).is_some() && self.content.is_kept(id);
+            is_heading
+                && self.is_in_root(id)
+                && (tree.name(id) == "h1" || letters(&tree.raw_text(id)) == words)
         });
-        let title = self.tree.first("title").filter(|_| !has_heading);
-        let Some(title) = title.map(|id| self.tree.raw_text(id)) else { return };
+        if has_heading || words.is_empty() {
+            return;
+        }
         self.push_text(&title);
         let line = std::mem::take(&mut self.line);
-        if !line.trim().is_empty() {
-            let mark = if self.is_markdown() { "# " } else { "" };
-            self.write_lines(&format!("{mark}{}", line.trim()));
-        }
+        let mark = if self.is_markdown() { "# " } else { "" };
+        self.write_lines(&format!("{mark}{}", line.trim()));
     }
 
     fn is_in_root(&self, id: HtmlNodeId) -> bool {

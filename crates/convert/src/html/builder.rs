@@ -4,15 +4,14 @@
 //! content) and is linear, which tree construction by the standard is not: nesting is bounded, and
 //! what is nested deeper is content of the deepest element.
 
-use std::convert::Infallible;
-
-use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Span, Tokenizer};
+#[cfg(test)]
+mod tests;
 
 use super::elements::{
     UNKNOWN, closes_paragraph, heading_level, is_block, is_boundary, is_formatting, is_head_part,
     is_table_part, is_void, known_attribute, known_name,
 };
+use super::tokenizer::{HtmlToken, HtmlTokenizer};
 use super::tree::{HtmlAttribute, HtmlNode, HtmlNodeId, HtmlTree, ROOT, TEXT};
 
 /// The deepest nesting of elements.
@@ -20,9 +19,6 @@ pub(super) const MAX_DEPTH: usize = 160;
 
 /// The most nodes of a tree.
 const MAX_NODES: usize = 4_000_000;
-
-/// The most attributes of an element.
-const MAX_ATTRIBUTES: usize = 64;
 
 /// An element whose end tag has not come.
 #[derive(Debug, Clone, Copy)]
@@ -46,20 +42,15 @@ pub(super) struct HtmlBuilder {
     /// The start tag that is being read.
     tag: &'static str,
     first_attribute: usize,
-    attribute: Option<&'static str>,
+    /// Where the attributes of the elements in the tree end.
+    last_attribute: usize,
 }
 
 impl HtmlBuilder {
     /// The tree of `page`.
     pub(super) fn build(page: &str) -> HtmlTree {
         let mut builder = Self::new();
-        let mut emitter =
-            CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
-                builder.take(&event);
-                None
-            });
-        emitter.naively_switch_states(true);
-        let Ok(()) = Tokenizer::new_with_emitter(page, emitter).finish();
+        HtmlTokenizer::run(page, |token| builder.take(&token));
         builder.tree
     }
 
@@ -87,45 +78,34 @@ impl HtmlBuilder {
             has_content: false,
             tag: UNKNOWN,
             first_attribute: 0,
-            attribute: None,
+            last_attribute: 0,
         }
     }
 
-    fn take(&mut self, event: &CallbackEvent<'_>) {
-        match event {
-            CallbackEvent::OpenStartTag { name } => {
+    fn take(&mut self, token: &HtmlToken<'_>) {
+        match token {
+            HtmlToken::StartTag(name) => {
+                // A tag that did not end leaves attributes behind.
+                self.tree.attributes.truncate(self.last_attribute);
                 self.tag = known_name(name);
                 self.first_attribute = self.tree.attributes.len();
-                self.attribute = None;
             }
-            CallbackEvent::AttributeName { name } => self.start_attribute(name),
-            CallbackEvent::AttributeValue { value } => self.set_attribute(value),
-            CallbackEvent::CloseStartTag { self_closing } => self.start_element(*self_closing),
-            CallbackEvent::EndTag { name } => self.end_element(known_name(name)),
-            CallbackEvent::String { value } => self.add_text(&String::from_utf8_lossy(value)),
-            CallbackEvent::Comment { .. }
-            | CallbackEvent::Doctype { .. }
-            | CallbackEvent::Error(_) => {}
+            HtmlToken::Attribute(name, value) => self.add_attribute(name, value),
+            HtmlToken::StartTagEnd { is_self_closing } => {
+                self.start_element(*is_self_closing);
+                self.last_attribute = self.tree.attributes.len();
+            }
+            HtmlToken::EndTag(name) => self.end_element(known_name(name)),
+            HtmlToken::Text(text) => self.add_text(text),
         }
     }
 
-    fn start_attribute(&mut self, name: &[u8]) {
-        let read = &self.tree.attributes[self.first_attribute.min(self.tree.attributes.len())..];
+    fn add_attribute(&mut self, name: &str, value: &str) {
+        let read = &self.tree.attributes[self.first_attribute..];
         let is_new = |name: &&'static str| !read.iter().any(|attribute| attribute.name == *name);
-        self.attribute =
-            known_attribute(name).filter(is_new).filter(|_| read.len() < MAX_ATTRIBUTES);
-        if let Some(name) = self.attribute {
-            self.tree.attributes.push(HtmlAttribute { name, start: 0, end: 0 });
-        }
-    }
-
-    fn set_attribute(&mut self, value: &[u8]) {
-        if self.attribute.take().is_some() {
-            let (start, end) = self.add_characters(&String::from_utf8_lossy(value));
-            if let Some(attribute) = self.tree.attributes.last_mut() {
-                (attribute.start, attribute.end) = (start, end);
-            }
-        }
+        let Some(name) = known_attribute(name).filter(is_new) else { return };
+        let (start, end) = self.add_characters(value);
+        self.tree.attributes.push(HtmlAttribute { name, start, end });
     }
 
     fn add_characters(&mut self, text: &str) -> (u32, u32) {
@@ -192,7 +172,7 @@ impl HtmlBuilder {
             return;
         }
         self.has_content |= self.top() != "title" && !text.trim_ascii().is_empty();
-        let (start, end) = self.add_characters(text);
+        let (start, end) = self.add_characters(&text.replace('\0', ""));
         // A limit of nodes must not cost text: it grows the text before.
         let last = self.tree.nodes.len() - 1;
         if self.tree.nodes.len() >= MAX_NODES && self.tree.nodes[last].name == TEXT {
@@ -341,63 +321,4 @@ fn breaks_out_of_foreign(name: &str) -> bool {
                 | "u"
                 | "var"
         )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tree::{HtmlNodeId, HtmlTree, ROOT, TEXT};
-    use super::MAX_DEPTH;
-
-    /// The tree as names and brackets.
-    fn shape(page: &str) -> String {
-        fn write(tree: &HtmlTree, id: HtmlNodeId, text: &mut String) {
-            for child in tree.children(id) {
-                if tree.name(child) == TEXT {
-                    text.push_str(tree.text(child));
-                    continue;
-                }
-                text.push_str(tree.name(child));
-                text.push('(');
-                write(tree, child, text);
-                text.push(')');
-            }
-        }
-        let tree = HtmlTree::parse(page).unwrap();
-        let mut text = String::new();
-        write(&tree, ROOT, &mut text);
-        text
-    }
-
-    #[test]
-    fn end_tags_that_pages_leave_out_are_implied() {
-        assert_eq!(shape("<p>a<p>b<div>c"), "p(a)p(b)div(c)");
-        assert_eq!(shape("<ul><li>a<ul><li>b</ul><li>c</ul>d"), "ul(li(aul(li(b)))li(c))d");
-        assert_eq!(
-            shape("<table><tr><td>a<td>b<tr><th>c</table>"),
-            "table(tr(td(a)td(b))tr(th(c)))"
-        );
-        assert_eq!(shape("<dl><dt>a<dd>b<dt>c</dl>"), "dl(dt(a)dd(b)dt(c))");
-        assert_eq!(shape("<ruby>漢<rt>かん<rp>)</ruby>x"), "ruby(漢rt(かん)rp()))x");
-        assert_eq!(shape("<head><title>t</title><p>x"), "head(title(t))p(x)");
-        assert_eq!(shape("<html>a<body>b</body>c</html>d"), "html(abcd)");
-        assert_eq!(shape("<html><body>b</body>c</html>d<body>e"), "html(body(bcde))");
-    }
-
-    #[test]
-    fn crossed_and_stray_end_tags_keep_the_content_in_place() {
-        assert_eq!(shape("<b><p>a</b>b</p>c"), "b(p(ab))c");
-        assert_eq!(shape("a</div></p>b"), "ab");
-        assert_eq!(shape("<table><tr><td>a</div></tr></table>b"), "table(tr(td(a)))b");
-        assert_eq!(shape("<td>a</td><tr>b"), "ab");
-        assert_eq!(shape("<svg><path/><p>a"), "svg(unknown())p(a)");
-    }
-
-    #[test]
-    fn nesting_is_bounded_and_loses_no_text() {
-        let page = format!("{}deep{}after", "<div>".repeat(100_000), "</div>".repeat(100_000));
-        let tree = HtmlTree::parse(&page).unwrap();
-        assert_eq!(tree.nodes.len(), MAX_DEPTH + 3);
-        assert_eq!(tree.raw_text(ROOT), "deepafter");
-        assert_eq!(tree.node(tree.node(ROOT).last_child).name, TEXT);
-    }
 }

@@ -170,14 +170,18 @@ const ATTRIBUTES: &[&str] = &[
 ];
 
 /// The element's name as the tree writes it.
-pub(super) fn known_name(name: &[u8]) -> &'static str {
-    NAMES.binary_search_by(|known| known.as_bytes().cmp(name)).map_or(UNKNOWN, |at| NAMES[at])
+pub(super) fn known_name(name: &str) -> &'static str {
+    find(NAMES, name).unwrap_or(UNKNOWN)
 }
 
 /// The attribute's name, if a converter reads it.
-pub(super) fn known_attribute(name: &[u8]) -> Option<&'static str> {
-    let at = ATTRIBUTES.binary_search_by(|known| known.as_bytes().cmp(name)).ok()?;
-    Some(ATTRIBUTES[at])
+pub(super) fn known_attribute(name: &str) -> Option<&'static str> {
+    find(ATTRIBUTES, name)
+}
+
+fn find(table: &[&'static str], name: &str) -> Option<&'static str> {
+    let name = || name.bytes().map(|byte| byte.to_ascii_lowercase());
+    table.binary_search_by(|known| known.bytes().cmp(name())).ok().map(|at| table[at])
 }
 
 /// Whether the element has no content and no end tag.
@@ -353,9 +357,9 @@ mod tests {
     fn the_tables_are_sorted_so_that_every_name_is_found() {
         assert!(NAMES.is_sorted());
         assert!(ATTRIBUTES.is_sorted());
-        assert!(NAMES.iter().all(|name| known_name(name.as_bytes()) == *name));
-        assert_eq!(known_name(b"x-widget"), UNKNOWN);
-        assert_eq!(known_attribute(b"href"), Some("href"));
-        assert_eq!(known_attribute(b"onclick"), None);
+        assert!(NAMES.iter().all(|name| known_name(name) == *name));
+        assert_eq!(known_name("x-widget"), UNKNOWN);
+        assert_eq!(known_attribute("HRef"), Some("href"));
+        assert_eq!(known_attribute("onclick"), None);
     }
 }

@@ -26,7 +26,7 @@ fn is_mark(
         '`' => true,
         '\\' => after.is_some_and(|after| after.is_ascii_punctuation()),
         '*' => !(is_space(before) && is_space(after)),
-        '_' => !(is_word(before) && is_word(after)) && !(is_space(before) && is_space(after)),
+        '_' => !((is_word(before) && is_word(after)) || (is_space(before) && is_space(after))),
         '~' => after == Some('~') || before == Some('~'),
         '[' => is_in_link || after == Some('^'),
         ']' => is_in_link || matches!(after, Some('(' | '[' | ':')),

@@ -211,9 +211,12 @@ fn is_chrome(tree: &HtmlTree, id: HtmlNodeId, signs: &ChromeSigns) -> bool {
     {
         return true;
     }
-    let is_named = tree.has_class(id, is_chrome_class)
-        || tree.attribute(id, "id").is_some_and(is_chrome_class);
-    is_named && (!signs.has_title || signs.links > 0.5 || signs.share < 0.1)
+    let is_named = |is_wanted: fn(&str) -> bool| {
+        tree.has_class(id, is_wanted) || tree.attribute(id, "id").is_some_and(is_wanted)
+    };
+    // Boxes of text are called sidebars too: links must prove that it is navigation.
+    (signs.links > 0.5 && is_named(is_navigation_class))
+        || (signs.share < 0.2 && !signs.has_title && is_named(is_banner_class))
 }
 
 /// Whether the element is in a section, whose header and footer are its content.
@@ -228,41 +231,40 @@ fn is_in_section(tree: &HtmlTree, id: HtmlNodeId) -> bool {
     false
 }
 
-/// Whether a class or an id says that the element is navigation, a banner or an advertisement.
-fn is_chrome_class(class: &str) -> bool {
-    const WHOLE: &[&str] = &[
-        "ad",
-        "ads",
-        "advert",
-        "advertisement",
+/// Whether a class or an id says that the element is navigation.
+fn is_navigation_class(class: &str) -> bool {
+    const CLASSES: &[&str] = &[
         "breadcrumb",
         "breadcrumbs",
         "docnav",
         "footer",
-        "gdpr",
         "menu",
         "nav",
         "navbar",
         "navfooter",
         "navheader",
         "navigation",
-        "newsletter",
         "noprint",
         "pagination",
+        "related",
         "share",
         "sidebar",
         "sidenav",
         "site-footer",
         "site-header",
-        "skip-link",
-        "skip-to-content",
         "social",
         "sphinxsidebar",
         "toolbar",
         "topbar",
     ];
+    CLASSES.binary_search(&class.to_ascii_lowercase().as_str()).is_ok()
+}
+
+/// Whether a class or an id says that the element is a banner or an advertisement.
+fn is_banner_class(class: &str) -> bool {
     let class = class.to_ascii_lowercase();
-    WHOLE.binary_search(&class.as_str()).is_ok()
+    matches!(class.as_str(), "ad" | "ads" | "advert" | "advertisement" | "gdpr" | "newsletter")
+        || matches!(class.as_str(), "skip-link" | "skip-to-content")
         || class.contains("cookie")
         || class.starts_with("consent")
         || class.ends_with("-consent")
@@ -270,7 +272,7 @@ fn is_chrome_class(class: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MainContent, is_chrome_class};
+    use super::{MainContent, is_banner_class, is_navigation_class};
     use crate::html::tree::{HtmlTree, TEXT};
 
     /// The words of the main content.
@@ -313,13 +315,22 @@ mod tests {
     }
 
     #[test]
+    fn a_box_of_text_that_is_called_a_sidebar_is_content() {
+        let page = format!(
+            "<p>{LONG}</p><p>{LONG}</p><div class=sidebar>A word on terms.</div>\
+                            <div class=sidebar><a href=x>Menu</a></div>"
+        );
+        assert_eq!(words(&page), format!("{LONG} {LONG} A word on terms."));
+    }
+
+    #[test]
     fn content_after_the_end_of_the_body_is_given() {
         assert_eq!(words("<html><body><p>a</p></body></html><p>b</p>"), "a b");
     }
 
     #[test]
     fn classes_are_compared_as_words() {
-        assert!(is_chrome_class("Navbar") && is_chrome_class("onetrust-cookie-box"));
-        assert!(!is_chrome_class("adaptive") && !is_chrome_class("shared-memory"));
+        assert!(is_navigation_class("Navbar") && is_banner_class("onetrust-cookie-box"));
+        assert!(!is_banner_class("adaptive") && !is_navigation_class("shared-memory"));
     }
 }

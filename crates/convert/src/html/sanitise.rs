@@ -160,8 +160,14 @@ impl Sanitiser<'_> {
         let node = self.tree.node(id);
         for attribute in &self.tree.attributes[node.start as usize..node.end as usize] {
             let value = &self.tree.characters[attribute.start as usize..attribute.end as usize];
-            if let Some(value) = allowed_value(name, attribute.name, value) {
-                self.push_attribute(attribute.name, &value);
+            // Of styles, the side of a cell's text stays, as an attribute.
+            let side = value.trim().strip_prefix("text-align:").map(str::trim);
+            let (attribute, value) = match (attribute.name, side) {
+                ("style", Some(side)) => ("align", side),
+                (attribute, _) => (attribute, value),
+            };
+            if let Some(value) = allowed_value(name, attribute, value) {
+                self.push_attribute(attribute, &value);
             }
         }
         if name == "a" {

@@ -118,6 +118,7 @@ fn raised_marks_that_refer_to_notes_are_footnotes() {
 fn the_title_is_the_heading_of_a_page_that_has_none() {
     assert_eq!(markdown("<title>T &amp; U</title><p>x"), "# T & U\n\nx\n");
     assert_eq!(markdown("<title>T</title><h1>H</h1>x"), "# H\n\nx\n");
+    assert_eq!(markdown("<title>T</title><h3> T</h3>x"), "### T\n\nx\n");
 }
 
 #[test]
