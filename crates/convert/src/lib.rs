@@ -9,6 +9,7 @@ mod decode;
 mod document;
 mod error;
 mod form;
+mod html_body;
 mod markdown;
 mod options;
 mod package;
