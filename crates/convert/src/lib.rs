@@ -13,6 +13,7 @@ mod html_body;
 mod markdown;
 mod options;
 mod package;
+mod part_path;
 mod xml_reader;
 
 pub mod email;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::super::number_format::NumberFormat;
 use crate::error::ConvertError;
+use crate::part_path::resolve_part;
 use crate::xml_reader::{XmlEvent, XmlReader};
 
 /// The relations of a part to other parts.
@@ -48,30 +49,13 @@ pub(super) fn relations(text: &str, folder: &str) -> Result<Relations, ConvertEr
         }
         let target = start.attribute("Target").unwrap_or_default();
         let is_outside = start.attribute("TargetMode").as_deref() == Some("External");
-        let target = if is_outside { target } else { resolved(folder, &target) };
+        let target = if is_outside { target } else { resolve_part(folder, &target) };
         let id = start.attribute("Id").unwrap_or_default();
         let kind = start.attribute("Type").unwrap_or_default();
         relations.order.push(id.clone());
         relations.by_id.insert(id, Relation { kind, target });
     }
     Ok(relations)
-}
-
-/// The name of the part at `target`, as seen from `folder`.
-fn resolved(folder: &str, target: &str) -> String {
-    let mut names: Vec<&str> =
-        if target.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
-    for name in target.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop();
-            }
-            name => names.push(name),
-        }
-    }
-    names.retain(|name| !name.is_empty());
-    names.join("/")
 }
 
 /// The texts that cells refer to by number.
@@ -201,14 +185,7 @@ impl XlsxStyles {
 
 #[cfg(test)]
 mod tests {
-    use super::{SharedStrings, resolved, unescaped};
-
-    #[test]
-    fn a_target_is_resolved_from_its_folder() {
-        assert_eq!(resolved("xl/worksheets", "../comments1.xml"), "xl/comments1.xml");
-        assert_eq!(resolved("xl", "/xl/worksheets/sheet1.xml"), "xl/worksheets/sheet1.xml");
-        assert_eq!(resolved("xl", "../../../../etc/passwd"), "etc/passwd");
-    }
+    use super::{SharedStrings, unescaped};
 
     #[test]
     fn runs_are_joined_and_reading_aids_left_out() {
