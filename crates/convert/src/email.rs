@@ -7,6 +7,7 @@ mod message;
 mod mime;
 mod transfer;
 
+use header::MailHeader;
 use message::MailContent;
 pub(crate) use message::size_words;
 use mime::{MailLimits, MailPart};
@@ -77,7 +78,7 @@ pub fn mailbox_attachment(mailbox: &[u8], message: usize, number: usize) -> Opti
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     match (document.kind, form) {
         (DocumentKind::Email, Form::Markdown) => {
-            if MailPart::parse(document.bytes, &mut MailLimits::default()).header.is_empty() {
+            if MailHeader::split(document.bytes).0.is_empty() {
                 return Err(ConvertError::damaged("the document is no mail message: no header"));
             }
             let message = message::to_markdown(document.bytes, None);

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use encoding_rs::{Encoding, ISO_2022_JP};
+
 use super::transfer::{base64, push_escaped};
 use crate::decode::decode;
 
@@ -239,7 +241,14 @@ pub(super) fn decoded_words(text: &str) -> String {
 
 fn flush(result: &mut String, run: &mut Option<(String, Vec<u8>)>) {
     if let Some((charset, bytes)) = run.take() {
-        let text = charset_text(&bytes, Some(&charset));
+        // Without detection, which takes long for many short words.
+        let known = web_label(&charset).and_then(|label| Encoding::for_label(label.as_bytes()));
+        let text = match known {
+            Some(encoding) if encoding != ISO_2022_JP => {
+                encoding.decode_without_bom_handling(&bytes).0.into_owned()
+            }
+            _ => charset_text(&bytes, Some(&charset)),
+        };
         result.extend(text.chars().map(|one| if one.is_control() { ' ' } else { one }));
     }
 }
@@ -269,19 +278,44 @@ fn encoded_word(text: &str) -> Option<(&str, Vec<u8>, &str)> {
 
 /// Bytes in a charset of mail, which has more names than those of the web.
 pub(super) fn charset_text(bytes: &[u8], label: Option<&str>) -> String {
-    let lower = label.map(|label| label.trim().trim_matches('"').to_ascii_lowercase());
-    let label = match lower.as_deref() {
+    let label = label.and_then(web_label);
+    let is_jis = label.as_deref() == Some("iso-2022-jp")
+        || (label.is_none() && bytes.windows(2).any(|pair| pair == b"\x1b$"));
+    if is_jis {
+        let (text, _) = ISO_2022_JP.decode_without_bom_handling(&without_idle_shifts(bytes));
+        return text.into_owned();
+    }
+    decode(bytes, label.as_deref()).into_owned()
+}
+
+/// The name of a charset that the web has for it; `None` if it tells nothing about the bytes.
+fn web_label(label: &str) -> Option<String> {
+    let label = label.trim().trim_matches('"').to_ascii_lowercase();
+    match label.as_str() {
         // It often names bytes that are none of it.
-        Some("us-ascii" | "ascii" | "unknown-8bit" | "x-unknown" | "default") => None,
-        Some("cp932" | "ms_kanji" | "windows-932") => Some("shift_jis"),
-        Some(
-            "cp50220" | "cp50221" | "cp50222" | "iso-2022-jp-ms" | "iso-2022-jp-1"
-            | "iso-2022-jp-2" | "iso-2022-jp-3" | "iso-2022-jp-2004",
-        ) => Some("iso-2022-jp"),
-        Some("cp51932" | "eucjp" | "eucjp-ms" | "ujis") => Some("euc-jp"),
-        other => other,
-    };
-    decode(bytes, label).into_owned()
+        "us-ascii" | "ascii" | "unknown-8bit" | "x-unknown" | "default" => None,
+        "cp932" | "ms_kanji" | "windows-932" => Some("shift_jis".to_owned()),
+        "cp51932" | "eucjp" | "eucjp-ms" | "ujis" => Some("euc-jp".to_owned()),
+        "cp50220" | "cp50221" | "cp50222" => Some("iso-2022-jp".to_owned()),
+        jis if jis.starts_with("iso-2022-jp") => Some("iso-2022-jp".to_owned()),
+        _ => Some(label),
+    }
+}
+
+/// Text in ISO-2022-JP without shifts that another shift follows at once: the decoder of the web
+/// takes them as an attack, but mail that is joined of pieces has them.
+fn without_idle_shifts(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(byte) = rest.first() {
+        if matches!(rest, [0x1B, b'(' | b'$', _, 0x1B, ..]) {
+            rest = &rest[3..];
+            continue;
+        }
+        kept.push(*byte);
+        rest = &rest[1..];
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -295,6 +329,8 @@ mod tests {
     #[test]
     fn encoded_words_are_decoded_and_joined() {
         assert_eq!(decoded_words("=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?= x"), "日本 x");
+        let twice = "=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=\r\n =?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=";
+        assert_eq!(decoded_words(twice), "日本日本");
         assert_eq!(decoded_words("a =?utf-8?Q?=E6=97=A5_b?= =?utf-8?q?c?="), "a 日 bc");
         // A character cut between two words.
         assert_eq!(decoded_words("=?utf-8?B?5pc=?=\t=?UTF-8?B?pQ==?="), "日");

@@ -117,3 +117,11 @@ fn an_encrypted_message_says_so() {
                 Content-Type: application/pgp-encrypted\n\nVersion: 1\n--b--\n";
     assert_eq!(converted(DocumentKind::Email, mail.as_bytes()).losses.len(), 1);
 }
+
+#[test]
+fn japanese_without_a_charset_is_told_by_its_shifts() {
+    let (body, _, _) = encoding_rs::ISO_2022_JP.encode("日本語の本文です。");
+    let mut mail = b"Subject: x\n\n".to_vec();
+    mail.extend_from_slice(&body);
+    assert!(text(&mail).ends_with("日本語の本文です。\n"));
+}
