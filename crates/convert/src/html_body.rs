@@ -2,9 +2,6 @@
 //!
 //! All of them pass here, so that one place decides which converter of HTML they use.
 
-/// The longest tag or entity that is looked at.
-const MAX_TAG: usize = 64 << 10;
-
 /// HTML as Markdown.
 pub(crate) fn html_body(html: &str) -> String {
     let mut text = String::new();
@@ -44,11 +41,11 @@ fn tag(html: &str) -> (usize, String) {
     if let Some(comment) = html.strip_prefix("<!--") {
         return (comment.find("-->").map_or(html.len(), |end| end + 7), String::new());
     }
-    let mut end = html.len().min(MAX_TAG);
-    while !html.is_char_boundary(end) {
-        end -= 1;
-    }
-    let Some(end) = html[..end].find('>') else { return (1, "<".to_owned()) };
+    // A tag without an end is text.
+    let end = html[1..].find(['<', '>']).map(|at| at + 1);
+    let Some(end) = end.filter(|end| html[*end..].starts_with('>')) else {
+        return (1, "<".to_owned());
+    };
     let inside = &html[1..end];
     let name = inside.trim_start_matches('/').split([' ', '\t', '\n', '\r', '/']).next();
     let name = name.unwrap_or_default().to_ascii_lowercase();

@@ -282,8 +282,8 @@ pub(super) fn charset_text(bytes: &[u8], label: Option<&str>) -> String {
     let is_jis = label.as_deref() == Some("iso-2022-jp")
         || (label.is_none() && bytes.windows(2).any(|pair| pair == b"\x1b$"));
     if is_jis {
-        let (text, _) = ISO_2022_JP.decode_without_bom_handling(&without_idle_shifts(bytes));
-        return text.into_owned();
+        let kept = without_idle_shifts(bytes);
+        return ISO_2022_JP.decode_without_bom_handling(&kept).0.into_owned();
     }
     decode(bytes, label.as_deref()).into_owned()
 }

@@ -1,6 +1,6 @@
 //! The list of the parts of a book (OPF): title, authors, parts, order of reading.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::ConvertError;
 use crate::markdown::escape;
@@ -81,8 +81,10 @@ pub(super) fn parse_opf(text: &str, path: &str) -> Result<OpfPackage, ConvertErr
             _ => {}
         }
     }
-    // A page comes once, however often the order names it.
-    opf.spine = order.iter().filter_map(|id| items.remove(id)).collect();
+    // A page comes once, however often and under however many names the order has it.
+    let mut seen = HashSet::new();
+    let pages = order.iter().filter_map(|id| items.remove(id));
+    opf.spine = pages.filter(|item| seen.insert(item.path.clone())).collect();
     Ok(opf)
 }
 
