@@ -19,7 +19,7 @@ pub(super) struct MailPart<'a> {
     disposition: MailValue,
     /// The body in its transfer encoding.
     body: &'a [u8],
-    pub(super) children: Vec<MailPart<'a>>,
+    pub(super) children: Vec<Self>,
 }
 
 /// What bounds the parsing of one message.

@@ -65,11 +65,10 @@ impl<'a> SheetJson<'a> {
             self.notes.extend(cell.notes.iter().map(|note| note_value(&address, note)));
             let value = cell_value(cell);
             for column in cell.column..cell.column.saturating_add(cell.repeat) {
-                for _ in fields..column {
-                    text.push_str(if fields == 0 { "null" } else { ",null" });
-                    fields += 1;
+                for gap in fields..column {
+                    text.push_str(if gap == 0 { "null" } else { ",null" });
                 }
-                if fields > 0 {
+                if column > 0 {
                     text.push(',');
                 }
                 text.push_str(&value);
