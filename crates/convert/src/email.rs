@@ -81,7 +81,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
             if MailHeader::split(document.bytes).0.is_empty() {
                 return Err(ConvertError::damaged("the document is no mail message: no header"));
             }
-            let message = message::to_markdown(document.bytes, None);
+            let message = message::to_markdown(document.bytes, None, document.options)?;
             Ok(Converted { losses: message.losses, ..Converted::text(message.markdown) })
         }
         (DocumentKind::Mbox, Form::Markdown) => convert_mailbox(document),
@@ -107,7 +107,8 @@ fn convert_mailbox(document: &Document<'_>) -> Result<Converted, ConvertError> {
         if number > 1 {
             converted.push_str("\n");
         }
-        let message = message::to_markdown(&mbox::unquoted(message), Some(number));
+        let bytes = mbox::unquoted(message);
+        let message = message::to_markdown(&bytes, Some(number), document.options)?;
         converted.start_section(Some(message.subject), false);
         converted.push_str(&message.markdown);
         let losses = message.losses.into_iter();

@@ -3,7 +3,7 @@
 mod contents;
 mod opf;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use contents::{navigation_titles, ncx_titles};
 use opf::{OpfPackage, parse_opf};
@@ -47,7 +47,9 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
             converted.losses.push(format!("the chapter {:?} is missing in the book", item.path));
             continue;
         };
-        let text = html_body(&xml_text(&part));
+        let chapter = html_body(&xml_text(&part), document.options)?;
+        let text = relabelled(&String::from_utf8_lossy(&chapter.body), at + 1);
+        converted.losses.extend(chapter.losses);
         let title = titles.get(&item.path).cloned();
         if converted.body.len() + text.len() > document.options.max_output_bytes {
             let left = opf.spine.len() - at;
@@ -79,6 +81,25 @@ fn push_chapter(converted: &mut Converted, text: &str, title: Option<&str>) {
     }
     converted.push_str(text.trim());
     converted.push_str("\n");
+}
+
+/// A chapter whose footnotes have the number of the chapter in their labels, so that they differ
+/// from those of other chapters.
+fn relabelled(text: &str, number: usize) -> String {
+    let label = |line: &str| Some(line.strip_prefix("[^")?.split_once("]:")?.0.to_owned());
+    let labels: HashSet<_> = text.lines().filter_map(label).collect();
+    if labels.is_empty() {
+        return text.to_owned();
+    }
+    let mut pieces = text.split("[^");
+    let mut result = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let is_label = piece.split_once(']').is_some_and(|(label, _)| labels.contains(label));
+        let mark = if is_label { format!("[^{number}-") } else { "[^".to_owned() };
+        result.push_str(&mark);
+        result.push_str(piece);
+    }
+    result
 }
 
 /// The path of the part that lists all others.

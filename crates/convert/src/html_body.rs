@@ -2,8 +2,20 @@
 //!
 //! All of them pass here, so that one place decides which converter of HTML they use.
 
-/// HTML as Markdown.
-pub(crate) fn html_body(html: &str) -> String {
+use crate::converted::Converted;
+use crate::error::ConvertError;
+use crate::options::Options;
+
+/// All of a page or a fragment as Markdown.
+pub(crate) fn html_body(html: &str, options: &Options) -> Result<Converted, ConvertError> {
+    let text = words(html);
+    if text.len() > options.max_output_bytes {
+        return Err(ConvertError::over_limit("the result is over the limit of bytes"));
+    }
+    Ok(Converted::text(text))
+}
+
+fn words(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
     // A table row ends its line; so do blocks.
@@ -118,19 +130,19 @@ fn entity(html: &str) -> (usize, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::html_body;
+    use super::words;
 
     #[test]
     fn the_words_of_html_come_out_in_order() {
         let html = "<html><head><title>t</title></head><body><h1>A &amp; B</h1><p>one\n two</p>\
                     <script>x</script><ul><li>item</li></ul><ruby>漢字<rt>かんじ</rt></ruby></body>";
-        assert_eq!(html_body(html), "# A & B\n\none two\n\n- item\n\n漢字(かんじ)");
+        assert_eq!(words(html), "# A & B\n\none two\n\n- item\n\n漢字(かんじ)");
     }
 
     #[test]
     fn broken_html_ends() {
         for html in ["<", "<a", "&", "&#", "<!--", "<script>", "a<b", "&日本;", "<日本"] {
-            html_body(html);
+            words(html);
         }
     }
 }

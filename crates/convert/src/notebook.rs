@@ -11,6 +11,7 @@ use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
+use crate::options::Options;
 
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     let text = decode(document.bytes, None);
@@ -24,7 +25,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
             continue;
         };
         let piece = match form {
-            Form::Markdown => to_markdown(&cell, &language),
+            Form::Markdown => to_markdown(&cell, &language, document.options)?,
             Form::Plain => to_source(&cell),
             form => return Err(ConvertError::no_form(document.kind, form)),
         };
@@ -47,29 +48,36 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
 }
 
 /// A cell with its outputs.
-fn to_markdown(cell: &NotebookCell<'_>, language: &str) -> String {
+fn to_markdown(
+    cell: &NotebookCell<'_>,
+    language: &str,
+    options: &Options,
+) -> Result<String, ConvertError> {
     let source = cell.source();
     let source = source.trim_matches('\n');
-    match cell.kind() {
-        "markdown" if source.trim().is_empty() => String::new(),
+    let is_blank = source.trim().is_empty();
+    Ok(match cell.kind() {
+        "markdown" | "raw" if is_blank => String::new(),
         "markdown" => format!("{source}\n"),
         "heading" => {
             let marks = "#".repeat(cell.level().clamp(1, 6));
             format!("{marks} {}\n", source.replace('\n', " "))
         }
-        "raw" if source.trim().is_empty() => String::new(),
         "raw" => fenced(source, ""),
         _ => {
-            let outputs: Vec<_> =
-                cell.outputs().map(|output| output_text(output.as_ref())).collect();
             let mut blocks = Vec::new();
-            if !source.trim().is_empty() {
+            if !is_blank {
                 blocks.push(fenced(source, cell.language().unwrap_or(language)));
             }
-            blocks.extend(outputs.into_iter().filter(|output| !output.is_empty()));
+            for output in cell.outputs() {
+                let text = output_text(output.as_ref(), options)?;
+                if !text.is_empty() {
+                    blocks.push(text);
+                }
+            }
             blocks.join("\n")
         }
-    }
+    })
 }
 
 /// The source of a cell after a mark; text is a comment, so that the whole is a program.

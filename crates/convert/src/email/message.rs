@@ -3,8 +3,11 @@
 use super::Attachment;
 use super::date::iso_date;
 use super::mime::{MailLimits, MailPart};
+use crate::converted::Converted;
+use crate::error::ConvertError;
 use crate::html_body::html_body;
 use crate::markdown::escape;
+use crate::options::Options;
 
 /// The text of a message and what hangs on it.
 pub(super) struct MailMessage {
@@ -88,7 +91,11 @@ fn chosen_alternative(children: &[MailPart<'_>]) -> usize {
 }
 
 /// A message as Markdown. `message` is its number in a mailbox.
-pub(super) fn to_markdown(bytes: &[u8], message: Option<usize>) -> MailMessage {
+pub(super) fn to_markdown(
+    bytes: &[u8],
+    message: Option<usize>,
+    options: &Options,
+) -> Result<MailMessage, ConvertError> {
     let mut limits = MailLimits::default();
     let root = MailPart::parse(bytes, &mut limits);
     let content = MailContent::of(&root);
@@ -104,7 +111,11 @@ pub(super) fn to_markdown(bytes: &[u8], message: Option<usize>) -> MailMessage {
     if limits.is_met {
         losses.push("parts of the message lie too deep or are too many to be shown".to_owned());
     }
-    blocks.extend(content.texts.iter().map(|part| part_text(part)));
+    for part in &content.texts {
+        let text = part_text(part, options)?;
+        blocks.push(String::from_utf8_lossy(&text.body).trim_matches('\n').to_owned());
+        losses.extend(text.losses);
+    }
     let attachments = described(&content, message);
     if !attachments.is_empty() {
         blocks.push("## Attachments".to_owned());
@@ -115,7 +126,7 @@ pub(super) fn to_markdown(bytes: &[u8], message: Option<usize>) -> MailMessage {
     blocks.push(lines.collect::<Vec<_>>().join("\n"));
     blocks.retain(|block| !block.is_empty());
     let markdown = blocks.join("\n\n") + "\n";
-    MailMessage { subject, markdown, losses }
+    Ok(MailMessage { subject, markdown, losses })
 }
 
 /// Who wrote to whom and when, an item each.
@@ -146,12 +157,12 @@ pub(super) fn described(content: &MailContent<'_, '_>, message: Option<usize>) -
     described.collect()
 }
 
-fn part_text(part: &MailPart<'_>) -> String {
+fn part_text(part: &MailPart<'_>, options: &Options) -> Result<Converted, ConvertError> {
     let text = part.text();
     match part.mime() {
-        "text/html" => html_body(&text).trim().to_owned(),
-        "text/plain" => plain_text(&text),
-        _ => format!("```\n{}\n```", text.trim().replace("```", "` ` `")),
+        "text/html" => html_body(&text, options),
+        "text/plain" => Ok(Converted::text(plain_text(&text))),
+        _ => Ok(Converted::text(format!("```\n{}\n```", text.trim().replace("```", "` ` `")))),
     }
 }
 

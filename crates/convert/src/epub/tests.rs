@@ -103,3 +103,9 @@ fn a_book_without_parts_is_damaged_and_a_missing_chapter_a_loss() {
     let converted = converted(&book(&parts)).unwrap();
     assert_eq!((converted.sections.len(), converted.losses.len()), (1, 1));
 }
+
+#[test]
+fn footnotes_of_chapters_do_not_meet() {
+    let text = "a[^1] `[^b]` [^2]\n\n[^1]: one\n[^2]: two\n";
+    assert_eq!(super::relabelled(text, 3), "a[^3-1] `[^b]` [^3-2]\n\n[^3-1]: one\n[^3-2]: two\n");
+}

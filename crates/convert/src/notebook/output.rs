@@ -3,18 +3,23 @@
 use super::fenced;
 use super::format::NotebookOutput;
 use crate::email::size_words;
+use crate::error::ConvertError;
 use crate::html_body::html_body;
+use crate::options::Options;
 
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/svg+xml", "image/gif"];
 
 /// An output as Markdown; `None` is a broken one.
-pub(super) fn output_text(output: Option<&NotebookOutput<'_>>) -> String {
-    let Some(output) = output else { return "[broken output]\n".to_owned() };
+pub(super) fn output_text(
+    output: Option<&NotebookOutput<'_>>,
+    options: &Options,
+) -> Result<String, ConvertError> {
+    let Some(output) = output else { return Ok("[broken output]\n".to_owned()) };
     match output.output_type.as_deref() {
         Some("stream") => {
             let name = output.name.as_deref().or(output.stream.as_deref());
             let label = if name == Some("stderr") { "Output (stderr)" } else { "Output" };
-            labelled(label, &output.text())
+            Ok(labelled(label, &output.text()))
         }
         Some("error" | "pyerr") => {
             let name = output.ename.as_deref().unwrap_or_default();
@@ -28,9 +33,9 @@ pub(super) fn output_text(output: Option<&NotebookOutput<'_>>) -> String {
             } else {
                 text + "\n" + &traceback
             };
-            labelled("Error", &text)
+            Ok(labelled("Error", &text))
         }
-        _ => data_text(output),
+        _ => data_text(output, options),
     }
 }
 
@@ -43,38 +48,40 @@ fn labelled(label: &str, text: &str) -> String {
 }
 
 /// The form of an output that tells the most as text.
-fn data_text(output: &NotebookOutput<'_>) -> String {
+fn data_text(output: &NotebookOutput<'_>, options: &Options) -> Result<String, ConvertError> {
     let plain = output.data("text/plain");
     if let Some((mime, data)) = IMAGES.iter().find_map(|mime| Some((*mime, output.data(mime)?))) {
         // What base64 holds; a vector image is text.
         let size = if mime == "image/svg+xml" { data.len() } else { data.trim().len() / 4 * 3 };
         let plain = plain.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
-        return format!(
-            "[{mime} output, {}{}]\n",
-            size_words(size),
-            plain.replace(['[', ']', '<'], " ")
-        );
+        let plain = plain.replace(['[', ']', '<'], " ");
+        return Ok(format!("[{mime} output, {}{plain}]\n", size_words(size)));
     }
     let html = output.data("text/html");
     if let Some(table) = html.as_deref().filter(|html| html.contains("<table")) {
-        return format!("Output:\n\n{}\n", html_body(table).trim());
+        return html_text(table, options);
     }
     if let Some(markdown) = output.data("text/markdown") {
-        return format!("Output:\n\n{}\n", markdown.trim());
+        return Ok(format!("Output:\n\n{}\n", markdown.trim()));
     }
     if let Some(plain) = plain {
-        return labelled("Output", &plain);
+        return Ok(labelled("Output", &plain));
     }
     if let Some(html) = html {
-        return format!("Output:\n\n{}\n", html_body(&html).trim());
+        return html_text(&html, options);
     }
     for (mime, language) in [("text/latex", "latex"), ("application/json", "json")] {
         if let Some(text) = output.data(mime) {
-            return format!("Output:\n\n{}", fenced(&text, language));
+            return Ok(format!("Output:\n\n{}", fenced(&text, language)));
         }
     }
     let mimes: Vec<_> = output.mimes().take(3).map(one_line).collect();
-    if mimes.is_empty() { String::new() } else { format!("[{} output]\n", mimes.join(", ")) }
+    Ok(if mimes.is_empty() { String::new() } else { format!("[{} output]\n", mimes.join(", ")) })
+}
+
+fn html_text(html: &str, options: &Options) -> Result<String, ConvertError> {
+    let text = html_body(html, options)?.body;
+    Ok(format!("Output:\n\n{}\n", String::from_utf8_lossy(&text).trim()))
 }
 
 fn one_line(text: &str) -> String {
