@@ -16,7 +16,7 @@ use crate::html_body::html_body;
 use crate::markdown::escape;
 use crate::package::Package;
 use crate::part_path::{percent_decoded, resolve_part};
-use crate::xml_reader::{XmlEvent, XmlReader, xml_text};
+use crate::xml_reader::{XmlEvent, XmlPartReader, xml_text};
 
 /// Algorithms that hide fonts from copying and protect no text.
 const FONT_ALGORITHMS: [&str; 2] =
@@ -104,7 +104,7 @@ fn relabelled(text: &str, number: usize) -> String {
 
 /// The path of the part that lists all others.
 fn rootfile(container: &str) -> Result<String, ConvertError> {
-    let mut reader = XmlReader::new(container);
+    let mut reader = XmlPartReader::new(container);
     while let Some(event) = reader.next()? {
         if let XmlEvent::Start(start) = event
             && start.name() == "rootfile"
@@ -120,7 +120,7 @@ fn rootfile(container: &str) -> Result<String, ConvertError> {
 fn is_protected(package: &Package<'_>, opf: &OpfPackage) -> Result<bool, ConvertError> {
     let Some(part) = package.part("META-INF/encryption.xml")? else { return Ok(false) };
     let text = xml_text(&part);
-    let mut reader = XmlReader::new(&text);
+    let mut reader = XmlPartReader::new(&text);
     let mut algorithm = String::new();
     let mut depth = 0;
     while let Some(event) = reader.next()? {

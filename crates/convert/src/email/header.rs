@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use encoding_rs::{Encoding, ISO_2022_JP};
 
-use super::transfer::{base64, push_escaped};
+use super::transfer::{base64, push_escaped, utf7};
 use crate::decode::decode;
 
 /// The longest value of a field that is read; the rest is passed over.
@@ -284,6 +284,9 @@ pub(super) fn charset_text(bytes: &[u8], label: Option<&str>) -> String {
     if is_jis {
         let kept = without_idle_shifts(bytes);
         return ISO_2022_JP.decode_without_bom_handling(&kept).0.into_owned();
+    }
+    if matches!(label.as_deref(), Some("utf-7" | "unicode-1-1-utf-7")) {
+        return utf7(bytes);
     }
     decode(bytes, label.as_deref()).into_owned()
 }

@@ -50,7 +50,7 @@ impl<'p, 'a> MailContent<'p, 'a> {
                     self.add(child, with_text);
                 }
             }
-        } else if is_text(mime) && !part.is_attached() {
+        } else if part.is_unmarked_multipart() || (is_text(mime) && !part.is_attached()) {
             if with_text {
                 self.texts.push(part);
             }
@@ -162,6 +162,7 @@ fn part_text(part: &MailPart<'_>, options: &Options) -> Result<Converted, Conver
     match part.mime() {
         "text/html" => html_body(&text, options),
         "text/plain" => Ok(Converted::text(plain_text(&text))),
+        _ if part.is_unmarked_multipart() => Ok(Converted::text(plain_text(&text))),
         _ => Ok(Converted::text(format!("```\n{}\n```", text.trim().replace("```", "` ` `")))),
     }
 }

@@ -69,6 +69,11 @@ impl<'a> MailPart<'a> {
             .then(|| boundary.to_owned())
     }
 
+    /// Whether the part should have parts of its own and says no boundary: it is one text.
+    pub(super) fn is_unmarked_multipart(&self) -> bool {
+        self.content_type.value.starts_with("multipart/") && self.boundary().is_none()
+    }
+
     /// The MIME type.
     pub(super) fn mime(&self) -> &str {
         self.content_type.value.split_whitespace().next().unwrap_or("application/octet-stream")

@@ -11,37 +11,72 @@ pub(super) fn decoded<'a>(body: &'a [u8], encoding: &str) -> Cow<'a, [u8]> {
     }
 }
 
-/// Base64; whatever is no digit of it is passed over, as mail demands.
+/// Base64; whatever is no digit of it is passed over, as mail demands. Some mailers join several
+/// texts, and some lists append a line in clear: that ends it.
 pub(super) fn base64(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
     let (mut bits, mut count) = (0u32, 0);
-    for letter in text {
-        let digit = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            // What follows the end of one text is another: some mailers join them.
-            b'=' => {
-                count = 0;
-                continue;
+    let mut has_ended = false;
+    for piece in text.split_inclusive(|byte| matches!(byte, b'=' | b'\n')) {
+        let content = piece.trim_ascii().strip_suffix(b"=").unwrap_or(piece.trim_ascii());
+        if has_ended && content.iter().any(|letter| base64_digit(*letter).is_none()) {
+            break;
+        }
+        for digit in content.iter().filter_map(|letter| base64_digit(*letter)) {
+            bits = bits << 6 | u32::from(digit);
+            count += 1;
+            match count {
+                2 => bytes.push((bits >> 4) as u8),
+                3 => bytes.push((bits >> 2) as u8),
+                4 => {
+                    bytes.push(bits as u8);
+                    count = 0;
+                }
+                _ => {}
             }
-            _ => continue,
-        };
-        bits = bits << 6 | u32::from(digit);
-        count += 1;
-        match count {
-            2 => bytes.push((bits >> 4) as u8),
-            3 => bytes.push((bits >> 2) as u8),
-            4 => {
-                bytes.push(bits as u8);
-                count = 0;
-            }
-            _ => {}
+        }
+        if piece.ends_with(b"=") {
+            has_ended = true;
+            count = 0;
         }
     }
     bytes
+}
+
+fn base64_digit(letter: u8) -> Option<u8> {
+    match letter {
+        b'A'..=b'Z' => Some(letter - b'A'),
+        b'a'..=b'z' => Some(letter - b'a' + 26),
+        b'0'..=b'9' => Some(letter - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    }
+}
+
+/// Text in UTF-7: UTF-16 in base64 between a plus and a minus sign.
+pub(super) fn utf7(text: &[u8]) -> String {
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        if *byte != b'+' {
+            decoded.push(char::from(*byte));
+            rest = after;
+            continue;
+        }
+        let is_digit =
+            |letter: &u8| letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'/');
+        let digits = after.iter().take_while(|letter| is_digit(letter)).count();
+        let pairs = base64(&after[..digits]);
+        let units = pairs.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
+        if digits == 0 {
+            decoded.push('+');
+        }
+        decoded.extend(char::decode_utf16(units).map(|unit| unit.unwrap_or('\u{FFFD}')));
+        rest = &after[digits..];
+        rest = rest.strip_prefix(b"-").unwrap_or(rest);
+    }
+    decoded
 }
 
 /// Quoted-printable.
@@ -103,17 +138,24 @@ pub(super) fn unflowed(text: &str, has_extra_space: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{decoded, unflowed};
+    use super::{decoded, unflowed, utf7};
 
     #[test]
     fn transfer_encodings_are_decoded() {
         assert_eq!(&*decoded(b"aGVs\r\nbG8=\r\n", "Base64"), b"hello");
         assert_eq!(&*decoded(b"aA==aA==", "base64"), b"hh");
+        assert_eq!(&*decoded(b"aA==\r\naA==\r\n-- \r\nA footer\r\n", "base64"), b"hh");
         assert_eq!(
             &*decoded(b"a=3Db=\r\nc =\r\n=E6=97=A5\r\n=zz=", "quoted-printable"),
             "a=bc 日\n=zz".as_bytes()
         );
         assert_eq!(&*decoded(b"as is", "8bit"), b"as is");
+    }
+
+    #[test]
+    fn utf7_is_decoded() {
+        assert_eq!(utf7(b"Fr+APY-sche 1 +- 1 +ZeVnLA +AN8-"), "Frösche 1 + 1 日本 ß");
+        assert_eq!(utf7(b"+2Ds-+"), "\u{FFFD}+");
     }
 
     #[test]

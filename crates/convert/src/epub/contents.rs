@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 
 use crate::part_path::{percent_decoded, resolve_part};
-use crate::xml_reader::{XmlEvent, XmlReader};
+use crate::xml_reader::{XmlEvent, XmlPartReader};
 
 /// The titles in the page with the table of contents (EPUB 3).
 pub(super) fn navigation_titles(text: &str, folder: &str) -> HashMap<String, String> {
-    let mut reader = XmlReader::of_piece(text);
+    let mut reader = XmlPartReader::of_piece(text);
     let mut titles = HashMap::new();
     let mut is_contents = false;
     while let Ok(Some(event)) = reader.next() {
@@ -32,7 +32,7 @@ pub(super) fn navigation_titles(text: &str, folder: &str) -> HashMap<String, Str
 
 /// The titles in the table of contents of EPUB 2.
 pub(super) fn ncx_titles(text: &str, folder: &str) -> HashMap<String, String> {
-    let mut reader = XmlReader::of_piece(text);
+    let mut reader = XmlPartReader::of_piece(text);
     let mut titles = HashMap::new();
     let mut title = String::new();
     while let Ok(Some(event)) = reader.next() {

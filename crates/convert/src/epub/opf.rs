@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::ConvertError;
 use crate::markdown::escape;
 use crate::part_path::{percent_decoded, resolve_part};
-use crate::xml_reader::{XmlEvent, XmlReader};
+use crate::xml_reader::{XmlEvent, XmlPartReader};
 
 /// What the list of parts says.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl OpfPackage {
 /// Parses the list of parts at `path`.
 pub(super) fn parse_opf(text: &str, path: &str) -> Result<OpfPackage, ConvertError> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut reader = XmlReader::new(text);
+    let mut reader = XmlPartReader::new(text);
     let mut opf = OpfPackage::default();
     let mut items = HashMap::new();
     let mut order = Vec::new();

@@ -17,7 +17,7 @@ use super::grid::{
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::package::Package;
-use crate::xml_reader::{XmlElement, XmlEvent, XmlReader, xml_text};
+use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader, xml_text};
 
 /// Reads all sheets of a spreadsheet into `writer`.
 pub(crate) fn read(
@@ -32,7 +32,7 @@ pub(crate) fn read(
     }
     let content = package.required_part("content.xml")?;
     let text = xml_text(&content);
-    let mut reader = XmlReader::new(&text);
+    let mut reader = XmlPartReader::new(&text);
     let mut hidden_styles = HashSet::new();
     let mut style = String::new();
     let mut is_spreadsheet = false;
@@ -81,7 +81,7 @@ struct OdsSheet {
 impl OdsSheet {
     fn read_rows(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         writer: &mut dyn SheetWriter,
     ) -> Result<(), ConvertError> {
         let outside = reader.depth().saturating_sub(1);
@@ -112,7 +112,7 @@ impl OdsSheet {
     fn read_row(
         &mut self,
         start: &XmlElement<'_>,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         writer: &mut dyn SheetWriter,
     ) -> Result<(), ConvertError> {
         let repeat = start.number::<u32>("number-rows-repeated").unwrap_or(1).max(1);
@@ -138,7 +138,7 @@ impl OdsSheet {
 
     fn read_cells(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         row: &mut SheetRow,
     ) -> Result<(), ConvertError> {
         let outside = reader.depth().saturating_sub(1);
@@ -169,7 +169,7 @@ impl OdsSheet {
     fn cell(
         &mut self,
         start: &XmlElement<'_>,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
     ) -> Result<SheetCell, ConvertError> {
         let content = read_cell(reader)?;
         self.extras.shapes.extend(content.shapes);

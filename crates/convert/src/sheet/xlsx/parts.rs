@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::number_format::NumberFormat;
 use crate::error::ConvertError;
 use crate::part_path::resolve_part;
-use crate::xml_reader::{XmlEvent, XmlReader};
+use crate::xml_reader::{XmlEvent, XmlPartReader};
 
 /// The relations of a part to other parts.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Relations {
 
 /// Parses the relations of a part in `folder`.
 pub(super) fn relations(text: &str, folder: &str) -> Result<Relations, ConvertError> {
-    let mut reader = XmlReader::new(text);
+    let mut reader = XmlPartReader::new(text);
     let mut relations = Relations::default();
     while let Some(event) = reader.next()? {
         let XmlEvent::Start(start) = event else { continue };
@@ -68,7 +68,7 @@ pub(super) struct SharedStrings {
 
 impl SharedStrings {
     pub(super) fn parse(text: &str) -> Result<Self, ConvertError> {
-        let mut reader = XmlReader::new(text);
+        let mut reader = XmlPartReader::new(text);
         let mut strings = Self::default();
         while let Some(event) = reader.next()? {
             if let XmlEvent::Start(start) = event
@@ -89,7 +89,7 @@ impl SharedStrings {
 }
 
 /// The text of the element that was started last: its runs, without the reading aids beside them.
-pub(super) fn rich_text(reader: &mut XmlReader<'_>) -> Result<String, ConvertError> {
+pub(super) fn rich_text(reader: &mut XmlPartReader<'_>) -> Result<String, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut text = String::new();
     while reader.depth() > outside {
@@ -144,7 +144,7 @@ pub(super) struct XlsxStyles {
 
 impl XlsxStyles {
     pub(super) fn parse(text: &str) -> Result<Self, ConvertError> {
-        let mut reader = XmlReader::new(text);
+        let mut reader = XmlPartReader::new(text);
         let mut codes = HashMap::new();
         let mut index_of: HashMap<u32, usize> = HashMap::new();
         let mut parsed = Self::default();

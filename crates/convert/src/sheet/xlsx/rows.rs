@@ -11,7 +11,7 @@ use super::Workbook;
 use super::extras::XlsxExtras;
 use super::parts::{rich_text, unescaped};
 use crate::error::ConvertError;
-use crate::xml_reader::{XmlElement, XmlEvent, XmlReader};
+use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader};
 
 /// The most formulas that others of the sheet share, the longest one, and the most bytes of all
 /// formulas that are made of them.
@@ -59,7 +59,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
         text: &str,
         writer: &mut dyn SheetWriter,
     ) -> Result<(), ConvertError> {
-        let mut reader = XmlReader::new(text);
+        let mut reader = XmlPartReader::new(text);
         let mut row = SheetRow { repeat: 1, ..SheetRow::default() };
         while let Some(event) = reader.next()? {
             let XmlEvent::Start(start) = event else { continue };
@@ -110,7 +110,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
 
     fn read_row(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         row: &mut SheetRow,
     ) -> Result<(), ConvertError> {
         let outside = reader.depth().saturating_sub(1);
@@ -155,7 +155,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
 
     fn read_cell(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         raw: &mut RawCell,
         place: (u32, u32),
     ) -> Result<(), ConvertError> {
@@ -239,7 +239,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
 }
 
 /// Whether the row that was started last has any content. Skips the row.
-fn has_content(reader: &mut XmlReader<'_>) -> Result<bool, ConvertError> {
+fn has_content(reader: &mut XmlPartReader<'_>) -> Result<bool, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut has_content = false;
     while reader.depth() > outside {
