@@ -48,8 +48,8 @@ fn base64_digit(letter: u8) -> Option<u8> {
         b'A'..=b'Z' => Some(letter - b'A'),
         b'a'..=b'z' => Some(letter - b'a' + 26),
         b'0'..=b'9' => Some(letter - b'0' + 52),
-        b'+' | b'-' => Some(62),
-        b'/' | b'_' => Some(63),
+        b'+' => Some(62),
+        b'/' => Some(63),
         _ => None,
     }
 }
