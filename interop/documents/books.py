@@ -41,7 +41,7 @@ WORDS = {
     },
 }
 CONTAINER = '<?xml version="1.0"?><container xmlns="urn:oasis:names:tc:opendocument:xmlns:container" version="1.0"><rootfiles><rootfile full-path="OEBPS/content.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
-PAGE = '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title>{}</title><style>p {{ color: red }}</style></head><body>{}</body></html>'
+PAGE = '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title>{}</title><style>p {{ color: red }}</style><script src="x.js"/></head><body>{}</body></html>'
 XHTML = "application/xhtml+xml"
 
 
@@ -74,6 +74,9 @@ def book(folder: Path, language: str, version: int) -> Case:
             lines += [*words["items"], *(cell for row in words["table"] for cell in row)]
             items += words["items"]
             tables.append(words["table"])
+            body += '<p>1887<a epub:type="noteref" href="#n1" id="r1">1</a>.</p>'
+            body += f'<aside epub:type="footnote" id="n1"><p>{words["note"]}</p></aside>'
+            lines += ["1887", words["note"]]
         if number == 2:
             body += f'<p><img src="../images/x.png" alt="{words["picture"]}"/></p>'
             lines.append(words["picture"])

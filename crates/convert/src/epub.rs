@@ -2,11 +2,13 @@
 
 mod contents;
 mod opf;
+mod page;
 
 use std::collections::{HashMap, HashSet};
 
 use contents::{navigation_titles, ncx_titles};
 use opf::{OpfPackage, parse_opf};
+use page::html_of_page;
 
 use crate::converted::Converted;
 use crate::document::Document;
@@ -47,7 +49,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
             converted.losses.push(format!("the chapter {:?} is missing in the book", item.path));
             continue;
         };
-        let chapter = html_body(&xml_text(&part), document.options)?;
+        let chapter = html_body(&html_of_page(&xml_text(&part), &item.path), document.options)?;
         let text = relabelled(&String::from_utf8_lossy(&chapter.body), at + 1);
         converted.losses.extend(chapter.losses);
         let title = titles.get(&item.path).cloned();
