@@ -58,6 +58,10 @@ pub(crate) fn read(
                         sheet.uncalculated
                     ));
                 }
+                if sheet.cut_texts > 0 {
+                    let count = sheet.cut_texts;
+                    writer.lose(format!("sheet {name:?}: {count} texts are too long and cut"));
+                }
                 writer.end_sheet(&sheet.extras);
             }
             _ => {}
@@ -76,6 +80,7 @@ struct OdsSheet {
     next_row: u32,
     next_column: u32,
     uncalculated: usize,
+    cut_texts: usize,
 }
 
 impl OdsSheet {
@@ -120,7 +125,7 @@ impl OdsSheet {
         let repeat = repeat.min(MAX_ROWS - number);
         self.next_row = number + repeat;
         let is_hidden = is_hidden(start);
-        let mut row = SheetRow { number, repeat, cells: Vec::new() };
+        let mut row = SheetRow::new(number, repeat);
         self.read_cells(reader, &mut row)?;
         if repeat == 0 || row.cells.is_empty() {
             return Ok(());
@@ -154,7 +159,7 @@ impl OdsSheet {
                     cell.repeat = repeat.min(MAX_COLUMNS - column);
                     self.add_span(&start, row.number, column);
                     if cell.repeat > 0 && (!cell.is_empty() || cell.link.is_some()) {
-                        row.cells.push(cell);
+                        self.cut_texts += usize::from(!row.push(cell));
                     }
                 }
                 // A cell under another one shows nothing.

@@ -69,6 +69,9 @@ impl SheetWriter for SheetCsv<'_> {
                 self.rows.resize(self.rows.len() + commas as usize, b',');
                 push_field(&mut self.rows, text);
                 fields = column + 1;
+                if self.rows.len() > self.options.max_output_bytes {
+                    break;
+                }
             }
         }
         let line = self.rows[start..].to_vec();

@@ -73,6 +73,9 @@ impl<'a> SheetJson<'a> {
                 }
                 text.push_str(&value);
                 fields = column + 1;
+                if text.len() > self.options.max_output_bytes {
+                    break;
+                }
             }
         }
         text.push(']');

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::grid::MAX_CELL_BYTES;
 use super::super::number_format::NumberFormat;
 use crate::error::ConvertError;
 use crate::part_path::resolve_part;
@@ -74,7 +75,10 @@ impl SharedStrings {
             if let XmlEvent::Start(start) = event
                 && start.name() == "si"
             {
-                strings.text.push_str(&rich_text(&mut reader)?);
+                let text = rich_text(&mut reader)?;
+                // One byte more than a cell has room for, so that the cell says that it is cut.
+                let end = text.ceil_char_boundary(MAX_CELL_BYTES + 1);
+                strings.text.push_str(&text[..end]);
                 strings.ends.push(strings.text.len());
             }
         }

@@ -29,6 +29,7 @@ pub(super) struct XlsxRows<'a, 'b> {
     next_row: u32,
     missing_texts: usize,
     uncalculated: usize,
+    cut_texts: usize,
 }
 
 /// A cell while it is read.
@@ -51,6 +52,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             next_row: 0,
             missing_texts: 0,
             uncalculated: 0,
+            cut_texts: 0,
         }
     }
 
@@ -60,14 +62,14 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
         writer: &mut dyn SheetWriter,
     ) -> Result<(), ConvertError> {
         let mut reader = XmlPartReader::new(text);
-        let mut row = SheetRow { repeat: 1, ..SheetRow::default() };
+        let mut row = SheetRow::new(0, 1);
         while let Some(event) = reader.next()? {
             let XmlEvent::Start(start) = event else { continue };
             match start.name() {
                 "col" if start.is_set("hidden") => self.extras.hide_columns(&start),
                 "row" => {
                     let number = start.number::<u32>("r").map(|number| number.saturating_sub(1));
-                    row.number = number.unwrap_or(0).max(self.next_row);
+                    row.restart(number.unwrap_or(0).max(self.next_row));
                     if row.number >= MAX_ROWS {
                         return Err(ConvertError::damaged("a row lies outside of its sheet"));
                     }
@@ -75,7 +77,6 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
                     if start.is_set("hidden") {
                         self.extras.hide_row(row.number);
                     }
-                    row.cells.clear();
                     if writer.takes_cells() {
                         self.read_row(&mut reader, &mut row)?;
                         writer.add_row(&row);
@@ -96,6 +97,9 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
                 "sheet {sheet:?}: {} cells refer to texts that the workbook does not have",
                 self.missing_texts
             ));
+        }
+        if self.cut_texts > 0 {
+            writer.lose(format!("sheet {sheet:?}: {} texts are too long and cut", self.cut_texts));
         }
         if self.shifted_bytes > MAX_SHIFTED_BYTES {
             writer.lose(format!("sheet {sheet:?}: formulas are left out: they are too many"));
@@ -136,6 +140,10 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             if column >= MAX_COLUMNS || self.extras.merged.covers(row.number, column) {
                 continue;
             }
+            if row.is_full() {
+                self.cut_texts += 1;
+                continue;
+            }
             is_sorted &= column >= next_column;
             next_column = column + 1;
             let mut cell = self.finished(raw, column);
@@ -143,7 +151,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             cell.link = self.extras.links.remove(&place);
             cell.notes = self.extras.notes.remove(&place).unwrap_or_default();
             if !cell.is_empty() || cell.link.is_some() {
-                row.cells.push(cell);
+                self.cut_texts += usize::from(!row.push(cell));
             }
         }
         if !is_sorted {
