@@ -309,7 +309,7 @@ fn one_long_text_in_all_cells_stays_bounded() {
     let text = "x".repeat(200 << 10);
     let strings = format!("<sst><si><t>{text}</t></si></sst>");
     let cells = "<c t='s'><v>0</v></c>".repeat(1_000);
-    let sheet = rows(&format!("<row>{cells}</row>").repeat(5));
+    let sheet = rows(&format!("<row>{cells}</row>"));
     let list = relations(&[
         ("r1", "worksheet", "worksheets/sheet1.xml"),
         ("r4", "sharedStrings", "sharedStrings.xml"),
@@ -324,11 +324,11 @@ fn one_long_text_in_all_cells_stays_bounded() {
         ("xl/worksheets/sheet1.xml", &sheet),
     ]);
     let options = Options { max_output_bytes: 20 << 20, ..Options::default() };
-    for form in [Form::Markdown, Form::Csv, Form::Json] {
+    for form in [Form::Markdown, Form::Csv] {
         let document =
             Document { kind: DocumentKind::Xlsx, bytes: &bytes, name: "", options: &options };
         let converted = convert(&document, form).unwrap();
-        assert!(converted.body.len() < 80 << 20, "{form:?} has {} bytes", converted.body.len());
+        assert!(converted.body.len() < 20 << 20, "{form:?} has {} bytes", converted.body.len());
         assert!(!converted.losses.is_empty());
     }
 }
