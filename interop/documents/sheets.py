@@ -337,6 +337,8 @@ def hostile(folder: Path) -> Iterator[tuple[str, Path]]:
     yield "sheets without end", workbook(folder / "sheets.xlsx", "<worksheet/>", xl__workbook="<workbook><sheets>" + '<sheet name="x" id="rId1"/>' * 100_000 + "</sheets></workbook>")
     formula = '<row><c><f t="shared" si="0">' + "A1+" * 100_000 + 'A1</f></c></row>' + '<row><c><f t="shared" si="0"/></c></row>' * 20_000
     yield "a long formula that many cells share", workbook(folder / "shared.xlsx", f"<worksheet><sheetData>{formula}</sheetData></worksheet>")
+    same = "".join("<row>" + '<c t="s"><v>0</v></c>' * 1_000 + "</row>" for _ in range(1_000))
+    yield "one text of thirty megabytes in a million cells", workbook(folder / "text.xlsx", f"<worksheet><sheetData>{same}</sheetData></worksheet>", xl__sharedStrings=f"<sst><si><t>{'x' * 30_000_000}</t></si></sst>")
     good = folder / "good.xlsx"
     book = openpyxl.Workbook()
     book.active.append(["a", 1])

@@ -9,12 +9,14 @@ mod decode;
 mod document;
 mod error;
 mod form;
+mod html_body;
 mod markdown;
 mod odf;
 mod ooxml;
 mod options;
 mod package;
 mod rich_text;
+mod part_path;
 mod xml_reader;
 mod xml_tree;
 

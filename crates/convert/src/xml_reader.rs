@@ -68,7 +68,7 @@ impl XmlElement<'_> {
 }
 
 /// A reader of one XML part.
-pub(crate) struct XmlReader<'a> {
+pub(crate) struct XmlPartReader<'a> {
     reader: Reader<&'a [u8]>,
     depth: usize,
 }
@@ -87,7 +87,7 @@ fn declared_encoding(part: &[u8]) -> Option<&str> {
     value[1..].split(quote).next()
 }
 
-impl<'a> XmlReader<'a> {
+impl<'a> XmlPartReader<'a> {
     /// A reader of the part with this text.
     pub(crate) fn new(text: &'a str) -> Self {
         let mut reader = Reader::from_str(text);
@@ -189,10 +189,10 @@ fn resolved(reference: &BytesRef<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{XmlEvent, XmlReader, xml_text};
+    use super::{XmlEvent, XmlPartReader, xml_text};
 
     fn text(xml: &str) -> Result<String, crate::ConvertError> {
-        let mut reader = XmlReader::new(xml);
+        let mut reader = XmlPartReader::new(xml);
         let mut text = String::new();
         while let Some(event) = reader.next()? {
             match event {

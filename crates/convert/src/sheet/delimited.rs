@@ -128,7 +128,7 @@ fn field(text: &str, delimiter: char) -> (String, &str, bool) {
             }
         }
     }
-    let end = rest.find(|letter| letter == delimiter || matches!(letter, '\n' | '\r'));
+    let end = rest.find([delimiter, '\n', '\r']);
     let Some(end) = end else {
         field.push_str(rest);
         return (field, "", true);

@@ -6,6 +6,13 @@ pub(crate) const MAX_COLUMNS: u32 = 16_384;
 /// The most rows of a sheet.
 pub(crate) const MAX_ROWS: u32 = 1_048_576;
 
+/// The most bytes of the text of a cell: Excel allows 32,767 letters.
+pub(crate) const MAX_CELL_BYTES: usize = 128 << 10;
+
+/// The most bytes of the texts of a row. One text may stand in all cells of a row, so that a small
+/// document could grow without end.
+const MAX_ROW_BYTES: usize = 16 << 20;
+
 /// What a cell holds. Its text as shown stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum CellValue {
@@ -63,6 +70,40 @@ pub(crate) struct SheetRow {
     /// How many rows are like this, at least 1.
     pub(crate) repeat: u32,
     pub(crate) cells: Vec<SheetCell>,
+    /// The bytes of the texts of all cells.
+    bytes: usize,
+}
+
+impl SheetRow {
+    /// A row without cells.
+    pub(crate) fn new(number: u32, repeat: u32) -> Self {
+        Self { number, repeat, ..Self::default() }
+    }
+
+    /// Adds a cell within the bounds of a row; `false` if its text is cut or left out.
+    pub(crate) fn push(&mut self, mut cell: SheetCell) -> bool {
+        let end = cell.shown.floor_char_boundary(MAX_CELL_BYTES);
+        let is_whole = end == cell.shown.len();
+        cell.shown.truncate(end);
+        self.bytes += cell.shown.len();
+        let has_room = self.bytes <= MAX_ROW_BYTES;
+        if has_room {
+            self.cells.push(cell);
+        }
+        is_whole && has_room
+    }
+
+    /// Whether the row has no room for more texts.
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes > MAX_ROW_BYTES
+    }
+
+    /// Starts another row.
+    pub(crate) fn restart(&mut self, number: u32) {
+        self.number = number;
+        self.bytes = 0;
+        self.cells.clear();
+    }
 }
 
 /// What a sheet has beside its cells.

@@ -134,15 +134,15 @@ impl NumberFormat {
 
     /// The section for a number, and whether the section stands for its sign.
     fn section_of(&self, value: f64) -> Option<(&FormatSection, bool)> {
-        let sections: Vec<_> = self.sections.iter().take(3).collect();
+        let sections = &self.sections[..self.sections.len().min(3)];
         if sections.iter().any(|section| section.condition.is_some()) {
-            let takes = |section: &&&FormatSection| {
+            let takes = |section: &&FormatSection| {
                 section.condition.is_none_or(|condition| condition.takes_number(value))
             };
             let found = sections.iter().find(takes).or_else(|| sections.last())?;
             return Some((found, false));
         }
-        match sections.as_slice() {
+        match sections {
             [] => None,
             [only] => Some((only, false)),
             [_, negative, ..] if value < 0.0 => Some((negative, true)),

@@ -17,7 +17,7 @@ use super::grid::{
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::package::Package;
-use crate::xml_reader::{XmlElement, XmlEvent, XmlReader, xml_text};
+use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader, xml_text};
 
 /// Reads all sheets of a spreadsheet into `writer`.
 pub(crate) fn read(
@@ -32,7 +32,7 @@ pub(crate) fn read(
     }
     let content = package.required_part("content.xml")?;
     let text = xml_text(&content);
-    let mut reader = XmlReader::new(&text);
+    let mut reader = XmlPartReader::new(&text);
     let mut hidden_styles = HashSet::new();
     let mut style = String::new();
     let mut is_spreadsheet = false;
@@ -58,6 +58,10 @@ pub(crate) fn read(
                         sheet.uncalculated
                     ));
                 }
+                if sheet.cut_texts > 0 {
+                    let count = sheet.cut_texts;
+                    writer.lose(format!("sheet {name:?}: {count} texts are too long and cut"));
+                }
                 writer.end_sheet(&sheet.extras);
             }
             _ => {}
@@ -76,12 +80,13 @@ struct OdsSheet {
     next_row: u32,
     next_column: u32,
     uncalculated: usize,
+    cut_texts: usize,
 }
 
 impl OdsSheet {
     fn read_rows(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         writer: &mut dyn SheetWriter,
     ) -> Result<(), ConvertError> {
         let outside = reader.depth().saturating_sub(1);
@@ -112,7 +117,7 @@ impl OdsSheet {
     fn read_row(
         &mut self,
         start: &XmlElement<'_>,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         writer: &mut dyn SheetWriter,
     ) -> Result<(), ConvertError> {
         let repeat = start.number::<u32>("number-rows-repeated").unwrap_or(1).max(1);
@@ -120,7 +125,7 @@ impl OdsSheet {
         let repeat = repeat.min(MAX_ROWS - number);
         self.next_row = number + repeat;
         let is_hidden = is_hidden(start);
-        let mut row = SheetRow { number, repeat, cells: Vec::new() };
+        let mut row = SheetRow::new(number, repeat);
         self.read_cells(reader, &mut row)?;
         if repeat == 0 || row.cells.is_empty() {
             return Ok(());
@@ -138,7 +143,7 @@ impl OdsSheet {
 
     fn read_cells(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         row: &mut SheetRow,
     ) -> Result<(), ConvertError> {
         let outside = reader.depth().saturating_sub(1);
@@ -154,7 +159,7 @@ impl OdsSheet {
                     cell.repeat = repeat.min(MAX_COLUMNS - column);
                     self.add_span(&start, row.number, column);
                     if cell.repeat > 0 && (!cell.is_empty() || cell.link.is_some()) {
-                        row.cells.push(cell);
+                        self.cut_texts += usize::from(!row.push(cell));
                     }
                 }
                 // A cell under another one shows nothing.
@@ -169,7 +174,7 @@ impl OdsSheet {
     fn cell(
         &mut self,
         start: &XmlElement<'_>,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
     ) -> Result<SheetCell, ConvertError> {
         let content = read_cell(reader)?;
         self.extras.shapes.extend(content.shapes);

@@ -303,3 +303,44 @@ fn a_protected_open_document_is_protected() {
     let error = converted(DocumentKind::Ods, &bytes, Form::Markdown).unwrap_err();
     assert_eq!(error.kind, ConvertErrorKind::Protected);
 }
+
+#[test]
+fn one_long_text_in_all_cells_stays_bounded() {
+    let text = "x".repeat(200 << 10);
+    let strings = format!("<sst><si><t>{text}</t></si></sst>");
+    let cells = "<c t='s'><v>0</v></c>".repeat(1_000);
+    let sheet = rows(&format!("<row>{cells}</row>"));
+    let list = relations(&[
+        ("r1", "worksheet", "worksheets/sheet1.xml"),
+        ("r4", "sharedStrings", "sharedStrings.xml"),
+    ]);
+    let root = relations(&[("r", "officeDocument", "xl/workbook.xml")]);
+    let book = "<workbook><sheets><sheet name='First' r:id='r1'/></sheets></workbook>";
+    let bytes = package(&[
+        ("_rels/.rels", &root),
+        ("xl/workbook.xml", book),
+        ("xl/_rels/workbook.xml.rels", &list),
+        ("xl/sharedStrings.xml", &strings),
+        ("xl/worksheets/sheet1.xml", &sheet),
+    ]);
+    let options = Options { max_output_bytes: 20 << 20, ..Options::default() };
+    for form in [Form::Markdown, Form::Csv] {
+        let document =
+            Document { kind: DocumentKind::Xlsx, bytes: &bytes, name: "", options: &options };
+        let converted = convert(&document, form).unwrap();
+        assert!(converted.body.len() < 20 << 20, "{form:?} has {} bytes", converted.body.len());
+        assert!(!converted.losses.is_empty());
+    }
+}
+
+#[test]
+fn a_repeated_row_has_its_comments_once() {
+    let bytes = open_document(
+        "<table name='x'><table-row number-rows-repeated='3'><table-cell value-type='string'><p>a</p>\
+         <annotation><p>note</p></annotation></table-cell></table-row></table>",
+    );
+    let converted = converted(DocumentKind::Ods, &bytes, Form::Markdown).unwrap();
+    let text = String::from_utf8(converted.body).unwrap();
+    assert_eq!(text.matches("[^1]:").count(), 1);
+    assert!(!text.contains("[^2]"));
+}

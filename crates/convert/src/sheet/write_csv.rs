@@ -69,6 +69,9 @@ impl SheetWriter for SheetCsv<'_> {
                 self.rows.resize(self.rows.len() + commas as usize, b',');
                 push_field(&mut self.rows, text);
                 fields = column + 1;
+                if self.rows.len() > self.options.max_output_bytes {
+                    break;
+                }
             }
         }
         let line = self.rows[start..].to_vec();
@@ -118,7 +121,8 @@ impl SheetWriter for SheetCsv<'_> {
 
 /// Appends a field, in quotes where it needs them.
 pub(crate) fn push_field(line: &mut Vec<u8>, text: &str) {
-    if text.contains(['"', ',', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
+    let is_special = |byte: u8| matches!(byte, b'"' | b',' | b'\n' | b'\r');
+    if text.bytes().any(is_special) || text.starts_with(' ') || text.ends_with(' ') {
         line.push(b'"');
         line.extend_from_slice(text.replace('"', "\"\"").as_bytes());
         line.push(b'"');

@@ -9,7 +9,7 @@ use super::write_csv::MAX_REPEATED_ROWS;
 use crate::converted::Converted;
 use crate::options::Options;
 
-/// Writes sheets as JSON.
+/// Writes sheets as JSON: one value, so that it has no sections.
 pub(crate) struct SheetJson<'a> {
     converted: Converted,
     options: &'a Options,
@@ -65,15 +65,17 @@ impl<'a> SheetJson<'a> {
             self.notes.extend(cell.notes.iter().map(|note| note_value(&address, note)));
             let value = cell_value(cell);
             for column in cell.column..cell.column.saturating_add(cell.repeat) {
-                for _ in fields..column {
-                    text.push_str(if fields == 0 { "null" } else { ",null" });
-                    fields += 1;
+                for gap in fields..column {
+                    text.push_str(if gap == 0 { "null" } else { ",null" });
                 }
-                if fields > 0 {
+                if column > 0 {
                     text.push(',');
                 }
                 text.push_str(&value);
                 fields = column + 1;
+                if text.len() > self.options.max_output_bytes {
+                    break;
+                }
             }
         }
         text.push(']');
@@ -87,7 +89,6 @@ impl SheetWriter for SheetJson<'_> {
             self.converted.push_str(",\n");
         }
         self.sheets += 1;
-        self.converted.start_section(Some(name.to_owned()), is_hidden);
         let head = format!("{{\"name\":{},\"hidden\":{is_hidden},\"rows\":[\n", json!(name));
         self.converted.push_str(&head);
         self.next_row = 0;
@@ -163,7 +164,7 @@ fn cell_value(cell: &SheetCell) -> String {
         CellValue::Number(number) if number.is_finite() => number.to_string(),
         CellValue::Bool(value) => value.to_string(),
         CellValue::Number(_) | CellValue::Date | CellValue::Text | CellValue::Error => {
-            json!(cell.shown).to_string()
+            serde_json::to_string(&cell.shown).unwrap_or_else(|_| "null".to_owned())
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::options::Options;
 /// The longest formula that stands beside its value.
 const MAX_FORMULA: usize = 80;
 
+/// The most bytes of the tables of a sheet.
+const MAX_TABLE_BYTES: usize = 32 << 20;
+
 /// The longest list of ranges that a line names.
 const MAX_RANGES: usize = 50;
 
@@ -23,6 +26,8 @@ pub(crate) struct SheetMarkdown<'a> {
     next_row: u32,
     rows_shown: usize,
     rows_left: u64,
+    /// The bytes of the tables of the sheet.
+    table_bytes: usize,
     /// The footnotes of all sheets, and those that wait for the end of the table.
     footnotes: usize,
     waiting: Vec<(usize, String, CellNote)>,
@@ -30,7 +35,7 @@ pub(crate) struct SheetMarkdown<'a> {
 }
 
 /// A row of a block: the leftmost cells, and the last column that has any.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct BlockRow {
     number: u32,
     cells: Vec<(u32, String)>,
@@ -46,6 +51,7 @@ impl<'a> SheetMarkdown<'a> {
             next_row: 0,
             rows_shown: 0,
             rows_left: 0,
+            table_bytes: 0,
             footnotes: 0,
             waiting: Vec::new(),
             has_text: false,
@@ -160,12 +166,14 @@ impl SheetWriter for SheetMarkdown<'_> {
         self.next_row = 0;
         self.rows_shown = 0;
         self.rows_left = 0;
+        self.table_bytes = 0;
         self.has_text = false;
     }
 
     fn takes_cells(&self) -> bool {
         // The first row of a table is its header.
         self.rows_shown <= self.options.max_table_rows
+            && self.table_bytes < MAX_TABLE_BYTES
             && self.converted.body.len() < self.options.max_output_bytes
     }
 
@@ -183,15 +191,17 @@ impl SheetWriter for SheetMarkdown<'_> {
         } else if gap == 1 && !self.block.is_empty() {
             self.block.push(BlockRow { number: self.next_row, ..BlockRow::default() });
         }
-        let room = self.options.max_table_rows + 1 - self.rows_shown;
-        let copies = (row.repeat as usize).min(room);
-        self.rows_left += row.repeat as u64 - copies as u64;
-        for number in (row.number..).take(copies) {
-            let mut block_row = self.block_row(row);
-            block_row.number = number;
-            self.block.push(block_row);
+        let block_row = self.block_row(row);
+        let row_bytes: usize = block_row.cells.iter().map(|cell| cell.1.len()).sum();
+        let mut copies = 0;
+        while copies < row.repeat && self.takes_cells() {
+            let number = row.number + copies;
+            self.block.push(BlockRow { number, ..block_row.clone() });
+            self.rows_shown += 1;
+            self.table_bytes += row_bytes;
+            copies += 1;
         }
-        self.rows_shown += copies;
+        self.rows_left += u64::from(row.repeat - copies);
         self.next_row = row.number.saturating_add(row.repeat);
     }
 

@@ -13,7 +13,7 @@ use super::grid::{SheetExtras, SheetWriter};
 use crate::document::Document;
 use crate::error::{ConvertError, ConvertErrorKind};
 use crate::package::Package;
-use crate::xml_reader::{XmlEvent, XmlReader, xml_text};
+use crate::xml_reader::{XmlEvent, XmlPartReader, xml_text};
 
 /// The most sheets of a workbook.
 const MAX_SHEETS: usize = 4_096;
@@ -116,7 +116,7 @@ impl Workbook<'_> {
     /// The list of sheets, in the order of their tabs.
     fn read_list(&mut self, content: &[u8]) -> Result<Vec<SheetEntry>, ConvertError> {
         let text = xml_text(content);
-        let mut reader = XmlReader::new(&text);
+        let mut reader = XmlPartReader::new(&text);
         let mut sheets = Vec::new();
         while let Some(event) = reader.next()? {
             let XmlEvent::Start(start) = event else { continue };

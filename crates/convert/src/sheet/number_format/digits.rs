@@ -70,6 +70,11 @@ pub(crate) fn general(value: f64) -> String {
         let point = if rest.is_empty() { "" } else { "." };
         return format!("{sign}{}{point}{rest}E{exponent:+03}", &text[..1]);
     }
+    // The shortest text of most numbers has no more digits than are shown.
+    let shortest = value.to_string();
+    if shortest.len() <= PRECISION {
+        return shortest;
+    }
     let (whole, decimals) = decimal_digits(size, 24);
     let decimals = decimals.trim_end_matches('0');
     let point = if decimals.is_empty() { "" } else { "." };

@@ -23,7 +23,7 @@ impl NumberFormat {
                     section.tokens.push(FormatToken::Literal(text));
                 }
                 '\\' | '!' => {
-                    section.tokens.extend(letters.next().map(|one| literal(one)));
+                    section.tokens.extend(letters.next().map(literal));
                 }
                 '_' => {
                     letters.next();

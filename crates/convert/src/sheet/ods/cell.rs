@@ -2,7 +2,7 @@
 
 use super::super::grid::CellNote;
 use crate::error::ConvertError;
-use crate::xml_reader::{XmlElement, XmlEvent, XmlReader};
+use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader};
 
 /// The most spaces that one element stands for.
 const MAX_SPACES: usize = 100;
@@ -19,7 +19,7 @@ pub(super) struct OdsCellContent {
 }
 
 /// Reads the cell that was started last.
-pub(super) fn read_cell(reader: &mut XmlReader<'_>) -> Result<OdsCellContent, ConvertError> {
+pub(super) fn read_cell(reader: &mut XmlPartReader<'_>) -> Result<OdsCellContent, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut content = OdsCellContent::default();
     let mut lines = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn read_cell(reader: &mut XmlReader<'_>) -> Result<OdsCellContent, Co
 
 /// The text of the paragraph that was started last, and the first link in it.
 fn read_paragraph(
-    reader: &mut XmlReader<'_>,
+    reader: &mut XmlPartReader<'_>,
     link: &mut Option<String>,
 ) -> Result<String, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
@@ -85,7 +85,7 @@ fn safe_link(start: &XmlElement<'_>) -> Option<String> {
     (!matches!(scheme.as_str(), "javascript" | "vbscript" | "data")).then_some(link)
 }
 
-fn read_note(reader: &mut XmlReader<'_>) -> Result<CellNote, ConvertError> {
+fn read_note(reader: &mut XmlPartReader<'_>) -> Result<CellNote, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut note = CellNote::default();
     let mut lines = Vec::new();
@@ -104,7 +104,7 @@ fn read_note(reader: &mut XmlReader<'_>) -> Result<CellNote, ConvertError> {
 
 /// The text of the shapes in the element that was started last, one block; a picture gives its
 /// description.
-pub(super) fn shape_text(reader: &mut XmlReader<'_>) -> Result<Option<String>, ConvertError> {
+pub(super) fn shape_text(reader: &mut XmlPartReader<'_>) -> Result<Option<String>, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut lines = Vec::new();
     while reader.depth() > outside {

@@ -1,7 +1,7 @@
 //! Drawings over a sheet of Excel: texts of shapes, descriptions of pictures, titles of charts.
 
 use crate::error::ConvertError;
-use crate::xml_reader::{XmlEvent, XmlReader};
+use crate::xml_reader::{XmlEvent, XmlPartReader};
 
 /// What a drawing says.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct XlsxDrawing {
 
 /// Reads the shapes of a drawing.
 pub(super) fn read_shapes(text: &str) -> Result<XlsxDrawing, ConvertError> {
-    let mut reader = XmlReader::new(text);
+    let mut reader = XmlPartReader::new(text);
     let mut drawing = XlsxDrawing::default();
     let mut is_picture = false;
     while let Some(event) = reader.next()? {
@@ -44,7 +44,7 @@ pub(super) fn read_shapes(text: &str) -> Result<XlsxDrawing, ConvertError> {
 
 /// The title of a chart.
 pub(super) fn chart_title(text: &str) -> Result<String, ConvertError> {
-    let mut reader = XmlReader::new(text);
+    let mut reader = XmlPartReader::new(text);
     while let Some(event) = reader.next()? {
         if let XmlEvent::Start(start) = event
             && start.name() == "title"
@@ -56,7 +56,7 @@ pub(super) fn chart_title(text: &str) -> Result<String, ConvertError> {
 }
 
 /// The paragraphs of the element that was started last, a line each.
-fn paragraphs(reader: &mut XmlReader<'_>) -> Result<String, ConvertError> {
+fn paragraphs(reader: &mut XmlPartReader<'_>) -> Result<String, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut text = String::new();
     while reader.depth() > outside {

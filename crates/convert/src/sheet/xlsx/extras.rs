@@ -10,7 +10,7 @@ use super::Workbook;
 use super::drawing::{chart_title, read_shapes};
 use super::parts::{Relations, rich_text};
 use crate::error::ConvertError;
-use crate::xml_reader::{XmlElement, XmlEvent, XmlReader, xml_text};
+use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader, xml_text};
 
 /// The start of the text that Excel writes for programs that know no threads of comments.
 const THREAD_STAND_IN: &str = "[Threaded comment]";
@@ -41,7 +41,7 @@ impl XlsxExtras {
         for table in relations.all_of_type("/table") {
             let Some(part) = workbook.part(table)? else { continue };
             let text = xml_text(&part);
-            if let Some(XmlEvent::Start(start)) = XmlReader::new(&text).next()? {
+            if let Some(XmlEvent::Start(start)) = XmlPartReader::new(&text).next()? {
                 let name = start.attribute("displayName").or_else(|| start.attribute("name"));
                 let range = start.attribute("ref").unwrap_or_default();
                 extras.sheet.tables.push((name.unwrap_or_default(), range));
@@ -58,7 +58,7 @@ impl XlsxExtras {
     fn read_tail(&mut self, text: &str, relations: &Relations) {
         let end = text.rfind("sheetData>").or_else(|| text.rfind("sheetData/>"));
         let Some(tail) = end.and_then(|end| text.get(end + "sheetData>".len()..)) else { return };
-        let mut reader = XmlReader::of_piece(tail);
+        let mut reader = XmlPartReader::of_piece(tail);
         let mut ranges = Vec::new();
         while let Ok(Some(event)) = reader.next() {
             let XmlEvent::Start(start) = event else { continue };
@@ -115,7 +115,7 @@ impl XlsxExtras {
         for (_, name) in parts {
             let Some(part) = workbook.part(name)? else { continue };
             let text = xml_text(&part);
-            let mut reader = XmlReader::new(&text);
+            let mut reader = XmlPartReader::new(&text);
             while let Some(event) = reader.next()? {
                 if let XmlEvent::Start(start) = event
                     && start.name() == "person"
@@ -133,7 +133,7 @@ impl XlsxExtras {
         element: &str,
         mut authors: HashMap<String, String>,
     ) -> Result<(), ConvertError> {
-        let mut reader = XmlReader::new(text);
+        let mut reader = XmlPartReader::new(text);
         let mut author_count = 0;
         while let Some(event) = reader.next()? {
             let XmlEvent::Start(start) = event else { continue };

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::super::grid::MAX_CELL_BYTES;
 use super::super::number_format::NumberFormat;
 use crate::error::ConvertError;
-use crate::xml_reader::{XmlEvent, XmlReader};
+use crate::part_path::resolve_part;
+use crate::xml_reader::{XmlEvent, XmlPartReader};
 
 /// The relations of a part to other parts.
 #[derive(Debug, Default)]
@@ -39,7 +41,7 @@ impl Relations {
 
 /// Parses the relations of a part in `folder`.
 pub(super) fn relations(text: &str, folder: &str) -> Result<Relations, ConvertError> {
-    let mut reader = XmlReader::new(text);
+    let mut reader = XmlPartReader::new(text);
     let mut relations = Relations::default();
     while let Some(event) = reader.next()? {
         let XmlEvent::Start(start) = event else { continue };
@@ -48,30 +50,13 @@ pub(super) fn relations(text: &str, folder: &str) -> Result<Relations, ConvertEr
         }
         let target = start.attribute("Target").unwrap_or_default();
         let is_outside = start.attribute("TargetMode").as_deref() == Some("External");
-        let target = if is_outside { target } else { resolved(folder, &target) };
+        let target = if is_outside { target } else { resolve_part(folder, &target) };
         let id = start.attribute("Id").unwrap_or_default();
         let kind = start.attribute("Type").unwrap_or_default();
         relations.order.push(id.clone());
         relations.by_id.insert(id, Relation { kind, target });
     }
     Ok(relations)
-}
-
-/// The name of the part at `target`, as seen from `folder`.
-fn resolved(folder: &str, target: &str) -> String {
-    let mut names: Vec<&str> =
-        if target.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
-    for name in target.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop();
-            }
-            name => names.push(name),
-        }
-    }
-    names.retain(|name| !name.is_empty());
-    names.join("/")
 }
 
 /// The texts that cells refer to by number.
@@ -84,13 +69,16 @@ pub(super) struct SharedStrings {
 
 impl SharedStrings {
     pub(super) fn parse(text: &str) -> Result<Self, ConvertError> {
-        let mut reader = XmlReader::new(text);
+        let mut reader = XmlPartReader::new(text);
         let mut strings = Self::default();
         while let Some(event) = reader.next()? {
             if let XmlEvent::Start(start) = event
                 && start.name() == "si"
             {
-                strings.text.push_str(&rich_text(&mut reader)?);
+                let text = rich_text(&mut reader)?;
+                // One byte more than a cell has room for, so that the cell says that it is cut.
+                let end = text.ceil_char_boundary(MAX_CELL_BYTES + 1);
+                strings.text.push_str(&text[..end]);
                 strings.ends.push(strings.text.len());
             }
         }
@@ -105,7 +93,7 @@ impl SharedStrings {
 }
 
 /// The text of the element that was started last: its runs, without the reading aids beside them.
-pub(super) fn rich_text(reader: &mut XmlReader<'_>) -> Result<String, ConvertError> {
+pub(super) fn rich_text(reader: &mut XmlPartReader<'_>) -> Result<String, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut text = String::new();
     while reader.depth() > outside {
@@ -160,7 +148,7 @@ pub(super) struct XlsxStyles {
 
 impl XlsxStyles {
     pub(super) fn parse(text: &str) -> Result<Self, ConvertError> {
-        let mut reader = XmlReader::new(text);
+        let mut reader = XmlPartReader::new(text);
         let mut codes = HashMap::new();
         let mut index_of: HashMap<u32, usize> = HashMap::new();
         let mut parsed = Self::default();
@@ -201,14 +189,7 @@ impl XlsxStyles {
 
 #[cfg(test)]
 mod tests {
-    use super::{SharedStrings, resolved, unescaped};
-
-    #[test]
-    fn a_target_is_resolved_from_its_folder() {
-        assert_eq!(resolved("xl/worksheets", "../comments1.xml"), "xl/comments1.xml");
-        assert_eq!(resolved("xl", "/xl/worksheets/sheet1.xml"), "xl/worksheets/sheet1.xml");
-        assert_eq!(resolved("xl", "../../../../etc/passwd"), "etc/passwd");
-    }
+    use super::{SharedStrings, unescaped};
 
     #[test]
     fn runs_are_joined_and_reading_aids_left_out() {

@@ -11,7 +11,7 @@ use super::Workbook;
 use super::extras::XlsxExtras;
 use super::parts::{rich_text, unescaped};
 use crate::error::ConvertError;
-use crate::xml_reader::{XmlElement, XmlEvent, XmlReader};
+use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader};
 
 /// The most formulas that others of the sheet share, the longest one, and the most bytes of all
 /// formulas that are made of them.
@@ -29,6 +29,7 @@ pub(super) struct XlsxRows<'a, 'b> {
     next_row: u32,
     missing_texts: usize,
     uncalculated: usize,
+    cut_texts: usize,
 }
 
 /// A cell while it is read.
@@ -51,6 +52,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             next_row: 0,
             missing_texts: 0,
             uncalculated: 0,
+            cut_texts: 0,
         }
     }
 
@@ -59,15 +61,15 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
         text: &str,
         writer: &mut dyn SheetWriter,
     ) -> Result<(), ConvertError> {
-        let mut reader = XmlReader::new(text);
-        let mut row = SheetRow { repeat: 1, ..SheetRow::default() };
+        let mut reader = XmlPartReader::new(text);
+        let mut row = SheetRow::new(0, 1);
         while let Some(event) = reader.next()? {
             let XmlEvent::Start(start) = event else { continue };
             match start.name() {
                 "col" if start.is_set("hidden") => self.extras.hide_columns(&start),
                 "row" => {
                     let number = start.number::<u32>("r").map(|number| number.saturating_sub(1));
-                    row.number = number.unwrap_or(0).max(self.next_row);
+                    row.restart(number.unwrap_or(0).max(self.next_row));
                     if row.number >= MAX_ROWS {
                         return Err(ConvertError::damaged("a row lies outside of its sheet"));
                     }
@@ -75,7 +77,6 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
                     if start.is_set("hidden") {
                         self.extras.hide_row(row.number);
                     }
-                    row.cells.clear();
                     if writer.takes_cells() {
                         self.read_row(&mut reader, &mut row)?;
                         writer.add_row(&row);
@@ -97,6 +98,9 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
                 self.missing_texts
             ));
         }
+        if self.cut_texts > 0 {
+            writer.lose(format!("sheet {sheet:?}: {} texts are too long and cut", self.cut_texts));
+        }
         if self.shifted_bytes > MAX_SHIFTED_BYTES {
             writer.lose(format!("sheet {sheet:?}: formulas are left out: they are too many"));
         }
@@ -110,7 +114,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
 
     fn read_row(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         row: &mut SheetRow,
     ) -> Result<(), ConvertError> {
         let outside = reader.depth().saturating_sub(1);
@@ -136,6 +140,10 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             if column >= MAX_COLUMNS || self.extras.merged.covers(row.number, column) {
                 continue;
             }
+            if row.is_full() {
+                self.cut_texts += 1;
+                continue;
+            }
             is_sorted &= column >= next_column;
             next_column = column + 1;
             let mut cell = self.finished(raw, column);
@@ -143,7 +151,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             cell.link = self.extras.links.remove(&place);
             cell.notes = self.extras.notes.remove(&place).unwrap_or_default();
             if !cell.is_empty() || cell.link.is_some() {
-                row.cells.push(cell);
+                self.cut_texts += usize::from(!row.push(cell));
             }
         }
         if !is_sorted {
@@ -155,7 +163,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
 
     fn read_cell(
         &mut self,
-        reader: &mut XmlReader<'_>,
+        reader: &mut XmlPartReader<'_>,
         raw: &mut RawCell,
         place: (u32, u32),
     ) -> Result<(), ConvertError> {
@@ -239,7 +247,7 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
 }
 
 /// Whether the row that was started last has any content. Skips the row.
-fn has_content(reader: &mut XmlReader<'_>) -> Result<bool, ConvertError> {
+fn has_content(reader: &mut XmlPartReader<'_>) -> Result<bool, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
     let mut has_content = false;
     while reader.depth() > outside {
