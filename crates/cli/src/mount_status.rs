@@ -298,6 +298,8 @@ mod tests {
                 max_read: 1 << 20,
                 timeout: Duration::from_secs(5),
                 required: false,
+                unpack: false,
+                masks_itself: false,
                 redaction: Default::default(),
             };
             let mount = Mount::new(name, Address::Fallback, provider, options);

@@ -90,6 +90,8 @@ fn options() -> MountOptions {
         max_read: 1 << 20,
         timeout: Duration::from_secs(3600),
         required: true,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     }
 }

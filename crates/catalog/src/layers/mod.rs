@@ -10,6 +10,7 @@ pub mod redacted;
 pub mod ruled;
 pub mod selected;
 pub mod timed;
+pub mod unpacked;
 
 use std::sync::Arc;
 

@@ -48,6 +48,8 @@ fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<AccessRule>) -> M
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     };
     Mount::new(name, Address::Path { scheme: "file", name: name.to_owned() }, provider, options)

@@ -25,6 +25,8 @@ fn terms() -> MountOptions {
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     }
 }

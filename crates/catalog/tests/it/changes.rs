@@ -22,6 +22,8 @@ fn terms(rules: Vec<MetadataRule>) -> MountOptions {
         max_read: 1000,
         timeout: Duration::from_secs(1),
         required: false,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     }
 }

@@ -47,6 +47,8 @@ fn mount_with(
         max_read: 1 << 20,
         timeout,
         required: false,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     };
     Mount::new(name, address, provider, terms)

@@ -152,6 +152,8 @@ async fn a_hidden_page_that_is_passed_over_still_tells_what_is_missing() {
             max_read: 1 << 20,
             timeout,
             required: false,
+            unpack: false,
+            masks_itself: false,
             redaction: Default::default(),
         };
         let address = Address::Path { scheme: "file", name: name.to_owned() };

@@ -9,3 +9,5 @@ mod components;
 mod layers;
 mod redacted;
 mod skills;
+mod unpacked;
+mod unpacked_bounds;

@@ -22,6 +22,8 @@ fn options() -> MountOptions {
         max_read: 1 << 20,
         timeout: Duration::from_secs(30),
         required: false,
+        unpack: false,
+        masks_itself: false,
         redaction: Redaction::default(),
     }
 }

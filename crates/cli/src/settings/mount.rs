@@ -71,6 +71,7 @@ shared_settings! {
     access: AccessList,
     redact: Option<RedactSetting>,
     reveal: Vec<Spanned<String>>,
+    archives: Option<Spanned<bool>>,
 }
 
 /// Which texts of a mount are masked: `true`, `false` or `"auto"`.
