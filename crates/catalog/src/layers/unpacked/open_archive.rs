@@ -190,7 +190,9 @@ impl ArchiveStore {
 
     async fn build_index(&self, ctx: &Context, archive: &OpenArchive) -> Result<Arc<MemberIndex>> {
         let container = archive.kind.container();
-        let mut indexing = container.start_index(Arc::clone(&archive.source));
+        let source = Arc::clone(&archive.source);
+        // Some decoders read the first bytes as they are made.
+        let mut indexing = self.run(ctx, move |_| container.start_index(source)).await?;
         let deadline = Instant::now() + WORK_TIME;
         while Instant::now() < deadline {
             let step = self.run(ctx, |signal| indexing.advance(&|| signal.is_over())).await?;
@@ -234,8 +236,8 @@ impl ArchiveStore {
         archive: &OpenArchive,
         size: u64,
     ) -> Result<Option<Bytes>> {
-        let source = Arc::clone(&archive.source);
-        let unpacked = archive.kind.container().unpack(source, size);
+        let (kind, source) = (archive.kind, Arc::clone(&archive.source));
+        let unpacked = self.run(ctx, move |_| kind.container().unpack(source, size)).await?;
         let unpacked = unpacked.map_err(|error| archive.failure.explain(error))?;
         let Some((stream, ArchiveKind::Tar)) = unpacked else { return Ok(None) };
         self.collect(ctx, archive, stream).await.map(Some)
