@@ -377,3 +377,31 @@ async fn members_are_masked_as_files_are() {
         assert_eq!(&start[..], b"PK\x03\x04", "the bytes of the archive");
     }
 }
+
+#[tokio::test]
+async fn windows_in_a_row_unpack_a_large_member_once() {
+    // Pseudo-random text, so that the archive is as large as its content.
+    let mut state = 1_u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b' ' + (state >> 24) as u8 % 95
+    };
+    let long: Vec<u8> = std::iter::repeat_with(&mut next).take(6 << 20).collect();
+    let inner = Arc::new(with_archive("a.zip", &zip_of(&[("long.txt", &long)])));
+    let provider = Unpacked.around(Arc::clone(&inner) as Arc<dyn Provider>);
+    let at = "file:///app/a.zip/long.txt";
+    let first = Window::Part { offset: 0, length: 1000, etag: None };
+    read(&*provider, at, first).await.unwrap();
+    let before = inner.counts().reads();
+    let mut joined = Vec::new();
+    while joined.len() < long.len() {
+        let window = Window::Part { offset: joined.len() as u64, length: 100_000, etag: None };
+        joined.extend_from_slice(&read(&*provider, at, window).await.unwrap().1);
+    }
+    assert!(joined == long);
+    let reads = inner.counts().reads() - before;
+    assert!(reads < 40, "{reads} reads for 63 windows of 6 MiB");
+    // A window further back begins anew.
+    let back = Window::Part { offset: 5, length: 5, etag: None };
+    assert_eq!(&read(&*provider, at, back).await.unwrap().1[..], &long[5..10]);
+}

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use catalog::layers::Layer;
+use catalog::layers::allowed::Allowed;
 use catalog::layers::unpacked::Unpacked;
+use catalog::{AccessRule, AccessRules, Address};
 use resource::{ErrorKind, PageRequest, Provider};
 
 use crate::unpacked::{
@@ -110,4 +112,25 @@ async fn many_readers_of_one_archive_share_one_look_at_its_table() {
     let before = inner.counts().reads();
     text(&*provider, "file:///app/a.tgz/7.txt").await;
     assert_eq!(inner.counts().reads(), before, "the content is kept");
+}
+
+#[tokio::test]
+async fn who_may_not_have_an_archive_may_not_have_its_members() {
+    let rule = |allows, globs: &[&str]| AccessRule {
+        allows,
+        globs: globs.iter().copied().map(str::to_owned).collect(),
+        ..AccessRule::default()
+    };
+    let rules = AccessRules::new(vec![rule(false, &["app/*.zip"]), rule(true, &["**"])]).unwrap();
+    let address = Address::Path { scheme: "file", name: "m".to_owned() };
+    let gate = Allowed { rules: Arc::new(rules), address: Arc::new(address), unpacks: true };
+    let bytes = zip_of(&[("a.txt", b"hello"), ("in.zip", &zip_of(&[("b.txt", b"b")]))]);
+    let open = gate.around(unpacked(with_archive("a.jar", &bytes)));
+    assert_eq!(text(&*open, "file:///app/a.jar/a.txt").await, "hello");
+    let denied = gate.around(unpacked(with_archive("a.zip", &bytes)));
+    for member in ["a.txt", "in.zip", "in.zip/b.txt"] {
+        let (kind, _) = failure(&*denied, &format!("{ARCHIVE}/{member}")).await;
+        assert_eq!(kind, ErrorKind::NotFound, "{member}");
+    }
+    assert_eq!(names(&*denied, "file:///app").await, ["file:///app/plain.txt"]);
 }

@@ -9,6 +9,7 @@ use detection::text::{ContentForm, SampleExtent, detect_form};
 use encoding_rs::Encoding;
 use futures_util::stream;
 use machinery::{Cache, CacheBounds};
+use parking_lot::Mutex;
 use resource::{
     Body, ByteSource, Content, Context, Error, Freshness, Part, ReadRequest, Reading, Resource,
     Result, Slice, Window,
@@ -23,6 +24,8 @@ const MAX_IN_MEMORY: u64 = 4 << 20;
 const MAX_KEPT_BYTES: usize = 32 << 20;
 /// The number of large members whose form is kept.
 const MAX_KEPT_FORMS: usize = 4096;
+/// The number of readers that wait where a window ended, for the next one.
+const MAX_PARKED: usize = 4;
 /// How much of a window may lie outside of what is wanted: parts of the characters at its ends.
 const CHARACTER_MARGIN: u64 = 8;
 
@@ -31,6 +34,15 @@ pub(super) struct MemberContents {
     store: Arc<ArchiveStore>,
     small: Cache<ArchiveVersion, SmallContent>,
     large: Cache<ArchiveVersion, LargeForm>,
+    parked: Cache<ArchiveVersion, Arc<Mutex<Option<ParkedReader>>>>,
+}
+
+/// A reader of a large member that has given all before a place.
+struct ParkedReader {
+    reader: MemberReader,
+    /// The place of `rest` in what is given of the member.
+    at: u64,
+    rest: Bytes,
 }
 
 /// The content of a small member, as it is given.
@@ -55,6 +67,7 @@ impl MemberContents {
             store,
             small: Cache::new(CacheBounds::weight(MAX_KEPT_BYTES)),
             large: Cache::new(CacheBounds::entries(MAX_KEPT_FORMS)),
+            parked: Cache::new(CacheBounds::entries(MAX_PARKED)),
         }
     }
 
@@ -128,17 +141,17 @@ impl MemberContents {
                 // A whole that is over its limit anyway is not worth the pass.
                 window.check(resource.etag.as_deref(), member.size)?;
                 let form = scan_form(&self.store, ctx, (archive, member)).await?;
-                if let Some(version) = version {
-                    self.large.insert(version, form, 1);
+                if let Some(version) = &version {
+                    self.large.insert(version.clone(), form, 1);
                 }
                 form
             }
         };
         window.check(resource.etag.as_deref(), form.total)?;
         let resource = described(resource, form.form, form.mime);
-        let reader = MemberReader::open(&self.store, ctx, (archive, member), form.form).await?;
         let is_text = form.form != ContentForm::Blob;
         let Window::Part { offset, length, .. } = window else {
+            let reader = MemberReader::open(&self.store, ctx, (archive, member), form.form).await?;
             let chunks = stream::try_unfold(reader, |mut reader| async {
                 Ok(reader.next_chunk().await?.map(|chunk| (chunk, reader)))
             });
@@ -146,28 +159,52 @@ impl MemberContents {
             return Ok(Part { resource, body, slice: None });
         };
         let length = (*length).min(MAX_IN_MEMORY);
-        let (bytes, slice) = read_slice(reader, (*offset, length), form).await?;
+        let parked = version.as_ref().and_then(|version| self.take_parked(version, *offset));
+        let mut reader = match parked {
+            Some(parked) => parked,
+            None => {
+                let raw = (archive, member);
+                let reader = MemberReader::open(&self.store, ctx, raw, form.form).await?;
+                ParkedReader { reader, at: 0, rest: Bytes::new() }
+            }
+        };
+        let (bytes, slice) = read_slice(&mut reader, (*offset, length), form).await?;
+        if let Some(version) = version {
+            self.parked.insert(version, Arc::new(Mutex::new(Some(reader))), 1);
+        }
         let body = Body::new(ByteSource::Bytes(bytes), is_text);
         Ok(Part { resource, body, slice: Some(slice) })
     }
+
+    /// Takes a reader that waits at or before `offset`.
+    fn take_parked(&self, version: &ArchiveVersion, offset: u64) -> Option<ParkedReader> {
+        let parked = self.parked.get(version)?;
+        self.parked.remove(version);
+        parked.lock().take().filter(|parked| parked.at <= offset)
+    }
 }
 
-/// Cuts a window out of a large member as it is unpacked.
+/// Cuts a window out of a large member as it is unpacked. The reader keeps the last chunk, in which
+/// the next window begins.
 async fn read_slice(
-    mut reader: MemberReader,
+    reader: &mut ParkedReader,
     (offset, length): (u64, u64),
     form: LargeForm,
 ) -> Result<(Bytes, Slice)> {
     let start = offset.min(form.total);
     let end = start.saturating_add(length.max(1)).saturating_add(CHARACTER_MARGIN).min(form.total);
     let mut held = Vec::new();
-    let mut at = 0;
-    while at < end {
-        let Some(chunk) = reader.next_chunk().await? else { break };
+    let (mut at, mut chunk) = (reader.at, reader.rest.clone());
+    loop {
         let next = at + chunk.len() as u64;
         let (from, to) = (start.clamp(at, next) - at, end.clamp(at, next) - at);
         held.extend_from_slice(&chunk[from as usize..to as usize]);
-        at = next;
+        (reader.at, reader.rest) = (at, chunk);
+        if next >= end {
+            break;
+        }
+        let Some(more) = reader.reader.next_chunk().await? else { break };
+        (at, chunk) = (next, more);
     }
     let byte = |at: u64| {
         let inside = at.checked_sub(start).and_then(|at| held.get(at as usize));

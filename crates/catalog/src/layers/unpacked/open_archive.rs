@@ -98,7 +98,8 @@ impl ArchiveStore {
         })?;
         let source: Arc<dyn PositionedRead> = Arc::new(WindowSource {
             inner: Arc::clone(&self.inner),
-            ctx: ctx.clone(),
+            // A reader may outlive the request, so that it reports nothing to its caller.
+            ctx: Context::new(ctx.principal().clone()),
             uri: resource.uri.clone(),
             etag: resource.etag.clone(),
             size,
