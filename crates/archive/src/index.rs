@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use crate::error::ArchiveError;
+use crate::member_path::{Backslash, member_path};
 use crate::{MAX_MEMBER_BYTES, MAX_MEMBERS, MAX_TABLE_BYTES};
 
 /// A file or folder in an archive.
@@ -98,6 +99,19 @@ pub struct MemberIndex {
 }
 
 impl MemberIndex {
+    /// The index of members whose paths are names as the archive has them: for containers that are
+    /// no archives, as a mail with attachments.
+    pub fn from_members(members: Vec<Member>) -> Result<Self, ArchiveError> {
+        let mut builder = IndexBuilder::default();
+        for member in members {
+            match member_path(&member.path, Backslash::Refused) {
+                Some(path) => builder.add(Member { path: path.into(), ..member })?,
+                None => builder.leave_out_name()?,
+            }
+        }
+        builder.finish()
+    }
+
     /// The member at `path`.
     pub fn get(&self, path: &str) -> Option<&Member> {
         let at = self.members.binary_search_by(|member| (*member.path).cmp(path)).ok()?;
@@ -294,6 +308,14 @@ mod tests {
         }
         let index = builder.finish().unwrap();
         assert_eq!((index.len(), index.get("a").unwrap().size), (1, 2));
+    }
+
+    #[test]
+    fn another_container_gives_its_members_and_their_names_are_checked() {
+        let members = ["2-plan.pdf", "../up", "a/b"].map(file).into();
+        let index = MemberIndex::from_members(members).unwrap();
+        assert_eq!(listed(&index, "", None), ["2-plan.pdf", "a"]);
+        assert_eq!(index.notes.len(), 1);
     }
 
     #[test]

@@ -348,10 +348,7 @@ fn mount_terms(
 }
 
 /// An error if a mount whose resources are no files sets `archives`.
-fn refuse_archives(
-    settings: &Settings,
-    mount: &settings::MountSettings,
-) -> Result<(), Diagnostic> {
+fn refuse_archives(settings: &Settings, mount: &settings::MountSettings) -> Result<(), Diagnostic> {
     let Some(archives) = &mount.shared.archives else { return Ok(()) };
     let message = "a mount of this kind has no archives";
     Err(settings.diagnostic(archives.span(), message, Some("remove this key".to_owned())))

@@ -159,11 +159,11 @@ impl UnpackedProvider {
         &self,
         ctx: &Context,
         uri: &Uri,
-        place: InsidePlace,
+        place: &InsidePlace,
         request: &ReadRequest,
     ) -> Result<Reading> {
-        let InsidePlace { archive, member, nested } = &place;
-        let resource = self.members.describe(&place, uri);
+        let InsidePlace { archive, member, nested } = place;
+        let resource = self.members.describe(place, uri);
         let Some(member) = member.as_ref().filter(|member| !member.is_folder) else {
             return collection_reading(resource, request);
         };
@@ -274,7 +274,7 @@ impl Provider for UnpackedProvider {
                 }
                 ArchivePlace::Inside(place) => place,
             };
-            match self.read_inside(ctx, uri, *place, request).await {
+            match self.read_inside(ctx, uri, &place, request).await {
                 // The archive changed meanwhile, unless the etag in the error is the member's: then
                 // the caller wants another version.
                 Err(error) if error.kind == ErrorKind::Changed => {
