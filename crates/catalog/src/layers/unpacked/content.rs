@@ -83,12 +83,11 @@ impl MemberContents {
         if let Some(barrier) = member.barrier {
             return Err(archive.failure.explain(barrier.error()));
         }
-        let version = archive.version.as_ref().map(|version| version.of_member(&member.path));
         let part = if member.size <= MAX_IN_MEMORY {
-            let content = self.small_content(ctx, (archive, member), version).await?;
+            let content = self.small_content(ctx, (archive, member)).await?;
             small_part(&content, resource, &request.window)?
         } else {
-            self.large_part(ctx, (archive, member), version, resource, &request.window).await?
+            self.large_part(ctx, (archive, member), resource, &request.window).await?
         };
         let mut parts = vec![part];
         let total_parts = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
@@ -100,8 +99,8 @@ impl MemberContents {
         &self,
         ctx: &Context,
         (archive, member): (&OpenArchive, &Member),
-        version: Option<ArchiveVersion>,
     ) -> Result<SmallContent> {
+        let version = member_version(archive, member);
         if let Some(known) = version.as_ref().and_then(|version| self.small.get(version)) {
             return Ok(known);
         }
@@ -130,10 +129,10 @@ impl MemberContents {
         &self,
         ctx: &Context,
         (archive, member): (&OpenArchive, &Member),
-        version: Option<ArchiveVersion>,
         resource: Arc<Resource>,
         window: &Window,
     ) -> Result<Part> {
+        let version = member_version(archive, member);
         let known = version.as_ref().and_then(|version| self.large.get(version));
         let form = match known {
             Some(form) => form,
@@ -182,6 +181,10 @@ impl MemberContents {
         self.parked.remove(version);
         parked.lock().take().filter(|parked| parked.at <= offset)
     }
+}
+
+fn member_version(archive: &OpenArchive, member: &Member) -> Option<ArchiveVersion> {
+    archive.version.as_ref().map(|version| version.of_member(&member.path))
 }
 
 /// Cuts a window out of a large member as it is unpacked. The reader keeps the last chunk, in which
