@@ -33,7 +33,7 @@ pub struct MemberLocation {
     pub packed_size: u64,
     /// How it is compressed.
     pub method: u16,
-    /// Its CRC-32, if the archive has one.
+    /// Its checksum (CRC), if the archive has one.
     pub crc: Option<u32>,
 }
 

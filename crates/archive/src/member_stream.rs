@@ -21,7 +21,7 @@ pub struct MemberStream {
 }
 
 impl MemberStream {
-    /// `size` bytes of `input` after `lead` bytes, with this CRC-32.
+    /// `size` bytes of `input` after `lead` bytes, with this checksum (CRC).
     pub fn new(input: Box<dyn Read + Send>, lead: u64, size: u64, crc: Option<u32>) -> Self {
         let check = crc.map(|crc| (Crc::new(), crc));
         Self { input, lead, left: size, check, scratch: Vec::new() }

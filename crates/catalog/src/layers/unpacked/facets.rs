@@ -5,7 +5,7 @@ use futures_util::{StreamExt, future};
 use resource::{Change, Context, Interest, Result, Watch};
 
 use super::member_uri::archive_splits;
-use super::{ArchivePlace, Depth, UnpackedProvider};
+use super::{ArchivePlace, LocateDepth, UnpackedProvider};
 use crate::changes::{ChangeStream, watch_unsupported};
 
 #[async_trait]
@@ -13,7 +13,7 @@ impl Watch for UnpackedProvider {
     async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
         let inner = self.inner.facets().watch.ok_or_else(watch_unsupported)?;
         let Interest::Resource(uri) = &interest else { return inner.watch(ctx, interest).await };
-        let ArchivePlace::Inside(place) = self.locate(ctx, uri, Depth::Named).await? else {
+        let ArchivePlace::Inside(place) = self.locate(ctx, uri, LocateDepth::Named).await? else {
             return inner.watch(ctx, interest).await;
         };
         let (archive, uri) = (place.archive.outermost.uri.clone(), uri.clone());

@@ -86,7 +86,7 @@ impl InsidePlace {
 
 /// Whether an archive in an archive is opened, or only its member.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
+enum LocateDepth {
     /// What the URI names.
     Named,
     /// The archive that the URI names is opened too.
@@ -95,7 +95,7 @@ enum Depth {
 
 impl UnpackedProvider {
     /// Finds what `uri` names; looks again if the archive changes meanwhile.
-    async fn locate(&self, ctx: &Context, uri: &Uri, depth: Depth) -> Result<ArchivePlace> {
+    async fn locate(&self, ctx: &Context, uri: &Uri, depth: LocateDepth) -> Result<ArchivePlace> {
         for _ in 1..MAX_ATTEMPTS {
             match self.try_locate(ctx, uri, depth).await {
                 Err(error) if error.kind == ErrorKind::Changed => {}
@@ -105,7 +105,12 @@ impl UnpackedProvider {
         self.try_locate(ctx, uri, depth).await
     }
 
-    async fn try_locate(&self, ctx: &Context, uri: &Uri, depth: Depth) -> Result<ArchivePlace> {
+    async fn try_locate(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+        depth: LocateDepth,
+    ) -> Result<ArchivePlace> {
         for split in archive_splits(uri) {
             let found = match self.inner.stat(ctx, &split.archive).await {
                 Ok(found) => found,
@@ -116,7 +121,7 @@ impl UnpackedProvider {
             };
             let Some((kind, _)) = archive_kind(&found) else { continue };
             let Some(rest) = split.rest else {
-                if depth == Depth::Named {
+                if depth == LocateDepth::Named {
                     return Ok(ArchivePlace::Archive(found));
                 }
                 let archive = self.store.open(ctx, found, kind).await?;
@@ -136,7 +141,7 @@ impl UnpackedProvider {
         ctx: &Context,
         uri: &Uri,
         mut archive: OpenArchive,
-        (mut path, requires_folder, depth): (&str, bool, Depth),
+        (mut path, requires_folder, depth): (&str, bool, LocateDepth),
     ) -> Result<ArchivePlace> {
         while let Some((member, kind, rest)) = nested_archive(&archive, path, depth) {
             let nested = self.store.open_nested(ctx, &archive, &member, kind).await;
@@ -216,10 +221,11 @@ fn nested_kind(archive: &OpenArchive, member: &Member) -> Option<ArchiveKind> {
 fn nested_archive<'a>(
     archive: &OpenArchive,
     path: &'a str,
-    depth: Depth,
+    depth: LocateDepth,
 ) -> Option<(Member, ArchiveKind, &'a str)> {
     let slashes = path.match_indices('/').map(|(slash, _)| slash);
-    let ends = slashes.chain((depth == Depth::Opened && !path.is_empty()).then_some(path.len()));
+    let ends =
+        slashes.chain((depth == LocateDepth::Opened && !path.is_empty()).then_some(path.len()));
     ends.filter_map(|end| {
         ArchiveKind::of_name(path[..end].rsplit('/').next()?)?;
         let member = archive.index.get(&path[..end])?;
@@ -246,7 +252,7 @@ impl Provider for UnpackedProvider {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         if let Some(uri) = parent
-            && let ArchivePlace::Inside(place) = self.locate(ctx, uri, Depth::Opened).await?
+            && let ArchivePlace::Inside(place) = self.locate(ctx, uri, LocateDepth::Opened).await?
         {
             return self.list_inside(uri, &place, paging);
         }
@@ -258,7 +264,7 @@ impl Provider for UnpackedProvider {
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
-        match self.locate(ctx, uri, Depth::Named).await? {
+        match self.locate(ctx, uri, LocateDepth::Named).await? {
             ArchivePlace::Outside => self.inner.stat(ctx, uri).await,
             ArchivePlace::Archive(found) => Ok(self.describe_own(found)),
             ArchivePlace::Inside(place) => Ok(self.members.describe(&place, uri)),
@@ -267,7 +273,7 @@ impl Provider for UnpackedProvider {
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         for _ in 0..MAX_ATTEMPTS {
-            let place = match self.locate(ctx, uri, Depth::Named).await? {
+            let place = match self.locate(ctx, uri, LocateDepth::Named).await? {
                 ArchivePlace::Outside => return self.inner.read(ctx, uri, request).await,
                 ArchivePlace::Archive(found) => {
                     return self.read_archive(ctx, found, request).await;
