@@ -14,11 +14,12 @@ use crate::access::AccessRules;
 use crate::address::Address;
 use crate::layers::allowed::Allowed;
 use crate::layers::bounded::Bounded;
-use crate::layers::redacted::Redacted;
+use crate::layers::redacted::{Redacted, RedactedMembers};
 use crate::layers::rendered::Rendered;
 use crate::layers::ruled::MetadataRules;
 use crate::layers::selected::ToolSelection;
 use crate::layers::timed::Timed;
+use crate::layers::unpacked::Unpacked;
 use crate::layers::{self, Layer};
 use crate::memo::Memo;
 
@@ -60,7 +61,11 @@ pub struct MountOptions {
     pub timeout: Duration,
     /// Whether a list fails if this mount fails.
     pub required: bool,
-    /// What the layer around the provider masks. Off for a provider that masks by itself.
+    /// Whether archives are collections, whose members are resources.
+    pub unpack: bool,
+    /// Whether the provider masks by itself: then only members of archives are masked around it.
+    pub masks_itself: bool,
+    /// What the layer around the provider masks.
     pub redaction: Redaction,
     /// How documents are given in other forms; `None` if they are not.
     pub rendering: Option<Rendered>,
@@ -69,11 +74,15 @@ pub struct MountOptions {
 impl MountOptions {
     /// The layers of a mount at `address`, the outermost first. The order matters: the time limit
     /// covers everything, what is denied or hidden does not reach the provider, and secrets in texts
-    /// reach no layer but the one that masks them.
+    /// reach no layer but those that unpack and mask them.
     fn layers(self, address: &Arc<Address>) -> Vec<Box<dyn Layer>> {
         let mut layers: Vec<Box<dyn Layer>> = vec![Box::new(Timed(self.timeout))];
         if !self.access.is_empty() {
-            layers.push(Box::new(Allowed { rules: self.access, address: Arc::clone(address) }));
+            layers.push(Box::new(Allowed {
+                rules: self.access,
+                address: Arc::clone(address),
+                unpacks: self.unpack,
+            }));
         }
         if let Some(tools) = self.tools {
             layers.push(Box::new(tools));
@@ -86,7 +95,14 @@ impl MountOptions {
             layers.push(Box::new(rendering));
         }
         if self.redaction.scope() != RedactionScope::Off {
-            layers.push(Box::new(Redacted(self.redaction)));
+            match self.masks_itself {
+                false => layers.push(Box::new(Redacted(self.redaction))),
+                true if self.unpack => layers.push(Box::new(RedactedMembers(self.redaction))),
+                true => {}
+            }
+        }
+        if self.unpack {
+            layers.push(Box::new(Unpacked));
         }
         layers
     }

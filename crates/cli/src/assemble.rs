@@ -260,6 +260,8 @@ fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
         max_read: DEFAULT_MAX_READ,
         timeout: DEFAULT_TIMEOUT,
         required: false,
+        unpack: false,
+        masks_itself: false,
         redaction: Redaction::default(),
         rendering: None,
     }
@@ -340,8 +342,20 @@ fn mount_terms(
         timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),
         required: common.required,
         rendering: rendering::build_rendering(settings, mount, &redaction)?,
+        unpack: match &common.archives {
+            Some(archives) => *archives.get_ref(),
+            None => matches!(mount.kind, MountKind::Folder(_) | MountKind::Git(_)),
+        },
+        masks_itself: false,
         redaction,
     })
+}
+
+/// An error if a mount whose resources are no files sets `archives`.
+fn refuse_archives(settings: &Settings, mount: &settings::MountSettings) -> Result<(), Diagnostic> {
+    let Some(archives) = &mount.shared.archives else { return Ok(()) };
+    let message = "a mount of this kind has no archives";
+    Err(settings.diagnostic(archives.span(), message, Some("remove this key".to_owned())))
 }
 
 /// Parses a URI of the settings.

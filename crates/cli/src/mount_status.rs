@@ -299,6 +299,8 @@ mod tests {
                 timeout: Duration::from_secs(5),
                 required: false,
                 rendering: None,
+                unpack: false,
+                masks_itself: false,
                 redaction: Default::default(),
             };
             let mount = Mount::new(name, Address::Fallback, provider, options);

@@ -51,6 +51,9 @@ pub struct Resource {
     /// Whether it shows other resources once more, as a history shows files: a walk through all
     /// mounts leaves it out.
     pub is_view: bool,
+    /// Whether its members are packed in it, as those of an archive: a walk enters it only where it
+    /// is named.
+    pub is_archive: bool,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
@@ -78,6 +81,7 @@ impl Resource {
             immutable: false,
             is_remote: false,
             is_view: false,
+            is_archive: false,
             extra: UnknownMembers::default(),
         }
     }

@@ -174,8 +174,17 @@ impl MemoryProvider {
 
     /// Replaces or adds a text, and notifies watchers.
     pub fn write(&self, uri: &str, text: &str) {
-        let mut entry =
-            new_entry(uri, Some("text/plain"), EntryContent::Text(text.to_owned().into()));
+        self.replace(uri, "text/plain", EntryContent::Text(text.to_owned().into()));
+    }
+
+    /// Replaces or adds binary content, and notifies watchers.
+    pub fn write_blob(&self, uri: &str, bytes: &[u8]) {
+        let content = EntryContent::Blob(Bytes::copy_from_slice(bytes));
+        self.replace(uri, "application/octet-stream", content);
+    }
+
+    fn replace(&self, uri: &str, mime: &str, content: EntryContent) {
+        let mut entry = new_entry(uri, Some(mime), content);
         entry.resource.watchable = self.watchable();
         let entry = Arc::new(entry);
         let uri = parse_uri(uri);

@@ -91,6 +91,8 @@ fn options() -> MountOptions {
         timeout: Duration::from_secs(3600),
         required: true,
         rendering: None,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     }
 }

@@ -17,6 +17,7 @@ use resource::{
 
 use super::Layer;
 use super::ruled::expand_template;
+use super::unpacked::member_uri::archive_splits;
 use crate::access::{AccessRules, MethodClass, Subject};
 use crate::address::Address;
 use crate::changes::{ChangeStream, watch_unsupported};
@@ -32,12 +33,14 @@ pub struct Allowed {
     pub rules: Arc<AccessRules>,
     /// The mount's address.
     pub address: Arc<Address>,
+    /// Whether the mount shows members of archives: who may not have an archive, may not have them.
+    pub unpacks: bool,
 }
 
 impl Layer for Allowed {
     fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
-        let gate =
-            AccessGate { rules: Arc::clone(&self.rules), address: Arc::clone(&self.address) };
+        let (rules, address) = (Arc::clone(&self.rules), Arc::clone(&self.address));
+        let gate = AccessGate { rules, address, unpacks: self.unpacks };
         Arc::new(AllowedProvider { inner, gate })
     }
 }
@@ -52,10 +55,19 @@ struct AllowedProvider {
 struct AccessGate {
     rules: Arc<AccessRules>,
     address: Arc<Address>,
+    unpacks: bool,
 }
 
 impl AccessGate {
+    /// Whether the rules allow `uri`, and the archives that it may lie in.
     fn allows(&self, ctx: &Context, class: MethodClass, uri: &Uri) -> bool {
+        let mut archives = archive_splits(uri).filter(|split| split.rest.is_some());
+        self.allows_alone(ctx, class, uri)
+            && (!self.unpacks
+                || archives.all(|split| self.allows_alone(ctx, class, &split.archive)))
+    }
+
+    fn allows_alone(&self, ctx: &Context, class: MethodClass, uri: &Uri) -> bool {
         let subject = Subject::resource(uri, self.address.to_public(uri.as_str()).as_deref());
         self.rules.allow(ctx.principal(), class, &subject)
     }

@@ -11,6 +11,7 @@ pub mod rendered;
 pub mod ruled;
 pub mod selected;
 pub mod timed;
+pub mod unpacked;
 
 use std::sync::Arc;
 

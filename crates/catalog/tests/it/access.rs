@@ -49,6 +49,8 @@ fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<AccessRule>) -> M
         timeout: Duration::from_secs(30),
         required: false,
         rendering: None,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     };
     Mount::new(name, Address::Path { scheme: "file", name: name.to_owned() }, provider, options)

@@ -26,6 +26,8 @@ fn terms() -> MountOptions {
         timeout: Duration::from_secs(30),
         required: false,
         rendering: None,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     }
 }

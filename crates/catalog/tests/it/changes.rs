@@ -23,6 +23,8 @@ fn terms(rules: Vec<MetadataRule>) -> MountOptions {
         timeout: Duration::from_secs(1),
         required: false,
         rendering: None,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     }
 }

@@ -48,6 +48,8 @@ fn mount_with(
         timeout,
         required: false,
         rendering: None,
+        unpack: false,
+        masks_itself: false,
         redaction: Default::default(),
     };
     Mount::new(name, address, provider, terms)

@@ -153,6 +153,8 @@ async fn a_hidden_page_that_is_passed_over_still_tells_what_is_missing() {
             timeout,
             required: false,
             rendering: None,
+            unpack: false,
+            masks_itself: false,
             redaction: Default::default(),
         };
         let address = Address::Path { scheme: "file", name: name.to_owned() };

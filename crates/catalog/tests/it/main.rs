@@ -10,3 +10,5 @@ mod layers;
 mod redacted;
 mod rendered;
 mod skills;
+mod unpacked;
+mod unpacked_bounds;

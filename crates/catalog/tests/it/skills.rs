@@ -23,6 +23,8 @@ fn options() -> MountOptions {
         timeout: Duration::from_secs(30),
         required: false,
         rendering: None,
+        unpack: false,
+        masks_itself: false,
         redaction: Redaction::default(),
     }
 }

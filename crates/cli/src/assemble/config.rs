@@ -11,7 +11,9 @@ use resource::Provider;
 use toml::Spanned;
 
 use super::env::own_environment;
-use super::{MountParts, MountSize, MountSummary, charsets, mount_terms, watch_mode};
+use super::{
+    MountParts, MountSize, MountSummary, charsets, mount_terms, refuse_archives, watch_mode,
+};
 use crate::descriptors;
 use crate::settings::{ConfigMount, Diagnostic, MountSettings, Settings};
 
@@ -25,6 +27,7 @@ pub(super) fn config_mount(
     mount: &MountSettings,
     declared: &ConfigMount,
 ) -> Result<MountParts, Diagnostic> {
+    refuse_archives(settings, mount)?;
     let mut terms = mount_terms(settings, mount, std::iter::empty())?;
     let layers = build_layers(settings, declared)?;
     let globs = build_globs(settings, mount, declared, &layers)?;

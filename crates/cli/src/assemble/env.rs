@@ -7,7 +7,9 @@ use machinery::PathGlob;
 use providers::env::{EnvVariables, Options};
 use toml::Spanned;
 
-use super::{MountParts, MountSize, MountSummary, STATIC_TTL, charsets, mount_terms};
+use super::{
+    MountParts, MountSize, MountSummary, STATIC_TTL, charsets, mount_terms, refuse_archives,
+};
 use crate::settings::{Diagnostic, EnvMount, MountSettings, Settings};
 
 /// The variables of this process whose name and value are UTF-8.
@@ -35,6 +37,7 @@ pub(super) fn env_mount(
     declared: &EnvMount,
 ) -> Result<MountParts, Diagnostic> {
     charsets::refuse_charsets(settings, mount)?;
+    refuse_archives(settings, mount)?;
     let mut terms = mount_terms(settings, mount, std::iter::empty())?;
     let names = declared.names.iter().map(|glob| parse_glob(settings, glob));
     let variables = EnvVariables::new(Options {

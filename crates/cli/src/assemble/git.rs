@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use catalog::{Address, Mount};
+use catalog::{Address, Mount, MountOptions};
 use providers::git::{DEFAULT_POLL_INTERVAL, Git, Options, WatchMode};
 
 use super::{MountParts, MountSize, MountSummary, charsets, left_out_mount, mount_terms};
@@ -16,7 +16,7 @@ pub(super) fn git_mount(
     (mount, declared): (&MountSettings, &GitMount),
 ) -> Result<(MountParts, Option<String>), Diagnostic> {
     charsets::refuse_charsets(settings, mount)?;
-    let mut terms = mount_terms(settings, mount, std::iter::empty())?;
+    let terms = mount_terms(settings, mount, std::iter::empty())?;
     let options = Options {
         path: settings.resolve_path(declared.path.get_ref()),
         ttl: declared.ttl.map_or(Duration::ZERO, |span| span.0),
@@ -29,7 +29,7 @@ pub(super) fn git_mount(
         // A public URI has the mount's name more.
         max_uri: settings.server.limits().uri.saturating_sub(name.len()),
         // The provider masks each file before it makes diffs of it, so that no layer has to.
-        redaction: std::mem::take(&mut terms.redaction),
+        redaction: terms.redaction.clone(),
     };
     let git = match Git::open(&options) {
         Ok(git) => git,
@@ -45,6 +45,7 @@ pub(super) fn git_mount(
         root: address.root(),
         size: MountSize::Uncounted,
     };
+    let terms = MountOptions { masks_itself: true, ..terms };
     let mounted = Mount::new(name, address, git, terms);
     Ok(((mounted, summary), None))
 }

@@ -93,6 +93,10 @@ impl SecretScan {
                     if !seen.insert(item.uri.clone()) {
                         continue;
                     }
+                    // An archive is looked through only where it is named.
+                    if item.is_archive {
+                        continue;
+                    }
                     if item.listable == Some(true) {
                         parents.push(Some(item.uri.clone()));
                     } else {

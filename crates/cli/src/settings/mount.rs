@@ -73,6 +73,7 @@ shared_settings! {
     reveal: Vec<Spanned<String>>,
     render: RenderSetting,
     formats: Vec<Spanned<String>>,
+    archives: Option<Spanned<bool>>,
 }
 
 /// Which texts of a mount are masked: `true`, `false` or `"auto"`.

@@ -14,7 +14,7 @@ use resource::{ByteSource, Error, Result};
 use super::error::to_resource_error;
 use super::platform::FileHandle;
 use super::stamp::FileStamp;
-use super::text::complete_utf8_len;
+use detection::text::complete_utf8_len;
 
 /// Bytes read per chunk. A multiple of three, so that each chunk is base64-encoded by itself.
 pub(super) const CHUNK: u64 = 192 * 1024;

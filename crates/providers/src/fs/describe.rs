@@ -2,7 +2,7 @@
 
 use resource::{Annotations, Resource, Uri};
 
-use super::mime;
+use detection::mime;
 use super::stamp::{FileKind, FileStamp};
 
 /// MIME type of folders.

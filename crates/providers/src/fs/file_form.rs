@@ -13,7 +13,7 @@ use super::budget::WorkBudget;
 use super::chunks::{CHUNK, DecodingReader};
 use super::platform::FileHandle;
 use super::stamp::FileStamp;
-use super::text::{
+use detection::text::{
     ByteClasses, CHARSET_SAMPLE_BYTES, ContentForm, SampleExtent, complete_utf8_len,
     detect_by_decoding, detect_form, detect_without_decoding, guess_charset,
     has_iso_2022_jp_escapes, has_only_text_characters, is_utf8,

@@ -16,7 +16,7 @@ use super::file_form::{KnownForm, MAX_IN_MEMORY, read_sample, scan_large_file};
 use super::read::OpenFile;
 use super::root::FsRoot;
 use super::stamp::FileStamp;
-use super::text::{
+use detection::text::{
     ByteClasses, ContentForm, SampleExtent, complete_utf8_len, has_iso_2022_jp_escapes, is_utf8,
 };
 

@@ -11,7 +11,7 @@ use resource::Result;
 
 use super::error::{not_found, over_bound, unreadable};
 use super::repository::GitSession;
-use crate::fs::text::{ContentForm, SampleExtent, detect_form};
+use detection::text::{ContentForm, SampleExtent, detect_form};
 
 /// The largest file that is read, in bytes: git stores no index into a file, so each window takes
 /// the whole file in memory.

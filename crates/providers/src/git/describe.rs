@@ -11,7 +11,7 @@ use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::revision::ResolvedRevision;
 use super::tree::FoundEntry;
-use crate::fs::mime;
+use detection::mime;
 
 /// MIME type of folders.
 const FOLDER_MIME: &str = "inode/directory";

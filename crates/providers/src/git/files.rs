@@ -15,7 +15,7 @@ use super::read_cache::CachedFile;
 use super::repo_path::{RepoPath, is_hostile_name};
 use super::repository::GitSession;
 use super::tree::{FoundEntry, TreeEntry, tree_order};
-use crate::fs::mime;
+use detection::mime;
 
 impl GitSession<'_> {
     /// Finds what `path` leads to at `revision`.

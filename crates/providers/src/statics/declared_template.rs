@@ -162,6 +162,7 @@ impl TemplateExpansion {
             immutable: false,
             is_remote: false,
             is_view: false,
+            is_archive: false,
             extra: template.extra.clone(),
         };
         Self { resource, content }

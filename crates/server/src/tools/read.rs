@@ -39,6 +39,10 @@ pub(super) async fn read_resource_window(
         Err(error) => return Err(error.about(uri)),
     };
     let window = window.ok_or_else(|| Error::internal("empty window"))?;
+    // The bytes of an archive tell a model nothing; its members do.
+    if window.resource.is_archive && read.format.is_none() && !read.use_content_blocks {
+        return list_folder(server, exchange, uri, public).await;
+    }
     Ok(window_result(read, window, public))
 }
 

@@ -139,12 +139,14 @@ impl<'a> RecursiveList<'a> {
     pub(super) fn leaves_out(&self, resource: &Resource) -> bool {
         let is_of_all = self.stack.first().is_some_and(|frame| frame.parent.is_none())
             && self.filter.mount.is_none();
-        let is_named = || {
-            let uri = percent_decode(resource.uri.as_str());
-            let path = self.filter.path.as_ref();
-            path.is_some_and(|path| path.prefix().as_bytes().starts_with(&uri))
-        };
-        resource.is_view && is_of_all && !is_named()
+        resource.is_view && is_of_all && !self.is_named(resource)
+    }
+
+    /// Whether the pattern of the walk begins with this very resource.
+    fn is_named(&self, resource: &Resource) -> bool {
+        let uri = percent_decode(resource.uri.as_str());
+        let path = self.filter.path.as_ref();
+        path.is_some_and(|path| path.prefix().as_bytes().starts_with(&uri))
     }
 
     fn enter_collection(&mut self, resource: &Resource) {
@@ -153,6 +155,7 @@ impl<'a> RecursiveList<'a> {
         let enters = self.recursive
             && resource.listable == Some(true)
             && !self.leaves_out(resource)
+            && (!resource.is_archive || self.is_named(resource))
             && !is_around
             && !self.entered.contains(&resource.uri);
         let mut leave_out = |is_told: &mut bool, reason: &str| {

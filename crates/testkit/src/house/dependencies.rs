@@ -48,6 +48,22 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
     },
     DependencyRule {
+        package: "detection",
+        workspace: &[],
+        external: ExternalCrates::Only(&[
+            "chardetng",
+            "encoding_rs",
+            "infer",
+            "mime_guess",
+            "simdutf8",
+        ]),
+    },
+    DependencyRule {
+        package: "archive",
+        workspace: &["detection"],
+        external: ExternalCrates::Only(&["bytes", "encoding_rs", "flate2", "ruzstd", "thiserror"]),
+    },
+    DependencyRule {
         package: "convert",
         workspace: &["resource"],
         external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
@@ -75,10 +91,11 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "catalog",
-        workspace: &["convert", "machinery", "redaction", "resource"],
+        workspace: &["archive", "convert", "detection", "machinery", "redaction", "resource"],
         external: ExternalCrates::Only(&[
             "async-trait",
             "bytes",
+            "encoding_rs",
             "futures-core",
             "futures-util",
             "parking_lot",
@@ -109,7 +126,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "providers",
-        workspace: &["machinery", "redaction", "resource", "client"],
+        workspace: &["detection", "machinery", "redaction", "resource", "client"],
         external: ExternalCrates::AllBut(&["rmcp"]),
     },
     DependencyRule {

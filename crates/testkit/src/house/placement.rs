@@ -187,6 +187,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/catalog/src/layers/timed",
             "crates/catalog/src/layers/redacted",
             "crates/catalog/src/layers/cached",
+            "crates/catalog/src/layers/unpacked",
             "crates/server/src/rate_limit",
             "crates/server/src/watchers",
             "crates/server/src/tools/grep",

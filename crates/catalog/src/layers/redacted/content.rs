@@ -4,6 +4,7 @@
 //! it streams. Its length is then known only after one pass, which is kept by version: a text
 //! without a secret is read from the source by window, any other one is streamed up to it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,6 +81,16 @@ impl ContentMasker {
         request: &ReadRequest,
     ) -> Result<Reading> {
         let mut reading = self.inner.read(ctx, uri, &whole(request)).await?;
+        let mut request = Cow::Borrowed(request);
+        if let (Content::Collection(resource), Window::Part { .. }) =
+            (&reading.content, &request.window)
+            && let Some(format) = resource.formats.first()
+        {
+            // A collection with bytes of its own, as an archive is: a window is one of them.
+            request.to_mut().format = Some(format.mime.clone());
+            reading = self.inner.read(ctx, uri, &whole(&request)).await?;
+        }
+        let request = &*request;
         let Content::Parts(parts) = &mut reading.content else { return Ok(reading) };
         let found = std::mem::take(parts);
         let first = request.part.unwrap_or(0);

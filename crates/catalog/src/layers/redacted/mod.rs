@@ -1,6 +1,6 @@
 //! Redaction layer: masks secrets in everything that a mount says.
 //!
-//! It is the innermost layer, so that windows, rules, searches and caches see masked text only.
+//! Only the layer that unpacks archives is further in, so that windows, rules, searches and caches see masked text only.
 //! Providers that cut files into pieces (a diff, one key) mask before they cut, by the same
 //! [`Redaction`].
 
@@ -21,6 +21,7 @@ use resource::{
 };
 
 use super::Layer;
+use super::unpacked::member_uri::is_in_archive;
 use crate::memo::Memo;
 use content::ContentMasker;
 
@@ -29,10 +30,22 @@ pub struct Redacted(pub Redaction);
 
 impl Layer for Redacted {
     fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
-        let masker = MountMasker(self.0.clone());
-        let content = ContentMasker::new(Arc::clone(&inner), masker.clone());
-        Arc::new(RedactedProvider { inner, masker, content, describe_memo: Memo::default() })
+        mask_around(inner, MountMasker(self.0.clone(), MaskedUris::All))
     }
+}
+
+/// Masks the members of archives, in a mount whose provider masks everything else.
+pub struct RedactedMembers(pub Redaction);
+
+impl Layer for RedactedMembers {
+    fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
+        mask_around(inner, MountMasker(self.0.clone(), MaskedUris::InArchives))
+    }
+}
+
+fn mask_around(inner: Arc<dyn Provider>, masker: MountMasker) -> Arc<dyn Provider> {
+    let content = ContentMasker::new(Arc::clone(&inner), masker.clone());
+    Arc::new(RedactedProvider { inner, masker, content, describe_memo: Memo::default() })
 }
 
 struct RedactedProvider {
@@ -44,12 +57,20 @@ struct RedactedProvider {
 
 /// Masks texts of a mount: descriptions, messages, JSON.
 #[derive(Clone)]
-struct MountMasker(Redaction);
+struct MountMasker(Redaction, MaskedUris);
+
+/// Whose content is masked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MaskedUris {
+    All,
+    InArchives,
+}
 
 impl MountMasker {
     /// How the content of `uri` is masked; `None` if it is given as it is.
     fn syntax_of(&self, uri: &Uri, mime: Option<&str>) -> Option<Syntax> {
-        let syntax = self.0.syntax_of(&path_of(uri))?;
+        let is_meant = self.1 == MaskedUris::All || is_in_archive(uri);
+        let syntax = is_meant.then(|| self.0.syntax_of(&path_of(uri))).flatten()?;
         Some(if syntax.has_keys() { syntax } else { mime.map_or(syntax, Syntax::of_mime) })
     }
 

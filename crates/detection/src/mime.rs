@@ -1,13 +1,13 @@
 //! MIME type detection, by file name and by the first bytes.
 
 /// MIME type of unknown binary content.
-pub(super) const OCTET_STREAM: &str = "application/octet-stream";
+pub const OCTET_STREAM: &str = "application/octet-stream";
 
 /// MIME type of unknown text.
-pub(crate) const PLAIN_TEXT: &str = "text/plain";
+pub const PLAIN_TEXT: &str = "text/plain";
 
 /// Returns the MIME type for `name`, by whole name, then by extension.
-pub(crate) fn by_name(name: &str) -> Option<&'static str> {
+pub fn by_name(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     if let Some(mime) = find_in_table(&NAMES, &name) {
         return Some(mime);
@@ -20,7 +20,7 @@ pub(crate) fn by_name(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the MIME type by signature, unless it is a text type.
-pub(super) fn by_magic(head: &[u8]) -> Option<&'static str> {
+pub fn by_magic(head: &[u8]) -> Option<&'static str> {
     let kind = infer::get(head)?;
     let is_text =
         kind.matcher_type() == infer::MatcherType::Text || kind.mime_type().starts_with("text/");
@@ -28,12 +28,12 @@ pub(super) fn by_magic(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Chooses the MIME type of content detected as text; a binary type from the name is ignored.
-pub(crate) fn for_text(named: Option<&'static str>) -> &'static str {
+pub fn for_text(named: Option<&'static str>) -> &'static str {
     named.filter(|mime| !is_binary(mime)).unwrap_or(PLAIN_TEXT)
 }
 
 /// Chooses the MIME type of content detected as binary; a text type from the name is ignored.
-pub(crate) fn for_blob(named: Option<&'static str>, head: &[u8]) -> &'static str {
+pub fn for_blob(named: Option<&'static str>, head: &[u8]) -> &'static str {
     named.filter(|mime| !is_textual(mime)).or_else(|| by_magic(head)).unwrap_or(OCTET_STREAM)
 }
 

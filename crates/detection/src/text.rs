@@ -12,14 +12,14 @@ use encoding_rs::{
 
 use self::japanese::{detect_few_kanji, detect_half_width_kana};
 use self::utf_16::detect_utf_16;
-use super::mime;
+use crate::mime;
 
 /// Bytes used to guess the charset, of the lines that are not ASCII.
-pub(super) const CHARSET_SAMPLE_BYTES: usize = 256 * 1024;
+pub const CHARSET_SAMPLE_BYTES: usize = 256 * 1024;
 
 /// What the content of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ContentForm {
+pub enum ContentForm {
     /// UTF-8 text, returned as it is.
     Utf8,
     /// Text in another charset, decoded before it is returned.
@@ -30,19 +30,19 @@ pub(crate) enum ContentForm {
 
 /// Whether bytes are a whole file or only its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SampleExtent {
+pub enum SampleExtent {
     Whole,
     /// The head, which may end inside a character.
     Head,
 }
 
 /// Detects what `bytes` are.
-pub(crate) fn detect_form(bytes: &[u8], extent: SampleExtent) -> ContentForm {
+pub fn detect_form(bytes: &[u8], extent: SampleExtent) -> ContentForm {
     detect_without_decoding(bytes, extent).unwrap_or_else(|| detect_by_decoding(bytes, extent))
 }
 
 /// Detects what `bytes` are, as fast as they can be read; `None` if it takes decoding them.
-pub(super) fn detect_without_decoding(bytes: &[u8], extent: SampleExtent) -> Option<ContentForm> {
+pub fn detect_without_decoding(bytes: &[u8], extent: SampleExtent) -> Option<ContentForm> {
     let classes = ByteClasses::of(bytes);
     match marked_charset(bytes, classes) {
         Some(_) => None,
@@ -51,7 +51,7 @@ pub(super) fn detect_without_decoding(bytes: &[u8], extent: SampleExtent) -> Opt
 }
 
 /// Detects what `bytes` are where that takes decoding them.
-pub(super) fn detect_by_decoding(bytes: &[u8], extent: SampleExtent) -> ContentForm {
+pub fn detect_by_decoding(bytes: &[u8], extent: SampleExtent) -> ContentForm {
     let classes = ByteClasses::of(bytes);
     let form =
         detect_by_bom(bytes, extent, classes).or_else(|| detect_unmarked(bytes, extent, classes));
@@ -81,19 +81,19 @@ fn detect_unmarked(
 
 /// The classes of bytes that occur in a buffer, found in one pass.
 #[derive(Clone, Copy)]
-pub(super) struct ByteClasses(u8);
+pub struct ByteClasses(u8);
 
 impl ByteClasses {
     /// NUL, which no text contains.
-    pub(super) const NUL: u8 = 1;
+    pub const NUL: u8 = 1;
     /// ESC, the first byte of escape sequences.
-    pub(super) const ESCAPE: u8 = 2;
+    pub const ESCAPE: u8 = 2;
     /// Control characters that do not occur in text.
     const CONTROL: u8 = 4;
     /// Bytes that are not ASCII.
     const NON_ASCII: u8 = 0x80;
 
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub fn of(bytes: &[u8]) -> Self {
         // Without branches or comparisons, so that the compiler vectorises the loop well: with
         // wrapping, 0x0..=0x8 become the highest values and 0xe..=0x1f the lowest.
         let (mut any, mut highest, mut lowest) = (0, 0, u8::MAX);
@@ -110,7 +110,7 @@ impl ByteClasses {
         Self(any & Self::NON_ASCII | controls)
     }
 
-    pub(super) fn has(self, sign: u8) -> bool {
+    pub fn has(self, sign: u8) -> bool {
         self.0 & sign != 0
     }
 }
@@ -126,7 +126,7 @@ fn control_class(byte: u8) -> u8 {
 }
 
 /// Guesses the charset of `bytes`, which are not UTF-8; `None` if it is not a supported one.
-pub(super) fn guess_charset(bytes: &[u8], extent: SampleExtent) -> Option<&'static Encoding> {
+pub fn guess_charset(bytes: &[u8], extent: SampleExtent) -> Option<&'static Encoding> {
     let telling = telling_lines(bytes);
     if let Some(charset) = detect_half_width_kana(&telling) {
         return Some(charset);
@@ -164,7 +164,7 @@ fn telling_lines(bytes: &[u8]) -> Cow<'_, [u8]> {
 /// True if `bytes` contain an escape sequence by which ISO-2022-JP switches to Japanese.
 ///
 /// ISO-2022-JP is pure ASCII and would otherwise pass for UTF-8.
-pub(super) fn has_iso_2022_jp_escapes(bytes: &[u8]) -> bool {
+pub fn has_iso_2022_jp_escapes(bytes: &[u8]) -> bool {
     let sequences: [&[u8]; 4] = [b"$B", b"$@", b"(J", b"(I"];
     let mut rest = bytes;
     while let Some(escape) = rest.iter().position(|byte| *byte == 0x1b) {
@@ -177,7 +177,7 @@ pub(super) fn has_iso_2022_jp_escapes(bytes: &[u8]) -> bool {
 }
 
 /// True if `bytes` are UTF-8.
-pub(super) fn is_utf8(bytes: &[u8], extent: SampleExtent) -> bool {
+pub fn is_utf8(bytes: &[u8], extent: SampleExtent) -> bool {
     match extent {
         SampleExtent::Whole => simdutf8::basic::from_utf8(bytes).is_ok(),
         SampleExtent::Head => match simdutf8::compat::from_utf8(bytes) {
@@ -188,12 +188,12 @@ pub(super) fn is_utf8(bytes: &[u8], extent: SampleExtent) -> bool {
 }
 
 /// True if decoded `text` contains no control characters that do not occur in text.
-pub(super) fn has_only_text_characters(text: &str) -> bool {
+pub fn has_only_text_characters(text: &str) -> bool {
     !text.chars().any(|c| c.is_control() && !matches!(c, '\u{8}'..='\r' | '\u{1a}' | '\u{1b}'))
 }
 
 /// Length of `bytes` without an incomplete UTF-8 character at the end.
-pub(super) fn complete_utf8_len(bytes: &[u8]) -> usize {
+pub fn complete_utf8_len(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {
         let byte = bytes[bytes.len() - back];
         let width = match byte {

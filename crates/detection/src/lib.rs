@@ -1,0 +1,6 @@
+//! Content detection: MIME types by name and signature, text or binary, and charsets.
+//!
+//! Pure functions over names and bytes.
+
+pub mod mime;
+pub mod text;
