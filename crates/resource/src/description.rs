@@ -1,5 +1,6 @@
 //! Resource and template metadata, as listings show it; no content.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::template::UriTemplate;
@@ -45,6 +46,9 @@ pub struct Resource {
     /// Whether it shows other resources once more, as a history shows files: a walk through all
     /// mounts leaves it out.
     pub is_view: bool,
+    /// The path of the file that symbolic links lead to, if the URI leads through links: its name
+    /// says what the file is. Never sent to a client.
+    pub link_target: Option<Arc<str>>,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
@@ -70,6 +74,7 @@ impl Resource {
             immutable: false,
             is_remote: false,
             is_view: false,
+            link_target: None,
             extra: UnknownMembers::default(),
         }
     }

@@ -111,6 +111,38 @@ async fn only_files_that_are_named_like_it_are_masked_by_default() {
     assert_eq!(*same, *plain.stat(&ctx, &notes).await.unwrap());
 }
 
+/// The name of a link says nothing about the file that it leads to.
+#[tokio::test]
+async fn a_link_to_a_file_that_is_masked_is_masked() {
+    let (link, plain_link) = ("file:///link.txt", "file:///other.txt");
+    let memory = MemoryProvider::new()
+        .text(link, &format!("PORT=80\nDB_PASSWORD={PASSWORD}\n"))
+        .with_description(|resource| resource.link_target = Some("deep/.env".into()))
+        .text(plain_link, &notes_text())
+        .with_description(|resource| resource.link_target = Some("deep/notes.txt".into()))
+        .collection("file:///all", &[link, plain_link]);
+    let provider = redacted(RedactionScope::SensitiveFiles, memory);
+    let all = whole(&*provider, link).await;
+    assert!(all.contains("PORT=80\nDB_PASSWORD=") && !all.contains(PASSWORD), "{all}");
+    for offset in 0..all.len() as u64 {
+        let window = Window::Part { offset, length: 7, etag: None };
+        let (resource, bytes) = read(&*provider, link, window).await.unwrap();
+        let end = all.len().min(offset as usize + 7);
+        assert_eq!(bytes, all[offset as usize..end]);
+        assert_eq!(resource.size, Some(all.len() as u64));
+    }
+    let ctx = testkit::local_context();
+    let listed = provider.list(&ctx, Some(&uri("file:///all")), &PageRequest::first(9)).await;
+    let sizes: Vec<_> = listed.unwrap().items.iter().map(|item| item.size.is_some()).collect();
+    assert_eq!(sizes, [false, true], "a size tells of the secret");
+    assert_eq!(whole(&*provider, plain_link).await, notes_text());
+    let strict = MemoryProvider::new()
+        .text("file:///data.txt", &format!("{{\"token\": \"{PASSWORD}\"}}"))
+        .with_description(|resource| resource.link_target = Some("data.json".into()));
+    let strict = redacted(RedactionScope::Everything, strict);
+    assert!(!whole(&*strict, "file:///data.txt").await.contains(PASSWORD), "by its real name");
+}
+
 /// Windows of any size, from a text in memory and from a stream, join to the masked whole.
 #[tokio::test]
 async fn a_secret_across_the_edge_of_a_window_is_masked_on_both_sides() {

@@ -160,6 +160,7 @@ impl TemplateExpansion {
             immutable: false,
             is_remote: false,
             is_view: false,
+            link_target: None,
             extra: template.extra.clone(),
         };
         Self { resource, content }

@@ -120,11 +120,11 @@ impl ContentMasker {
         request: &ReadRequest,
     ) -> Result<Part> {
         let Part { resource, body, slice } = part;
-        let Some(syntax) = self.masker.syntax_of(&resource.uri, resource.mime.as_deref()) else {
+        let Some(syntax) = self.masker.syntax_of(&resource) else {
             return Ok(Part { resource, body, slice });
         };
         match body {
-            Body::Blob(_) if self.masker.is_sensitive(&resource.uri, syntax) => {
+            Body::Blob(_) if self.masker.is_sensitive(&resource, syntax) => {
                 Err(unmaskable(&resource.uri))
             }
             Body::Blob(source) => self.blob_part(ctx, (resource, source), at, request).await,
