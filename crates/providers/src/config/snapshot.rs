@@ -64,7 +64,7 @@ impl ConfigSnapshot {
             weight += document.as_ref().map_or(0, |document| document.weight);
             let etag = match &document {
                 Some(document) => document.etag.clone(),
-                None => given_etag(&file),
+                None => given_etag(&file, &source.redaction),
             };
             let parsed = document.as_ref().filter(|document| document.tree().is_ok()).cloned();
             let parsed = parsed.or_else(|| known?.parsed.clone());

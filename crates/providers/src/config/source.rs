@@ -138,7 +138,7 @@ impl ConfigSource {
     /// The file at `path`, masked and parsed; from the cache, if it has not changed.
     pub(super) async fn load(&self, ctx: &Context, path: &str) -> Result<Arc<ConfigDocument>> {
         let file = self.find_file(ctx, path).await?;
-        let etag = given_etag(&file);
+        let etag = given_etag(&file, &self.redaction);
         if let Some(known) = self.documents.get(path)
             && etag.is_some()
             && known.etag == etag
@@ -146,7 +146,7 @@ impl ConfigSource {
             return Ok(known);
         }
         let (part, text) = read_text(&*self.files, ctx, &file).await?;
-        let facts = (given_etag(&part), part.annotations.modified);
+        let facts = (given_etag(&part, &self.redaction), part.annotations.modified);
         let document = self.parse(path, text, facts).await?;
         self.documents.insert(path.to_owned(), Arc::clone(&document), document.weight);
         Ok(document)
@@ -247,8 +247,8 @@ impl ConfigSource {
 }
 
 /// The etag of a file as this provider gives it: it changes with the masks too.
-pub(super) fn given_etag(file: &Resource) -> Option<String> {
-    file.etag.as_ref().map(|etag| format!("{etag}-{}", Redactor::VERSION))
+pub(super) fn given_etag(file: &Resource, redaction: &Redaction) -> Option<String> {
+    file.etag.as_ref().map(|etag| format!("{etag}-{}", redaction.version()))
 }
 
 fn not_found() -> Error {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use gix::{ObjectId, ThreadSafeRepository};
 use machinery::{Cache, CacheBounds};
 use parking_lot::Mutex;
-use redaction::{Redaction, RedactionScope, Redactor, Syntax};
+use redaction::{Redaction, RedactionScope, Syntax};
 use resource::{CacheScope, Error, Freshness, Result, Uri};
 use tokio::sync::Semaphore;
 
@@ -23,7 +23,7 @@ use super::read_cache::ReadCache;
 use super::recent::RecentChanges;
 use super::ref_stamp::RefStamp;
 use super::revision::ResolvedRevision;
-use super::watch::GitWatchState;
+use super::watch::{GitWatchState, MAX_WORKTREE_FOLDERS};
 use crate::file_watch::{DEFAULT_MAX_WATCHES, RescanLoop};
 
 /// How many requests work on the repository at a time.
@@ -51,10 +51,12 @@ pub(super) struct GitRepository {
     idle: Mutex<Vec<gix::Repository>>,
     permits: Arc<Semaphore>,
     pub(super) redaction: Redaction,
+    mask_version: String,
     pub(super) freshness: Freshness,
     pub(super) max_uri: usize,
     pub(super) is_watched: bool,
     pub(super) uses_inotify: bool,
+    pub(super) max_worktree_folders: usize,
     pub(super) rescan_loop: RescanLoop<GitWatchState>,
     pub(super) hostile_names: HostileNames,
     pub(super) read_cache: ReadCache,
@@ -89,10 +91,12 @@ impl GitRepository {
             idle: Mutex::default(),
             permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
             redaction: options.redaction.clone(),
+            mask_version: options.redaction.version(),
             freshness: Freshness { ttl: options.ttl, scope: CacheScope::Private },
             max_uri: options.max_uri,
             is_watched: options.watch != WatchMode::Off,
             uses_inotify: options.watch == WatchMode::Auto,
+            max_worktree_folders: MAX_WORKTREE_FOLDERS,
             rescan_loop: RescanLoop::new(options.poll, DEFAULT_MAX_WATCHES),
             hostile_names: HostileNames::default(),
             read_cache: ReadCache::default(),
@@ -122,7 +126,7 @@ impl GitRepository {
     /// Adds to an etag what the content depends on besides objects: how it is masked.
     pub(super) fn masked_etag(&self, etag: &str, is_masked: bool) -> String {
         match is_masked {
-            true => format!("{etag}-r{}", Redactor::VERSION),
+            true => format!("{etag}-r{}", self.mask_version),
             false => etag.to_owned(),
         }
     }
