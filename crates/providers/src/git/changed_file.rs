@@ -90,6 +90,11 @@ impl GitSession<'_> {
             (Err(error), _) | (_, Err(error)) if error.kind == resource::ErrorKind::TooLarge => {
                 return Ok(omitted("too large"));
             }
+            (Err(error), _) | (_, Err(error))
+                if error.kind == resource::ErrorKind::Unavailable && self.is_partial_clone() =>
+            {
+                return Ok(omitted("not in this partial clone"));
+            }
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
         fn text(side: Option<&BlobContent>) -> Option<&str> {
