@@ -7,6 +7,7 @@
 mod caller;
 mod content;
 mod facets;
+mod search;
 mod text_stream;
 
 use std::borrow::Cow;
@@ -16,8 +17,8 @@ use async_trait::async_trait;
 use redaction::{Redaction, Syntax};
 use resource::{
     Complete, Content, Context, Error, Facets, Health, Json, MemberPlace, Page, PageRequest,
-    Provider, ReadRequest, Reading, Relay, Resource, Result, Skills, Template, UnknownMembers, Uri,
-    Watch, uri,
+    Provider, ReadRequest, Reading, Relay, Resource, Result, Search, Skills, Template,
+    UnknownMembers, Uri, Watch, uri,
 };
 
 use super::Layer;
@@ -235,8 +236,7 @@ impl Provider for RedactedProvider {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search: _, skills } =
-            self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = self.inner.facets();
         Facets {
             watch: watch.map(|_| self as &dyn Watch),
             complete: complete.map(|_| self as &dyn Complete),
@@ -244,8 +244,7 @@ impl Provider for RedactedProvider {
             relay: relay.map(|_| self as &dyn Relay),
             mounts,
             skills: skills.map(|_| self as &dyn Skills),
-            // The source searches unmasked text, so that its hits would tell what is in it.
-            search: None,
+            search: search.map(|_| self as &dyn Search),
         }
     }
 }
