@@ -22,6 +22,8 @@ pub(super) const MAX_BLOB_BYTES: u64 = 64 << 20;
 pub(super) struct BlobContent {
     /// UTF-8, if it is a text.
     pub(super) bytes: Bytes,
+    /// The size as it is stored, neither decoded nor masked.
+    pub(super) stored_size: u64,
     pub(super) is_text: bool,
     /// The charset it is stored in, if not UTF-8.
     pub(super) charset: Option<&'static str>,
@@ -113,6 +115,7 @@ impl GitSession<'_> {
 
 /// Decodes a file to UTF-8, if it is a text.
 pub(super) fn decode(raw: Vec<u8>) -> BlobContent {
+    let stored_size = raw.len() as u64;
     let form = detect_form(&raw, SampleExtent::Whole);
     let (bytes, is_text, charset) = match form {
         ContentForm::Blob => (Bytes::from(raw), false, None),
@@ -122,5 +125,5 @@ pub(super) fn decode(raw: Vec<u8>) -> BlobContent {
             (Bytes::from(text), true, (charset != UTF_8).then(|| charset.name()))
         }
     };
-    BlobContent { bytes, is_text, charset }
+    BlobContent { bytes, stored_size, is_text, charset }
 }

@@ -7,7 +7,7 @@ use gix::diff::blob::{Algorithm, Diff, InternedInput};
 use gix::objs::tree::EntryKind;
 use resource::Result;
 
-use super::blob::BlobContent;
+use super::blob::{BlobContent, decode};
 use super::describe::submodule_text;
 use super::json::JsonObject;
 use super::repo_path::RepoPath;
@@ -119,11 +119,7 @@ impl GitSession<'_> {
             return Ok(Arc::clone(content));
         }
         match version.entry.kind {
-            EntryKind::Commit => Ok(Arc::new(BlobContent {
-                bytes: submodule_text(version.entry).into(),
-                is_text: true,
-                charset: None,
-            })),
+            EntryKind::Commit => Ok(Arc::new(decode(submodule_text(version.entry).into_bytes()))),
             _ => self.load_blob(version.entry.id, path),
         }
     }

@@ -14,6 +14,7 @@ use resource::{CacheScope, Error, Freshness, Result, Uri};
 use tokio::sync::Semaphore;
 
 use super::blob::BlobContent;
+use super::commit_object::CommitText;
 use super::error::cancelled;
 use super::hostile::HostileNames;
 use super::location::RevisionSpec;
@@ -35,6 +36,9 @@ const OBJECT_CACHE_BYTES: usize = 16 << 20;
 /// Bytes of blobs and documents kept for the next window, and the largest one.
 const CONTENT_CACHE: CacheBounds =
     CacheBounds { entries: usize::MAX, weight: 16 << 20, heaviest: 64 << 20 };
+
+/// Bytes of the texts of commits that are kept.
+const COMMIT_TEXT_BYTES: usize = 1 << 20;
 
 /// How many revisions are remembered.
 const MAX_REVISIONS: usize = 256;
@@ -62,6 +66,7 @@ pub(super) struct GitRepository {
     pub(super) read_cache: ReadCache,
     pub(super) revisions: Cache<RevisionSpec, Arc<(ResolvedRevision, Arc<RefStamp>)>>,
     pub(super) blobs: Cache<(ObjectId, Option<Syntax>), Arc<BlobContent>>,
+    pub(super) commit_texts: Cache<ObjectId, Arc<CommitText>>,
     pub(super) documents: Cache<(Uri, String), bytes::Bytes>,
     pub(super) recent: Cache<ObjectId, Arc<Mutex<RecentChanges>>>,
     pub(super) logs: super::log::LogCache,
@@ -102,6 +107,7 @@ impl GitRepository {
             read_cache: ReadCache::default(),
             revisions: Cache::new(CacheBounds::entries(MAX_REVISIONS)),
             blobs: Cache::new(CONTENT_CACHE),
+            commit_texts: Cache::new(CacheBounds::weight(COMMIT_TEXT_BYTES)),
             documents: Cache::new(CONTENT_CACHE),
             recent: Cache::new(CacheBounds::entries(MAX_TIPS)),
             logs: super::log::LogCache::default(),
