@@ -49,7 +49,6 @@ fn page_text(
 }
 
 /// Converts all of a fragment or page to Markdown, without a choice of its main content.
-#[expect(dead_code, reason = "converters of mail and books call it")]
 pub(crate) fn markdown_of_html(page: &str, options: &Options) -> Result<Converted, ConvertError> {
     let tree = HtmlTree::parse(page)?;
     write_content(&tree, &MainContent::whole(&tree), options, HtmlTextStyle::Markdown)

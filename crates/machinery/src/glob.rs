@@ -43,6 +43,11 @@ impl PathGlob {
         glob.map(Self).map_err(|error| GlobError(error.kind().to_string()))
     }
 
+    /// The glob as it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.glob()
+    }
+
     /// Compiles the glob.
     pub fn into_matcher(self) -> impl Fn(&str) -> bool + Send + Sync + 'static {
         let matcher: GlobMatcher = self.0.compile_matcher();

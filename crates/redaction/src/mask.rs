@@ -35,6 +35,11 @@ impl MaskWriter {
         Self { key: hmac_key.map(|key| hmac::Key::new(hmac::HMAC_SHA256, key)) }
     }
 
+    /// Whether masks have an HMAC.
+    pub(crate) fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+
     /// The digest of no text yet.
     pub(crate) fn digest(&self) -> SecretDigest {
         SecretDigest { characters: 0, hmac: self.key.as_ref().map(hmac::Context::with_key) }

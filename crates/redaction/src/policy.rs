@@ -56,9 +56,22 @@ impl Redaction {
     pub fn etag(&self, of: &[u8]) -> String {
         let key = self.etag_key.as_ref().unwrap_or(&*PROCESS_KEY);
         let mut hasher = blake3::Hasher::new_keyed(key);
-        hasher.update(&Redactor::VERSION.to_le_bytes());
+        hasher.update(self.redactor.rules_hash());
         hasher.update(of);
         hasher.finalize().to_hex()[..16].to_owned()
+    }
+
+    /// The version of the masks, a part of etags of texts that are masked: another policy, or another
+    /// key, gives another one.
+    pub fn version(&self) -> String {
+        let scope = [self.scope as u8];
+        if self.redactor.has_key() {
+            return self.etag(&scope)[..8].to_owned();
+        }
+        // Without a secret among the rules, the version outlives the process.
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.redactor.rules_hash()).update(&scope);
+        hasher.finalize().to_hex()[..8].to_owned()
     }
 
     /// Which texts are masked.

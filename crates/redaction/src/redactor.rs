@@ -20,9 +20,16 @@ use crate::walk::Finding;
 const MAX_ROUNDS: usize = 8;
 
 /// Finds and masks secrets.
-#[derive(Default)]
 pub struct Redactor {
     judge: Arc<Judge>,
+    /// A hash of all that decides how a text is masked.
+    rules_hash: [u8; 32],
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new(RedactorOptions::default())
+    }
 }
 
 /// The options of a redactor.
@@ -35,22 +42,47 @@ pub struct RedactorOptions {
     pub hmac_key: Option<Vec<u8>>,
 }
 
+impl RedactorOptions {
+    fn rules_hash(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&Redactor::VERSION.to_le_bytes());
+        let globs = self.reveal.iter().map(|glob| glob.as_str().as_bytes());
+        hasher.update(&[u8::from(self.hmac_key.is_some())]);
+        for part in self.hmac_key.as_deref().into_iter().chain(globs) {
+            hasher.update(&part.len().to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize().into()
+    }
+}
+
 impl Redactor {
     /// The largest text of a syntax with keys that may be masked; a caller refuses a larger one.
     pub const MAX_PARSED_BYTES: u64 = 16 * 1024 * 1024;
 
-    /// Changes whenever the same text would be masked in another way; a part of etags.
-    pub const VERSION: u32 = 1;
+    /// Changes whenever the same text would be masked in another way by the same options.
+    const VERSION: u32 = 1;
 
     /// Makes a redactor. With more globs than a set may have, none of them shows anything.
     pub fn new(options: RedactorOptions) -> Self {
+        let rules_hash = options.rules_hash();
         let RedactorOptions { reveal, hmac_key } = options;
         let reveal = match reveal.as_slice() {
             [] => None,
             globs => PathGlobSet::new(globs).ok(),
         };
         let writer = MaskWriter::new(hmac_key.as_deref());
-        Self { judge: Arc::new(Judge::new(writer, reveal)) }
+        Self { judge: Arc::new(Judge::new(writer, reveal)), rules_hash }
+    }
+
+    /// Whether masks have an HMAC.
+    pub(crate) fn has_key(&self) -> bool {
+        self.judge.writer.has_key()
+    }
+
+    /// A hash of all that decides how a text is masked, the key of the masks among it: never shown.
+    pub(crate) fn rules_hash(&self) -> &[u8; 32] {
+        &self.rules_hash
     }
 
     /// The secrets of `text`, in order, without overlaps.

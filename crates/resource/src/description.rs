@@ -54,6 +54,9 @@ pub struct Resource {
     /// Whether its members are packed in it, as those of an archive: a walk enters it only where it
     /// is named.
     pub is_archive: bool,
+    /// The path of the file that symbolic links lead to, if the URI leads through links: its name
+    /// says what the file is. Never sent to a client.
+    pub link_target: Option<Arc<str>>,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
@@ -82,6 +85,7 @@ impl Resource {
             is_remote: false,
             is_view: false,
             is_archive: false,
+            link_target: None,
             extra: UnknownMembers::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! Access layer: what the rules deny to a principal does not exist for it.
 
+mod completion;
 mod skills;
 
 use std::sync::Arc;
@@ -8,15 +9,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use resource::{
-    CacheScope, Change, Complete, Completion, CompletionRequest, Component, ComponentCall,
-    ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness, Interest, Json, Page,
-    PageRequest, PromptCompletionRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
-    Search, SearchHit, SearchRequest, Skills, TaskCall, Template, Uri, UriRewrite, UriTemplate,
-    Watch,
+    CacheScope, Change, Complete, Completion, Component, ComponentCall, ComponentKind, Content,
+    Context, Error, Facets, Freshness, Interest, Json, Page, PageRequest, PromptCompletionRequest,
+    Provider, ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit, SearchRequest,
+    Skills, TaskCall, Template, Uri, UriRewrite, UriTemplate, Watch,
 };
 
 use super::Layer;
-use super::ruled::expand_template;
 use super::unpacked::member_uri::archive_splits;
 use crate::access::{AccessRules, MethodClass, Subject};
 use crate::address::Address;
@@ -241,32 +240,6 @@ impl Search for AllowedProvider {
         };
         let shows = |hit: &SearchHit| self.gate.allows(ctx, MethodClass::Read, &hit.uri);
         Self::fill_page(&paging, fetch, |hit| shows(hit)).await
-    }
-}
-
-#[async_trait]
-impl Complete for AllowedProvider {
-    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
-        let unknown = || Error::invalid("there is no such template; list the templates");
-        if !self.gate.allows_template(ctx, MethodClass::Complete, request.template) {
-            return Err(unknown());
-        }
-        let inner = self.inner.facets().complete.ok_or_else(unknown)?;
-        // The words of a source would tell a template that is denied from one that is not there.
-        let completed = inner.complete(ctx, request).await;
-        let mut completion = completed.map_err(|error| match error.kind {
-            ErrorKind::Invalid => unknown(),
-            _ => error,
-        })?;
-        let found = completion.values.len();
-        let has_more = completion.total > found;
-        completion.values.retain(|value| {
-            let made = expand_template(request, value).and_then(|text| Uri::parse(&text).ok());
-            made.is_none_or(|uri| self.gate.allows(ctx, MethodClass::Complete, &uri))
-        });
-        // How many of the values that did not come are denied is unknown: one stands for them.
-        completion.total = completion.values.len() + usize::from(has_more);
-        Ok(completion)
     }
 }
 

@@ -356,8 +356,18 @@ impl Watch for Ruled {
 }
 
 /// The expansion of the template with `value`, if no other variable is left.
-pub(super) fn expand_template(request: &CompletionRequest<'_>, value: &str) -> Option<String> {
+fn expand_template(request: &CompletionRequest<'_>, value: &str) -> Option<String> {
+    Some(expand_partly(request, value)).filter(|text| !text.contains('{'))
+}
+
+/// The template with `value` and the values that are settled, without the variables of the query:
+/// those only say how a resource is shown.
+pub(super) fn expand_partly(request: &CompletionRequest<'_>, value: &str) -> String {
     let mut text = request.template.to_owned();
+    while let Some(start) = ["{?", "{&"].iter().find_map(|open| text.find(open)) {
+        let end = text[start..].find('}').map_or(text.len(), |length| start + length + 1);
+        text.replace_range(start..end, "");
+    }
     let settled = request.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in settled.chain([(request.variable, value)]) {
         let (mut reserved, mut simple) = (String::new(), String::new());
@@ -373,5 +383,5 @@ pub(super) fn expand_template(request: &CompletionRequest<'_>, value: &str) -> O
         text = text.replace(&format!("{{+{name}}}"), &reserved);
         text = text.replace(&format!("{{{name}}}"), &simple);
     }
-    (!text.contains('{')).then_some(text)
+    text
 }

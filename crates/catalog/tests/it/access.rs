@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use catalog::layers::Layer as _;
+use catalog::layers::allowed::Allowed;
 use catalog::{AccessRule, AccessRules, Address, Catalog, MetadataRules, Mount, MountOptions};
 use futures_util::{FutureExt, StreamExt};
 use resource::{
@@ -261,4 +263,41 @@ async fn the_contract_holds_under_access_rules() {
         ..Expectations::default()
     };
     contract(&catalog, &expected).await;
+}
+
+#[tokio::test]
+async fn a_value_is_offered_if_some_uri_that_it_leads_to_is_allowed() {
+    let template = "git:///{revision}/{+path}{?author}";
+    let values: [(&str, &[&str]); 3] = [
+        ("revision", &["main", "old", "draft"]),
+        ("path", &["docs/a.md", "secret/b.md", "src/c.rs"]),
+        ("author", &["ada"]),
+    ];
+    let memory = Arc::new(MemoryProvider::new().template(template, "{path}", &values));
+    let offered = async |rules: Vec<AccessRule>, variable: &str, settled: &[(&str, &str)]| {
+        let rules = Arc::new(AccessRules::new(rules).unwrap());
+        let address = Arc::new(Address::Authority { scheme: "git", name: "app".to_owned() });
+        let provider = Allowed { rules, address }.around(Arc::clone(&memory) as Arc<dyn Provider>);
+        let resolved = settled.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        let request = CompletionRequest { template, variable, typed: "", resolved: &resolved };
+        let complete = provider.facets().complete.unwrap();
+        complete.complete(&testkit::local_context(), &request).await.unwrap().values
+    };
+    let deny = |glob: &str| rule(false, &[glob], &[]);
+    let only = |glob: &str| vec![rule(true, &[glob], &[]), rule(false, &[], &[])];
+    // In no revision is a file of `secret` allowed.
+    let rules = || vec![deny("*/secret/**")];
+    assert_eq!(offered(rules(), "path", &[]).await, ["docs/a.md", "src/c.rs"]);
+    assert_eq!(offered(rules(), "path", &[("revision", "main")]).await, ["docs/a.md", "src/c.rs"]);
+    assert_eq!(offered(rules(), "revision", &[]).await.len(), 3);
+    // One revision is denied; what it has is in others.
+    let rules = || vec![deny("draft/**")];
+    assert_eq!(offered(rules(), "revision", &[]).await, ["main", "old"]);
+    assert_eq!(offered(rules(), "path", &[]).await.len(), 3);
+    assert_eq!(offered(rules(), "path", &[("revision", "draft")]).await.len(), 0);
+    // Only one folder of one revision is allowed.
+    let rules = || only("old/docs/**");
+    assert_eq!(offered(rules(), "revision", &[]).await, ["old"]);
+    assert_eq!(offered(rules(), "path", &[]).await, ["docs/a.md"]);
+    assert_eq!(offered(rules(), "path", &[("revision", "main")]).await.len(), 0);
 }

@@ -111,6 +111,38 @@ async fn only_files_that_are_named_like_it_are_masked_by_default() {
     assert_eq!(*same, *plain.stat(&ctx, &notes).await.unwrap());
 }
 
+/// The name of a link says nothing about the file that it leads to.
+#[tokio::test]
+async fn a_link_to_a_file_that_is_masked_is_masked() {
+    let (link, plain_link) = ("file:///link.txt", "file:///other.txt");
+    let memory = MemoryProvider::new()
+        .text(link, &format!("PORT=80\nDB_PASSWORD={PASSWORD}\n"))
+        .with_description(|resource| resource.link_target = Some("deep/.env".into()))
+        .text(plain_link, &notes_text())
+        .with_description(|resource| resource.link_target = Some("deep/notes.txt".into()))
+        .collection("file:///all", &[link, plain_link]);
+    let provider = redacted(RedactionScope::SensitiveFiles, memory);
+    let all = whole(&*provider, link).await;
+    assert!(all.contains("PORT=80\nDB_PASSWORD=") && !all.contains(PASSWORD), "{all}");
+    for offset in 0..all.len() as u64 {
+        let window = Window::Part { offset, length: 7, etag: None };
+        let (resource, bytes) = read(&*provider, link, window).await.unwrap();
+        let end = all.len().min(offset as usize + 7);
+        assert_eq!(bytes, all[offset as usize..end]);
+        assert_eq!(resource.size, Some(all.len() as u64));
+    }
+    let ctx = testkit::local_context();
+    let listed = provider.list(&ctx, Some(&uri("file:///all")), &PageRequest::first(9)).await;
+    let sizes: Vec<_> = listed.unwrap().items.iter().map(|item| item.size.is_some()).collect();
+    assert_eq!(sizes, [false, true], "a size tells of the secret");
+    assert_eq!(whole(&*provider, plain_link).await, notes_text());
+    let strict = MemoryProvider::new()
+        .text("file:///data.txt", &format!("{{\"token\": \"{PASSWORD}\"}}"))
+        .with_description(|resource| resource.link_target = Some("data.json".into()));
+    let strict = redacted(RedactionScope::Everything, strict);
+    assert!(!whole(&*strict, "file:///data.txt").await.contains(PASSWORD), "by its real name");
+}
+
 /// Windows of any size, from a text in memory and from a stream, join to the masked whole.
 #[tokio::test]
 async fn a_secret_across_the_edge_of_a_window_is_masked_on_both_sides() {
@@ -201,8 +233,7 @@ async fn descriptions_completions_tools_and_health_are_masked() {
     let ctx = testkit::local_context();
     let told = format!("{:?}", provider.stat(&ctx, &uri("note:1")).await.unwrap());
     assert!(!told.contains(&key) && !told.contains(PASSWORD), "{told}");
-    let Facets { complete, health, relay, search, .. } = provider.facets();
-    assert!(search.is_none(), "a search of the source looks at unmasked text");
+    let Facets { complete, health, relay, .. } = provider.facets();
     let resolved = BTreeMap::new();
     let template = "note:///{+path}";
     let request = CompletionRequest { template, variable: "path", typed: "", resolved: &resolved };
@@ -328,5 +359,48 @@ impl Provider for Streams {
 
     fn facets(&self) -> Facets<'_> {
         Facets::default()
+    }
+}
+
+#[tokio::test]
+async fn a_search_finds_what_is_given_and_nothing_in_a_secret() {
+    let text = format!("password = \"{PASSWORD}\"\nowner = \"horse club\"\npart = \"correct\"\n");
+    let plain = format!("password = \"{PASSWORD}\"\nhost = \"db\"\n");
+    let memory = MemoryProvider::new()
+        .text("file:///both.toml", &text)
+        .text("file:///only.toml", &plain)
+        .text("file:///link.txt", &plain)
+        .with_description(|resource| resource.link_target = Some("only.toml".into()))
+        .text("file:///notes.txt", "the horse is correct\n")
+        .with_search();
+    let memory = Arc::new(memory);
+    for scope in [RedactionScope::Everything, RedactionScope::SensitiveFiles] {
+        let provider = redacted(scope, Arc::clone(&memory));
+        let ctx = testkit::local_context();
+        let found = async |query: &str| {
+            let (query, filter, cursor, limit) = (query.to_owned(), None, None, 9);
+            let request = resource::SearchRequest { query, filter, cursor, limit };
+            let page = provider.facets().search.unwrap().search(&ctx, &request).await.unwrap();
+            let told = page.items.iter().map(|hit| {
+                let passage = hit.passage.as_ref().map(|passage| passage.text.clone());
+                (hit.uri.as_str().to_owned(), passage)
+            });
+            told.collect::<Vec<_>>()
+        };
+        let hit = |of: &str, passage: Option<&str>| (of.to_owned(), passage.map(str::to_owned));
+        for secret in [PASSWORD, "battery", "batt"] {
+            assert_eq!(found(secret).await, [], "{secret}");
+        }
+        // The first place is in a secret, and another one is not.
+        let (both, notes) = ("file:///both.toml", "file:///notes.txt");
+        let of_both = found("horse").await;
+        assert_eq!(of_both.len(), 2, "{of_both:?}");
+        assert!(of_both.iter().all(|(_, passage)| passage.as_deref() != Some(PASSWORD)));
+        assert_eq!(of_both[1], hit(notes, Some("horse")));
+        assert_eq!(found("horse club").await, [hit(both, Some("horse club"))]);
+        assert_eq!(found("password").await.len(), 3, "keys are given");
+        // A passage that reaches into a secret has the mask in its place.
+        let across = format!("password = \"{PASSWORD}\"\nhost");
+        assert_eq!(found(&across).await, [], "its words are in the secret");
     }
 }

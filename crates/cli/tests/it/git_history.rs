@@ -101,3 +101,51 @@ fn a_repository_that_cannot_be_served_leaves_the_others_served() {
     let told = output_text(&run(home.path(), &["check"]));
     assert!(told.contains("there is no git repository"), "{told}");
 }
+
+/// The user ids of this process and of somebody else.
+fn owners() -> (u32, u32) {
+    let own = std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap());
+    (own, if own == 4242 { 4243 } else { 4242 })
+}
+
+#[test]
+fn a_repository_of_another_user_is_served_once_it_is_named_safe() {
+    let home = repository();
+    let (app, own) = (home.path().join("app"), home.path().join("own"));
+    let (_, other) = owners();
+    for folder in [app.clone(), app.join(".git")] {
+        // Without the right to give files away, the repository stays one's own and is served.
+        let _refused = std::os::unix::fs::chown(folder, Some(other), None);
+    }
+    let is_given = std::os::unix::fs::MetadataExt::uid(&fs::metadata(&app).unwrap()) == other;
+    fs::create_dir(&own).unwrap();
+    fs::write(own.join("mine.txt"), "mine\n").unwrap();
+    let settings = "[mounts.app]\nkind = \"git\"\npath = \"app\"\n\
+                    [mounts.own]\nkind = \"fs\"\npath = \"own\"\n";
+    fs::write(home.path().join("refdesk.toml"), settings).unwrap();
+    let read = |config: &Path| {
+        let mut command = refdesk(home.path(), &["serve", "--stdio"]);
+        command.env("GIT_CONFIG_GLOBAL", config).env("GIT_CONFIG_SYSTEM", "/dev/null");
+        let mut desk = StdioProgram::start(command);
+        let texts = ["git://app/v1.2/src/old.txt", "file:///own/mine.txt", "refdesk://mounts/app"]
+            .map(|uri| {
+                let read = desk.request("resources/read", json!({ "uri": uri }));
+                read["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned()
+            });
+        let mut check = refdesk(home.path(), &["check"]);
+        check.env("GIT_CONFIG_GLOBAL", config).env("GIT_CONFIG_SYSTEM", "/dev/null");
+        (texts, output_text(&check.output().unwrap()))
+    };
+    let ([old, mine, state], told) = read(Path::new("/dev/null"));
+    assert_eq!(mine, "mine\n", "the other mount is served");
+    if is_given {
+        assert_eq!(old, "");
+        assert!(state.contains("belongs to another user"), "{state}");
+        let advice = format!("git config --global --add safe.directory {}", app.display());
+        assert!(told.contains(&advice), "{told}");
+    }
+    let config = home.path().join("gitconfig");
+    fs::write(&config, format!("[safe]\n\tdirectory = {}\n", app.display())).unwrap();
+    let ([old, ..], told) = read(&config);
+    assert_eq!(old, "the needle of old\n", "{told}");
+}

@@ -52,6 +52,7 @@ fn make_files(folder: &Path) {
     );
     file("app/server.pem", pem.as_bytes());
     file("app/src/main.rs", b"fn main() {}\n");
+    std::os::unix::fs::symlink(".env", folder.join("app/plain.txt")).unwrap();
     let notes = format!("see postgres://app:{}@db/x\nand {}\n", secret[6], secret[7]);
     file("notes/memo.md", format!("{notes}{}\n{notes}", "filler ".repeat(9000)).as_bytes());
 }
@@ -87,7 +88,7 @@ fn call(desk: &mut TestClient, tool: &str, arguments: Value) -> String {
     ask(desk, "tools/call", params)
 }
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "file:///app/.env",
     "file:///app/config.yaml",
     "file:///app/settings.toml",
@@ -97,6 +98,7 @@ const FILES: [&str; 9] = [
     "file:///app/server.pem",
     "file:///notes/memo.md",
     "file:///app/src/main.rs",
+    "file:///app/plain.txt",
 ];
 
 fn read_every_way(desk: &mut TestClient) {

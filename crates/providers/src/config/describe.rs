@@ -8,7 +8,6 @@ use resource::{Format, MemberPlace, Resource, Uri};
 use super::parse::ConfigSyntax;
 use super::place::ConfigPlace;
 use super::schema::SchemaNote;
-use super::source::given_etag;
 use super::tree::{ConfigNode, NodeValue};
 use crate::memory_content::content_fingerprint;
 
@@ -31,11 +30,16 @@ const ORIGIN: &str = "dev.refdesk/origin";
 const SCHEMA: &str = "dev.refdesk/schema";
 
 /// A file, from its description in the folder.
-pub(super) fn describe_file(uri: Uri, path: &str, file: &Resource) -> Resource {
+pub(super) fn describe_file(
+    uri: Uri,
+    path: &str,
+    file: &Resource,
+    etag: Option<String>,
+) -> Resource {
     let mut resource = Resource::new(uri, path);
     let syntax = ConfigSyntax::of_path(path);
     let mime = syntax.map(|syntax| syntax.mime().to_owned()).or_else(|| file.mime.clone());
-    resource.etag = given_etag(file);
+    resource.etag = etag;
     resource.annotations.modified = file.annotations.modified;
     resource.watchable = file.watchable;
     if let (Some(_), Some(mime)) = (syntax, &mime) {
@@ -48,10 +52,15 @@ pub(super) fn describe_file(uri: Uri, path: &str, file: &Resource) -> Resource {
 }
 
 /// The key tree of a whole file. Not parsed: a list of all files must not open them.
-pub(super) fn describe_key_tree(uri: Uri, path: &str, file: &Resource) -> Resource {
+pub(super) fn describe_key_tree(
+    uri: Uri,
+    path: &str,
+    file: &Resource,
+    etag: Option<String>,
+) -> Resource {
     let mut resource = describe_collection(uri, path, file.watchable);
     resource.mime = Some(JSON.to_owned());
-    resource.etag = given_etag(file);
+    resource.etag = etag;
     resource.annotations.modified = file.annotations.modified;
     resource
 }

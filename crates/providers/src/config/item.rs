@@ -12,6 +12,7 @@ use super::document::ConfigDocument;
 use super::layers::MergedLayers;
 use super::place::ConfigPlace;
 use super::schema::ConfigSchema;
+use super::source::given_etag;
 use super::tree::{ConfigNode, json_string};
 
 /// What a URI names.
@@ -137,11 +138,11 @@ impl ConfigFiles {
             }
             ConfigItem::File { path, file } => {
                 let uri = to_uri(&ConfigPlace::File(path.clone()))?;
-                Ok(describe_file(uri, path, file))
+                Ok(describe_file(uri, path, file, given_etag(file, &self.source.redaction)))
             }
             ConfigItem::KeyTree { path, file } => {
                 let uri = to_uri(&ConfigPlace::of_keys(path, &[]))?;
-                Ok(describe_key_tree(uri, path, file))
+                Ok(describe_key_tree(uri, path, file, given_etag(file, &self.source.redaction)))
             }
             ConfigItem::Key(item) => self.describe_key_of(item, &item.keys),
             ConfigItem::EffectiveKey(item) => self.describe_effective(item, &item.keys),

@@ -9,6 +9,7 @@ use super::describe::{describe_difference, describe_file, describe_fixed, descri
 use super::item::{ConfigItem, to_uri, with_layers};
 use super::parse::ConfigSyntax;
 use super::place::ConfigPlace;
+use super::source::given_etag;
 use super::tree::ConfigNode;
 use crate::list_page::{cursor_after, page_range};
 
@@ -81,7 +82,7 @@ impl ConfigFiles {
             let parsed = files.iter().filter(|(path, _)| ConfigSyntax::of_path(path).is_some());
             let describe = |(path, file): &(String, Arc<Resource>)| {
                 let uri = to_uri(&ConfigPlace::of_keys(path, &[]))?;
-                Ok(describe_key_tree(uri, path, file))
+                Ok(describe_key_tree(uri, path, file, given_etag(file, &self.source.redaction)))
             };
             return parsed.map(describe).collect();
         }
@@ -94,7 +95,7 @@ impl ConfigFiles {
         members.extend(describe_fixed(&ConfigPlace::AllKeys, watchable));
         for (path, file) in &files {
             let uri = to_uri(&ConfigPlace::File(path.clone()))?;
-            members.push(describe_file(uri, path, file));
+            members.push(describe_file(uri, path, file, given_etag(file, &self.source.redaction)));
         }
         Ok(members)
     }

@@ -9,18 +9,26 @@ use super::document::ConfigDocument;
 use super::layers::MergedLayers;
 use super::options::{ConfigLayer, LayerSource};
 use super::place::ConfigPlace;
-use super::source::{ConfigSource, given_etag};
+use super::schema::ConfigSchema;
+use super::source::{ConfigSource, MAX_SCHEMAS, given_etag};
 use super::tree::ConfigNode;
 
 /// The weight of the files that one snapshot holds. Of the others it knows only whether they
 /// changed.
 const MAX_WEIGHT: usize = 64 << 20;
 
+/// How many keys are told when a schema changes.
+const MAX_DESCRIBED: usize = 10_000;
+
 /// The state of a mount at one moment.
 #[derive(Default)]
 pub(super) struct ConfigSnapshot {
     files: BTreeMap<String, FileState>,
     merged: Option<Arc<MergedLayers>>,
+    /// The schema of the mount, which describes the merged layers.
+    schema: Option<Arc<ConfigSchema>>,
+    /// The paths of all schemas that files have.
+    pub(super) schema_paths: BTreeSet<String>,
 }
 
 struct FileState {
@@ -29,6 +37,7 @@ struct FileState {
     document: Option<Arc<ConfigDocument>>,
     /// The last version that could be parsed.
     parsed: Option<Arc<ConfigDocument>>,
+    schema: Option<Arc<ConfigSchema>>,
 }
 
 /// What happened to one resource.
@@ -64,12 +73,22 @@ impl ConfigSnapshot {
             weight += document.as_ref().map_or(0, |document| document.weight);
             let etag = match &document {
                 Some(document) => document.etag.clone(),
-                None => given_etag(&file),
+                None => given_etag(&file, &source.redaction),
             };
             let parsed = document.as_ref().filter(|document| document.tree().is_ok()).cloned();
             let parsed = parsed.or_else(|| known?.parsed.clone());
-            snapshot.files.insert(path, FileState { etag, document, parsed });
+            let mut schema = None;
+            if let Some(document) = &document
+                && let Some(path) = source.schema_path(document)
+                && snapshot.schema_paths.len() < MAX_SCHEMAS
+            {
+                schema = source.schema_of(ctx, document).await;
+                snapshot.schema_paths.insert(path);
+            }
+            snapshot.files.insert(path, FileState { etag, document, parsed, schema });
         }
+        snapshot.schema = source.own_schema(ctx).await;
+        snapshot.schema_paths.extend(source.schema.clone());
         if !source.layers.is_empty() {
             let merged = source.load_layers(ctx).await.ok();
             snapshot.merged = merged.or_else(|| before?.merged.clone());
@@ -84,7 +103,13 @@ impl ConfigSnapshot {
         let paths: BTreeSet<&String> = self.files.keys().chain(now.files.keys()).collect();
         for path in paths {
             let (old, new) = (self.files.get(path), now.files.get(path));
-            if old.zip(new).is_some_and(|(old, new)| old.is_same(new)) {
+            if let Some((old, new)) = old.zip(new)
+                && old.is_same(new)
+            {
+                if !is_same_schema(old.schema.as_ref(), new.schema.as_ref()) {
+                    let place = |keys: &[String]| ConfigPlace::of_keys(path, keys);
+                    changes.add_described(new.tree(), &mut Vec::new(), &place);
+                }
                 continue;
             }
             touched.insert(path.as_str());
@@ -92,6 +117,10 @@ impl ConfigSnapshot {
         }
         if touched.iter().any(|path| is_layer(layers, path)) {
             changes.add_layers((self.merged.as_deref(), now.merged.as_deref()), layers, &touched);
+        } else if !is_same_schema(self.schema.as_ref(), now.schema.as_ref()) {
+            let place = |keys: &[String]| ConfigPlace::Effective(keys.to_vec());
+            let root = now.merged.as_ref().map(|merged| &merged.root);
+            changes.add_described(root, &mut Vec::new(), &place);
         }
         changes
     }
@@ -154,6 +183,25 @@ impl ConfigChanges {
         }
     }
 
+    /// Adds all keys below `keys`: what a schema says of them may differ, and their values do not.
+    fn add_described(
+        &mut self,
+        node: Option<&ConfigNode>,
+        keys: &mut Vec<String>,
+        place: &dyn Fn(&[String]) -> ConfigPlace,
+    ) {
+        for (key, child) in node.into_iter().flat_map(ConfigNode::children) {
+            if self.places.len() >= MAX_DESCRIBED {
+                return;
+            }
+            let parent = place(keys);
+            keys.push(key);
+            self.add(place(keys), parent, false);
+            self.add_described(Some(child), keys, place);
+            keys.pop();
+        }
+    }
+
     /// Adds the keys below `keys` whose values differ, each with its parents.
     fn compare_children(
         &mut self,
@@ -190,6 +238,14 @@ impl ConfigChanges {
         self.add(place(keys), parent, new.is_none());
         self.compare_children((old, new), keys, place);
         keys.pop();
+    }
+}
+
+/// A schema is parsed once for each version of its file.
+fn is_same_schema(old: Option<&Arc<ConfigSchema>>, new: Option<&Arc<ConfigSchema>>) -> bool {
+    match (old, new) {
+        (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+        (old, new) => old.is_none() && new.is_none(),
     }
 }
 

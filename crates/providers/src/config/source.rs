@@ -1,14 +1,16 @@
 //! Source of a configuration mount: lists, loads and caches its files, layers and schemas.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_core::Stream;
 use futures_util::TryStreamExt as _;
 use machinery::{Cache, CacheBounds};
 use parking_lot::Mutex;
 use redaction::{Redaction, Redactor};
 use resource::{
-    Body, ByteSource, CacheScope, Content, Context, Error, ErrorKind, Freshness, PageRequest, Part,
-    Provider, ReadRequest, Resource, Result,
+    Body, ByteSource, CacheScope, Change, Content, Context, Error, ErrorKind, Freshness, Interest,
+    PageRequest, Part, Provider, ReadRequest, Resource, Result,
 };
 use tokio::sync::Semaphore;
 
@@ -34,7 +36,7 @@ const CACHE_BOUNDS: CacheBounds =
     CacheBounds { entries: MAX_FILES, weight: 64 << 20, heaviest: 128 << 20 };
 
 /// Schemas that are kept parsed.
-const MAX_SCHEMAS: usize = 64;
+pub(super) const MAX_SCHEMAS: usize = 64;
 
 /// Files that are parsed at a time.
 const MAX_PARSERS: usize = 2;
@@ -47,7 +49,8 @@ pub(super) struct ConfigSource {
     pub(super) layers: Arc<[ConfigLayer]>,
     /// The tree of each layer of variables.
     variables: Vec<Option<Arc<VariableTree>>>,
-    schema: Option<String>,
+    /// The path of the schema of the mount.
+    pub(super) schema: Option<String>,
     pub(super) redaction: Redaction,
     pub(super) freshness: Freshness,
     documents: Cache<String, Arc<ConfigDocument>>,
@@ -138,7 +141,7 @@ impl ConfigSource {
     /// The file at `path`, masked and parsed; from the cache, if it has not changed.
     pub(super) async fn load(&self, ctx: &Context, path: &str) -> Result<Arc<ConfigDocument>> {
         let file = self.find_file(ctx, path).await?;
-        let etag = given_etag(&file);
+        let etag = given_etag(&file, &self.redaction);
         if let Some(known) = self.documents.get(path)
             && etag.is_some()
             && known.etag == etag
@@ -146,7 +149,7 @@ impl ConfigSource {
             return Ok(known);
         }
         let (part, text) = read_text(&*self.files, ctx, &file).await?;
-        let facts = (given_etag(&part), part.annotations.modified);
+        let facts = (given_etag(&part, &self.redaction), part.annotations.modified);
         let document = self.parse(path, text, facts).await?;
         self.documents.insert(path.to_owned(), Arc::clone(&document), document.weight);
         Ok(document)
@@ -209,10 +212,24 @@ impl ConfigSource {
         ctx: &Context,
         document: &ConfigDocument,
     ) -> Option<Arc<ConfigSchema>> {
+        self.load_schema(ctx, &self.schema_path(document)?).await
+    }
+
+    /// The path of the schema of a file: the one that it names, or else that of the mount.
+    pub(super) fn schema_path(&self, document: &ConfigDocument) -> Option<String> {
         let tree = document.tree().ok()?;
         let text = std::str::from_utf8(&document.text).unwrap_or_default();
-        let named = named_schema(&document.path, text, tree);
-        self.load_schema(ctx, named.as_ref().or(self.schema.as_ref())?).await
+        named_schema(&document.path, text, tree).or_else(|| self.schema.clone())
+    }
+
+    /// The changes of the schema at `path`; `None` if they cannot be watched.
+    pub(super) async fn watch_schema(
+        &self,
+        ctx: &Context,
+        path: &str,
+    ) -> Option<Pin<Box<dyn Stream<Item = Change> + Send>>> {
+        let interest = Interest::Resource(file_uri(path)?);
+        self.schemas.facets().watch?.watch(ctx, interest).await.ok()
     }
 
     /// The schema of the mount.
@@ -247,8 +264,8 @@ impl ConfigSource {
 }
 
 /// The etag of a file as this provider gives it: it changes with the masks too.
-pub(super) fn given_etag(file: &Resource) -> Option<String> {
-    file.etag.as_ref().map(|etag| format!("{etag}-{}", Redactor::VERSION))
+pub(super) fn given_etag(file: &Resource, redaction: &Redaction) -> Option<String> {
+    file.etag.as_ref().map(|etag| format!("{etag}-{}", redaction.version()))
 }
 
 fn not_found() -> Error {

@@ -113,6 +113,54 @@ impl ConfigWatcher {
     }
 }
 
+impl ConfigWatcher {
+    /// Tells what differs from `known`, and returns the state now.
+    async fn compare(&self, ctx: &Context, known: ConfigSnapshot) -> ConfigSnapshot {
+        match ConfigSnapshot::take(&self.source, ctx, Some(&known)).await {
+            Ok(now) => {
+                self.tell(&known.changes_to(&now, &self.source.layers));
+                now
+            }
+            Err(error) => {
+                tracing::warn!("changes cannot be compared: {}", error.with_causes());
+                known
+            }
+        }
+    }
+}
+
+/// The changes of the schemas, by path. They lie outside the files that are served.
+type SchemaStreams = HashMap<String, ConfigChangeStream>;
+
+/// Watches the schemas of `known`, and no others. True if one was not watched before.
+async fn watch_schemas(
+    source: &ConfigSource,
+    ctx: &Context,
+    known: &ConfigSnapshot,
+    streams: &mut SchemaStreams,
+) -> bool {
+    streams.retain(|path, _| known.schema_paths.contains(path));
+    let mut has_new = false;
+    for path in &known.schema_paths {
+        if !streams.contains_key(path)
+            && let Some(stream) = source.watch_schema(ctx, path).await
+        {
+            streams.insert(path.clone(), stream);
+            has_new = true;
+        }
+    }
+    has_new
+}
+
+/// Waits for a change of the folder or of a schema; `None` if the folder has ended.
+async fn next_change(folder: &mut ConfigChangeStream, schemas: &mut SchemaStreams) -> Option<()> {
+    let mut schemas = futures_util::stream::select_all(schemas.values_mut());
+    tokio::select! {
+        change = folder.next() => change.map(drop),
+        Some(_) = schemas.next() => Some(()),
+    }
+}
+
 /// Compares snapshots whenever the folder changes, until it ends or the watcher is gone.
 async fn follow(
     watcher: Weak<ConfigWatcher>,
@@ -120,19 +168,21 @@ async fn follow(
     mut folder: ConfigChangeStream,
     mut known: ConfigSnapshot,
 ) {
-    while folder.next().await.is_some() {
+    let mut schemas = SchemaStreams::new();
+    loop {
+        let Some(strong) = watcher.upgrade() else { return };
+        if watch_schemas(&strong.source, &ctx, &known, &mut schemas).await {
+            // What changed before its watch began is compared now.
+            known = strong.compare(&ctx, known).await;
+        }
+        drop(strong);
+        if next_change(&mut folder, &mut schemas).await.is_none() {
+            break;
+        }
         // One look answers all changes that are there already.
         while let Some(Some(_)) = folder.next().now_or_never() {}
         let Some(strong) = watcher.upgrade() else { return };
-        let now = match ConfigSnapshot::take(&strong.source, &ctx, Some(&known)).await {
-            Ok(now) => now,
-            Err(error) => {
-                tracing::warn!("changes cannot be compared: {}", error.with_causes());
-                continue;
-            }
-        };
-        strong.tell(&known.changes_to(&now, &strong.source.layers));
-        known = now;
+        known = strong.compare(&ctx, known).await;
     }
     // The folder has ended, and with it all streams.
     if let Some(watcher) = watcher.upgrade() {

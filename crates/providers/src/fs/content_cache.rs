@@ -69,6 +69,11 @@ impl ContentCache {
 }
 
 impl CachedContent {
+    /// The path that links led to when it was read. Another name of the same file has its stamp.
+    pub(super) fn link_target(&self) -> Option<&str> {
+        self.resource.link_target.as_deref()
+    }
+
     pub(super) fn part(&self) -> Part {
         let source = ByteSource::Bytes(self.bytes.clone());
         let body = if self.is_text { Body::Text(source) } else { Body::Blob(source) };

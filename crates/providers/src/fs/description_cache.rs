@@ -72,18 +72,20 @@ impl DescriptionCache {
 }
 
 impl FolderDescriptions<'_> {
-    /// Returns the description of `name`, from the cache if `stamp` is unchanged. With `trust`,
+    /// Returns the description of `name`, from the cache if the file is unchanged. With `trust`,
     /// also records when the file was checked.
     pub(super) fn get_or_describe(
         &mut self,
         name: &[u8],
-        stamp: &FileStamp,
+        (stamp, link_target): (&FileStamp, Option<Arc<str>>),
         validity: Option<&Validity>,
     ) -> Arc<Resource> {
         let mark = self.path_hash(name);
         let look = validity.map(Validity::stamp);
         let known = self.cache.cache.with(&mark, |kept| {
-            let is_same = kept.is_named(name) && kept.stamp == *stamp;
+            let is_same = kept.is_named(name)
+                && kept.stamp == *stamp
+                && kept.resource.link_target == link_target;
             kept.checked_at = look.filter(|_| is_same).or(kept.checked_at);
             is_same.then(|| kept.resource.clone())
         });
@@ -91,8 +93,10 @@ impl FolderDescriptions<'_> {
             return resource;
         }
         let prefix = self.uri_prefix.get_or_insert_with(|| self.folder.uri_prefix());
-        let resource =
-            Arc::new(describe(child_uri(prefix, name), Some(name), stamp, self.cache.watchable));
+        let uri = child_uri(prefix, name);
+        let mut resource = describe(uri, Some(name), stamp, self.cache.watchable);
+        resource.link_target = link_target;
+        let resource = Arc::new(resource);
         let entry =
             CachedDescription { stamp: *stamp, resource: resource.clone(), checked_at: look };
         self.cache.cache.insert(mark, entry, weight(&resource));
@@ -131,7 +135,8 @@ impl CachedDescription {
 }
 
 fn weight(resource: &Resource) -> usize {
-    ENTRY_OVERHEAD + resource.uri.as_str().len() + resource.name.len()
+    let target = resource.link_target.as_ref().map_or(0, |target| target.len());
+    ENTRY_OVERHEAD + resource.uri.as_str().len() + resource.name.len() + target
 }
 
 /// Hasher that returns a key, itself a hash, unchanged.
@@ -168,12 +173,12 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let stamp = FileApi::Native.stat(file.path()).unwrap();
         let mut series = entries.for_folder(&LocalPath::default());
-        let first = series.get_or_describe(b"0", &stamp, None);
-        assert!(Arc::ptr_eq(&first, &series.get_or_describe(b"0", &stamp, None)));
+        let first = series.get_or_describe(b"0", (&stamp, None), None);
+        assert!(Arc::ptr_eq(&first, &series.get_or_describe(b"0", (&stamp, None), None)));
         for number in 0..100_000 {
-            series.get_or_describe(number.to_string().as_bytes(), &stamp, None);
+            series.get_or_describe(number.to_string().as_bytes(), (&stamp, None), None);
         }
         assert!((CACHE_BYTES / 2..=CACHE_BYTES).contains(&entries.weight()));
-        assert!(!Arc::ptr_eq(&first, &series.get_or_describe(b"0", &stamp, None)));
+        assert!(!Arc::ptr_eq(&first, &series.get_or_describe(b"0", (&stamp, None), None)));
     }
 }

@@ -189,7 +189,10 @@ impl FsRoot {
                         continue;
                     }
                     let entry = match stamp {
-                        Some(stamp) => Some(at.descriptions.get_or_describe(at.name, &stamp, None)),
+                        Some((stamp, target)) => {
+                            let found = (&stamp, Some(target));
+                            Some(at.descriptions.get_or_describe(at.name, found, None))
+                        }
                         None => {
                             let file = (at.name, FileKind::File);
                             self.describe_child(at.folder, file, at.descriptions, at.validity)
@@ -222,8 +225,15 @@ impl FsRoot {
         }
         #[cfg(test)]
         self.stat_count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let stamp = self.stat_member(folder, name, kind)?;
-        Some(series.get_or_describe(name, &stamp, trust))
+        let (stamp, target) = if kind == FileKind::Symlink {
+            let found = self.find_child(folder, name).ok()?;
+            (*found.stamp(), found.link_target(&folder.path.join(name)))
+        } else {
+            let target = || folder.path.join(name).to_text();
+            let is_file_behind_link = kind == FileKind::File && folder.is_behind_link();
+            (self.stat_member(folder, name, kind)?, is_file_behind_link.then(target))
+        };
+        Some(series.get_or_describe(name, (&stamp, target), trust))
     }
 
     /// Stats `name` in `folder`, following links. `None` if it is gone or its kind has changed,

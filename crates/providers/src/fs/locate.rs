@@ -62,12 +62,27 @@ impl PathEntry {
         }
     }
 
+    /// The path of the file, if `path` leads to it through links.
+    pub(super) fn link_target(&self, path: &LocalPath) -> Option<Arc<str>> {
+        match self {
+            Self::File(leaf) if !self.is_at(path) => Some(leaf.link_target()),
+            Self::File(_) | Self::Folder(_) => None,
+        }
+    }
+
     /// True if `path` leads here without links.
     fn is_at(&self, path: &LocalPath) -> bool {
         match self {
             Self::Folder(folder) => folder.path == *path,
             Self::File(leaf) => path.is_child_of(&leaf.folder.path, &leaf.name),
         }
+    }
+}
+
+impl VisibleFile {
+    /// Its path without links.
+    pub(super) fn link_target(&self) -> Arc<str> {
+        self.folder.path.join(&self.name).to_text()
     }
 }
 

@@ -190,7 +190,9 @@ impl Provider for Fs {
             PathEntry::File(_) if asked.requires_folder => Err(not_found().into()),
             found => {
                 let (name, stamp) = (asked.path.name(), found.stamp());
-                Ok(Arc::new(describe(named.clone(), name, stamp, root.watchable)))
+                let mut resource = describe(named.clone(), name, stamp, root.watchable);
+                resource.link_target = found.link_target(&asked.path);
+                Ok(Arc::new(resource))
             }
         };
         self.run_job(ctx, stat).await.map_err(|fault| fault.for_uri(uri))

@@ -1,5 +1,7 @@
 //! Paths below the root, and their conversion from and to `file:` URIs.
 
+use std::sync::Arc;
+
 use resource::Uri;
 use resource::uri::{encode_segment, percent_decode};
 
@@ -66,6 +68,11 @@ impl LocalPath {
     /// Returns the names, joined by `/`.
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// Returns the path as text; bytes that are no UTF-8 are replaced.
+    pub(super) fn to_text(&self) -> Arc<str> {
+        String::from_utf8_lossy(&self.0).into()
     }
 
     /// Iterates over the names, outermost first.

@@ -63,7 +63,9 @@ impl FsRoot {
         if let Some(part) = self.cached_part(uri, requested, window)? {
             return Ok(Content::Parts(vec![part]));
         }
-        let leaf = match self.find_and_open(&requested.path)? {
+        let found = self.find_and_open(&requested.path)?;
+        let link_target = found.link_target(&requested.path);
+        let leaf = match found {
             PathEntry::Folder(folder) => {
                 let (name, stamp) = (requested.path.name(), &folder.stamp);
                 let resource = describe(uri.clone(), name, stamp, self.watchable);
@@ -72,8 +74,9 @@ impl FsRoot {
             PathEntry::File(_) if requested.requires_folder => return Err(not_found().into()),
             PathEntry::File(leaf) => leaf,
         };
-        let resource =
+        let mut resource =
             describe_without_mime(uri.clone(), requested.path.name(), &leaf.stamp, self.watchable);
+        resource.link_target = link_target;
         let file = leaf.file.ok_or_else(not_found)?;
         let (file, stamp) = (Arc::new(file), leaf.stamp);
         let rule = self.charsets.as_ref();
@@ -110,7 +113,8 @@ impl FsRoot {
         let Window::Whole { limit } = *window else { return Ok(None) };
         let Some(content) = self.content_cache.get(uri) else { return Ok(None) };
         let found = self.find(&requested.path)?;
-        let is_current = matches!(&found, PathEntry::File(file) if file.stamp == content.stamp);
+        let is_current = matches!(&found, PathEntry::File(file) if file.stamp == content.stamp)
+            && found.link_target(&requested.path).as_deref() == content.link_target();
         Ok((is_current && content.stamp.size <= limit).then(|| content.part()))
     }
 }

@@ -64,8 +64,8 @@ pub(super) struct WalkPosition<'w, 'a> {
 
 /// Result of one step.
 pub(super) enum WalkStep {
-    /// A file, with its stamp if the step already read it.
-    File(Option<FileStamp>),
+    /// A file. If a link leads to it, its stamp and its path.
+    File(Option<(FileStamp, Arc<str>)>),
     /// A folder, which the walk has entered.
     Folder,
     /// An entry that the walk skips.
@@ -137,7 +137,9 @@ impl<'a> TreeWalk<'a> {
             return Ok(Some(self.descend_or_skip(name, kind)?));
         }
         match self.root.find_child(&level.folder, name) {
-            Ok(PathEntry::File(leaf)) => Ok(Some(WalkStep::File(Some(leaf.stamp)))),
+            Ok(PathEntry::File(leaf)) => {
+                Ok(Some(WalkStep::File(Some((leaf.stamp, leaf.link_target())))))
+            }
             Ok(PathEntry::Folder(_)) => Ok(Some(self.descend_or_skip(name, kind)?)),
             Err(error) => self.skip_failed(name, error).map(|()| Some(WalkStep::Skipped)),
         }

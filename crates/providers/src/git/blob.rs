@@ -7,7 +7,7 @@ use encoding_rs::UTF_8;
 use gix::ObjectId;
 use gix::objs::Kind;
 use redaction::Redactor;
-use resource::Result;
+use resource::{Error, Result};
 
 use super::error::{not_found, over_bound, unreadable};
 use super::repository::GitSession;
@@ -22,6 +22,8 @@ pub(super) const MAX_BLOB_BYTES: u64 = 64 << 20;
 pub(super) struct BlobContent {
     /// UTF-8, if it is a text.
     pub(super) bytes: Bytes,
+    /// The size as it is stored, neither decoded nor masked.
+    pub(super) stored_size: u64,
     pub(super) is_text: bool,
     /// The charset it is stored in, if not UTF-8.
     pub(super) charset: Option<&'static str>,
@@ -71,23 +73,49 @@ impl GitSession<'_> {
     /// The bytes of the file `id`, which nothing but `load_blob` and comparisons may see: they are
     /// not masked.
     pub(super) fn load_raw(&self, id: ObjectId) -> Result<Vec<u8>> {
-        let header = self.repo.find_header(id).map_err(unreadable)?;
+        let header = self.repo.try_find_header(id).map_err(unreadable)?;
+        let Some(header) = header else { return Err(self.missing(id)) };
         if header.kind() != Kind::Blob {
             return Err(not_found("the object is no file"));
         }
         if header.size() > MAX_BLOB_BYTES {
             let size = header.size();
             return Err(over_bound(format!(
-                "this file is {size} bytes; of a git repository, files of up to {MAX_BLOB_BYTES} \
-                 bytes are read"
+                "this file has {size} bytes, and history shows files of up to {MAX_BLOB_BYTES}. To \
+                 read it in parts, write it into a served folder: git cat-file blob {id} > FILE"
             )));
         }
         Ok(self.repo.find_object(id).map_err(unreadable)?.detach().data)
     }
 }
 
+impl GitSession<'_> {
+    /// The error for the object `id`, which the repository does not have.
+    fn missing(&self, id: ObjectId) -> Error {
+        match self.is_partial_clone() {
+            true => Error::unavailable(format!(
+                "this partial clone does not have the file, and refdesk fetches nothing. To get \
+                 it, run in the clone: git cat-file blob {id}"
+            )),
+            false => Error::unavailable(
+                "an object of the repository is missing; git fsck tells which ones are",
+            ),
+        }
+    }
+
+    /// Whether the clone leaves out objects until git needs them.
+    pub(super) fn is_partial_clone(&self) -> bool {
+        let config = self.repo.config_snapshot();
+        let names = self.repo.remote_names();
+        let mut promisors = names.iter().map(|remote| format!("remote.{remote}.promisor"));
+        config.string("extensions.partialClone").is_some()
+            || promisors.any(|key| config.boolean(key.as_str()) == Some(true))
+    }
+}
+
 /// Decodes a file to UTF-8, if it is a text.
 pub(super) fn decode(raw: Vec<u8>) -> BlobContent {
+    let stored_size = raw.len() as u64;
     let form = detect_form(&raw, SampleExtent::Whole);
     let (bytes, is_text, charset) = match form {
         ContentForm::Blob => (Bytes::from(raw), false, None),
@@ -97,5 +125,5 @@ pub(super) fn decode(raw: Vec<u8>) -> BlobContent {
             (Bytes::from(text), true, (charset != UTF_8).then(|| charset.name()))
         }
     };
-    BlobContent { bytes, is_text, charset }
+    BlobContent { bytes, stored_size, is_text, charset }
 }

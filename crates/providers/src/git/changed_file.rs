@@ -7,7 +7,7 @@ use gix::diff::blob::{Algorithm, Diff, InternedInput};
 use gix::objs::tree::EntryKind;
 use resource::Result;
 
-use super::blob::BlobContent;
+use super::blob::{BlobContent, decode};
 use super::describe::submodule_text;
 use super::json::JsonObject;
 use super::repo_path::RepoPath;
@@ -90,6 +90,11 @@ impl GitSession<'_> {
             (Err(error), _) | (_, Err(error)) if error.kind == resource::ErrorKind::TooLarge => {
                 return Ok(omitted("too large"));
             }
+            (Err(error), _) | (_, Err(error))
+                if error.kind == resource::ErrorKind::Unavailable && self.is_partial_clone() =>
+            {
+                return Ok(omitted("not in this partial clone"));
+            }
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
         fn text(side: Option<&BlobContent>) -> Option<&str> {
@@ -114,11 +119,7 @@ impl GitSession<'_> {
             return Ok(Arc::clone(content));
         }
         match version.entry.kind {
-            EntryKind::Commit => Ok(Arc::new(BlobContent {
-                bytes: submodule_text(version.entry).into(),
-                is_text: true,
-                charset: None,
-            })),
+            EntryKind::Commit => Ok(Arc::new(decode(submodule_text(version.entry).into_bytes()))),
             _ => self.load_blob(version.entry.id, path),
         }
     }

@@ -53,22 +53,34 @@ impl GitSession<'_> {
         let (id, _) = self.resolve_commit(revision)?;
         self.read_document(&described, request, |format| {
             let (node, text) = (self.commit(id)?, self.commit_text(id)?);
-            let old = match node.parents.first() {
-                Some(parent) => Some(self.commit(*parent)?.tree),
-                None => None,
-            };
-            let changes = self.file_changes(old, Some(node.tree), &RepoPath::default())?;
             match format {
                 DocumentFormat::Json => {
-                    let mut files = Vec::with_capacity(changes.len());
-                    for change in &changes {
-                        files.push(change.to_json(&self.line_changes(change, false)?));
-                    }
-                    Ok(text.to_json(&node, Some(&json_array(files))))
+                    Ok(text.to_json(&node, Some(&self.commit_files_json(&node)?)))
                 }
-                DocumentFormat::Text => self.commit_markdown(&node, &text, &changes),
+                DocumentFormat::Text => {
+                    self.commit_markdown(&node, &text, &self.commit_files(&node)?)
+                }
             }
         })
+    }
+
+    /// The files that a commit changed, against its first parent.
+    fn commit_files(&self, node: &CommitNode) -> Result<Vec<ChangedFile>> {
+        let old = match node.parents.first() {
+            Some(parent) => Some(self.commit(*parent)?.tree),
+            None => None,
+        };
+        self.file_changes(old, Some(node.tree), &RepoPath::default())
+    }
+
+    /// The files that a commit changed, with their counts of lines, as JSON.
+    pub(super) fn commit_files_json(&self, node: &CommitNode) -> Result<String> {
+        let changes = self.commit_files(node)?;
+        let mut files = Vec::with_capacity(changes.len());
+        for change in &changes {
+            files.push(change.to_json(&self.line_changes(change, false)?));
+        }
+        Ok(json_array(files))
     }
 
     fn commit_markdown(

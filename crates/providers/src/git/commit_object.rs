@@ -1,6 +1,7 @@
 //! Commit objects: parents, dates, people and messages, decoded to UTF-8.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use encoding_rs::Encoding;
 use gix::ObjectId;
@@ -146,6 +147,17 @@ impl GitSession<'_> {
                 message,
             })
         })
+    }
+
+    /// The same from memory, for the few commits that many files come from.
+    pub(super) fn kept_commit_text(&self, id: ObjectId) -> Result<Arc<CommitText>> {
+        if let Some(text) = self.git.commit_texts.get(&id) {
+            return Ok(text);
+        }
+        let text = Arc::new(self.commit_text(id)?);
+        let weight = 512 + text.subject.len() + text.message.len();
+        self.git.commit_texts.insert(id, Arc::clone(&text), weight);
+        Ok(text)
     }
 
     fn with_commit<T>(

@@ -55,6 +55,16 @@ impl TreePlace {
 impl GitSession<'_> {
     /// Describes a file or folder, without reading it.
     pub(super) fn describe(&self, uri: &Uri, place: &TreePlace) -> Result<Arc<Resource>> {
+        self.describe_sized(uri, place, None)
+    }
+
+    /// Describes a file or folder, whose stored size may be known.
+    pub(super) fn describe_sized(
+        &self,
+        uri: &Uri,
+        place: &TreePlace,
+        size: Option<u64>,
+    ) -> Result<Arc<Resource>> {
         let name = place.path.name().unwrap_or(place.revision.as_bytes());
         let mut resource = Resource::new(uri.clone(), String::from_utf8_lossy(name));
         resource.immutable = place.resolved.is_immutable;
@@ -82,9 +92,9 @@ impl GitSession<'_> {
                 if place.entry.kind == EntryKind::Link {
                     resource.description = Some("A symbolic link: the path it names".to_owned());
                 }
+                let header = || Some(self.repo.find_header(place.entry.id).ok()?.size());
                 if !is_masked {
-                    let header = self.repo.find_header(place.entry.id).ok();
-                    resource.size = header.map(|header| header.size());
+                    resource.size = size.or_else(header);
                 }
             }
         }
@@ -97,13 +107,14 @@ impl GitSession<'_> {
         let mut facts = JsonObject::new().text("object", &place.entry.id.to_string());
         if let Some(tip) = place.resolved.commit {
             if place.path.is_root() {
-                let text = self.commit_text(tip)?;
-                resource.description = Some(text.subject).filter(|subject| !subject.is_empty());
+                let text = self.kept_commit_text(tip)?;
+                resource.description =
+                    Some(text.subject.clone()).filter(|subject| !subject.is_empty());
                 facts = facts.text("revision", &tip.to_string());
             }
             if let Some(last) = self.last_commit(tip, &place.path, place.entry.id)? {
                 resource.annotations.modified = last.time();
-                let text = self.commit_text(last.id)?;
+                let text = self.kept_commit_text(last.id)?;
                 facts = facts
                     .text("commit", &last.id.to_string())
                     .text("author", &text.author.name)

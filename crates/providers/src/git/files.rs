@@ -90,19 +90,16 @@ impl GitSession<'_> {
         request: &ReadRequest,
     ) -> Result<Reading> {
         let freshness = self.git.freshness_of(place.resolved.is_immutable);
-        let described = self.describe(uri, place)?;
         if place.is_folder() {
+            let described = self.describe(uri, place)?;
             return Ok(Reading::new(Content::Collection(described), freshness));
         }
         let stamp = match place.resolved.is_immutable {
             true => None,
-            false => self.last_stamp(&place.revision),
+            false => self.stamp_of(&place.revision, place.resolved),
         };
-        // Another request may have resolved the revision since.
-        let is_stamped = place.resolved.is_immutable
-            || stamp.is_some() && self.resolve(&place.revision)? == place.resolved;
-        let file = self.load_file(described, place)?;
-        let file = CachedFile { stamp, ..file };
+        let is_stamped = place.resolved.is_immutable || stamp.is_some();
+        let file = CachedFile { stamp, ..self.load_file(uri, place)? };
         let mut parts = vec![file.part(&request.window)?];
         let total_parts = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
         if is_stamped {
@@ -111,13 +108,14 @@ impl GitSession<'_> {
         Ok(Reading { total_parts, ..Reading::new(Content::Parts(parts), freshness) })
     }
 
-    fn load_file(&self, described: Arc<Resource>, place: &TreePlace) -> Result<CachedFile> {
+    fn load_file(&self, uri: &Uri, place: &TreePlace) -> Result<CachedFile> {
         if place.entry.kind == EntryKind::Commit {
-            let bytes = Bytes::from(submodule_text(place.entry));
-            return Ok(CachedFile { resource: described, bytes, is_text: true, stamp: None });
+            let (resource, bytes) = (self.describe(uri, place)?, submodule_text(place.entry));
+            return Ok(CachedFile { resource, bytes: bytes.into(), is_text: true, stamp: None });
         }
         let content = self.load_blob(place.entry.id, place.masked_path())?;
-        let mut resource = described.as_ref().clone();
+        let described = self.describe_sized(uri, place, Some(content.stored_size))?;
+        let mut resource = Arc::unwrap_or_clone(described);
         let named = mime::by_name(&resource.name);
         let mime = match (place.entry.kind, content.is_text) {
             (EntryKind::Link, true) => mime::PLAIN_TEXT,

@@ -81,6 +81,8 @@ pub(super) struct LogQuery {
     pub(super) grep: Option<String>,
     /// Whether the history goes on under earlier names of the file.
     pub(super) follow: bool,
+    /// Whether the JSON of a commit has its files.
+    pub(super) files: bool,
 }
 
 impl RevisionSpec {
@@ -128,8 +130,8 @@ impl RevisionSpec {
 impl LogQuery {
     /// Everything that `revision` has of `path`.
     pub(super) fn new(revision: RevisionSpec, path: RepoPath) -> Self {
-        let (author, since, until, grep, follow) = (None, None, None, None, false);
-        Self { revision, path, author, since, until, grep, follow }
+        let (author, since, until, grep) = (None, None, None, None);
+        Self { revision, path, author, since, until, grep, follow: false, files: false }
     }
 
     /// Takes the conditions from the query of a URI.
@@ -142,16 +144,17 @@ impl LogQuery {
                 "since" => &mut self.since,
                 "until" => &mut self.until,
                 "grep" => &mut self.grep,
-                "follow" => {
-                    self.follow = match value.as_str() {
+                "follow" | "files" => {
+                    let flag = if name == "follow" { &mut self.follow } else { &mut self.files };
+                    *flag = match value.as_str() {
                         "true" => true,
                         "false" | "" => false,
-                        _ => return Err(Error::invalid("follow must be true or false")),
+                        _ => return Err(Error::invalid(format!("{name} must be true or false"))),
                     };
                     continue;
                 }
                 _ => {
-                    let known = "author, since, until, grep, follow";
+                    let known = "author, since, until, grep, follow, files";
                     return Err(Error::invalid(format!("a log has the conditions {known}")));
                 }
             };

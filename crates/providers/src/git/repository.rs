@@ -9,11 +9,12 @@ use std::time::Duration;
 use gix::{ObjectId, ThreadSafeRepository};
 use machinery::{Cache, CacheBounds};
 use parking_lot::Mutex;
-use redaction::{Redaction, RedactionScope, Redactor, Syntax};
+use redaction::{Redaction, RedactionScope, Syntax};
 use resource::{CacheScope, Error, Freshness, Result, Uri};
 use tokio::sync::Semaphore;
 
 use super::blob::BlobContent;
+use super::commit_object::CommitText;
 use super::error::cancelled;
 use super::hostile::HostileNames;
 use super::location::RevisionSpec;
@@ -23,7 +24,7 @@ use super::read_cache::ReadCache;
 use super::recent::RecentChanges;
 use super::ref_stamp::RefStamp;
 use super::revision::ResolvedRevision;
-use super::watch::GitWatchState;
+use super::watch::{GitWatchState, MAX_WORKTREE_FOLDERS};
 use crate::file_watch::{DEFAULT_MAX_WATCHES, RescanLoop};
 
 /// How many requests work on the repository at a time.
@@ -35,6 +36,9 @@ const OBJECT_CACHE_BYTES: usize = 16 << 20;
 /// Bytes of blobs and documents kept for the next window, and the largest one.
 const CONTENT_CACHE: CacheBounds =
     CacheBounds { entries: usize::MAX, weight: 16 << 20, heaviest: 64 << 20 };
+
+/// Bytes of the texts of commits that are kept.
+const COMMIT_TEXT_BYTES: usize = 1 << 20;
 
 /// How many revisions are remembered.
 const MAX_REVISIONS: usize = 256;
@@ -51,15 +55,18 @@ pub(super) struct GitRepository {
     idle: Mutex<Vec<gix::Repository>>,
     permits: Arc<Semaphore>,
     pub(super) redaction: Redaction,
+    mask_version: String,
     pub(super) freshness: Freshness,
     pub(super) max_uri: usize,
     pub(super) is_watched: bool,
     pub(super) uses_inotify: bool,
+    pub(super) max_worktree_folders: usize,
     pub(super) rescan_loop: RescanLoop<GitWatchState>,
     pub(super) hostile_names: HostileNames,
     pub(super) read_cache: ReadCache,
     pub(super) revisions: Cache<RevisionSpec, Arc<(ResolvedRevision, Arc<RefStamp>)>>,
     pub(super) blobs: Cache<(ObjectId, Option<Syntax>), Arc<BlobContent>>,
+    pub(super) commit_texts: Cache<ObjectId, Arc<CommitText>>,
     pub(super) documents: Cache<(Uri, String), bytes::Bytes>,
     pub(super) recent: Cache<ObjectId, Arc<Mutex<RecentChanges>>>,
     pub(super) logs: super::log::LogCache,
@@ -89,15 +96,18 @@ impl GitRepository {
             idle: Mutex::default(),
             permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
             redaction: options.redaction.clone(),
+            mask_version: options.redaction.version(),
             freshness: Freshness { ttl: options.ttl, scope: CacheScope::Private },
             max_uri: options.max_uri,
             is_watched: options.watch != WatchMode::Off,
             uses_inotify: options.watch == WatchMode::Auto,
+            max_worktree_folders: MAX_WORKTREE_FOLDERS,
             rescan_loop: RescanLoop::new(options.poll, DEFAULT_MAX_WATCHES),
             hostile_names: HostileNames::default(),
             read_cache: ReadCache::default(),
             revisions: Cache::new(CacheBounds::entries(MAX_REVISIONS)),
             blobs: Cache::new(CONTENT_CACHE),
+            commit_texts: Cache::new(CacheBounds::weight(COMMIT_TEXT_BYTES)),
             documents: Cache::new(CONTENT_CACHE),
             recent: Cache::new(CacheBounds::entries(MAX_TIPS)),
             logs: super::log::LogCache::default(),
@@ -122,7 +132,7 @@ impl GitRepository {
     /// Adds to an etag what the content depends on besides objects: how it is masked.
     pub(super) fn masked_etag(&self, etag: &str, is_masked: bool) -> String {
         match is_masked {
-            true => format!("{etag}-r{}", Redactor::VERSION),
+            true => format!("{etag}-r{}", self.mask_version),
             false => etag.to_owned(),
         }
     }

@@ -48,9 +48,15 @@ impl GitSession<'_> {
         Ok(resolved)
     }
 
-    /// The stamp of the references that `revision` was last resolved by.
-    pub(super) fn last_stamp(&self, revision: &RevisionSpec) -> Option<Arc<RefStamp>> {
-        self.git.revisions.get(revision).map(|known| Arc::clone(&known.1))
+    /// The stamp of the references by which `revision` was resolved; `None` if another request has
+    /// found something else since.
+    pub(super) fn stamp_of(
+        &self,
+        revision: &RevisionSpec,
+        resolved: ResolvedRevision,
+    ) -> Option<Arc<RefStamp>> {
+        let known = self.git.revisions.get(revision).filter(|known| known.0 == resolved)?;
+        Some(Arc::clone(&known.1))
     }
 
     fn resolve_anew(&self, revision: &RevisionSpec) -> Result<ResolvedRevision> {

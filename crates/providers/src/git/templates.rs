@@ -22,13 +22,13 @@ const MAX_INPUT_BYTES: usize = 4 * 1024;
 /// The templates: URI, name, title and description.
 const TEMPLATES: [(&str, &str, &str, &str); 7] = [
     (
-        "git:///log/{revision}{?author,since,until,grep}",
+        "git:///log/{revision}{?author,since,until,grep,files}",
         "log",
         "History",
         "The commits of a revision, latest first",
     ),
     (
-        "git:///log/{revision}/{+path}{?author,since,until,grep,follow}",
+        "git:///log/{revision}/{+path}{?author,since,until,grep,follow,files}",
         "path log",
         "History of a path",
         "The commits that touched a file or folder, latest first",
@@ -98,6 +98,7 @@ fn describe_variable(name: &str) -> Variable {
         "since" => ("Earliest date, such as 2024-01-31 or 2 weeks ago", VariableKind::Text),
         "until" => ("Latest date", VariableKind::Text),
         "grep" => ("Part of the message", VariableKind::Text),
+        "files" => ("Whether the JSON of each commit has its files", VariableKind::Boolean),
         _ => ("Whether to go on under earlier names of the file", VariableKind::Boolean),
     };
     let description = Some(description.to_owned());
@@ -143,7 +144,7 @@ impl GitSession<'_> {
                 self.complete_path(revision.map_or("HEAD", String::as_str), typed)?
             }
             "author" => rank(self.recent_authors()?, typed),
-            "follow" => rank(vec!["true".to_owned(), "false".to_owned()], typed),
+            "follow" | "files" => rank(vec!["true".to_owned(), "false".to_owned()], typed),
             _ => Vec::new(),
         };
         Ok(Completion::from_values(values))

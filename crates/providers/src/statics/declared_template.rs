@@ -163,6 +163,7 @@ impl TemplateExpansion {
             is_remote: false,
             is_view: false,
             is_archive: false,
+            link_target: None,
             extra: template.extra.clone(),
         };
         Self { resource, content }

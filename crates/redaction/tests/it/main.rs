@@ -3,6 +3,7 @@
 mod corpus;
 mod formats;
 mod hostile;
+mod linear_time;
 mod other_formats;
 mod properties;
 mod quality;

@@ -113,6 +113,26 @@ impl ContentMasker {
         Ok(reading)
     }
 
+    /// The text of `uri` as the source has it and as it is given, with its syntax; `None` if it is
+    /// no text, or is given as it is.
+    pub(super) async fn both_texts(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+    ) -> Result<Option<(Bytes, Bytes, Syntax)>> {
+        let request = ReadRequest::whole(u64::MAX);
+        let reading = self.inner.read(ctx, uri, &request).await?;
+        let Content::Parts(parts) = reading.content else { return Ok(None) };
+        let Some(Part { resource, body: Body::Text(body), .. }) = parts.into_iter().next() else {
+            return Ok(None);
+        };
+        let Some(syntax) = self.masker.syntax_of(&resource) else { return Ok(None) };
+        let text = collect(body, uri).await?;
+        let raw = ByteSource::Bytes(text.clone());
+        let masked = self.whole_text(ctx, RawPart { resource, body: raw, syntax, at: 0 }).await?;
+        Ok(Some((text, masked, syntax)))
+    }
+
     /// Masks the members that the reading of a collection holds. One that cannot be masked is left
     /// out, as if it did not fit.
     pub(super) async fn mask_members_of(&self, ctx: &Context, parts: &mut Vec<Part>) {
@@ -131,11 +151,11 @@ impl ContentMasker {
         request: &ReadRequest,
     ) -> Result<Part> {
         let Part { resource, body, slice } = part;
-        let Some(syntax) = self.masker.syntax_of(&resource.uri, resource.mime.as_deref()) else {
+        let Some(syntax) = self.masker.syntax_of(&resource) else {
             return Ok(Part { resource, body, slice });
         };
         match body {
-            Body::Blob(_) if self.masker.is_sensitive(&resource.uri, syntax) => {
+            Body::Blob(_) if self.masker.is_sensitive(&resource, syntax) => {
                 Err(unmaskable(&resource.uri))
             }
             Body::Blob(source) => self.blob_part(ctx, (resource, source), at, request).await,

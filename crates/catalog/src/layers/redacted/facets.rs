@@ -55,7 +55,7 @@ impl RedactedProvider {
     fn mask_skill(&self, skill: &mut Skill) {
         skill.frontmatter = self.masker.mask_json(&skill.frontmatter);
         self.masker.mask_members(&mut skill.extra);
-        if skill.uris().any(|uri| self.masker.syntax_of(uri, None).is_some()) {
+        if skill.uris().any(|uri| self.masker.syntax_of_uri(uri).is_some()) {
             skill.files = SkillFiles::Dynamic;
         }
     }

@@ -7,6 +7,7 @@
 mod caller;
 mod content;
 mod facets;
+mod search;
 mod text_stream;
 
 use std::borrow::Cow;
@@ -16,8 +17,8 @@ use async_trait::async_trait;
 use redaction::{Redaction, Syntax};
 use resource::{
     Complete, Content, Context, Error, Facets, Health, Json, MemberPlace, Page, PageRequest,
-    Provider, ReadRequest, Reading, Relay, Resource, Result, Skills, Template, UnknownMembers, Uri,
-    Watch, uri,
+    Provider, ReadRequest, Reading, Relay, Resource, Result, Search, Skills, Template,
+    UnknownMembers, Uri, Watch, uri,
 };
 
 use super::Layer;
@@ -67,16 +68,35 @@ enum MaskedUris {
 }
 
 impl MountMasker {
-    /// How the content of `uri` is masked; `None` if it is given as it is.
-    fn syntax_of(&self, uri: &Uri, mime: Option<&str>) -> Option<Syntax> {
+    /// How the content of `uri` is masked, as far as the URI tells; `None` if it is given as it is.
+    fn syntax_of_uri(&self, uri: &Uri) -> Option<Syntax> {
         let is_meant = self.1 == MaskedUris::All || is_in_archive(uri);
-        let syntax = is_meant.then(|| self.0.syntax_of(&path_of(uri))).flatten()?;
+        is_meant.then(|| self.0.syntax_of(&path_of(uri))).flatten()
+    }
+
+    /// How the content of a resource is masked; `None` if it is given as it is. The name of the
+    /// file that links lead to says more than that of the link.
+    fn syntax_of(&self, resource: &Resource) -> Option<Syntax> {
+        let target = resource.link_target.as_deref().and_then(|path| self.0.syntax_of(path));
+        let named = self.syntax_of_uri(&resource.uri);
+        let syntax = target.filter(|syntax| syntax.has_keys()).or(named).or(target)?;
+        let mime = resource.mime.as_deref();
         Some(if syntax.has_keys() { syntax } else { mime.map_or(syntax, Syntax::of_mime) })
     }
 
     /// Whether a name or a syntax says that there are secrets, whatever the content is.
-    fn is_sensitive(&self, uri: &Uri, syntax: Syntax) -> bool {
-        syntax.has_keys() || Syntax::is_sensitive(&path_of(uri))
+    fn is_sensitive(&self, resource: &Resource, syntax: Syntax) -> bool {
+        syntax.has_keys()
+            || Syntax::is_sensitive(&path_of(&resource.uri))
+            || resource.link_target.as_deref().is_some_and(Syntax::is_sensitive)
+    }
+
+    /// Whether one of the parts is masked because of the file that links lead to.
+    fn masks_link_target(&self, content: &Content) -> bool {
+        let Content::Parts(parts) = content else { return false };
+        parts.iter().any(|part| {
+            part.resource.link_target.is_some() && self.syntax_of(&part.resource).is_some()
+        })
     }
 
     /// Masks a short text by shapes.
@@ -140,7 +160,7 @@ impl RedactedProvider {
     /// The description of what is given: without the size and the version of the source, which
     /// tell of the secrets.
     fn describe(&self, mut item: Arc<Resource>) -> Arc<Resource> {
-        if self.masker.syntax_of(&item.uri, item.mime.as_deref()).is_none() {
+        if self.masker.syntax_of(&item).is_none() {
             return item;
         }
         let resource = Arc::make_mut(&mut item);
@@ -208,17 +228,25 @@ impl Provider for RedactedProvider {
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         let ctx = &caller::masked_context(ctx, &self.masker);
-        let reading = match self.masker.syntax_of(uri, None) {
-            Some(_) => self.content.read(ctx, uri, request).await,
-            None => self.inner.read(ctx, uri, request).await,
+        let mut is_masked = self.masker.syntax_of_uri(uri).is_some();
+        let mut reading = match is_masked {
+            true => self.content.read(ctx, uri, request).await,
+            false => self.inner.read(ctx, uri, request).await,
         };
+        if !is_masked
+            && reading.as_ref().is_ok_and(|read| self.masker.masks_link_target(&read.content))
+        {
+            // What was read may be a window, which begins anywhere in the text.
+            is_masked = true;
+            reading = self.content.read(ctx, uri, request).await;
+        }
         let mut reading = reading.map_err(|error| self.masker.mask_error(error))?;
         self.masker.mask_members(&mut reading.extra);
         match &mut reading.content {
             Content::Collection(resource) => *resource = self.describe(Arc::clone(resource)),
             Content::InputRequired(json) => *json = self.masker.mask_schema(json),
             // A reading of something that is given as it is may hold members of it that are not.
-            Content::Parts(parts) if self.masker.syntax_of(uri, None).is_none() => {
+            Content::Parts(parts) if !is_masked => {
                 let found = parts.len();
                 self.content.mask_members_of(ctx, parts).await;
                 reading.total_parts -= found - parts.len();
@@ -229,8 +257,7 @@ impl Provider for RedactedProvider {
     }
 
     fn facets(&self) -> Facets<'_> {
-        let Facets { watch, complete, health, relay, mounts, search: _, skills } =
-            self.inner.facets();
+        let Facets { watch, complete, health, relay, mounts, search, skills } = self.inner.facets();
         Facets {
             watch: watch.map(|_| self as &dyn Watch),
             complete: complete.map(|_| self as &dyn Complete),
@@ -238,8 +265,7 @@ impl Provider for RedactedProvider {
             relay: relay.map(|_| self as &dyn Relay),
             mounts,
             skills: skills.map(|_| self as &dyn Skills),
-            // The source searches unmasked text, so that its hits would tell what is in it.
-            search: None,
+            search: search.map(|_| self as &dyn Search),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! An error says where, and never what stands there: it could be a secret.
 
 mod dotenv;
+mod hcl;
 mod ini;
 mod json;
 mod properties;
@@ -29,6 +30,7 @@ pub(super) enum ConfigSyntax {
     Ini,
     Dotenv,
     Properties,
+    Hcl,
 }
 
 /// Where and why a file cannot be parsed.
@@ -71,6 +73,7 @@ impl ConfigSyntax {
             "ini" | "cfg" | "cnf" | "service" | "desktop" => Some(Self::Ini),
             "env" => Some(Self::Dotenv),
             "properties" => Some(Self::Properties),
+            "hcl" | "tf" | "tfvars" | "nomad" => Some(Self::Hcl),
             _ => None,
         }
     }
@@ -84,6 +87,7 @@ impl ConfigSyntax {
             Self::Json5 => "application/json5",
             Self::Ini | Self::Dotenv => "text/plain",
             Self::Properties => "text/x-java-properties",
+            Self::Hcl => "text/x-hcl",
         }
     }
 
@@ -97,6 +101,7 @@ impl ConfigSyntax {
             Self::Ini => "x.ini",
             Self::Dotenv => ".env",
             Self::Properties => "x.properties",
+            Self::Hcl => "x.hcl",
         }
     }
 
@@ -111,6 +116,7 @@ impl ConfigSyntax {
             Self::Ini => ini::parse(text, budget),
             Self::Dotenv => dotenv::parse(text, budget),
             Self::Properties => properties::parse(text, budget),
+            Self::Hcl => hcl::parse(text, budget),
         }
     }
 }

@@ -146,3 +146,45 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn hcl_has_blocks_labels_heredocs_and_expressions_as_they_are_written() {
+    let text = "# head\nname = \"a\\\"b${var.x[\"k\"]}\" // tail\nn = -1.5\non = true\nnone = null\n\
+                list = [\n  1, \"two\", // three\n  [3],\n]\nmap = { a = 1, \"b c\" : [2]\n  c = var.c }\n\
+                ref = module.x.y[0] # why\ncall = merge({ a = 1 }, local.m)\neach = [for x in l : x]\n\
+                cond = var.a ? \"y\" : \"n\"\ntext = <<-EOT\n    one\n      two\n  EOT\n\
+                resource \"db\" \"main\" {\n  port = 5432\n  tag {\n    k = 1\n  }\n  tag {\n    k = 2\n  }\n}\n\
+                resource \"db\" other { port = 1 }\n/* end */\n";
+    let (json, lines) = told(ConfigSyntax::Hcl, text);
+    let expected = concat!(
+        r#"{"call":"merge({ a = 1 }, local.m)","cond":"var.a ? \"y\" : \"n\"","each":"[for x in l : x]","#,
+        r#""list":[1,"two",[3]],"map":{"a":1,"b c":[2],"c":"var.c"},"n":-1.5,"name":"a\"b${var.x[\"k\"]}","#,
+        r#""none":null,"on":true,"ref":"module.x.y[0]","#,
+        r#""resource":{"db":{"main":{"port":5432,"tag":[{"k":1},{"k":2}]},"other":{"port":1}}},"#,
+        r#""text":"one\n  two\n"}"#
+    );
+    assert_eq!(json, expected);
+    assert_eq!(lines[..4], [2, 3, 4, 5]);
+    for bad in [
+        "a = ",
+        "a = [1",
+        "a {",
+        "a = \"x",
+        "= 1",
+        "a = <<E\nx",
+        "}",
+        "a = {b}",
+        "a \"b\" = 1",
+        "a = 1 }",
+    ] {
+        assert!(failure(ConfigSyntax::Hcl, bad).contains("HCL"), "{bad}");
+    }
+    let deep = [
+        "a {\n".repeat(9_000),
+        format!("a = {}", "[".repeat(9_000)),
+        format!("a = {}", "(".repeat(9_000)),
+    ];
+    for text in deep {
+        assert!(failure(ConfigSyntax::Hcl, &text).contains("nested deeper"), "{}", &text[..9]);
+    }
+}

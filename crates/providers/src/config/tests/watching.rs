@@ -10,8 +10,8 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use resource::{Change, ErrorKind, Interest, Watch as _};
 use testkit::local_context;
 
-use super::super::ConfigFiles;
-use super::{ConfigFolder, read, uri};
+use super::super::{ConfigFiles, ConfigLayer, Options};
+use super::{ConfigFolder, read, stat, uri};
 
 type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
@@ -135,4 +135,32 @@ async fn the_last_subscriber_ends_the_task_and_another_starts_it_again() {
         drop(key);
         assert!(!served.watcher.is_running());
     }
+}
+
+#[tokio::test]
+async fn a_changed_schema_alone_updates_the_keys_that_it_describes() {
+    let schema = |title: &str| format!(r#"{{"properties": {{"port": {{"title": "{title}"}}}}}}"#);
+    let folder = ConfigFolder::of(&[
+        ("a.toml", "port = 1\n"),
+        ("b.json", r#"{"$schema": "./schemas/own.json", "port": 2}"#),
+        ("schemas/mount.json", &schema("one")),
+        ("schemas/own.json", &schema("own")),
+    ]);
+    let options = folder.options(&["*.toml", "*.json"]);
+    let layers = vec![ConfigLayer::parse("a.toml", &Default::default()).unwrap()];
+    let schema_path = Some("schemas/mount.json".to_owned());
+    let served = ConfigFiles::new(Options { schema: schema_path, layers, ..options });
+    let keys = ["keys/a.toml/port", "effective/port", "keys/b.json/port"];
+    let [a, effective, b] = keys.map(|key| format!("config:///{key}"));
+    let mut of_a = watch(&served, &a).await;
+    let mut of_effective = watch(&served, &effective).await;
+    let mut of_b = watch(&served, &b).await;
+    folder.write("schemas/mount.json", schema("two"));
+    assert_eq!(next(&mut of_a).await, updated(&a));
+    assert_eq!(next(&mut of_effective).await, updated(&effective));
+    assert_eq!(stat(&served, &a).await.title.as_deref(), Some("two"));
+    assert!(of_b.next().now_or_never().is_none(), "it has a schema of its own");
+    folder.write("schemas/own.json", schema("mine"));
+    assert_eq!(next(&mut of_b).await, updated(&b));
+    assert_eq!(stat(&served, &b).await.title.as_deref(), Some("mine"));
 }

@@ -303,3 +303,49 @@ async fn a_disk_elsewhere_is_served_all_the_same() {
     assert!(desk.stat("file:///sub").await.is_ok() && desk.is_not_found("file:///none").await);
     assert!(is_text(&desk.window("file:///sub/a.txt", 0, 3).await));
 }
+
+#[tokio::test]
+async fn a_link_is_described_with_the_file_that_it_leads_to() {
+    let tree = Tree::of(["deep/env.toml", "plain.txt"]);
+    tree.link("notes.txt", "deep/env.toml");
+    tree.link("way", "deep");
+    tree.link("twice.txt", "way/env.toml");
+    for listing in [ListingMode::Flat, ListingMode::Tree] {
+        let desk = tree.serve(listing);
+        for (uri, target) in [
+            ("file:///notes.txt", Some("deep/env.toml")),
+            ("file:///twice.txt", Some("deep/env.toml")),
+            ("file:///way/env.toml", Some("deep/env.toml")),
+            ("file:///deep/env.toml", None),
+            ("file:///plain.txt", None),
+        ] {
+            // Twice: from the file, and from the caches.
+            for _ in 0..2 {
+                assert_eq!(desk.stat(uri).await.unwrap().link_target.as_deref(), target, "{uri}");
+                let part = desk.whole(uri).await.unwrap();
+                assert_eq!(part.resource.link_target.as_deref(), target, "{uri}");
+                let part = desk.window(uri, 1, 2).await;
+                assert_eq!(part.resource.link_target.as_deref(), target, "{uri}");
+                for parent in [None, Some("file:///way"), Some("file:///deep")] {
+                    let page = desk.page(parent, None, 99).await.unwrap();
+                    for item in page.items.iter().filter(|item| item.uri.as_str() == uri) {
+                        assert_eq!(item.link_target.as_deref(), target, "{uri} in {parent:?}");
+                    }
+                }
+            }
+        }
+    }
+    // Another name of the same file has the same stamp.
+    std::fs::hard_link(tree.at("deep/env.toml"), tree.at("copy.md")).unwrap();
+    let desk = tree.serve(ListingMode::Tree);
+    for target in ["deep/env.toml", "copy.md", "deep/env.toml"] {
+        tree.remove("notes.txt");
+        tree.link("notes.txt", target);
+        let page = desk.page(None, None, 99).await.unwrap();
+        let listed = page.items.iter().find(|item| item.name == "notes.txt").unwrap();
+        let read = desk.whole("file:///notes.txt").await.unwrap();
+        for found in [listed, &read.resource] {
+            assert_eq!(found.link_target.as_deref(), Some(target));
+        }
+    }
+}

@@ -169,7 +169,12 @@ impl GitSession<'_> {
             let mut text = format!("# {title}\n\n");
             match format {
                 DocumentFormat::Json => {
-                    let all = commits.iter().map(|(node, words)| words.to_json(node, None));
+                    let mut all = Vec::with_capacity(commits.len());
+                    for (node, words) in &commits {
+                        let files =
+                            query.files.then(|| self.commit_files_json(node)).transpose()?;
+                        all.push(words.to_json(node, files.as_deref()));
+                    }
                     return Ok(json_array(all));
                 }
                 DocumentFormat::Text if commits.is_empty() => text.push_str("No commits.\n"),

@@ -1,5 +1,6 @@
 //! Tests of the git provider, with git itself as the oracle.
 
+mod clones;
 mod completing;
 mod contract;
 mod history;

@@ -152,8 +152,9 @@ async fn masking_is_part_of_the_version_of_what_may_be_masked() {
     let (repo, first, _) = tagged();
     let redaction =
         Redaction::new(RedactionScope::Everything, std::sync::Arc::new(Redactor::default()));
-    let git = Git::open(&Options { redaction, ..Options::new(repo.path()) }).unwrap();
-    let suffix = format!("-r{}", Redactor::VERSION);
+    let git =
+        Git::open(&Options { redaction: redaction.clone(), ..Options::new(repo.path()) }).unwrap();
+    let suffix = format!("-r{}", redaction.version());
     for (place, has_size) in
         [(format!("git:///{first}/src/a.txt"), false), (format!("git:///commit/{first}"), false)]
     {
@@ -163,4 +164,50 @@ async fn masking_is_part_of_the_version_of_what_may_be_masked() {
     }
     let diff = read_text(&git, "git:///diff/HEAD~1..HEAD").await;
     assert!(!diff.contains("\nindex "), "a masked file shows no hash: {diff}");
+}
+
+#[tokio::test]
+async fn another_policy_of_masks_gives_other_versions() {
+    use redaction::{Redaction, RedactionScope, Redactor, RedactorOptions};
+    let repo = TestRepo::new();
+    repo.write("app.toml", "password = \"hunter2\"\n");
+    let commit = repo.commit("first");
+    let glob = |text: &str| machinery::PathGlob::parse(text).unwrap();
+    let policies = [
+        (RedactionScope::Off, Vec::new(), None),
+        (RedactionScope::SensitiveFiles, Vec::new(), None),
+        (RedactionScope::Everything, Vec::new(), None),
+        (RedactionScope::Everything, vec![glob("password")], None),
+        (RedactionScope::Everything, vec![glob("token")], None),
+        (RedactionScope::Everything, Vec::new(), Some(b"one key".to_vec())),
+        (RedactionScope::Everything, Vec::new(), Some(b"another".to_vec())),
+    ];
+    let count = policies.len();
+    let mut seen = std::collections::BTreeSet::new();
+    for (scope, reveal, hmac_key) in policies {
+        // The same policy gives the same versions, in another process too.
+        let versions = async || {
+            let options = RedactorOptions { reveal: reveal.clone(), hmac_key: hmac_key.clone() };
+            let redaction = Redaction::new(scope, std::sync::Arc::new(Redactor::new(options)));
+            let redaction = redaction.with_etag_key([7; 32]);
+            let git = Git::open(&Options { redaction, ..Options::new(repo.path()) }).unwrap();
+            let mut etags = Vec::new();
+            for place in
+                ["app.toml", ""].map(|path| format!("git:///{commit}/{path}")).into_iter().chain([
+                    format!("git:///commit/{commit}"),
+                    format!("git:///blame/{commit}/app.toml"),
+                ])
+            {
+                etags.push(git.stat(&ctx(), &uri(&place)).await.unwrap().etag.clone().unwrap());
+            }
+            etags
+        };
+        let told = versions().await;
+        assert_eq!(told, versions().await);
+        assert_eq!(told[1], repo.git_text(&["rev-parse", "HEAD^{tree}"]), "a folder has no mask");
+        for at in [0, 2, 3] {
+            assert!(seen.insert((at, told[at].clone())), "{scope:?} {reveal:?}: {told:?}");
+        }
+    }
+    assert_eq!(seen.len(), 3 * count);
 }

@@ -1,8 +1,9 @@
-//! The folders of a repository that are watched: those of references and of the index.
+//! The folders of a repository that are watched: those of references, of the index and of the worktree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -15,33 +16,63 @@ const MAX_FOLDERS: usize = 4_096;
 
 /// The watched folders of one subscriber, by path.
 #[derive(Default)]
-pub(super) struct WatchedFolders(HashMap<PathBuf, Option<WatchHandle>>);
+pub(super) struct WatchedFolders {
+    handles: HashMap<PathBuf, Option<WatchHandle>>,
+    worktree: HashSet<PathBuf>,
+}
 
 impl WatchedFolders {
-    /// Whether the folder with this path is watched.
-    pub(super) fn contains(&self, folder: &[u8]) -> bool {
-        self.0.contains_key(Path::new(std::ffi::OsStr::from_bytes(folder)))
+    /// Whether the folder with this path is watched for references or the index.
+    pub(super) fn has_refs(&self, folder: &[u8]) -> bool {
+        let path = path_of(folder);
+        self.handles.contains_key(path) && !self.worktree.contains(path)
     }
 
-    /// Watches the folders that are there now; false if one could not be opened and must be tried
-    /// again.
-    pub(super) fn refresh(&mut self, git: &GitRepository) -> bool {
+    /// Whether the folder with this path is watched for files of the worktree.
+    pub(super) fn has_files(&self, folder: &[u8]) -> bool {
+        self.worktree.contains(path_of(folder))
+    }
+
+    /// Watches the folders that are there now, and those of the worktree if `with_worktree`; false
+    /// if one could not be opened and must be tried again.
+    pub(super) fn refresh(&mut self, git: &GitRepository, with_worktree: bool) -> bool {
         let mut complete = true;
-        let folders = ref_folders(git);
+        let mut folders = ref_folders(git);
         if folders.len() > MAX_FOLDERS || !git.uses_inotify {
             git.rescan_loop.start_polling();
         }
+        folders.truncate(MAX_FOLDERS);
+        self.worktree.clear();
+        if with_worktree && git.uses_inotify {
+            let most = git.max_worktree_folders;
+            match git.run_here(&Arc::default(), |session| session.worktree_folders(most)) {
+                Ok(Some(found)) => {
+                    self.worktree.extend(found.iter().cloned());
+                    folders.extend(found);
+                }
+                // Watches are shared by all programs of a user: a large worktree must not take them.
+                Ok(None) => git.rescan_loop.start_polling(),
+                Err(error) => {
+                    tracing::debug!("the folders of a worktree: {}", error.with_causes());
+                    complete = false;
+                }
+            }
+        }
         let mut watched = HashMap::new();
-        for folder in folders.into_iter().take(MAX_FOLDERS) {
+        for folder in folders {
             match watch_folder(git, &folder) {
                 Ok(handle) => drop(watched.insert(folder, handle)),
                 Err(_) => complete = false,
             }
         }
         // The new watches exist before the old ones end, so no event is lost.
-        self.0 = watched;
+        self.handles = watched;
         complete
     }
+}
+
+fn path_of(folder: &[u8]) -> &Path {
+    Path::new(std::ffi::OsStr::from_bytes(folder))
 }
 
 fn watch_folder(git: &GitRepository, path: &Path) -> Result<Option<WatchHandle>, Errno> {

@@ -1,13 +1,17 @@
-//! Watches references and the index, and reports what hangs on them.
+//! Watches references, the index and the worktree, and reports what hangs on them.
 //!
 //! An event only says that something may have changed. A change is reported if a read would return
 //! something else, so that packing references or objects is silent.
 
 mod folders;
+mod worktree_folders;
 
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use futures_core::Stream;
@@ -17,6 +21,8 @@ use resource::{
 };
 
 use self::folders::WatchedFolders;
+pub(super) use self::worktree_folders::MAX_WORKTREE_FOLDERS;
+use self::worktree_folders::depends_on_worktree;
 use super::Git;
 use super::location::{DiffRange, Location, ROOT_URI};
 use super::repository::{GitRepository, GitSession};
@@ -25,11 +31,23 @@ use crate::file_watch::{ChangeSender, DirtySet, RescanLoop, RescanOutcome, Resca
 /// How many members of a collection are compared.
 const MAX_MEMBERS: usize = 20_000;
 
+/// After a look at the worktree, this many times its time passes before the next one.
+const WORKTREE_REST: u32 = 9;
+
 /// The last known state of one subscriber.
 pub(super) struct GitWatchState {
     target: WatchTarget,
     folders: WatchedFolders,
     version: Option<WatchedVersion>,
+    worktree: WorktreeDebounce,
+}
+
+/// When the worktree is looked at after a change in it: not at once, because a program that changes
+/// one file is likely to change more, and not so often that it takes most of the time.
+#[derive(Default, Clone, Copy)]
+struct WorktreeDebounce {
+    is_due: bool,
+    rest_until: Option<Instant>,
 }
 
 /// What a subscriber watches.
@@ -70,7 +88,12 @@ impl GitSession<'_> {
         if is_worktree {
             let head = self.head_commit()?.map(|id| id.to_string()).unwrap_or_default();
             let files = self.status_files()?;
-            return Ok(blake3::hash(format!("{head} {files:?}").as_bytes()).to_hex().to_string());
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(format!("{head} {files:?}").as_bytes());
+            if *location != Location::Status {
+                files.iter().for_each(|file| self.hash_worktree_file(&file.path, &mut hasher));
+            }
+            return Ok(hasher.finalize().to_hex().to_string());
         }
         match location {
             Location::Root => Ok(String::new()),
@@ -87,6 +110,16 @@ impl GitSession<'_> {
                 Ok(self.describe_location(&uri, other)?.etag.clone().unwrap_or_default())
             }
         }
+    }
+
+    /// Adds the version of a changed file of the worktree, whose letters stay the same with every
+    /// further change.
+    fn hash_worktree_file(&self, path: &[u8], hasher: &mut blake3::Hasher) {
+        let Some(root) = self.repo.workdir() else { return };
+        let path = root.join(std::ffi::OsStr::from_bytes(path));
+        let Ok(data) = std::fs::symlink_metadata(&path) else { return };
+        let modified = data.modified().ok();
+        hasher.update(format!("{} {modified:?} {:?}", data.len(), data.ino()).as_bytes());
     }
 
     /// The versions of the direct members of a collection.
@@ -125,8 +158,16 @@ impl GitWatchState {
     pub(super) fn for_test(text: &str) -> Self {
         let uri = Uri::parse(text).expect("a URI");
         let location = Location::parse(&uri).expect("a location");
-        let target = WatchTarget::Resource(uri, location);
-        Self { target, folders: WatchedFolders::default(), version: None }
+        Self::new(WatchTarget::Resource(uri, location))
+    }
+
+    fn new(target: WatchTarget) -> Self {
+        let (folders, worktree) = (WatchedFolders::default(), WorktreeDebounce::default());
+        Self { target, folders, version: None, worktree }
+    }
+
+    fn depends_on_worktree(&self) -> bool {
+        matches!(&self.target, WatchTarget::Resource(_, location) if depends_on_worktree(location))
     }
 
     /// Looks again, and sends what changed.
@@ -135,9 +176,14 @@ impl GitWatchState {
         git: &GitRepository,
         changes: Option<&ChangeSender>,
     ) -> RescanOutcome {
-        let watched = self.folders.refresh(git);
+        let began = Instant::now();
+        let watched = self.folders.refresh(git, self.depends_on_worktree());
         let target = self.target.clone();
         let looked = git.run_here(&Arc::default(), |session| session.watched_version(&target));
+        self.worktree = WorktreeDebounce {
+            is_due: false,
+            rest_until: Some(Instant::now() + began.elapsed() * WORKTREE_REST),
+        };
         let version = match looked {
             Ok(version) => Some(version),
             Err(error) if error.kind == ErrorKind::NotFound => None,
@@ -194,11 +240,17 @@ impl Rescanner for GitRepository {
         dirty: &DirtySet,
         changes: &ChangeSender,
     ) -> RescanOutcome {
-        let is_affected = dirty.all
-            || dirty.retry_failed
-            || dirty.folders.keys().any(|folder| memory.folders.contains(folder));
-        match is_affected {
-            true => memory.refresh(self, Some(changes)),
+        let WorktreeDebounce { is_due, rest_until } = memory.worktree;
+        let is_resting = rest_until.is_some_and(|until| Instant::now() < until);
+        let is_retried = dirty.retry_failed && !(is_due && is_resting);
+        let folders = &memory.folders;
+        if dirty.all || is_retried || dirty.folders.keys().any(|folder| folders.has_refs(folder)) {
+            return memory.refresh(self, Some(changes));
+        }
+        memory.worktree.is_due |= dirty.folders.keys().any(|folder| folders.has_files(folder));
+        match memory.worktree.is_due {
+            // It is looked at with the next retry.
+            true => RescanOutcome::Failed,
             false => RescanOutcome::Done,
         }
     }
@@ -229,7 +281,7 @@ impl Watch for Git {
                 return Err(unsupported("a repository has no tools or prompts"));
             }
         };
-        let memory = GitWatchState { target, folders: WatchedFolders::default(), version: None };
+        let memory = GitWatchState::new(target);
         // Subscribe first: events during the first look are then checked after it.
         let (party, stories) = subscribe(&self.repository, memory);
         let look = {
