@@ -141,6 +141,26 @@ fn tables_groups_images_notes_and_comments_are_given() {
 }
 
 #[test]
+fn comments_of_the_new_kind_come_with_their_replies() {
+    let space = "xmlns:q='http://schemas.microsoft.com/office/powerpoint/2018/8/main'";
+    let body = |words: &str| format!("<q:txBody>{}</q:txBody>", text(words));
+    let comments = format!(
+        "<q:cmLst {space} {OFFICE_NAMES}><q:cm authorId='{{1}}' created='2024-05-06T00:00:00'>\
+         <q:replyLst><q:reply authorId='{{2}}'>{}</q:reply></q:replyLst>{}</q:cm></q:cmLst>",
+        body("because"),
+        body("why")
+    );
+    let authors = format!(
+        "<q:authorLst {space}><q:author id='{{1}}' name='Kim'/><q:author id='{{2}}' name='Lee'/></q:authorLst>"
+    );
+    let rows = [("c", "comments", "../comments1.xml")];
+    let parts = [("ppt/comments1.xml", comments.as_str()), ("ppt/authors.xml", &authors)];
+    let bytes = pptx([&slide("", ""), &slide("", "")], &rows, &parts);
+    let wanted = "## Slide 1\n\n> Comment by Kim (2024-05-06): why\n\n> Comment by Lee: because\n\n## Slide 2";
+    assert_eq!(markdown(DocumentKind::Pptx, &bytes), wanted);
+}
+
+#[test]
 fn charts_and_diagrams_are_read_and_footers_come_once() {
     let frame = |inner: &str| {
         format!(
