@@ -194,16 +194,17 @@ fn slides_of_opendocument_have_titles_lists_notes_and_comments() {
     };
     let list = "<text:list><text:list-item><text:p>a</text:p><text:list><text:list-item><text:p>b</text:p></text:list-item></text:list></text:list-item></text:list>";
     let body = format!(
-        "<draw:page draw:style-name='h'>{}{}{}<draw:g><draw:custom-shape><text:p>shape</text:p></draw:custom-shape></draw:g>\
+        "<presentation:footer-decl presentation:name='f'>Company</presentation:footer-decl>\
+         <draw:page draw:style-name='h' presentation:use-footer-name='f'>{}{}{}<draw:g><draw:custom-shape><text:p>shape</text:p></draw:custom-shape></draw:g>\
          <presentation:notes><draw:page-thumbnail/>{}</presentation:notes>\
-         <office:annotation><dc:creator>Kim</dc:creator><text:p>why</text:p></office:annotation></draw:page><draw:page/>",
+         <office:annotation><dc:creator>Kim</dc:creator><text:p>why</text:p></office:annotation></draw:page><draw:page presentation:use-footer-name='f'/>",
         frame("outline", list),
         frame("title", "<text:p>One</text:p>"),
         frame("footer", "<text:p>repeated</text:p>"),
         frame("notes", "<text:p>say this</text:p>"),
     );
     let bytes = odf("presentation", styles, &body, &[]);
-    let wanted = "## Slide 1: One (hidden)\n\n- a\n  - b\n\nshape\n\n> Notes:\n>\n> say this\n\n> Comment by Kim: why\n\n## Slide 2";
+    let wanted = "## Slide 1: One (hidden)\n\n- a\n  - b\n\nshape\n\nFooter: Company\n\n> Notes:\n>\n> say this\n\n> Comment by Kim: why\n\n## Slide 2";
     assert_eq!(markdown(DocumentKind::Odp, &bytes), wanted);
 }
 
