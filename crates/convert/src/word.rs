@@ -14,6 +14,9 @@ mod rtf;
 pub(crate) mod style_names;
 pub(crate) mod symbols;
 
+#[cfg(test)]
+mod depth_tests;
+
 /// Converts a document by way of rich text.
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     let text = match document.kind {

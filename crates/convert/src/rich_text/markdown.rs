@@ -183,10 +183,18 @@ fn push_block_text(
     Ok(())
 }
 
-/// The lines of a paragraph, none of which Markdown takes as anything else.
+/// The lines of a paragraph, none of which Markdown takes as anything else. A number or dash that
+/// is typed before a line means an item there too, so that it stays.
 fn lines(spans: &[RichSpan], options: &Options) -> Vec<String> {
     let text = inline(spans, &RichLineContext { line_break: "\n", is_bold: false, options });
-    text.lines().map(escape_line_start).collect()
+    let is_typed_item = |line: &str| {
+        line.starts_with("- ") || line.trim_start_matches(|c: char| c.is_ascii_digit()) != line
+    };
+    let escaped = |line: &str| match is_typed_item(line) {
+        true => line.to_owned(),
+        false => escape_line_start(line),
+    };
+    text.lines().map(escaped).collect()
 }
 
 fn push_table(out: &mut String, rich: &RichTable, options: &Options) {

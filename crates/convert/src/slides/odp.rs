@@ -1,5 +1,7 @@
 //! Reader of OpenDocument presentations.
 
+use std::collections::HashMap;
+
 use super::deck::{Slide, SlideDeck};
 use crate::error::ConvertError;
 use crate::odf::{OdfLine, OdfParts, OdfReader, annotation_lead};
@@ -20,11 +22,25 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<SlideDeck, Convert
     let body = root.descendant("office:presentation");
     let body = body.ok_or_else(|| ConvertError::damaged("the document has no slides"))?;
     let mut deck = SlideDeck::default();
+    let mut footers = footers(body);
     for page in body.elements().filter(|node| node.name() == "draw:page") {
-        deck.slides.push(slide(&mut reader, page)?);
+        let mut slide = slide(&mut reader, page)?;
+        let footer = page.attribute("presentation:use-footer-name");
+        if let Some(text) = footer.and_then(|name| footers.remove(name)) {
+            slide.blocks.push(RichBlock::plain(format!("Footer: {text}")));
+        }
+        deck.slides.push(slide);
     }
     deck.losses = reader.losses;
     Ok(deck)
+}
+
+/// The footers of a presentation by name. Each is given once, on the first slide that has it.
+fn footers(body: XmlNode<'_>) -> HashMap<&str, String> {
+    let nodes = body.elements().filter(|node| node.name() == "presentation:footer-decl");
+    let named =
+        nodes.filter_map(|node| Some((node.attribute("presentation:name")?, node.all_text())));
+    named.filter(|(_, text)| !text.trim().is_empty()).collect()
 }
 
 fn slide(reader: &mut OdfReader<'_>, page: XmlNode<'_>) -> Result<Slide, ConvertError> {

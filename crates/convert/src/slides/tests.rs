@@ -141,6 +141,26 @@ fn tables_groups_images_notes_and_comments_are_given() {
 }
 
 #[test]
+fn comments_of_the_new_kind_come_with_their_replies() {
+    let space = "xmlns:q='http://schemas.microsoft.com/office/powerpoint/2018/8/main'";
+    let body = |words: &str| format!("<q:txBody>{}</q:txBody>", text(words));
+    let comments = format!(
+        "<q:cmLst {space} {OFFICE_NAMES}><q:cm authorId='{{1}}' created='2024-05-06T00:00:00'>\
+         <q:replyLst><q:reply authorId='{{2}}'>{}</q:reply></q:replyLst>{}</q:cm></q:cmLst>",
+        body("because"),
+        body("why")
+    );
+    let authors = format!(
+        "<q:authorLst {space}><q:author id='{{1}}' name='Kim'/><q:author id='{{2}}' name='Lee'/></q:authorLst>"
+    );
+    let rows = [("c", "comments", "../comments1.xml")];
+    let parts = [("ppt/comments1.xml", comments.as_str()), ("ppt/authors.xml", &authors)];
+    let bytes = pptx([&slide("", ""), &slide("", "")], &rows, &parts);
+    let wanted = "## Slide 1\n\n> Comment by Kim (2024-05-06): why\n\n> Comment by Lee: because\n\n## Slide 2";
+    assert_eq!(markdown(DocumentKind::Pptx, &bytes), wanted);
+}
+
+#[test]
 fn charts_and_diagrams_are_read_and_footers_come_once() {
     let frame = |inner: &str| {
         format!(
@@ -174,16 +194,17 @@ fn slides_of_opendocument_have_titles_lists_notes_and_comments() {
     };
     let list = "<text:list><text:list-item><text:p>a</text:p><text:list><text:list-item><text:p>b</text:p></text:list-item></text:list></text:list-item></text:list>";
     let body = format!(
-        "<draw:page draw:style-name='h'>{}{}{}<draw:g><draw:custom-shape><text:p>shape</text:p></draw:custom-shape></draw:g>\
+        "<presentation:footer-decl presentation:name='f'>Company</presentation:footer-decl>\
+         <draw:page draw:style-name='h' presentation:use-footer-name='f'>{}{}{}<draw:g><draw:custom-shape><text:p>shape</text:p></draw:custom-shape></draw:g>\
          <presentation:notes><draw:page-thumbnail/>{}</presentation:notes>\
-         <office:annotation><dc:creator>Kim</dc:creator><text:p>why</text:p></office:annotation></draw:page><draw:page/>",
+         <office:annotation><dc:creator>Kim</dc:creator><text:p>why</text:p></office:annotation></draw:page><draw:page presentation:use-footer-name='f'/>",
         frame("outline", list),
         frame("title", "<text:p>One</text:p>"),
         frame("footer", "<text:p>repeated</text:p>"),
         frame("notes", "<text:p>say this</text:p>"),
     );
     let bytes = odf("presentation", styles, &body, &[]);
-    let wanted = "## Slide 1: One (hidden)\n\n- a\n  - b\n\nshape\n\n> Notes:\n>\n> say this\n\n> Comment by Kim: why\n\n## Slide 2";
+    let wanted = "## Slide 1: One (hidden)\n\n- a\n  - b\n\nshape\n\nFooter: Company\n\n> Notes:\n>\n> say this\n\n> Comment by Kim: why\n\n## Slide 2";
     assert_eq!(markdown(DocumentKind::Odp, &bytes), wanted);
 }
 

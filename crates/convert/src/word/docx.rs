@@ -20,6 +20,8 @@ mod styles;
 mod table;
 
 #[cfg(test)]
+mod field_tests;
+#[cfg(test)]
 mod tests;
 
 use field::DocxField;

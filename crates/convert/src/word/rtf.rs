@@ -20,6 +20,8 @@ mod text;
 mod token;
 
 #[cfg(test)]
+mod any_tests;
+#[cfg(test)]
 mod tests;
 
 use charset::RtfFont;

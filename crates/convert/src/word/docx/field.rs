@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::DocxReader;
+use crate::ooxml::is_on;
 use crate::word::field_code::{eq_ruby, link_of};
 use crate::xml_tree::XmlNode;
 
@@ -59,4 +60,20 @@ impl DocxReader<'_> {
     pub(super) fn field_link(&self) -> Option<Rc<str>> {
         self.fields.iter().rev().find_map(|field| field.link.clone())
     }
+}
+
+/// What a form field shows that has no result: a box, or the chosen entry of a list.
+pub(super) fn form_text(mark: XmlNode<'_>) -> Option<String> {
+    let form = mark.child("w:ffData")?;
+    if let Some(check) = form.child("w:checkBox") {
+        let state = check.child("w:checked").or_else(|| check.child("w:default"));
+        let is_checked = state.is_some_and(|state| is_on(state.attribute("w:val")));
+        return Some(if is_checked { "☑" } else { "☐" }.to_owned());
+    }
+    let list = form.child("w:ddList")?;
+    let chosen = list.child_attribute("w:result", "w:val");
+    let chosen = chosen.or(list.child_attribute("w:default", "w:val"));
+    let place = chosen.and_then(|place| place.parse().ok()).unwrap_or(0);
+    let mut entries = list.elements().filter(|node| node.name() == "w:listEntry");
+    entries.nth(place)?.attribute("w:val").map(str::to_owned)
 }

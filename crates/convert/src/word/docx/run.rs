@@ -1,6 +1,7 @@
 //! Runs of a Word document: text with one style, and what stands among it.
 
 use super::DocxReader;
+use super::field::form_text;
 use super::paragraph::DocxLine;
 use super::styles::run_style;
 use crate::error::ConvertError;
@@ -39,6 +40,9 @@ impl DocxReader<'_> {
         for child in node.elements() {
             match child.name() {
                 "w:fldChar" => {
+                    if let Some(text) = form_text(child).filter(|_| !self.is_in_instruction()) {
+                        self.text(text, style, line);
+                    }
                     if let Some((base, reading)) = self.field_mark(child) {
                         line.spans.push(RichSpan::plain(SpanContent::Ruby {
                             base: base.into(),

@@ -390,8 +390,8 @@ fn a_field_without_end_is_said_to_hide_text() {
 
 #[test]
 fn lines_that_look_like_markdown_stay_text() {
-    let lines = ["# no heading", "1. no item", "> no quote", "a_b_c * d", "[x](y)", "---"];
+    let lines = ["# no heading", "1. an item", "> no quote", "a_b_c * d", "[x](y)", "---"];
     let body: String = lines.iter().map(|line| paragraph(&line.replace('>', "&gt;"))).collect();
-    let wanted = "\\# no heading\n\n1\\. no item\n\n\\> no quote\n\na_b_c * d\n\n[x\\](y)\n\n\\---";
+    let wanted = "\\# no heading\n\n1. an item\n\n\\> no quote\n\na_b_c * d\n\n[x\\](y)\n\n\\---";
     assert_eq!(text_of(&docx_body(&body)), wanted);
 }
