@@ -51,8 +51,8 @@ def register_fonts() -> None:
 def styles(language: str, font: str) -> dict[str, ParagraphStyle]:
     """Styles of a title, a heading and running text."""
     wrap = {"wordWrap": "CJK"} if language == "ja" else {}
-    make = lambda name, size, **more: ParagraphStyle(name, fontName=font, fontSize=size, leading=size * 1.4, spaceAfter=8, **wrap, **more)
-    return {"title": make("title", 20), "heading": make("heading", 15), "body": make("body", 10)}
+    sizes = {"title": 20, "heading": 15, "body": 10}
+    return {name: ParagraphStyle(name, fontName=font, fontSize=size, leading=size * 1.4, spaceAfter=8, **wrap) for name, size in sizes.items()}
 
 
 def cases(folder: Path) -> Iterator[Case]:
@@ -106,8 +106,8 @@ def tables(folder: Path, language: str, font: str, is_ruled: bool) -> Case:
     path = folder / f"table-{'ruled' if is_ruled else 'bare'}-{font}-{language}.pdf"
     story = [body[0], Table(first, style=look, colWidths=110), body[1], Table(wrapped, style=look, colWidths=[80, 80, 60, 200]), body[2]]
     SimpleDocTemplate(str(path), pagesize=A4).build(story)
-    cells = lambda rows: "\n".join(" ".join(row) for row in rows)
-    text = "\n".join([texts[0], cells(first), texts[1], cells(second), texts[2]])
+    cells = ["\n".join(" ".join(row) for row in rows) for rows in (first, second)]
+    text = "\n".join([texts[0], cells[0], texts[1], cells[1], texts[2]])
     return Case("pdf", language, path, text, tables=[first, second])
 
 
@@ -241,8 +241,9 @@ def losses(folder: Path) -> Iterator[tuple[Path, str]]:
 def real(folder: Path) -> Iterator[Case]:
     """Real documents, with the words that pdftotext finds in them. Compare them with `words_found`."""
     documents = {name: found for name, found in REAL.items() if found[1].exists()}
-    for packed in sorted(Path(MANUALS).glob("*/*.pdf*")):
-        documents[packed.name.split(".pdf")[0]] = ("en", packed)
+    for ending in (".pdf", ".pdf.gz"):
+        for manual in sorted(Path(MANUALS).glob(f"*/*{ending}")):
+            documents[manual.name.removesuffix(ending)] = ("en", manual)
     for name, (language, source) in documents.items():
         data = source.read_bytes()
         path = folder / f"real-{name}.pdf"

@@ -107,8 +107,10 @@ fn merge(
     let page_of = |page: PdfPage| {
         let mut drawn = drawn.next();
         let own = drawn.as_mut().map(|drawn| std::mem::take(&mut drawn.page));
+        // The program takes codes that mean nothing for Unicode: what it reads is no text.
+        let is_invented = drawn.as_ref().is_some_and(|drawn| drawn.opaque * 20 > drawn.glyphs);
         let page = match own {
-            Some(own) if page.characters() * 2 < own.characters() => own,
+            Some(own) if is_invented || page.characters() * 2 < own.characters() => own,
             _ => page,
         };
         PageText { page, drawn }

@@ -94,6 +94,18 @@ mod tests {
     }
 
     #[test]
+    fn a_thumbnail_of_a_turned_photo_is_upright() {
+        let mut photo = Vec::new();
+        let image = DynamicImage::ImageRgb8(RgbImage::new(40, 20));
+        image.write_to(&mut Cursor::new(&mut photo), ImageFormat::Jpeg).unwrap();
+        // Exif with one entry: orientation 6, a quarter turn.
+        let exif = b"Exif\0\0II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+        let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+        photo.splice(2..2, [&[0xFF, 0xE1][..], &length, exif].concat());
+        assert_eq!(size(&photo, 1_000), (20, 40));
+    }
+
+    #[test]
     fn a_huge_image_is_refused_before_its_pixels_are_allocated() {
         let mut bitmap = vec![b'B', b'M', 0, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0];
         bitmap.extend_from_slice(&60_000_u32.to_le_bytes());

@@ -326,6 +326,9 @@ impl<'w, 'a> ContentWalker<'w, 'a> {
             let (code, length) = font.read_code(bytes, at);
             at += length;
             let drawn = font.code(code);
+            if drawn.text.is_empty() && font.is_opaque() {
+                self.ink.opaque();
+            }
             let advance = drawn.advance;
             let place = view * self.place * shape;
             let (x, y) = if is_vertical { (0.0, advance.1) } else { (advance.0, 0.0) };

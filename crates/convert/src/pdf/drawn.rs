@@ -45,6 +45,8 @@ pub(super) struct DrawnPage {
     pub(super) glyphs: usize,
     /// How many of them have a text.
     pub(super) readable: usize,
+    /// How many glyphs have codes that mean nothing outside their font.
+    pub(super) opaque: usize,
     /// How many images it draws.
     pub(super) images: usize,
     /// Whether some of its content is missing or broken.
@@ -184,6 +186,11 @@ impl PageInk {
     /// Draws an image.
     pub(super) fn image(&mut self) {
         self.drawn.images += 1;
+    }
+
+    /// Notes a glyph whose code means nothing outside its font.
+    pub(super) fn opaque(&mut self) {
+        self.drawn.opaque += 1;
     }
 
     /// Notes that content is missing or broken.

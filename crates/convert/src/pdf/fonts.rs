@@ -80,6 +80,11 @@ impl DrawnFont<'_> {
         self.font.as_ref().is_some_and(|font| !font.is_horizontal())
     }
 
+    /// Whether the codes of the font are glyphs that only its own file knows.
+    pub(super) fn is_opaque(&self) -> bool {
+        self.is_composite && !self.dict.contains_key("ToUnicode") && self.cid_texts().is_none()
+    }
+
     /// The code at `at` in `bytes`, and how many bytes it has, at least one.
     pub(super) fn read_code(&self, bytes: &[u8], at: usize) -> (u32, usize) {
         match &self.font {

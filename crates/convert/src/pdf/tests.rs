@@ -211,6 +211,14 @@ fn the_program_reads_the_document_on_its_input_and_a_failing_one_is_replaced() {
     let plain = convert_with(&document, Form::Plain, &options).unwrap();
     assert_eq!(body(&plain), format!("got-{}-bytes\n\n", document.len()));
 
+    // Text that the program makes of glyphs without a meaning is not taken.
+    let font = "<< /Type /Font /Subtype /Type0 /BaseFont /A /Encoding /Identity-H \
+        /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /A /DW 1000 \
+        /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>] >>";
+    let opaque = pages(&[text("<004100420043> Tj")], &[font.into()]);
+    let plain = convert_with(&opaque, Form::Plain, &options).unwrap();
+    assert_eq!(body(&plain), "[the text of this page could not be read: 3 glyphs]\n");
+
     for missing in ["/bin/false", "/nonexistent/pdftotext"] {
         let options = Options { pdftotext: Some(missing.into()), ..Options::default() };
         let plain = convert_with(&document, Form::Plain, &options).unwrap();
