@@ -88,6 +88,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/*/*",
             "crates/*/src/transport",
             "crates/search/src/index",
+            "crates/convert/src/pdf/poppler",
             "crates/testkit/src/fuzz",
             "crates/cli",
         ],

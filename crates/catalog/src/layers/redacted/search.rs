@@ -67,7 +67,7 @@ impl RedactedProvider {
 
     /// Whether the text of a hit may be masked; `None` if it is not there.
     async fn may_mask(&self, ctx: &Context, hit: &SearchHit) -> Option<bool> {
-        let MountMasker(redaction) = &self.masker;
+        let MountMasker(redaction, _) = &self.masker;
         match redaction.scope() {
             RedactionScope::Off => Some(false),
             RedactionScope::Everything => Some(true),

@@ -33,7 +33,8 @@ pub(super) fn describe_archive(mut found: Arc<Resource>) -> Arc<Resource> {
     let Some((_, usual)) = archive_kind(&found) else { return found };
     let archive = Arc::make_mut(&mut found);
     let mime = archive.mime.get_or_insert_with(|| usual.to_owned());
-    let format = Format { mime: mime.clone(), size: archive.size, etag: archive.etag.clone() };
+    let (size, etag) = (archive.size, archive.etag.clone());
+    let format = Format { mime: mime.clone(), size, etag, is_made: false };
     archive.formats = vec![format];
     (archive.listable, archive.is_archive) = (Some(true), true);
     found
@@ -91,7 +92,7 @@ fn describe_place(place: &InsidePlace, uri: &Uri) -> Resource {
     {
         let mime = resource.mime.get_or_insert_with(|| usual.to_owned());
         let (mime, size, etag) = (mime.clone(), resource.size, resource.etag.clone());
-        resource.formats = vec![Format { mime, size, etag }];
+        resource.formats = vec![Format { mime, size, etag, is_made: false }];
         (resource.listable, resource.is_archive) = (Some(true), true);
     }
     resource
