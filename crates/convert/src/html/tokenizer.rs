@@ -253,7 +253,7 @@ mod tests {
     fn tags_attributes_and_text_are_told_apart() {
         assert_eq!(
             tokens("a<B c d=e f='g>' H = \"i&amp;j\"/>k</B x='>'>"),
-            concat!(r#""a"<B c="" d="e" f="g>" H="i&j"/>"k"</B>"#)
+            r#""a"<B c="" d="e" f="g>" H="i&j"/>"k"</B>"#
         );
         assert_eq!(tokens("<a/b=c><d =e><f g=h/i>"), r#"<a b="c"><d =e=""><f g="h/i">"#);
         assert_eq!(tokens("1 < 2 <3> << a</ b>c</>d<?x>e"), r#""1 < 2 <3> << a""c""d""e""#);
