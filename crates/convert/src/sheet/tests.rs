@@ -345,3 +345,15 @@ fn a_repeated_row_has_its_comments_once() {
     assert_eq!(text.matches("[^1]:").count(), 1);
     assert!(!text.contains("[^2]"));
 }
+
+#[test]
+fn texts_over_an_open_document_sheet_are_given_and_pictures_are_a_loss() {
+    let bytes = open_document(
+        "<table name='x'><shapes><frame><text-box><p>In a box</p></text-box></frame></shapes>\
+         <table-row><table-cell><frame><image/><desc>A hill</desc></frame></table-cell></table-row></table>",
+    );
+    let converted = converted(DocumentKind::Ods, &bytes, Form::Markdown).unwrap();
+    let text = String::from_utf8(converted.body).unwrap();
+    assert_eq!(text, "## x\n\nIn a box\n\nA hill\n");
+    assert_eq!(converted.losses, ["sheet \"x\": 1 pictures and charts are not shown"]);
+}
