@@ -2,17 +2,33 @@
 //!
 //! All of them pass here, so that one place decides which converter of HTML they use.
 
+use std::borrow::Cow;
+
 use crate::converted::Converted;
 use crate::error::ConvertError;
 use crate::options::Options;
 
-/// All of a page or a fragment as Markdown.
+/// All of a page or a fragment as Markdown, but for its head: what is around it has a title.
 pub(crate) fn html_body(html: &str, options: &Options) -> Result<Converted, ConvertError> {
-    let text = words(html);
+    let text = words(&without_head(html));
     if text.len() > options.max_output_bytes {
         return Err(ConvertError::over_limit("the result is over the limit of bytes"));
     }
     Ok(Converted::text(text))
+}
+
+/// A page without its head.
+fn without_head(html: &str) -> Cow<'_, str> {
+    let small = html.to_ascii_lowercase();
+    let start = small.find("<head>").or_else(|| small.find("<head "));
+    let end = small.find("</head>").map(|at| at + "</head>".len());
+    let body = small.find("<body").unwrap_or(small.len());
+    match (start, end) {
+        (Some(start), Some(end)) if start < end && end <= body => {
+            Cow::Owned(format!("{}{}", &html[..start], &html[end..]))
+        }
+        _ => Cow::Borrowed(html),
+    }
 }
 
 fn words(html: &str) -> String {
@@ -130,7 +146,15 @@ fn entity(html: &str) -> (usize, String) {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::{without_head, words};
+
+    #[test]
+    fn the_head_of_a_page_is_left_out() {
+        assert_eq!(without_head("<html><HEAD><title>t</title></Head><body>b"), "<html><body>b");
+        for whole in ["<p>a</p>", "<head><title>t", "<body></head>", "</head><head>", "<header>a"] {
+            assert_eq!(without_head(whole), whole);
+        }
+    }
 
     #[test]
     fn the_words_of_html_come_out_in_order() {
