@@ -133,8 +133,9 @@ def calculated(folder: Path, language: str) -> Case:
     sheet.insert_textbox(end + 3, 0, words["comment"])
     sheet.set_row(2, None, None, {"hidden": True})
     sheet.set_column(4, 5, None, None, {"hidden": True})
+    sheet.set_header(f"&L{words['author']}&R&P")
     book.close()
-    text = "\n".join([words["sheets"][3], *flat(table), "Hidden columns: E:F", "Hidden rows: 3", words["comment"]])
+    text = "\n".join([words["sheets"][3], *flat(table), "Hidden columns: E:F", "Hidden rows: 3", words["author"], words["comment"]])
     return Case("xlsx", language, path, text, [words["sheets"][3]], tables=[table])
 
 

@@ -7,7 +7,7 @@ mod cell;
 
 use std::collections::HashSet;
 
-use cell::{read_cell, shape_text};
+use cell::{OdsShape, read_cell, read_shape};
 
 use super::formula;
 use super::grid::{
@@ -51,17 +51,7 @@ pub(crate) fn read(
                 writer.start_sheet(&name, hidden_styles.contains(&style));
                 let mut sheet = OdsSheet::default();
                 sheet.read_rows(&mut reader, writer)?;
-                if sheet.uncalculated > 0 {
-                    writer.lose(format!(
-                        "sheet {name:?}: {} formulas have no calculated value; the formula stands \
-                         instead",
-                        sheet.uncalculated
-                    ));
-                }
-                if sheet.cut_texts > 0 {
-                    let count = sheet.cut_texts;
-                    writer.lose(format!("sheet {name:?}: {count} texts are too long and cut"));
-                }
+                sheet.say_losses(&name, writer);
                 writer.end_sheet(&sheet.extras);
             }
             _ => {}
@@ -81,9 +71,22 @@ struct OdsSheet {
     next_column: u32,
     uncalculated: usize,
     cut_texts: usize,
+    pictures: usize,
 }
 
 impl OdsSheet {
+    /// Says what is not shown.
+    fn say_losses(&self, sheet: &str, writer: &mut dyn SheetWriter) {
+        let losses = [
+            (self.uncalculated, "formulas have no calculated value; the formula stands instead"),
+            (self.cut_texts, "texts are too long and cut"),
+            (self.pictures, "pictures and charts are not shown"),
+        ];
+        for (count, words) in losses.into_iter().filter(|loss| loss.0 > 0) {
+            writer.lose(format!("sheet {sheet:?}: {count} {words}"));
+        }
+    }
+
     fn read_rows(
         &mut self,
         reader: &mut XmlPartReader<'_>,
@@ -96,12 +99,24 @@ impl OdsSheet {
             match start.name() {
                 "table-column" => self.add_column(&start),
                 "table-row" => self.read_row(&start, reader, writer)?,
-                "shapes" => self.extras.shapes.extend(shape_text(reader)?),
+                "shapes" => {
+                    let shape = read_shape(reader)?;
+                    self.add_shapes([shape]);
+                }
                 "forms" | "named-expressions" => reader.skip()?,
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    fn add_shapes(&mut self, shapes: impl IntoIterator<Item = OdsShape>) {
+        for shape in shapes {
+            self.pictures += usize::from(shape.is_picture);
+            if !shape.text.is_empty() {
+                self.extras.shapes.push(shape.text);
+            }
+        }
     }
 
     fn add_column(&mut self, start: &XmlElement<'_>) {
@@ -177,7 +192,7 @@ impl OdsSheet {
         reader: &mut XmlPartReader<'_>,
     ) -> Result<SheetCell, ConvertError> {
         let content = read_cell(reader)?;
-        self.extras.shapes.extend(content.shapes);
+        self.add_shapes(content.shapes);
         let formula = start.attribute("formula").map(|text| formula::of_open_document(&text));
         let (value, shown) = typed_value(start, content.text);
         let is_uncalculated = value == CellValue::Empty && formula.is_some();

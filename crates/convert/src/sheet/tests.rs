@@ -156,7 +156,8 @@ fn merged_cells_have_their_text_once() {
 fn comments_links_tables_and_shapes_are_given() {
     let sheet = "<worksheet><cols><col min='2' max='3' hidden='1'/></cols><sheetData>\
                  <row r='1' hidden='1'><c r='A1'><v>7</v></c></row></sheetData>\
-                 <hyperlinks><hyperlink ref='A1' r:id='l'/></hyperlinks></worksheet>";
+                 <hyperlinks><hyperlink ref='A1' r:id='l'/></hyperlinks>\
+                 <headerFooter><oddHeader>&amp;CTop</oddHeader></headerFooter></worksheet>";
     let links = relations(&[
         ("l", "hyperlink", "https://example.org/a(b)"),
         ("c", "comments", "../comments1.xml"),
@@ -180,7 +181,7 @@ fn comments_links_tables_and_shapes_are_given() {
     assert_eq!(
         first_sheet(&workbook(sheet, &more), Form::Markdown),
         "## First\n\n| [7](https://example.org/a%28b%29)[^1] |\n| --- |\n\nTable Totals: A1:A1\n\n\
-         Hidden columns: B:C\n\nHidden rows: 1\n\nIn a box\n\n[^1]: A1, Ann: look\n\n\
+         Hidden columns: B:C\n\nHidden rows: 1\n\nPage header: Top\n\nIn a box\n\n[^1]: A1, Ann: look\n\n\
          [^2]: B9, Ann: far\n\n"
     );
 }
@@ -343,4 +344,16 @@ fn a_repeated_row_has_its_comments_once() {
     let text = String::from_utf8(converted.body).unwrap();
     assert_eq!(text.matches("[^1]:").count(), 1);
     assert!(!text.contains("[^2]"));
+}
+
+#[test]
+fn texts_over_an_open_document_sheet_are_given_and_pictures_are_a_loss() {
+    let bytes = open_document(
+        "<table name='x'><shapes><frame><text-box><p>In a box</p></text-box></frame></shapes>\
+         <table-row><table-cell><frame><image/><desc>A hill</desc></frame></table-cell></table-row></table>",
+    );
+    let converted = converted(DocumentKind::Ods, &bytes, Form::Markdown).unwrap();
+    let text = String::from_utf8(converted.body).unwrap();
+    assert_eq!(text, "## x\n\nIn a box\n\nA hill\n");
+    assert_eq!(converted.losses, ["sheet \"x\": 1 pictures and charts are not shown"]);
 }

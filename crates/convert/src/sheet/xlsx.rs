@@ -2,6 +2,7 @@
 
 mod drawing;
 mod extras;
+mod page_header;
 mod parts;
 mod rows;
 

@@ -14,8 +14,17 @@ pub(super) struct OdsCellContent {
     pub(super) text: String,
     pub(super) link: Option<String>,
     pub(super) notes: Vec<CellNote>,
-    /// The texts of shapes that hang on the cell.
-    pub(super) shapes: Vec<String>,
+    /// The shapes that hang on the cell.
+    pub(super) shapes: Vec<OdsShape>,
+}
+
+/// A shape over a sheet, or several in a group.
+#[derive(Debug, Default)]
+pub(super) struct OdsShape {
+    /// Its text, or the description of a picture.
+    pub(super) text: String,
+    /// Whether it shows a picture, a chart or another object.
+    pub(super) is_picture: bool,
 }
 
 /// Reads the cell that was started last.
@@ -31,7 +40,7 @@ pub(super) fn read_cell(reader: &mut XmlPartReader<'_>) -> Result<OdsCellContent
             "annotation" => content.notes.push(read_note(reader)?),
             "table" => reader.skip()?,
             "frame" | "custom-shape" | "rect" | "ellipse" | "g" | "line" | "connector"
-            | "caption" => content.shapes.extend(shape_text(reader)?),
+            | "caption" => content.shapes.push(read_shape(reader)?),
             _ => {}
         }
     }
@@ -102,10 +111,10 @@ fn read_note(reader: &mut XmlPartReader<'_>) -> Result<CellNote, ConvertError> {
     Ok(note)
 }
 
-/// The text of the shapes in the element that was started last, one block; a picture gives its
-/// description.
-pub(super) fn shape_text(reader: &mut XmlPartReader<'_>) -> Result<Option<String>, ConvertError> {
+/// Reads the shapes in the element that was started last.
+pub(super) fn read_shape(reader: &mut XmlPartReader<'_>) -> Result<OdsShape, ConvertError> {
     let outside = reader.depth().saturating_sub(1);
+    let mut shape = OdsShape::default();
     let mut lines = Vec::new();
     while reader.depth() > outside {
         let Some(event) = reader.next()? else { break };
@@ -113,9 +122,11 @@ pub(super) fn shape_text(reader: &mut XmlPartReader<'_>) -> Result<Option<String
         match start.name() {
             "p" | "h" => lines.push(read_paragraph(reader, &mut None)?),
             "title" | "desc" => lines.push(reader.text()?),
+            "object" | "object-ole" | "image" => shape.is_picture = true,
             _ => {}
         }
     }
     lines.retain(|line| !line.trim().is_empty());
-    Ok((!lines.is_empty()).then(|| lines.join("\n")))
+    shape.text = lines.join("\n");
+    Ok(shape)
 }

@@ -8,6 +8,7 @@ use super::super::grid::{
 use super::super::merged_cells::MergedCells;
 use super::Workbook;
 use super::drawing::{chart_title, read_shapes};
+use super::page_header::header_text;
 use super::parts::{Relations, rich_text};
 use crate::error::ConvertError;
 use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader, xml_text};
@@ -71,6 +72,15 @@ impl XlsxExtras {
                     }
                 }
                 "hyperlink" => self.add_link(&start, relations),
+                name @ ("oddHeader" | "firstHeader" | "oddFooter" | "firstFooter") => {
+                    let word = if name.ends_with("Header") { "Page header" } else { "Page footer" };
+                    let text = reader.text().map(|code| header_text(&code)).unwrap_or_default();
+                    let line = format!("{word}: {text}");
+                    if text.chars().any(char::is_alphanumeric) && !self.sheet.shapes.contains(&line)
+                    {
+                        self.sheet.shapes.push(line);
+                    }
+                }
                 _ => {}
             }
         }
