@@ -15,8 +15,8 @@ mod odf;
 mod ooxml;
 mod options;
 mod package;
-mod rich_text;
 mod part_path;
+mod rich_text;
 mod xml_reader;
 mod xml_tree;
 

@@ -277,7 +277,8 @@ async fn a_value_is_offered_if_some_uri_that_it_leads_to_is_allowed() {
     let offered = async |rules: Vec<AccessRule>, variable: &str, settled: &[(&str, &str)]| {
         let rules = Arc::new(AccessRules::new(rules).unwrap());
         let address = Arc::new(Address::Authority { scheme: "git", name: "app".to_owned() });
-        let provider = Allowed { rules, address, unpacks: false }.around(Arc::clone(&memory) as Arc<dyn Provider>);
+        let provider = Allowed { rules, address, unpacks: false }
+            .around(Arc::clone(&memory) as Arc<dyn Provider>);
         let resolved = settled.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
         let request = CompletionRequest { template, variable, typed: "", resolved: &resolved };
         let complete = provider.facets().complete.unwrap();
