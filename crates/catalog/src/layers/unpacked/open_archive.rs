@@ -227,10 +227,10 @@ impl ArchiveStore {
         let (mut kind, mut source) = (archive.kind, Arc::clone(&archive.source));
         let size = archive.index.unpacked_size.filter(|size| *size <= MAX_UNPACKED_ARCHIVE);
         let version = archive.version.as_ref().map(|version| version.of_member(""));
-        if let (Some(size), Some(version), None) = (size, version, member.barrier) {
-            if let Some(unpacked) = self.unpacked_tar(ctx, archive, size, version).await? {
-                (kind, source) = (ArchiveKind::Tar, Arc::new(unpacked));
-            }
+        if let (Some(size), Some(version), None) = (size, version, member.barrier)
+            && let Some(unpacked) = self.unpacked_tar(ctx, archive, size, version).await?
+        {
+            (kind, source) = (ArchiveKind::Tar, Arc::new(unpacked));
         }
         let member = member.clone();
         let opened = self.run(ctx, move |_| kind.container().open(source, &member)).await?;
