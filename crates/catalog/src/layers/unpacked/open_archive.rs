@@ -8,7 +8,9 @@ use archive::{
     SourceSection,
 };
 use bytes::Bytes;
-use machinery::{Cache, CacheBounds, FairSemaphore, SingleFlight, WorkPool, WorkSignal};
+use machinery::{
+    Cache, CacheBounds, FairSemaphore, SharePermit, SingleFlight, WorkPool, WorkRefusal, WorkSignal,
+};
 use resource::{Context, Error, ErrorKind, Provider, Resource, Result};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -22,6 +24,8 @@ const INDEX_BOUNDS: CacheBounds =
 const MAX_KEPT_UNPACKED: usize = 64 << 20;
 /// A larger archive in an archive is not opened, unless it is stored as it is.
 pub(super) const MAX_UNPACKED_ARCHIVE: u64 = 64 << 20;
+/// How many archives are unpacked into memory at a time.
+const MAX_UNPACKERS: usize = 2;
 const MAX_THREADS: usize = 4;
 const THREADS_PER_PRINCIPAL: usize = 2;
 const MAX_QUEUED: usize = 64;
@@ -35,6 +39,8 @@ pub(super) struct ArchiveStore {
     unpacked: Cache<ArchiveVersion, Bytes>,
     flights: SingleFlight<ArchiveVersion, Result<Arc<MemberIndex>, Arc<Error>>>,
     pool: WorkPool,
+    /// Who unpacks a whole archive into memory: few at a time.
+    unpackers: FairSemaphore,
 }
 
 /// A version of an archive, as one principal sees it.
@@ -82,6 +88,7 @@ impl ArchiveStore {
             unpacked: Cache::new(CacheBounds::weight(MAX_KEPT_UNPACKED)),
             flights: SingleFlight::default(),
             pool: WorkPool::new(FairSemaphore::new(MAX_THREADS, THREADS_PER_PRINCIPAL, MAX_QUEUED)),
+            unpackers: FairSemaphore::new(MAX_UNPACKERS, 1, MAX_QUEUED),
         }
     }
 
@@ -157,6 +164,11 @@ impl ArchiveStore {
             return Err(Error::new(ErrorKind::TooLarge, message));
         }
         let stream = self.open_member(ctx, archive, member).await?;
+        let _permit = self.wait_to_unpack(ctx).await?;
+        // Another request may have unpacked it meanwhile.
+        if let Some(bytes) = version.and_then(|version| self.unpacked.get(version)) {
+            return Ok(Arc::new(bytes));
+        }
         let bytes = self.collect(ctx, archive, stream).await?;
         if let Some(version) = version {
             self.unpacked.insert(version.clone(), bytes.clone(), bytes.len());
@@ -215,33 +227,43 @@ impl ArchiveStore {
         let (mut kind, mut source) = (archive.kind, Arc::clone(&archive.source));
         let size = archive.index.unpacked_size.filter(|size| *size <= MAX_UNPACKED_ARCHIVE);
         let version = archive.version.as_ref().map(|version| version.of_member(""));
-        if let (Some(size), Some(version), None) = (size, version, member.barrier) {
-            let known = self.unpacked.get(&version);
-            let unpacked = match known {
-                Some(unpacked) => Some(unpacked),
-                None => self.unpack(ctx, archive, size).await?,
-            };
-            if let Some(unpacked) = unpacked {
-                self.unpacked.insert(version, unpacked.clone(), unpacked.len());
-                (kind, source) = (ArchiveKind::Tar, Arc::new(unpacked));
-            }
+        if let (Some(size), Some(version), None) = (size, version, member.barrier)
+            && let Some(unpacked) = self.unpacked_tar(ctx, archive, size, version).await?
+        {
+            (kind, source) = (ArchiveKind::Tar, Arc::new(unpacked));
         }
         let member = member.clone();
         let opened = self.run(ctx, move |_| kind.container().open(source, &member)).await?;
         opened.map_err(|error| archive.failure.explain(error))
     }
 
-    async fn unpack(
+    /// The unpacked tar, if the archive is one that is compressed.
+    async fn unpacked_tar(
         &self,
         ctx: &Context,
         archive: &OpenArchive,
         size: u64,
+        version: ArchiveVersion,
     ) -> Result<Option<Bytes>> {
+        if let Some(known) = self.unpacked.get(&version) {
+            return Ok(Some(known));
+        }
+        let _permit = self.wait_to_unpack(ctx).await?;
+        if let Some(known) = self.unpacked.get(&version) {
+            return Ok(Some(known));
+        }
         let (kind, source) = (archive.kind, Arc::clone(&archive.source));
         let unpacked = self.run(ctx, move |_| kind.container().unpack(source, size)).await?;
         let unpacked = unpacked.map_err(|error| archive.failure.explain(error))?;
         let Some((stream, ArchiveKind::Tar)) = unpacked else { return Ok(None) };
-        self.collect(ctx, archive, stream).await.map(Some)
+        let unpacked = self.collect(ctx, archive, stream).await?;
+        self.unpacked.insert(version, unpacked.clone(), unpacked.len());
+        Ok(Some(unpacked))
+    }
+
+    async fn wait_to_unpack(&self, ctx: &Context) -> Result<SharePermit> {
+        let permit = self.unpackers.acquire(ctx.principal().key(), Instant::now() + WORK_TIME);
+        permit.await.map_err(work_error)
     }
 
     /// Unpacks all of a stream, which is within a bound.
@@ -292,7 +314,19 @@ impl ArchiveStore {
         work: impl FnOnce(&WorkSignal) -> T + Send + 'static,
     ) -> Result<T> {
         let done = self.pool.run(ctx.principal().key(), Instant::now() + WORK_TIME, work).await;
-        done.map_err(|_| Error::unavailable("too many archives are being read; try again"))
+        done.map_err(work_error)
+    }
+}
+
+fn work_error(refusal: WorkRefusal) -> Error {
+    match refusal {
+        WorkRefusal::QueueFull | WorkRefusal::TimedOut => {
+            Error::unavailable("too many archives are being read; try again")
+        }
+        // A decoder that panics has met what it cannot decode.
+        WorkRefusal::Failed => {
+            Error::new(ErrorKind::Unsupported, "the archive is damaged: it cannot be decoded")
+        }
     }
 }
 
