@@ -46,8 +46,13 @@ impl RenderedProvider {
         };
         match self.choose_form(kind, described, request)? {
             ChosenFormat::Form(form) => {
-                let reading = self.read_form(ctx, described, (kind, form), request).await;
-                reading.map_err(|error| error.about(uri))
+                match self.read_form(ctx, described, (kind, form), request).await {
+                    // The settings wish for a form; the request did not ask for it.
+                    Err(_) if request.format.is_none() && request.section.is_none() => {
+                        self.read_usual(ctx, uri, request).await
+                    }
+                    reading => reading.map_err(|error| error.about(uri)),
+                }
             }
             ChosenFormat::Original => {
                 self.check_original(ctx, described, kind).await?;
@@ -130,7 +135,11 @@ impl RenderedProvider {
         };
         match self.forms.form(ctx, &described, (kind, Form::Markdown)).await {
             Ok(made) => {
-                let text = form_part(&described, Form::Markdown, &made, &whole(request));
+                let taken = if made.is_masked { 0 } else { described.size.unwrap_or_default() };
+                let text = within(&request.window, taken).and_then(|window| {
+                    let request = ReadRequest { window, ..whole(request) };
+                    form_part(&described, Form::Markdown, &made, &request)
+                });
                 if made.is_masked {
                     parts.clear();
                 }
@@ -247,6 +256,15 @@ fn no_sections(unit: &str) -> Error {
 /// The request for all of what it wants.
 fn whole(request: &ReadRequest) -> ReadRequest {
     ReadRequest { part: None, format: None, ..request.clone() }
+}
+
+/// The window for the text beside an original of `taken` bytes: both are within the limit.
+fn within(window: &Window, taken: u64) -> Result<Window> {
+    match window {
+        Window::Whole { limit } if taken > *limit => Err(Error::too_large(taken, *limit)),
+        Window::Whole { limit } => Ok(Window::Whole { limit: limit - taken }),
+        part @ Window::Part { .. } => Ok(part.clone()),
+    }
 }
 
 /// Keeps the part that the request wants.
