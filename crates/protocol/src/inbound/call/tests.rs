@@ -61,7 +61,7 @@ fn a_window_is_read_from_meta() {
         let told = window(inner).unwrap();
         assert_eq!(
             told,
-            Some(WindowRequest { extent, format: None, part: None, etag: None }),
+            Some(WindowRequest { extent, format: None, part: None, etag: None, section: None }),
             "{inner}"
         );
     }
