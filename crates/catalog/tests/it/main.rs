@@ -8,4 +8,5 @@ mod changes;
 mod components;
 mod layers;
 mod redacted;
+mod redacted_work;
 mod skills;
