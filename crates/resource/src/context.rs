@@ -1,8 +1,9 @@
-//! The request context: the principal, progress reports, the caller and the trace.
+//! The request context: the principal, progress reports, the caller, the memory and the trace.
 
 use std::sync::Arc;
 
 use crate::caller::Caller;
+use crate::error::{Error, Result};
 use crate::principal::Principal;
 use crate::trace_context::TraceContext;
 
@@ -16,7 +17,17 @@ pub struct Context {
     progress: Option<Arc<dyn ProgressSink>>,
     caller: Option<Arc<dyn Caller>>,
     trace: Option<Arc<TraceContext>>,
+    memory: Option<Arc<dyn MemoryMeter>>,
 }
+
+/// Counts the bytes that the work on a request holds.
+pub trait MemoryMeter: Send + Sync {
+    /// Counts `bytes` until the result is dropped; `None` if they are more than is left.
+    fn hold(&self, bytes: usize) -> Option<HeldMemory>;
+}
+
+/// Bytes that count until this is dropped.
+pub type HeldMemory = Box<dyn Send + Sync>;
 
 /// Receives progress reports of a long request.
 pub trait ProgressSink: Send + Sync {
@@ -38,7 +49,7 @@ pub struct ProgressStep {
 impl Context {
     /// The context of a request that `principal` makes.
     pub fn new(principal: Principal) -> Self {
-        Self { principal, progress: None, caller: None, trace: None }
+        Self { principal, progress: None, caller: None, trace: None, memory: None }
     }
 
     /// Adds a receiver of progress reports.
@@ -57,6 +68,19 @@ impl Context {
     #[must_use]
     pub fn with_trace(self, trace: TraceContext) -> Self {
         Self { trace: Some(Arc::new(trace)), ..self }
+    }
+
+    /// Adds what counts the memory of the request.
+    #[must_use]
+    pub fn with_memory(self, memory: Arc<dyn MemoryMeter>) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    /// Counts `bytes` that the request is about to hold, where somebody counts. An error if they do
+    /// not fit.
+    pub fn hold_memory(&self, bytes: usize) -> Result<Option<HeldMemory>> {
+        let Some(memory) = &self.memory else { return Ok(None) };
+        memory.hold(bytes).map(Some).ok_or_else(Error::out_of_memory)
     }
 
     /// The trace that the request belongs to, if it says so.

@@ -28,7 +28,7 @@ pub mod variable;
 pub use accept::Accept;
 pub use caller::Caller;
 pub use change::{Change, Interest};
-pub use context::{Context, ProgressSink, ProgressStep};
+pub use context::{Context, HeldMemory, MemoryMeter, ProgressSink, ProgressStep};
 pub use description::{Annotations, Format, Icon, Resource, Role, Template};
 pub use error::{Error, ErrorKind, Result, UpstreamError};
 pub use filter::{Filter, PathFilter};

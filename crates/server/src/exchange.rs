@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use machinery::MemoryHold;
+use machinery::{MemoryBudget, MemoryHold};
 use protocol::{Dialect, RequestId};
-use resource::{Context, Error, Result};
+use resource::{Context, Error, HeldMemory, MemoryMeter, Result};
 
 use crate::methods::subscriptions::SessionSubscriptions;
 use crate::transport::client_session::ClientSession;
@@ -27,5 +27,14 @@ impl Exchange {
     pub(crate) fn reserve(&self, bytes: u64) -> Result<MemoryHold> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.memory.budget().hold(bytes).ok_or_else(Error::out_of_memory)
+    }
+}
+
+/// The memory budget of a request, for the layers and providers that work on it.
+pub(crate) struct RequestMemory(pub(crate) Arc<MemoryBudget>);
+
+impl MemoryMeter for RequestMemory {
+    fn hold(&self, bytes: usize) -> Option<HeldMemory> {
+        Some(Box::new(self.0.hold(bytes)?))
     }
 }

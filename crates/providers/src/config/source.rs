@@ -150,7 +150,7 @@ impl ConfigSource {
         }
         let (part, text) = read_text(&*self.files, ctx, &file).await?;
         let facts = (given_etag(&part, &self.redaction), part.annotations.modified);
-        let document = self.parse(path, text, facts).await?;
+        let document = self.parse(path, (text, part.link_target.clone()), facts).await?;
         self.documents.insert(path.to_owned(), Arc::clone(&document), document.weight);
         Ok(document)
     }
@@ -158,11 +158,19 @@ impl ConfigSource {
     async fn parse(
         &self,
         path: &str,
-        text: String,
+        (text, link_target): (String, Option<Arc<str>>),
         facts: (Option<String>, Option<std::time::SystemTime>),
     ) -> Result<Arc<ConfigDocument>> {
         let (path, redaction) = (path.to_owned(), self.redaction.clone());
-        let document = move || ConfigDocument::new(&path, &text, &redaction, facts);
+        let document = move || {
+            // The file that a link leads to says by its name how it is written.
+            let target = link_target.and_then(|target| redaction.syntax_of(&target));
+            let text = match target.filter(|syntax| syntax.has_keys()) {
+                Some(syntax) => redaction.redactor().mask(&text, syntax).into_owned(),
+                None => text,
+            };
+            ConfigDocument::new(&path, &text, &redaction, facts)
+        };
         self.run(document).await?.map(Arc::new)
     }
 

@@ -6,6 +6,7 @@
 mod inotify;
 mod location;
 mod rescan;
+mod scan_rest;
 mod version;
 
 pub(crate) use crate::change_channel::ChangeSender;
@@ -14,6 +15,7 @@ pub(crate) use inotify::{
 };
 pub(crate) use location::{is_local, lookup_steps};
 pub(crate) use rescan::{RescanLoop, RescanOutcome, Rescanner, ScanSubscriber, subscribe};
+pub(crate) use scan_rest::ScanRest;
 pub(crate) use version::{FileVersion, MAX_HASHED_SIZE};
 
 use std::time::Duration;

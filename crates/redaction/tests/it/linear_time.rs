@@ -83,8 +83,9 @@ const SHAPES: [(&str, &str); 12] = [
 
 /// The CPU time of this thread, in nanoseconds.
 fn cpu_time() -> u64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    told.split_whitespace().next().unwrap().parse().unwrap()
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
+    let time = told.split_whitespace().next().and_then(|word| word.parse().ok());
+    time.expect("the first word is a number")
 }
 
 fn text_of((start, filling): (&str, &str), size: usize) -> String {

@@ -15,7 +15,7 @@ use protocol::{Call, Dialect, ListenFilter, LogLevel, Method, Refusal, RequestId
 use resource::{Context, Json, Principal, TraceContext};
 
 use crate::audit::{MAX_CLIENT_NAME, clip};
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, RequestMemory};
 use crate::in_flight::InterimMessages;
 use crate::methods::subscriptions::SessionSubscriptions;
 use crate::request_state::StateBinding;
@@ -166,7 +166,8 @@ impl DecodedRequest {
         // A client that calls a method of SEP-2093 knows the extension.
         dialect.knows_sep2093 |= call.is_extension();
         dialect.full_metadata |= call.is_extension();
-        let mut ctx = Context::new(request.principal.clone());
+        let meter = RequestMemory(Arc::clone(request.memory.budget()));
+        let mut ctx = Context::new(request.principal.clone()).with_memory(Arc::new(meter));
         if let Some(trace) = &request.trace {
             ctx = ctx.with_trace(trace.clone());
         }

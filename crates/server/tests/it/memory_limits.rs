@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use server::{CollectionsMode, Limits, Server};
+use testkit::memory::{Fault, FaultPoint};
 use tokio::io::AsyncReadExt;
 
 use crate::fixture::{self, HttpFixture, StdioClient, initialize, memory, request, stateless};
@@ -80,6 +81,25 @@ async fn a_tool_reserves_what_it_is_about_to_buffer() {
     assert!(refused.to_string().contains("memory limit"), "{refused}");
     let embedded = pipe.call(&call(100 << 10)).await;
     assert_eq!(embedded["result"]["content"][0]["type"], "resource", "{embedded}");
+}
+
+#[tokio::test]
+async fn what_a_provider_holds_for_a_request_counts() {
+    let memory = Arc::new(memory().text("test://masked", "text"));
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    let server = fixture::server(Arc::clone(&memory), limits, CollectionsMode::Always);
+    let mut pipe = StdioClient::open(server);
+    let read = || stateless(1, "resources/read", json!({ "uri": "test://masked" }));
+    let point = || FaultPoint::Read(resource::Uri::parse("test://masked").unwrap());
+    // Twice, since what was held before no longer counts.
+    for _ in 0..2 {
+        memory.inject_fault(point(), Fault::HoldsMemory(100 << 10));
+        let answer = pipe.call(&read()).await;
+        assert_eq!(answer["result"]["contents"][0]["text"], "text", "{answer}");
+        memory.inject_fault(point(), Fault::HoldsMemory(200 << 10));
+        let refused = pipe.call(&read()).await;
+        assert!(refused["error"].to_string().contains("memory limit"), "{refused}");
+    }
 }
 
 #[tokio::test]

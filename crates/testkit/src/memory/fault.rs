@@ -42,6 +42,8 @@ pub enum Fault {
     Hangs,
     /// It reports progress, then waits until the fault is cleared and succeeds.
     Waits,
+    /// It counts this many bytes as memory of the request, and succeeds if they fit.
+    HoldsMemory(usize),
 }
 
 impl MemoryProvider {
@@ -78,6 +80,7 @@ impl MemoryProvider {
             Some(Fault::Fails(kind)) => Err(Error::new(kind, "injected failure")),
             Some(Fault::UpstreamError(code)) => Err(Error::from_upstream(upstream_error(code))),
             Some(Fault::Hangs) => std::future::pending().await,
+            Some(Fault::HoldsMemory(bytes)) => ctx.hold_memory(bytes).map(drop),
         }
     }
 }

@@ -127,7 +127,7 @@ impl ContentMasker {
             return Ok(None);
         };
         let Some(syntax) = self.masker.syntax_of(&resource) else { return Ok(None) };
-        let text = collect(body, uri).await?;
+        let (text, _held) = collect(ctx, body, uri).await?;
         let raw = ByteSource::Bytes(text.clone());
         let masked = self.whole_text(ctx, RawPart { resource, body: raw, syntax, at: 0 }).await?;
         Ok(Some((text, masked, syntax)))
@@ -215,7 +215,9 @@ impl ContentMasker {
         if let Some(masked) = version.as_ref().and_then(|version| self.texts.get(version)) {
             return Ok(masked);
         }
-        let text = collect(raw.body, &raw.resource.uri).await?;
+        let (text, _held) = collect(ctx, raw.body, &raw.resource.uri).await?;
+        // The masked text is about as long.
+        let _masked = ctx.hold_memory(text.len())?;
         let masked = if text.len() <= MAX_INLINE_BYTES {
             mask_bytes(self.masker.0.redactor(), &text, raw.syntax)?
         } else {

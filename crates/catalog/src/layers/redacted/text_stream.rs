@@ -7,18 +7,26 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use redaction::{Redactor, Syntax, TextMasker};
-use resource::{ByteSource, Error, ErrorKind, Result, Slice, Uri};
+use resource::{ByteSource, Context, Error, ErrorKind, HeldMemory, Result, Slice, Uri};
 
 /// The chunks of a text; each holds whole characters.
 pub(super) type ChunkStream = Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>;
+
+/// How many bytes of a text that streams by are counted as memory at a time.
+const COUNTED_BYTES: usize = 256 << 10;
 
 /// The source had another version when it was read again.
 pub(super) fn changed_while_read() -> Error {
     Error::unavailable("the resource changed while it was read; read it again")
 }
 
-/// Collects a text that is masked as a whole.
-pub(super) async fn collect(body: ByteSource, uri: &Uri) -> Result<Bytes> {
+/// Collects a text that is masked as a whole. Its bytes count as memory of the request while the
+/// second value lives.
+pub(super) async fn collect(
+    ctx: &Context,
+    body: ByteSource,
+    uri: &Uri,
+) -> Result<(Bytes, Vec<HeldMemory>)> {
     let too_large = || {
         let limit = Redactor::MAX_PARSED_BYTES;
         let message = format!(
@@ -29,20 +37,29 @@ pub(super) async fn collect(body: ByteSource, uri: &Uri) -> Result<Bytes> {
     };
     let is_within = |length: usize| length as u64 <= Redactor::MAX_PARSED_BYTES;
     match body {
-        ByteSource::Bytes(bytes) => Some(bytes).filter(|bytes| is_within(bytes.len())),
+        ByteSource::Bytes(bytes) if is_within(bytes.len()) => {
+            let held = ctx.hold_memory(bytes.len())?;
+            Ok((bytes, held.into_iter().collect()))
+        }
+        ByteSource::Bytes(_) => Err(too_large()),
         ByteSource::Stream(mut chunks) => {
-            let mut all = BytesMut::new();
+            let (mut all, mut held, mut counted) = (BytesMut::new(), Vec::new(), 0);
             while let Some(chunk) = chunks.next().await {
                 let chunk = chunk?;
                 if !is_within(all.len() + chunk.len()) {
                     return Err(too_large());
                 }
+                // Counted before they are there, and not for each of many short chunks.
+                if counted < all.len() + chunk.len() {
+                    let more = chunk.len().max(COUNTED_BYTES);
+                    held.extend(ctx.hold_memory(more)?);
+                    counted += more;
+                }
                 all.extend_from_slice(&chunk);
             }
-            Some(all.freeze())
+            Ok((all.freeze(), held))
         }
     }
-    .ok_or_else(too_large)
 }
 
 pub(super) fn as_text(bytes: &[u8]) -> Result<&str> {

@@ -308,7 +308,7 @@ impl<'t> HclReader<'t> {
                 self.at += at + length;
                 let blank = |line: &&str| line.len() - line.trim_start().len();
                 let is_text = |line: &&&str| !line.trim().is_empty();
-                let indent = lines.iter().filter(is_text).map(|line| blank(line)).min();
+                let indent = lines.iter().filter(is_text).map(blank).min();
                 let cut = if is_indented { indent.unwrap_or(0) } else { 0 };
                 let cut = |line: &&str| format!("{}\n", line.get(cut..).unwrap_or_default());
                 return Ok(lines.iter().map(cut).collect());
@@ -322,8 +322,7 @@ impl<'t> HclReader<'t> {
     /// Skips an expression up to the end of its line, or to what ends it in a list or an object.
     fn skip_expression(&mut self) -> Result<(), ParseFailure> {
         let mut open: Vec<u8> = Vec::new();
-        loop {
-            let Some(byte) = self.rest().as_bytes().first().copied() else { break };
+        while let Some(byte) = self.rest().as_bytes().first().copied() {
             match byte {
                 b'\n' | b',' if open.is_empty() => break,
                 b']' | b'}' | b')' if open.is_empty() => break,

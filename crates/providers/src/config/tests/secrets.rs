@@ -91,3 +91,17 @@ async fn keys_json_layers_and_schemas_are_made_of_masked_text() {
         assert!(!is_secret || !told.contains(secret), "{secret}");
     }
 }
+
+#[tokio::test]
+async fn a_link_is_masked_by_the_name_of_the_file_that_it_leads_to() {
+    let folder = ConfigFolder::of(&[(".env", "LANG=C\nDB_PASSWORD=hunter2\n")]);
+    for link in ["plain.txt", "other.json"] {
+        std::os::unix::fs::symlink(".env", folder.at(link)).unwrap();
+    }
+    let redaction = Redaction::new(RedactionScope::Everything, Arc::new(Redactor::default()));
+    let served = ConfigFiles::new(Options { redaction, ..folder.options(&["*", ".env"]) });
+    for link in ["plain.txt", "other.json"] {
+        let text = try_read(&served, &format!("config:///{link}"), None).await.unwrap().remove(0).1;
+        assert!(text.contains("LANG=C") && !text.contains("hunter2"), "{link}: {text}");
+    }
+}

@@ -11,7 +11,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use futures_core::Stream;
@@ -26,13 +25,12 @@ use self::worktree_folders::depends_on_worktree;
 use super::Git;
 use super::location::{DiffRange, Location, ROOT_URI};
 use super::repository::{GitRepository, GitSession};
-use crate::file_watch::{ChangeSender, DirtySet, RescanLoop, RescanOutcome, Rescanner, subscribe};
+use crate::file_watch::{
+    ChangeSender, DirtySet, RescanLoop, RescanOutcome, Rescanner, ScanRest, subscribe,
+};
 
 /// How many members of a collection are compared.
 const MAX_MEMBERS: usize = 20_000;
-
-/// After a look at the worktree, this many times its time passes before the next one.
-const WORKTREE_REST: u32 = 9;
 
 /// The last known state of one subscriber.
 pub(super) struct GitWatchState {
@@ -47,7 +45,7 @@ pub(super) struct GitWatchState {
 #[derive(Default, Clone, Copy)]
 struct WorktreeDebounce {
     is_due: bool,
-    rest_until: Option<Instant>,
+    rest: ScanRest,
 }
 
 /// What a subscriber watches.
@@ -176,14 +174,16 @@ impl GitWatchState {
         git: &GitRepository,
         changes: Option<&ChangeSender>,
     ) -> RescanOutcome {
-        let began = Instant::now();
+        let mut rest = ScanRest::default();
+        let outcome = rest.after(|| self.compare(git, changes));
+        self.worktree = WorktreeDebounce { is_due: false, rest };
+        outcome
+    }
+
+    fn compare(&mut self, git: &GitRepository, changes: Option<&ChangeSender>) -> RescanOutcome {
         let watched = self.folders.refresh(git, self.depends_on_worktree());
         let target = self.target.clone();
         let looked = git.run_here(&Arc::default(), |session| session.watched_version(&target));
-        self.worktree = WorktreeDebounce {
-            is_due: false,
-            rest_until: Some(Instant::now() + began.elapsed() * WORKTREE_REST),
-        };
         let version = match looked {
             Ok(version) => Some(version),
             Err(error) if error.kind == ErrorKind::NotFound => None,
@@ -240,9 +240,8 @@ impl Rescanner for GitRepository {
         dirty: &DirtySet,
         changes: &ChangeSender,
     ) -> RescanOutcome {
-        let WorktreeDebounce { is_due, rest_until } = memory.worktree;
-        let is_resting = rest_until.is_some_and(|until| Instant::now() < until);
-        let is_retried = dirty.retry_failed && !(is_due && is_resting);
+        let WorktreeDebounce { is_due, rest } = memory.worktree;
+        let is_retried = dirty.retry_failed && !(is_due && rest.is_resting());
         let folders = &memory.folders;
         if dirty.all || is_retried || dirty.folders.keys().any(|folder| folders.has_refs(folder)) {
             return memory.refresh(self, Some(changes));
