@@ -201,7 +201,8 @@ fn pdf_of(pages: usize) -> Vec<u8> {
 /// A Word document with the same lines, each a paragraph, and a heading for each page.
 fn write_docx(path: &Path, pages: usize) -> anyhow::Result<()> {
     const MAIN: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml";
-    const RELATIONSHIPS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    const RELATIONSHIPS: &str =
+        "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let paragraph = |style: &str, text: &str| {
         format!("<w:p>{style}<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>")
     };

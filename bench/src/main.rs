@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use bench::{
-    document_bench, gateway_bench, notification_bench, options::Options, peer_bench, report, scaling_bench,
-    search_bench, soak,
+    document_bench, gateway_bench, notification_bench, options::Options, peer_bench, report,
+    scaling_bench, search_bench, soak,
 };
 use clap::Parser;
 

@@ -6,6 +6,7 @@ its failure or null.
 
 import json
 import random
+import re
 import sys
 import tempfile
 from collections import defaultdict
@@ -19,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from case import Case, Output, found_in_order, plain, run, structure_found
 
 FAMILIES = ["word", "slides", "sheets", "pdf", "images", "web", "mail", "books"]
+# Families whose hostile documents stand in a file of their own.
+HOSTILE = {"pdf": "pdf_hostile"}
 
 # What is asserted of refdesk; of the other converters nothing is.
 LEAST_WORDS, LEAST_STRUCTURE = 0.99, 0.95
@@ -58,7 +61,10 @@ def checks(program: str, folder: Path, mutations: int) -> Iterator[CheckResult]:
         yield from judge_cases(program, cases)
         hostile = folder / f"{family}-hostile"
         hostile.mkdir()
-        yield from judge_hostile(program, list(getattr(module, "hostile", lambda _: ())(hostile)))
+        attacker = import_module(HOSTILE[family]) if family in HOSTILE else module
+        yield from judge_hostile(program, list(attacker.hostile(hostile)))
+    (folder / "losses").mkdir()
+    yield from judge_losses(program, folder / "losses")
     yield judge_mutations(program, all_cases, folder, mutations)
 
 
@@ -91,7 +97,9 @@ def convert(program: str, path: Path, to: str = "text/markdown") -> Output:
     form = "text/plain" if path.suffix in {".png", ".jpg", ".jpeg", ".gif", ".webp", ".tiff", ".bmp", ".ico"} else to
     form = "image/svg+xml" if path.suffix == ".svg" else form
     form = "text/html" if path.suffix == ".md" else form
-    return run([program, "convert", str(path), "--to", form])
+    output = run([program, "convert", str(path), "--to", form])
+    output.text = re.sub(r"<!-- page \d+ -->", "", output.text)
+    return output
 
 
 def rival_words(kind: str, group: list[Case]) -> str | None:
@@ -105,6 +113,18 @@ def rival_words(kind: str, group: list[Case]) -> str | None:
     small = [case for case in group if case.path.stat().st_size < 4 << 20]
     found = [found_in_order(case.text, run(command(case.path)).text) for case in small]
     return f"{name}: words {sum(found) / len(found):.4f}" if found else None
+
+
+def judge_losses(program: str, folder: Path) -> Iterator[CheckResult]:
+    """Text of a PDF that cannot be read is said, and real documents have the words that pdftotext finds."""
+    pdf = import_module("pdf")
+    for path, sentence in pdf.losses(folder):
+        text = convert(program, path).text
+        yield f"documents, lost text is said: {path.name}", None if sentence in text else text[:500]
+    for case in pdf.real(folder):
+        found = pdf.words_found(case.text, convert(program, case.path).text)
+        name = f"documents, real {case.path.name}: {found:.4f} of the words of pdftotext"
+        yield name, None if found >= LEAST_WORDS else f"wanted {LEAST_WORDS}"
 
 
 def judge_hostile(program: str, hostile: list[tuple[str, Path]]) -> Iterator[CheckResult]:

@@ -21,7 +21,6 @@ from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.styles import ParagraphStyle
-from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFont
@@ -189,7 +188,7 @@ def picture_between(folder: Path, language: str, font: str) -> Case:
     parts = []
     for page in range(3):
         if page == 1:
-            canvas.drawImage(ImageReader(picture), 100, 400, 300, 200)
+            canvas.drawInlineImage(picture, 100, 400, 300, 200)
         else:
             canvas.setFont(font, 11)
             parts.append(sentence(language, rng))

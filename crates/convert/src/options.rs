@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::pdf::find_pdftotext;
-
 /// What a conversion may do and give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -32,7 +30,7 @@ impl Default for Options {
             max_output_bytes: 256 << 20,
             thumbnail_pixels: 1_024,
             with_position: false,
-            pdftotext: find_pdftotext(),
+            pdftotext: None,
         }
     }
 }

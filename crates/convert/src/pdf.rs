@@ -17,8 +17,6 @@ mod rows;
 mod rules;
 mod tables;
 
-pub(crate) use poppler::find_pdftotext;
-
 use self::drawn::{DrawnDocument, DrawnError, DrawnPage, walk_document};
 use self::losses::PageLosses;
 use self::page::{PdfPage, PdfRules};

@@ -142,18 +142,18 @@ impl CacheFolder {
     }
 }
 
-struct CachedFile {
+struct KeptForm {
     path: PathBuf,
     size: u64,
     used: SystemTime,
 }
 
-fn files(folder: &Path) -> Vec<CachedFile> {
+fn files(folder: &Path) -> Vec<KeptForm> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let file = |entry: fs::DirEntry| {
         let facts = entry.metadata().ok().filter(fs::Metadata::is_file)?;
         let used = facts.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        Some(CachedFile { path: entry.path(), size: facts.len(), used })
+        Some(KeptForm { path: entry.path(), size: facts.len(), used })
     };
     entries.filter_map(file).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use catalog::layers::rendered::ConvertJob;
@@ -53,6 +54,13 @@ fn parse_kind(text: &str) -> Option<DocumentKind> {
     DocumentKind::of_name("", Some(text))
 }
 
+/// The program pdftotext on the path of programs.
+fn find_pdftotext() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut candidates = std::env::split_paths(&path).map(|folder| folder.join("pdftotext"));
+    candidates.find(|candidate| candidate.is_absolute() && candidate.is_file())
+}
+
 /// Converts the document on standard input, and writes the answer to standard output.
 pub(crate) fn run(args: &ConvertWorkerArgs) -> anyhow::Result<ExitCode> {
     let kind = parse_kind(&args.kind);
@@ -66,6 +74,7 @@ pub(crate) fn run(args: &ConvertWorkerArgs) -> anyhow::Result<ExitCode> {
         with_position: args.position,
         max_output_bytes: usize::try_from(MAX_RESULT_BYTES / 2)?,
         max_unpacked_bytes: args.memory / 4,
+        pdftotext: find_pdftotext(),
         ..Options::default()
     };
     sandbox::enter(args.memory, args.seconds, kind)?;

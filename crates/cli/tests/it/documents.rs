@@ -139,7 +139,10 @@ fn a_model_reads_a_page_in_two_calls_and_searches_the_text() {
     let folder = app();
     let mut desk = start(folder.path(), SETTINGS);
     let described = call(&mut desk, "resources_metadata", &json!({ "uris": [PDF] }));
-    assert_eq!(described["structuredContent"]["resources"][0]["pages"], 500, "{described}");
+    assert_eq!(
+        described["structuredContent"]["resources"][0]["sections"], "500 pages",
+        "{described}"
+    );
     let arguments = json!({ "uri": PDF, "page": 37 });
     let page = call(&mut desk, "resources_read", &arguments);
     let text = page["structuredContent"]["text"].as_str().unwrap();

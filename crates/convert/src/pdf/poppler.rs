@@ -1,8 +1,7 @@
 //! The program pdftotext of Poppler: runs it, and reads the layout that it writes.
 
-use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::thread;
 
@@ -27,13 +26,6 @@ pub(super) enum PopplerError {
     Failed,
     /// The text is over a limit.
     TooLong,
-}
-
-/// The program pdftotext on the path of programs.
-pub(crate) fn find_pdftotext() -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    let mut candidates = env::split_paths(&path).map(|folder| folder.join("pdftotext"));
-    candidates.find(|candidate| candidate.is_absolute() && candidate.is_file())
 }
 
 /// The pages of a document, as far as pdftotext reads it.

@@ -2,8 +2,8 @@
 
 use resource::{Annotations, Resource, Uri};
 
-use detection::mime;
 use super::stamp::{FileKind, FileStamp};
+use detection::mime;
 
 /// MIME type of folders.
 const FOLDER_MIME: &str = "inode/directory";

@@ -13,12 +13,12 @@ use super::describe::{describe, describe_without_mime};
 use super::error::{FsError, not_found};
 use super::file_form::{KnownForm, MAX_IN_MEMORY, detect_bounded, read_sample, scan_large_file};
 use super::locate::PathEntry;
-use detection::mime;
 use super::options::Charset;
 use super::path::UriPath;
 use super::platform::FileHandle;
 use super::root::FsRoot;
 use super::stamp::FileStamp;
+use detection::mime;
 use detection::text::{ContentForm, SampleExtent};
 
 /// How often a file that changes while it is read is read from its start.

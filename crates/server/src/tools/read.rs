@@ -6,7 +6,7 @@ use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult, s
 use resource::{Continuation, Error, ErrorKind, PageRequest, Result, Uri};
 
 use super::resolve::resolve_uri;
-use super::rows::{RowDetails, resource_rows, row_line};
+use super::rows::{RowDetails, resource_rows, row_line, section_words};
 use crate::exchange::Exchange;
 use crate::methods::resources::choose_format;
 use crate::server::Server;
@@ -130,11 +130,7 @@ fn binary_result(window: &FormatWindow, uri: Option<String>) -> ToolResult {
 /// What the text is made of and what it lacks; `None` for an original that lacks nothing.
 fn content_note(window: &FormatWindow) -> Option<String> {
     let resource = &window.resource;
-    let total = resource.outline.as_ref().and_then(|outline| {
-        let total = outline.total?;
-        let s = if total == 1 { "" } else { "s" };
-        Some(format!("{total} {}{s}", outline.unit.word()))
-    });
+    let total = resource.outline.as_deref().and_then(section_words);
     let original = resource.formats.first().map(|original| original.mime.as_str());
     let made = original.filter(|original| Some(*original) != resource.mime.as_deref());
     let made = made.map(|original| format!("made of {original}"));

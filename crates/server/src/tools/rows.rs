@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use protocol::inbound::tool::TextLines;
 use protocol::inbound::tool::output::{AbsentSource, ResourceRow, time_text};
-use resource::{Absence, Provider, Resource, SectionUnit, Uri, uri::percent_decode};
+use resource::{Absence, Outline, Provider, Resource, SectionUnit, Uri, uri::percent_decode};
 
 /// How much of a description a list shows; `resources_metadata` shows all.
 const MAX_DESCRIPTION_CHARS: usize = 200;
@@ -47,10 +47,6 @@ fn plain_row(resource: &Resource, details: RowDetails) -> ResourceRow {
         let is_plain_folder = is_collection && mime == "inode/directory";
         (details.whole || !last_segment(&resource.uri).contains('.')) && !is_plain_folder
     });
-    let sections = |unit| {
-        let outline = resource.outline.as_ref().filter(|outline| outline.unit == unit)?;
-        outline.total
-    };
     let modified = notes.modified.filter(|_| details.modified);
     ResourceRow {
         uri: resource.uri.to_string(),
@@ -62,18 +58,20 @@ fn plain_row(resource: &Resource, details: RowDetails) -> ResourceRow {
         mime_type: mime,
         size: resource.size.filter(|_| !is_collection),
         tokens: None,
-        pages: sections(SectionUnit::Page),
-        slides: sections(SectionUnit::Slide),
-        sheets: match &resource.outline {
-            Some(outline) if outline.unit == SectionUnit::Sheet => {
-                outline.titles.iter().map(|(_, title)| title.clone()).collect()
-            }
-            _ => Vec::new(),
-        },
+        sections: resource.outline.as_deref().and_then(section_words),
         is_collection,
         last_modified: modified.and_then(time_text),
         priority: notes.priority.filter(|_| details.priority),
     }
+}
+
+/// How many sections there are, and what they are called; `None` if they are not counted.
+pub(super) fn section_words(outline: &Outline) -> Option<String> {
+    let (total, unit) = (outline.total?, outline.unit.word());
+    let words = format!("{total} {unit}{}", if total == 1 { "" } else { "s" });
+    let is_named = outline.unit == SectionUnit::Sheet && !outline.titles.is_empty();
+    let titles = || outline.titles.iter().map(|(_, title)| title.as_str()).collect::<Vec<_>>();
+    Some(if is_named { format!("{words}: {}", titles().join(", ")) } else { words })
 }
 
 /// The title, or else what people call the resource, where the URI does not show it.
@@ -121,9 +119,7 @@ pub(super) fn row_line(row: &ResourceRow) -> String {
         row.mime_type.clone(),
         row.size.map(|size| format!("{size} bytes")),
         row.tokens.map(|tokens| format!("about {tokens} tokens")),
-        row.pages.map(|pages| format!("{pages} pages")),
-        row.slides.map(|slides| format!("{slides} slides")),
-        (!row.sheets.is_empty()).then(|| format!("sheets {}", row.sheets.join(", "))),
+        row.sections.clone(),
         row.last_modified.as_ref().map(|time| format!("changed {time}")),
         row.priority.map(|priority| format!("priority {priority}")),
     ];

@@ -63,9 +63,9 @@ pub const RULES: &[PlacementRule] = &[
         allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
     },
     PlacementRule {
-        sentence: "3: only protocol, client (raw pass-through) and cli know JSON",
+        sentence: "3: only protocol, client (raw pass-through), cli and convert (JSON documents) know JSON",
         words: &["serde_json", "json!"],
-        allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
+        allowed_paths: &["crates/protocol", "crates/client", "crates/cli", "crates/convert"],
     },
     PlacementRule {
         sentence: "4: only providers, transports, the index, testkit/fuzz (its own memory) and cli \

@@ -100,11 +100,11 @@ tool_arguments! {
         line_numbers: bool, "Put its number and a tab before each line";
         etag: Option<String>, "etag of the previous window. The call fails if the resource changed";
         accept: Option<Accept>,
-            "MIME types to read it as, the best first. Default: text, so a PDF is text/markdown";
-        page: Option<u64>, "Page of a document, counted from 1", least(1);
-        pages: Option<String>, "Pages, e.g. 3-5";
-        sheet: Option<String>, "Sheet of a workbook, its name or number";
-        slide: Option<u64>, "Slide, counted from 1", least(1);
+            "MIME types to read it as, the best first. Default: text";
+        page: Option<u64>, "Of a document";
+        pages: Option<String>, "e.g. 3-5";
+        sheet: Option<String>, "Name or number";
+        slide: Option<u64>, "Number";
         part: Option<u64>, "Part to read, counted from 0, if there are several", least(0);
         use_content_blocks: bool, "Return an embedded resource instead of text";
     }
@@ -146,7 +146,7 @@ tool_arguments! {
         uris: Vec<String>, "URIs or paths of the resources";
         max_bytes: u64, "Maximum bytes of content in total", default(64 << 10), least(1);
         media: bool, "Return images and audio as image and audio blocks";
-        accept: Option<Accept>, "MIME types to read them as, the best first. Default: text";
+        accept: Option<Accept>, "As in resources_read";
     }
 }
 

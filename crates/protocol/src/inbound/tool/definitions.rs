@@ -82,8 +82,6 @@ fn resource_schema() -> Value {
     let properties = json!({
         "uri": string_schema(), "title": string_schema(), "description": string_schema(),
         "mimeType": string_schema(), "size": integer_schema(), "tokens": integer_schema(),
-        "pages": integer_schema(), "slides": integer_schema(),
-        "sheets": array_schema(string_schema()),
         "isCollection": { "type": "boolean" }, "lastModified": string_schema(),
         "priority": { "type": "number" },
     });
@@ -142,7 +140,9 @@ fn templates_tool() -> ToolDefinition {
 }
 
 fn metadata_tool() -> ToolDefinition {
-    let output = json!({ "resources": array_schema(resource_schema()), "failed": failed_schema() });
+    let mut resource = resource_schema();
+    resource["properties"]["sections"] = string_schema();
+    let output = json!({ "resources": array_schema(resource), "failed": failed_schema() });
     (
         "Describe resources",
         "Get the metadata of resources without their content: type, size, estimated tokens, pages, \
@@ -164,7 +164,7 @@ fn read_tool() -> ToolDefinition {
     (
         "Read a resource",
         "Read a resource or a part of it: by bytes (offset, max_bytes), by lines (start_line, \
-         max_lines) or by tokens (offset, max_tokens); a document also by page, sheet or slide. If \
+         max_lines) or by tokens (offset, max_tokens). If \
          the result has `next`, call again with it and the etag. A folder gives its listing. Example: {\"uri\": \"code/src/main.rs\", \
          \"start_line\": 1, \"max_lines\": 200}",
         Some(object_schema(output, &[])),

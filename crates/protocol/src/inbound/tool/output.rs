@@ -82,15 +82,9 @@ pub struct ResourceRow {
     /// The estimated number of tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// How many pages it has.
+    /// Its pages, sheets, slides or chapters, in words: `500 pages`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pages: Option<usize>,
-    /// How many slides it has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub slides: Option<usize>,
-    /// The names of its sheets, as far as they have one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sheets: Vec<String>,
+    pub sections: Option<String>,
     /// Whether it is a collection, such as a folder.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_collection: bool,
