@@ -198,70 +198,59 @@ fn pdf_of(pages: usize) -> Vec<u8> {
     pdf.into_bytes()
 }
 
+/// The parts of a Word document besides its text.
+const DOCX_PARTS: [(&str, &str); 4] = [
+    (
+        "[Content_Types].xml",
+        "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
+         <Default Extension=\"rels\" \
+         ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/>\
+         <Override PartName=\"/word/document.xml\" ContentType=\"application/vnd.openxmlformats-\
+         officedocument.wordprocessingml.document.main+xml\"/>\
+         <Override PartName=\"/word/styles.xml\" ContentType=\"application/vnd.openxmlformats-\
+         officedocument.wordprocessingml.styles+xml\"/></Types>",
+    ),
+    (
+        "_rels/.rels",
+        "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
+         <Relationship Id=\"r1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/\
+         relationships/officeDocument\" Target=\"word/document.xml\"/></Relationships>",
+    ),
+    (
+        "word/_rels/document.xml.rels",
+        "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
+         <Relationship Id=\"r1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/\
+         relationships/styles\" Target=\"styles.xml\"/></Relationships>",
+    ),
+    (
+        "word/styles.xml",
+        "<w:styles xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">\
+         <w:style w:type=\"paragraph\" w:styleId=\"Heading1\"><w:name w:val=\"heading 1\"/>\
+         <w:pPr><w:outlineLvl w:val=\"0\"/></w:pPr></w:style></w:styles>",
+    ),
+];
+
 /// A Word document with the same lines, each a paragraph, and a heading for each page.
 fn write_docx(path: &Path, pages: usize) -> anyhow::Result<()> {
-    const MAIN: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml";
-    const RELATIONSHIPS: &str =
-        "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let paragraph = |style: &str, text: &str| {
         format!("<w:p>{style}<w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>")
     };
-    let mut body = String::new();
+    let mut text = String::from(
+        "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">\
+         <w:body>",
+    );
     for page in 1..=pages {
         let style = "<w:pPr><w:pStyle w:val=\"Heading1\"/></w:pPr>";
-        body.push_str(&paragraph(style, &format!("Chapter {page}")));
+        text.push_str(&paragraph(style, &format!("Chapter {page}")));
         for line in 1..=LINES {
-            body.push_str(&paragraph("", &line_of(page, line)));
+            text.push_str(&paragraph("", &line_of(page, line)));
         }
     }
-    let namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
-    let parts = [
-        (
-            "[Content_Types].xml",
-            format!(
-                "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
-                 <Default Extension=\"rels\" \
-                 ContentType=\"application/vnd.openxmlformats-package.relationships+xml\"/>\
-                 <Override PartName=\"/word/document.xml\" \
-                 ContentType=\"{MAIN}.document.main+xml\"/>\
-                 <Override PartName=\"/word/styles.xml\" ContentType=\"{MAIN}.styles+xml\"/></Types>"
-            ),
-        ),
-        (
-            "_rels/.rels",
-            format!(
-                "<Relationships \
-                 xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
-                 <Relationship Id=\"r1\" Type=\"{RELATIONSHIPS}/officeDocument\" \
-                 Target=\"word/document.xml\"/></Relationships>"
-            ),
-        ),
-        (
-            "word/_rels/document.xml.rels",
-            format!(
-                "<Relationships \
-                 xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
-                 <Relationship Id=\"r1\" Type=\"{RELATIONSHIPS}/styles\" Target=\"styles.xml\"/>\
-                 </Relationships>"
-            ),
-        ),
-        (
-            "word/styles.xml",
-            format!(
-                "<w:styles xmlns:w=\"{namespace}\"><w:style w:type=\"paragraph\" \
-                 w:styleId=\"Heading1\"><w:name w:val=\"heading 1\"/><w:pPr>\
-                 <w:outlineLvl w:val=\"0\"/></w:pPr></w:style></w:styles>"
-            ),
-        ),
-        (
-            "word/document.xml",
-            format!("<w:document xmlns:w=\"{namespace}\"><w:body>{body}</w:body></w:document>"),
-        ),
-    ];
+    text.push_str("</w:body></w:document>");
     let mut package = ZipWriter::new(fs::File::create(path)?);
-    for (name, text) in parts {
+    for (name, part) in DOCX_PARTS.into_iter().chain([("word/document.xml", text.as_str())]) {
         package.start_file(name, SimpleFileOptions::default())?;
-        package.write_all(text.as_bytes())?;
+        package.write_all(part.as_bytes())?;
     }
     package.finish()?;
     Ok(())

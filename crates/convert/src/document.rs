@@ -152,8 +152,8 @@ impl DocumentKind {
     pub fn of_name(name: &str, mime: Option<&str>) -> Option<Self> {
         let essence = mime.map(|mime| mime.split(';').next().unwrap_or(mime).trim());
         if let Some(essence) = essence {
-            let named = |known: &&str| known.eq_ignore_ascii_case(essence);
-            if let Some(row) = KINDS.iter().find(|row| row.2.iter().any(|known| named(&known))) {
+            let is_named = |known: &&str| known.eq_ignore_ascii_case(essence);
+            if let Some(row) = KINDS.iter().find(|row| row.2.iter().any(is_named)) {
                 return Some(row.0);
             }
         }

@@ -26,7 +26,7 @@ pub struct Error {
     /// Facts that a program can act on, such as the current etag.
     pub facts: Vec<(&'static str, String)>,
     /// The formats that there are, where none of the wanted ones is.
-    pub formats: Vec<String>,
+    pub formats: Box<[String]>,
     /// The upstream server's own error, if it is passed on.
     pub upstream: Option<Box<UpstreamError>>,
     #[source]
@@ -85,7 +85,7 @@ impl Error {
     /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, facts) = (message.into(), Vec::new());
-        let formats = Vec::new();
+        let formats = Box::default();
         Self { kind, message, uri: None, facts, formats, upstream: None, source: None }
     }
 
@@ -150,7 +150,7 @@ impl Error {
     /// Names the formats that there are.
     #[must_use]
     pub fn with_formats(self, formats: Vec<String>) -> Self {
-        Self { formats, ..self }
+        Self { formats: formats.into(), ..self }
     }
 
     /// The resource is no longer the pinned version; `etag` is the current one.

@@ -75,7 +75,6 @@ pub(crate) fn run(args: &ConvertWorkerArgs) -> anyhow::Result<ExitCode> {
         max_output_bytes: usize::try_from(MAX_RESULT_BYTES / 2)?,
         max_unpacked_bytes: args.memory / 4,
         pdftotext: find_pdftotext(),
-        ..Options::default()
     };
     sandbox::enter(args.memory, args.seconds, kind)?;
     let mut bytes = Vec::new();

@@ -53,7 +53,7 @@ fn archives() -> TempDir {
     home
 }
 
-fn call(desk: &mut StdioProgram, tool: &str, arguments: Value) -> Value {
+fn call(desk: &mut StdioProgram, tool: &str, arguments: &Value) -> Value {
     let answer = desk.request("tools/call", json!({ "name": tool, "arguments": arguments }));
     answer["result"].clone()
 }
@@ -74,30 +74,30 @@ fn matches(result: &Value) -> usize {
 fn members_of_archives_are_listed_read_and_searched_where_they_are_named() {
     let home = archives();
     let mut desk = StdioProgram::start(refdesk(home.path(), &["serve", "--stdio", "app"]));
-    let all = uris(&call(&mut desk, "resources_list", json!({ "recursive": true })));
+    let all = uris(&call(&mut desk, "resources_list", &json!({ "recursive": true })));
     assert!(all.contains(&"file:///app/made.zip".to_owned()), "{all:?}");
     assert!(all.iter().all(|uri| !uri.contains(".zip/") && !uri.contains(".gz/")), "{all:?}");
     for archive in ["made.zip", "made.tar.gz", "nested.zip/made.tar.gz"] {
         let archive = format!("file:///app/{archive}");
         let inside = json!({ "collection": archive, "recursive": true });
-        let listed = uris(&call(&mut desk, "resources_list", inside));
+        let listed = uris(&call(&mut desk, "resources_list", &inside));
         let member = format!("{archive}/pack/inner/x.txt");
         assert!(listed.contains(&member), "{member} in {listed:?}");
-        let read = call(&mut desk, "resources_read", json!({ "uri": member }));
+        let read = call(&mut desk, "resources_read", &json!({ "uri": member }));
         assert_eq!(read["structuredContent"]["text"], "one\nthe needle inside\n", "{read}");
         let config = format!("{archive}/pack/app.toml");
-        let masked = call(&mut desk, "resources_read", json!({ "uri": config })).to_string();
+        let masked = call(&mut desk, "resources_read", &json!({ "uri": config })).to_string();
         assert!(masked.contains("password") && !masked.contains("correct-horse"), "{masked}");
         let grep = json!({ "pattern": "needle", "collection": archive });
-        assert_eq!(matches(&call(&mut desk, "resources_grep", grep)), 1, "{archive}");
+        assert_eq!(matches(&call(&mut desk, "resources_grep", &grep)), 1, "{archive}");
         let folder = json!({ "pattern": "needle", "collection": format!("{archive}/pack") });
-        assert_eq!(matches(&call(&mut desk, "resources_grep", folder)), 1, "{archive}");
+        assert_eq!(matches(&call(&mut desk, "resources_grep", &folder)), 1, "{archive}");
     }
     let grep = json!({ "pattern": "needle" });
-    assert_eq!(matches(&call(&mut desk, "resources_grep", grep)), 1, "not in archives");
+    assert_eq!(matches(&call(&mut desk, "resources_grep", &grep)), 1, "not in archives");
     let glob = json!({ "pattern": "needle", "uri": "file:///app/made.zip/**" });
-    assert_eq!(matches(&call(&mut desk, "resources_grep", glob)), 1, "a pattern names it");
-    let listing = call(&mut desk, "resources_read", json!({ "uri": "file:///app/made.zip" }));
+    assert_eq!(matches(&call(&mut desk, "resources_grep", &glob)), 1, "a pattern names it");
+    let listing = call(&mut desk, "resources_read", &json!({ "uri": "file:///app/made.zip" }));
     assert!(listing.to_string().contains("file:///app/made.zip/pack"), "{listing}");
     let read = desk.request("resources/read", json!({ "uri": "file:///app/made.zip" }));
     let first = &read["result"]["contents"][0];
@@ -121,11 +121,11 @@ fn archives_of_other_programs_are_read_and_those_with_a_password_refused() {
         assert_eq!(read["result"]["contents"][0]["text"], text, "{read}");
     }
     let tar = json!({ "collection": "file:///app/py.tar", "recursive": true });
-    let tar = call(&mut desk, "resources_list", tar);
+    let tar = call(&mut desk, "resources_list", &tar);
     assert!(!tar.to_string().contains("py.tar/link"), "{tar}");
     assert!(tar.to_string().contains("1 links and special files"), "{tar}");
     let locked = "file:///app/locked.zip/pack/inner/x.txt";
-    let refused = call(&mut desk, "resources_read", json!({ "uri": locked })).to_string();
+    let refused = call(&mut desk, "resources_read", &json!({ "uri": locked })).to_string();
     assert!(refused.contains("protected by a password"), "{refused}");
     for outside in ["file:///app/made.zip/../readme.txt", "file:///app/made.zip/..%2freadme.txt"] {
         let read = desk.request("resources/read", json!({ "uri": outside }));

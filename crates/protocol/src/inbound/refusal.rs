@@ -77,7 +77,7 @@ impl Refusal {
             data.insert((*name).to_owned(), value.as_str().into());
         }
         if !error.formats.is_empty() {
-            data.insert("formats".to_owned(), error.formats.clone().into());
+            data.insert("formats".to_owned(), error.formats.to_vec().into());
         }
         let data = (!data.is_empty()).then_some(ErrorData::Own(Value::Object(data)));
         Self { data, ..Self::new(code, message) }

@@ -126,7 +126,7 @@ fn error_facts(error: &Error) -> Value {
         facts[*name] = value.as_str().into();
     }
     if !error.formats.is_empty() {
-        facts["formats"] = error.formats.clone().into();
+        facts["formats"] = error.formats.to_vec().into();
     }
     facts
 }
