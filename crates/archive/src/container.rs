@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::ArchiveError;
 use crate::index::{Member, MemberIndex};
+use crate::mail::MailContainer;
 use crate::member_stream::MemberStream;
 use crate::source::PositionedRead;
 use crate::tar::{TarContainer, TarPacking};
@@ -62,11 +63,17 @@ pub enum ArchiveKind {
     TarGz,
     /// tar, compressed by Zstandard.
     TarZst,
+    /// A mail message, whose members are its attachments.
+    Mail,
+    /// A mailbox, whose members are the attachments of its messages.
+    Mailbox,
 }
 
 /// The endings of names, the kinds they stand for, and their MIME types. A longer ending comes
 /// before its end.
-const ENDINGS: [(&str, ArchiveKind, &str); 20] = [
+const ENDINGS: [(&str, ArchiveKind, &str); 22] = [
+    (".eml", ArchiveKind::Mail, "message/rfc822"),
+    (".mbox", ArchiveKind::Mailbox, "application/mbox"),
     (".tar.gz", ArchiveKind::TarGz, "application/gzip"),
     (".tar.zst", ArchiveKind::TarZst, "application/zstd"),
     (".tgz", ArchiveKind::TarGz, "application/gzip"),
@@ -113,7 +120,14 @@ impl ArchiveKind {
             Self::Tar => &TarContainer(TarPacking::Plain),
             Self::TarGz => &TarContainer(TarPacking::Gzip),
             Self::TarZst => &TarContainer(TarPacking::Zstandard),
+            Self::Mail => &MailContainer::Message,
+            Self::Mailbox => &MailContainer::Mailbox,
         }
+    }
+
+    /// Whether the file has content that is read, besides its members.
+    pub fn has_own_content(self) -> bool {
+        matches!(self, Self::Mail | Self::Mailbox)
     }
 }
 

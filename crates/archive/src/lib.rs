@@ -9,6 +9,7 @@
 mod container;
 mod error;
 mod index;
+mod mail;
 mod member_path;
 mod member_stream;
 mod source;

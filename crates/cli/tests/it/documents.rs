@@ -164,6 +164,33 @@ fn a_model_reads_a_page_in_two_calls_and_searches_the_text() {
 }
 
 #[test]
+fn attachments_of_a_mail_are_resources_of_their_own() {
+    let folder = app();
+    let mail = "From: Ann <ann@example.com>\r\nSubject: The plan\r\nMIME-Version: 1.0\r\n\
+        Content-Type: multipart/mixed; boundary=\"b\"\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n\
+        See the table.\r\n--b\r\nContent-Type: text/csv; name=\"plan.csv\"\r\n\
+        Content-Disposition: attachment; filename=\"plan.csv\"\r\n\
+        Content-Transfer-Encoding: base64\r\n\r\nYSxiCjEsMgo=\r\n--b--\r\n";
+    fs::write(folder.path().join("app/mail.eml"), mail).unwrap();
+    let mut desk = start(folder.path(), SETTINGS);
+    let uri = "file:///app/mail.eml";
+    let listed = call(&mut desk, "resources_list", &json!({ "collection": uri }));
+    let name = listed["structuredContent"]["resources"][0]["uri"].as_str().unwrap().to_owned();
+    assert!(name.ends_with("/mail.eml/1-plan.csv"), "{listed}");
+    let table =
+        call(&mut desk, "resources_read", &json!({ "uri": name, "accept": "text/markdown" }));
+    assert!(table["structuredContent"]["text"].as_str().unwrap().contains("| a | b |"), "{table}");
+    let text = call(&mut desk, "resources_read", &json!({ "uri": uri }));
+    let text = text["structuredContent"]["text"].as_str().unwrap();
+    assert!(text.starts_with("# The plan") && text.contains("1-plan.csv"), "{text}");
+    let plain = read(&mut desk, uri, &json!({}))["result"]["contents"].clone();
+    assert_eq!(plain.as_array().unwrap().len(), 1);
+    assert!(plain[0]["text"].as_str().unwrap().starts_with("From: Ann"), "{plain}");
+    let all = call(&mut desk, "resources_list", &json!({ "recursive": true }));
+    assert!(!all.to_string().contains("1-plan.csv"), "a walk does not enter it");
+}
+
+#[test]
 fn a_document_over_the_limits_fails_alone() {
     let folder = app();
     let settings = format!("{SETTINGS}\n[render]\ntime = \"1ms\"\n");

@@ -40,7 +40,12 @@ pub(super) async fn read_resource_window(
     };
     let window = window.ok_or_else(|| Error::internal("empty window"))?;
     // The bytes of an archive tell a model nothing; its members do.
-    if window.resource.is_archive && read.accept.is_none() && !read.use_content_blocks {
+    let has_own_text = window.resource.formats.len() > 1;
+    if window.resource.is_archive
+        && !has_own_text
+        && read.accept.is_none()
+        && !read.use_content_blocks
+    {
         return list_folder(server, exchange, uri, public).await;
     }
     Ok(window_result(read, window, public))

@@ -60,7 +60,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "archive",
-        workspace: &["detection"],
+        workspace: &["convert", "detection"],
         external: ExternalCrates::Only(&["bytes", "encoding_rs", "flate2", "ruzstd", "thiserror"]),
     },
     DependencyRule {

@@ -7,9 +7,9 @@ use resource::{Format, Outline, Resource, Uri, uri};
 
 /// The kind of a document, if it can be converted.
 pub(super) fn kind_of(resource: &Resource) -> Option<DocumentKind> {
-    // A collection is listed, and a source that has several formats has its own.
+    // A collection is listed, unless it is a mail with attachments, and a source that has several formats has its own.
     let is_ours = resource.formats.iter().skip(1).all(|format| format.is_made);
-    if resource.listable == Some(true) || !is_ours {
+    if (resource.listable == Some(true) && !resource.is_archive) || !is_ours {
         return None;
     }
     DocumentKind::of_name(&file_name(&resource.uri), resource.mime.as_deref())

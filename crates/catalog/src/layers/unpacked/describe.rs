@@ -24,18 +24,21 @@ pub(super) fn archive_kind(found: &Resource) -> Option<(ArchiveKind, &'static st
         mime.strip_prefix("application/")
             .is_some_and(|format| !textual.iter().any(|text| format.ends_with(text)))
     };
-    let may_be = is_file && found.mime.as_ref().is_none_or(is_binary);
-    may_be.then(|| kind_of_uri(&found.uri)).flatten()
+    let may_be =
+        |usual: &str| found.mime.as_ref().is_none_or(|mime| mime == usual || is_binary(mime));
+    kind_of_uri(&found.uri).filter(|(_, usual)| is_file && may_be(usual))
 }
 
 /// Describes an archive as a collection whose bytes are a format. Other resources stay as they are.
 pub(super) fn describe_archive(mut found: Arc<Resource>) -> Arc<Resource> {
-    let Some((_, usual)) = archive_kind(&found) else { return found };
+    let Some((kind, usual)) = archive_kind(&found) else { return found };
     let archive = Arc::make_mut(&mut found);
     let mime = archive.mime.get_or_insert_with(|| usual.to_owned());
     let (size, etag) = (archive.size, archive.etag.clone());
     let format = Format { mime: mime.clone(), size, etag, is_made: false };
-    archive.formats = vec![format];
+    if !kind.has_own_content() {
+        archive.formats = vec![format];
+    }
     (archive.listable, archive.is_archive) = (Some(true), true);
     found
 }
@@ -88,11 +91,13 @@ fn describe_place(place: &InsidePlace, uri: &Uri) -> Resource {
         format!("{etag}-{nesting:x}-{offset:x}-{crc:x}")
     });
     if place.nested.is_some()
-        && let Some((_, usual)) = ArchiveKind::of_name(member.name())
+        && let Some((kind, usual)) = ArchiveKind::of_name(member.name())
     {
         let mime = resource.mime.get_or_insert_with(|| usual.to_owned());
         let (mime, size, etag) = (mime.clone(), resource.size, resource.etag.clone());
-        resource.formats = vec![Format { mime, size, etag, is_made: false }];
+        if !kind.has_own_content() {
+            resource.formats = vec![Format { mime, size, etag, is_made: false }];
+        }
         (resource.listable, resource.is_archive) = (Some(true), true);
     }
     resource

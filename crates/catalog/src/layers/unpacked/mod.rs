@@ -173,7 +173,7 @@ impl UnpackedProvider {
             return collection_reading(resource, request);
         };
         let is_plain = matches!(request.window, Window::Whole { .. }) && request.format.is_none();
-        if nested.is_some() && is_plain {
+        if nested.is_some_and(|kind| !kind.has_own_content()) && is_plain {
             return collection_reading(resource, request);
         }
         let reading = self.contents.read(ctx, (archive, member), resource, request).await;
@@ -188,7 +188,17 @@ impl UnpackedProvider {
         request: &ReadRequest,
     ) -> Result<Reading> {
         let uri = found.uri.clone();
+        let has_content = archive_kind(&found).is_some_and(|(kind, _)| kind.has_own_content());
         let archive = describe_archive(found);
+        if has_content {
+            let mut reading = self.inner.read(ctx, &uri, request).await?;
+            if let Content::Parts(parts) = &mut reading.content {
+                for part in parts {
+                    part.resource = describe_archive(Arc::clone(&part.resource));
+                }
+            }
+            return Ok(reading);
+        }
         if matches!(request.window, Window::Whole { .. }) && request.format.is_none() {
             return collection_reading(archive, request);
         }

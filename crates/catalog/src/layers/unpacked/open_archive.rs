@@ -103,6 +103,8 @@ impl ArchiveStore {
         let size = resource.size.ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, "the source does not tell the size of this archive")
         })?;
+        // A text may be longer than its file: it is given as UTF-8.
+        let size = if kind.has_own_content() { size.saturating_mul(2) } else { size };
         let source: Arc<dyn PositionedRead> = Arc::new(WindowSource {
             inner: Arc::clone(&self.inner),
             // A reader may outlive the request, so that it reports nothing to its caller.

@@ -84,7 +84,7 @@ impl WindowSource {
         let Content::Parts(parts) = reading.content else { return Err(not_bytes(&self.uri)) };
         let part = parts.into_iter().next().ok_or_else(|| not_bytes(&self.uri))?;
         let is_there = part.slice.is_some_and(|slice| slice.offset == offset);
-        let Body::Blob(source) = part.body else { return Err(not_bytes(&self.uri)) };
+        let (Body::Blob(source) | Body::Text(source)) = part.body;
         if !is_there {
             return Err(not_bytes(&self.uri));
         }
