@@ -144,7 +144,7 @@ CONTENTS: dict[str, dict[str, Any]] = {
 REPORT_URI = fixtures.file_uri("report.rtf")
 # URI, MIME type and text of each part.
 REPORT_PARTS = [
-    (REPORT_URI, "text/rtf", fixtures.REPORT.decode()),
+    (REPORT_URI, "application/rtf", fixtures.REPORT.decode()),
     (REPORT_URI, "text/markdown", fixtures.REPORT_TEXT),
 ]
 README = fixtures.file_uri("README.md")
