@@ -49,6 +49,7 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
     if !document.kind.forms().contains(&form) {
         return Err(ConvertError::no_form(document.kind, form));
     }
+    let document = &without_mark(*document);
     match document.kind {
         DocumentKind::Pdf => pdf::convert(document, form),
         DocumentKind::Docx | DocumentKind::Odt | DocumentKind::Rtf => word::convert(document, form),
@@ -63,5 +64,51 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
         DocumentKind::Image | DocumentKind::Svg => image::convert(document, form),
         DocumentKind::Email | DocumentKind::Mbox => email::convert(document, form),
         DocumentKind::Epub => epub::convert(document, form),
+    }
+}
+
+/// A document without the byte order mark of a text, where its format has no place for one.
+fn without_mark(document: Document<'_>) -> Document<'_> {
+    let has_place = !matches!(
+        document.kind,
+        DocumentKind::Email | DocumentKind::Mbox | DocumentKind::Notebook | DocumentKind::Rtf
+    );
+    match document.bytes.strip_prefix(b"\xEF\xBB\xBF") {
+        Some(bytes) if !has_place => Document { bytes, ..document },
+        _ => document,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Document, DocumentKind, Options, convert};
+
+    /// Sources give texts as UTF-8, and say so by a mark.
+    #[test]
+    fn every_text_is_converted_with_a_byte_order_mark_as_without() {
+        let texts = [
+            (DocumentKind::Rtf, r"{\rtf1\ansi Harbour\par}", "a.rtf"),
+            (DocumentKind::Csv, "name,price\n茶,1\n", "a.csv"),
+            (DocumentKind::Tsv, "name\tprice\n茶\t1\n", "a.tsv"),
+            (DocumentKind::Html, "<h1>港</h1><p>Words</p>", "a.html"),
+            (DocumentKind::Notebook, r##"{"nbformat":4,"cells":[]}"##, "a.ipynb"),
+            (DocumentKind::Markdown, "# 港\n\nWords\n", "a.md"),
+            (DocumentKind::Source, "{\"name\": \"港\"}\n", "a.json"),
+            (DocumentKind::Source, "fn main() {}\n", "a.rs"),
+            (DocumentKind::Svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "a.svg"),
+            (DocumentKind::Email, "From: a@example.com\nSubject: 港\n\nWords\n", "a.eml"),
+            (DocumentKind::Mbox, "From a Thu Jan 1 00:00:00 2026\nSubject: x\n\nWords\n", "a.mbox"),
+        ];
+        for (kind, text, name) in texts {
+            let marked = format!("\u{FEFF}{text}");
+            for form in kind.forms() {
+                let made = |bytes: &[u8]| {
+                    let options = &Options::default();
+                    convert(&Document { kind, bytes, name, options }, *form)
+                };
+                let plain = made(text.as_bytes()).unwrap_or_else(|error| panic!("{name} {error}"));
+                assert_eq!(made(marked.as_bytes()), Ok(plain), "{name} {form:?}");
+            }
+        }
     }
 }
