@@ -48,7 +48,8 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<ScalingRow>> {
     write_docx(&docx, PAGES).context("write the docx")?;
     let refdesk = options.refdesk()?;
     let pdftotext = ["pdftotext", "-enc", "UTF-8", path_text(&pdf)?, "-"].map(str::to_owned);
-    let pandoc = ["pandoc", "--to", "markdown", path_text(&docx)?].map(str::to_owned);
+    let pandoc =
+        ["pandoc", "--wrap=none", "--to", "markdown", path_text(&docx)?].map(str::to_owned);
     for (work, file, rival) in [(works[0], &pdf, &pdftotext[..]), (works[1], &docx, &pandoc[..])] {
         if options.wants(work) {
             progress(work);
