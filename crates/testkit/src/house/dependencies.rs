@@ -32,6 +32,11 @@ pub enum ExternalCrates {
 /// The dependency table. Crates import only crates of lower layers.
 pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
+        package: "analysis",
+        workspace: &[],
+        external: ExternalCrates::Only(&["icu_segmenter", "thiserror", "unicode-normalization"]),
+    },
+    DependencyRule {
         package: "machinery",
         workspace: &[],
         external: ExternalCrates::Only(&[
@@ -116,7 +121,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "search",
-        workspace: &["machinery", "resource", "subscriptions"],
+        workspace: &["analysis", "machinery", "resource", "subscriptions"],
         external: ExternalCrates::AllBut(&["serde", "serde_json", "hyper"]),
     },
     DependencyRule {

@@ -1,0 +1,19 @@
+//! Text analysis for search: words of every language, the query language, synonyms and passages.
+//!
+//! Pure functions over texts. The index and the servers call them.
+
+mod dictionary;
+mod fold;
+mod language;
+mod passages;
+mod query;
+mod terms;
+mod token;
+
+pub use dictionary::dictionary_words;
+pub use fold::fold;
+pub use language::detect_language;
+pub use passages::{PassageSpan, TextKind, split_passages};
+pub use query::{Audience, Clause, Comparison, Condition, Query, QueryError, parse_query};
+pub use terms::{QueryTerm, TermAlternative, TermField, query_terms};
+pub use token::{Token, TokenKind, phrase_tokens, spelling_words, tokenize};
