@@ -54,19 +54,19 @@ impl GitSession<'_> {
             None => Ok(None),
         };
         let (old, new) = (at_scope(old)?, at_scope(new)?);
-        let mut comparison = Comparison { session: self, folders, changes: Vec::new() };
+        let mut comparison = TreeComparison { session: self, folders, changes: Vec::new() };
         comparison.compare(scope.as_bytes().to_vec(), 0, old, new)?;
         Ok(comparison.changes)
     }
 }
 
-struct Comparison<'a> {
+struct TreeComparison<'a> {
     session: &'a GitSession<'a>,
     folders: FolderMode,
     changes: Vec<TreeChange>,
 }
 
-impl Comparison<'_> {
+impl TreeComparison<'_> {
     fn compare(
         &mut self,
         path: Vec<u8>,

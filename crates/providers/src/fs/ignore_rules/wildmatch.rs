@@ -7,12 +7,12 @@
 /// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Wildmatch {
-    tokens: Vec<Token>,
+    tokens: Vec<GlobToken>,
     classes: Vec<ByteSet>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Token {
+enum GlobToken {
     Byte(u8),
     /// Any byte but a slash.
     AnyByte,
@@ -54,19 +54,19 @@ impl Wildmatch {
             at += 1;
             match byte {
                 b'\\' => {
-                    compiled.tokens.push(Token::Byte(*pattern.get(at)?));
+                    compiled.tokens.push(GlobToken::Byte(*pattern.get(at)?));
                     at += 1;
                 }
-                b'?' => compiled.tokens.push(Token::AnyByte),
+                b'?' => compiled.tokens.push(GlobToken::AnyByte),
                 b'[' => {
                     let (class, end) = parse_class(pattern, at)?;
                     let index = u16::try_from(compiled.classes.len()).ok()?;
-                    compiled.tokens.push(Token::Class(index));
+                    compiled.tokens.push(GlobToken::Class(index));
                     compiled.classes.push(class);
                     at = end;
                 }
                 b'*' => at = compiled.push_stars(pattern, at - 1),
-                byte => compiled.tokens.push(Token::Byte(*byte)),
+                byte => compiled.tokens.push(GlobToken::Byte(*byte)),
             }
         }
         Some(compiled)
@@ -79,12 +79,12 @@ impl Wildmatch {
         let is_between_slashes = (start == 0 || pattern[start - 1] == b'/')
             && (rest.is_empty() || rest[0] == b'/' || rest.starts_with(b"\\/"));
         if end - start == 1 || !is_between_slashes {
-            self.tokens.push(Token::Star);
+            self.tokens.push(GlobToken::Star);
         } else {
             if rest.first() == Some(&b'/') {
-                self.tokens.push(Token::SkipTwo);
+                self.tokens.push(GlobToken::SkipTwo);
             }
-            self.tokens.push(Token::DoubleStar);
+            self.tokens.push(GlobToken::DoubleStar);
         }
         end
     }
@@ -99,15 +99,15 @@ impl Wildmatch {
             next.fill(0);
             for at in positions(&now) {
                 let (stays, moves) = match self.tokens.get(at) {
-                    Some(Token::Byte(own)) => (false, own == byte),
-                    Some(Token::AnyByte) => (false, *byte != b'/'),
-                    Some(Token::Class(index)) => {
+                    Some(GlobToken::Byte(own)) => (false, own == byte),
+                    Some(GlobToken::AnyByte) => (false, *byte != b'/'),
+                    Some(GlobToken::Class(index)) => {
                         let class = &self.classes[usize::from(*index)];
                         (false, *byte != b'/' && class.contains(*byte))
                     }
-                    Some(Token::Star) => (*byte != b'/', false),
-                    Some(Token::DoubleStar) => (true, false),
-                    Some(Token::SkipTwo) | None => (false, false),
+                    Some(GlobToken::Star) => (*byte != b'/', false),
+                    Some(GlobToken::DoubleStar) => (true, false),
+                    Some(GlobToken::SkipTwo) | None => (false, false),
                 };
                 if stays || moves {
                     let to = at + usize::from(moves);
@@ -134,8 +134,8 @@ impl Wildmatch {
                 seen |= 1 << bit;
                 let at = word * 64 + bit;
                 match self.tokens.get(at) {
-                    Some(Token::Star | Token::DoubleStar) => put(set, at + 1),
-                    Some(Token::SkipTwo) => {
+                    Some(GlobToken::Star | GlobToken::DoubleStar) => put(set, at + 1),
+                    Some(GlobToken::SkipTwo) => {
                         put(set, at + 1);
                         put(set, at + 3);
                     }
