@@ -1,8 +1,197 @@
-//! Dictionary words of scripts without spaces.
+//! Dictionary words of scripts without spaces, and Korean words without their particles.
 
-use crate::Token;
+use std::sync::LazyLock;
 
-/// The dictionary words of the second field.
-pub fn dictionary_words(_text: &str) -> Vec<Token> {
-    Vec::new()
+use icu_segmenter::WordSegmenterBorrowed;
+use icu_segmenter::options::WordBreakInvariantOptions;
+
+use crate::fold::{RunChar, Script, fold_kana, resolve_marks};
+use crate::scanner::{Piece, Scanner};
+use crate::{Token, TokenKind};
+
+/// Particles at the end of Korean words, long ones before their own endings.
+const PARTICLES: [&str; 26] = [
+    "에서는",
+    "으로는",
+    "에게서",
+    "입니다",
+    "합니다",
+    "에서",
+    "에게",
+    "으로",
+    "까지",
+    "부터",
+    "처럼",
+    "보다",
+    "하고",
+    "하는",
+    "하기",
+    "하다",
+    "들을",
+    "들이",
+    "을",
+    "를",
+    "은",
+    "는",
+    "이",
+    "가",
+    "의",
+    "에",
+];
+
+/// The dictionary words of the second field. Words of hiragana alone are left out: most are
+/// particles and endings, and the dictionary divides them badly.
+pub fn dictionary_words(text: &str) -> Vec<Token> {
+    let mut words = DictionaryWords::default();
+    let mut scanner = Scanner::new(text);
+    while let Some(piece) = scanner.next_piece() {
+        match piece {
+            Piece::Run => {
+                resolve_marks(&mut scanner.run);
+                words.add_run(&scanner.run);
+            }
+            Piece::Word | Piece::Symbol(_) => words.position += 1,
+        }
+    }
+    words.list
+}
+
+#[derive(Default)]
+struct DictionaryWords {
+    list: Vec<Token>,
+    position: usize,
+    text: String,
+    word: Vec<RunChar>,
+}
+
+impl DictionaryWords {
+    fn add_run(&mut self, run: &[RunChar]) {
+        for part in
+            run.chunk_by(|a, b| (a.script == Script::Hangul) == (b.script == Script::Hangul))
+        {
+            if part[0].script == Script::Hangul {
+                self.add_korean(part);
+            } else {
+                self.add_segmented(part);
+            }
+        }
+    }
+
+    fn add_segmented(&mut self, run: &[RunChar]) {
+        static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> = LazyLock::new(|| {
+            icu_segmenter::WordSegmenter::new_dictionary(WordBreakInvariantOptions::default())
+        });
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        text.extend(run.iter().map(|c| c.ch));
+        let (mut start, mut bytes) = (0, 0);
+        for end_byte in SEGMENTER.segment_str(&text).skip(1) {
+            let mut end = start;
+            while bytes < end_byte && end < run.len() {
+                bytes += run[end].ch.len_utf8();
+                end += 1;
+            }
+            self.add_word(&run[start..end]);
+            start = end;
+        }
+        self.text = text;
+    }
+
+    /// Adds a word without its endings: 変える and 変えた share 変, 読み込み and 読込 share 読込.
+    fn add_word(&mut self, word: &[RunChar]) {
+        let endings = word.iter().rev().take_while(|c| c.script == Script::Hiragana).count();
+        let stem = &word[..word.len() - endings];
+        if !stem.is_empty() {
+            self.word.clear();
+            self.word.extend_from_slice(stem);
+            if stem[0].script == Script::Han {
+                self.word.retain(|c| c.script != Script::Hiragana);
+            }
+            fold_kana(&mut self.word);
+            self.push();
+        }
+        self.position += 1;
+    }
+
+    fn add_korean(&mut self, word: &[RunChar]) {
+        let text: String = word.iter().map(|c| c.ch).collect();
+        let particle = PARTICLES.iter().find(|particle| text.ends_with(**particle));
+        let particle = particle.map_or(0, |particle| particle.chars().count());
+        // A word of one syllable is too little to tell it from its particle.
+        let length = if word.len() >= particle + 2 { word.len() - particle } else { word.len() };
+        self.word.clear();
+        self.word.extend_from_slice(&word[..length]);
+        self.push();
+        self.position += 1;
+    }
+
+    fn push(&mut self) {
+        let (Some(first), Some(last)) = (self.word.first(), self.word.last()) else { return };
+        self.list.push(Token {
+            text: self.word.iter().map(|c| c.ch).collect(),
+            position: self.position,
+            range: first.start..last.end,
+            kind: TokenKind::Word,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dictionary_words;
+
+    fn words(text: &str) -> Vec<String> {
+        dictionary_words(text).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn japanese_is_divided_without_particles_and_endings() {
+        assert_eq!(
+            words("データベース接続の設定ファイル"),
+            ["データベース", "接続", "設定", "ファイル"]
+        );
+        assert_eq!(words("ファイルのアクセス権を変更する"), ["ファイル", "アクセス", "権", "変更"]);
+    }
+    #[test]
+    fn probe() {
+        for t in [
+            "ファイルシステム",
+            "共有メモリ",
+            "ファイルを消した",
+            "ファイルを消す",
+            "変える",
+            "変えた",
+            "読み込む",
+            "読み込んだ",
+            "取り出す",
+            "サーバーを起動します",
+            "显示文件内容",
+            "正在运行的进程",
+            "사용자를 추가하는 방법",
+            "디렉터리에서 파일을 삭제합니다",
+            "สวัสดีครับ",
+            "シンボリックリンクを作成する",
+            "環境変数",
+            "標準出力に書き出す",
+            "パッケージマネージャー",
+            "共有メ\n   モリ",
+            "ネットワークインターフェイス",
+        ] {
+            eprintln!("{t} {:?}", words(t));
+        }
+        for t in [
+            "readResource read_resource HTTPServer2 kebab-case /etc/passwd 1.2.3 C++ C# 192.168.0.1 don't user's IDs APIs 🚀 ﾊﾝｶｸ ＡＢＣ Größe файлы __init__ utf-8 std::fs a3f9b2c4d5e6 x86_64 iPhone v1.2.3 foo.c",
+            "한국어를",
+            "สวัสดีครับ",
+            "第3章",
+        ] {
+            eprintln!(
+                "{t} {:?}",
+                crate::tokenize(t)
+                    .into_iter()
+                    .map(|t| (t.text, t.position, t.kind))
+                    .collect::<Vec<_>>()
+            );
+        }
+    }
 }

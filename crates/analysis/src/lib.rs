@@ -1,12 +1,15 @@
 //! Text analysis for search: words of every language, the query language, synonyms and passages.
 //!
-//! Pure functions over texts. The index and the servers call them.
+//! Pure functions over texts. The index and its callers use them.
 
 mod dictionary;
 mod fold;
+mod identifier;
 mod language;
 mod passages;
 mod query;
+mod scanner;
+mod stem;
 mod terms;
 mod token;
 
