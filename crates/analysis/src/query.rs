@@ -1,5 +1,11 @@
 //! Queries: the clauses and conditions that a query text asks for.
 
+mod lexer;
+mod parser;
+mod values;
+
+pub use parser::parse_query;
+
 use std::ops::Range;
 use std::time::SystemTime;
 
@@ -108,12 +114,4 @@ pub enum QueryError {
         /// What the field accepts.
         accepted: &'static str,
     },
-}
-
-/// Parses a query.
-pub fn parse_query(text: &str) -> Result<Query, QueryError> {
-    if text.trim().is_empty() {
-        return Err(QueryError::Empty);
-    }
-    Ok(Query { clauses: vec![Clause::Words(text.to_owned())], conditions: Vec::new() })
 }

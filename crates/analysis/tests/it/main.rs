@@ -1,0 +1,3 @@
+//! Tests of text analysis through its public interface.
+
+mod query;
