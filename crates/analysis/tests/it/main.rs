@@ -1,3 +1,4 @@
 //! Tests of text analysis through its public interface.
 
+mod passages;
 mod query;
