@@ -10,6 +10,7 @@ mod passages;
 mod query;
 mod scanner;
 mod stem;
+mod synonyms;
 mod terms;
 mod token;
 
