@@ -6,7 +6,7 @@ use icu_segmenter::WordSegmenterBorrowed;
 use icu_segmenter::options::WordBreakInvariantOptions;
 
 use crate::fold::{RunChar, Script, fold_kana, resolve_marks};
-use crate::scanner::{Piece, Scanner};
+use crate::scanner::{ScanPiece, Scanner};
 use crate::{Token, TokenKind};
 
 /// Particles at the end of Korean words, long ones before their own endings.
@@ -46,11 +46,11 @@ pub fn dictionary_words(text: &str) -> Vec<Token> {
     let mut scanner = Scanner::new(text);
     while let Some(piece) = scanner.next_piece() {
         match piece {
-            Piece::Run => {
+            ScanPiece::Run => {
                 resolve_marks(&mut scanner.run);
                 words.add_run(&scanner.run);
             }
-            Piece::Word | Piece::Symbol(_) => words.position += 1,
+            ScanPiece::Word | ScanPiece::Symbol(_) => words.position += 1,
         }
     }
     words.list

@@ -8,7 +8,7 @@ mod plain;
 
 use std::ops::Range;
 
-use outline::Section;
+use outline::TextSection;
 
 /// Sections are joined up to this many characters.
 const JOINED: usize = 800;
@@ -50,7 +50,7 @@ pub fn split_passages(text: &str, kind: TextKind) -> Vec<PassageSpan> {
         TextKind::Plain => plain::outline(text),
     };
     outline.close(text);
-    let mut spans = Spans { text, list: Vec::new(), line: 1 };
+    let mut spans = SpanWriter { text, list: Vec::new(), line: 1 };
     for group in join(text, outline.sections) {
         spans.add(&group);
     }
@@ -59,7 +59,7 @@ pub fn split_passages(text: &str, kind: TextKind) -> Vec<PassageSpan> {
 
 /// Sections that share a passage, or one section.
 #[derive(Debug)]
-struct Group {
+struct SectionGroup {
     range: Range<usize>,
     chars: usize,
     path: Vec<String>,
@@ -71,8 +71,8 @@ struct Group {
 }
 
 /// Joins small sections with those that follow them under the same parent.
-fn join(text: &str, sections: Vec<Section>) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn join(text: &str, sections: Vec<TextSection>) -> Vec<SectionGroup> {
+    let mut groups: Vec<SectionGroup> = Vec::new();
     let mut ends: Vec<usize> = sections.iter().skip(1).map(|section| section.start).collect();
     ends.push(text.len());
     for (section, end) in sections.into_iter().zip(ends) {
@@ -93,13 +93,13 @@ fn join(text: &str, sections: Vec<Section>) -> Vec<Group> {
         }
         let parent = section.path.len().saturating_sub(1);
         let page = section.page;
-        groups.push(Group { range, chars, path: section.path, parent, page, is_bare });
+        groups.push(SectionGroup { range, chars, path: section.path, parent, page, is_bare });
     }
     groups
 }
 
-impl Group {
-    fn takes(&self, section: &Section, chars: usize) -> bool {
+impl SectionGroup {
+    fn takes(&self, section: &TextSection, chars: usize) -> bool {
         let fits = self.chars + chars <= JOINED;
         let is_child = section.path.len() > self.path.len() && section.path.starts_with(&self.path);
         let is_sibling = section.path.len() == self.path.len()
@@ -117,15 +117,15 @@ fn is_bare(section: &str) -> bool {
     section.lines().filter(has_words).take(2).count() < 2
 }
 
-struct Spans<'t> {
+struct SpanWriter<'t> {
     text: &'t str,
     list: Vec<PassageSpan>,
     /// The line at which the next span starts.
     line: usize,
 }
 
-impl Spans<'_> {
-    fn add(&mut self, group: &Group) {
+impl SpanWriter<'_> {
+    fn add(&mut self, group: &SectionGroup) {
         if group.chars <= MAX_CHARS {
             self.push(group.range.clone(), group);
             return;
@@ -135,7 +135,7 @@ impl Spans<'_> {
         }
     }
 
-    fn push(&mut self, range: Range<usize>, group: &Group) {
+    fn push(&mut self, range: Range<usize>, group: &SectionGroup) {
         if range.is_empty() {
             return;
         }

@@ -28,9 +28,9 @@ pub enum Clause {
     /// The beginning of a word, without the `*`, folded.
     Prefix(String),
     /// A clause that the text must not satisfy.
-    Not(Box<Clause>),
+    Not(Box<Self>),
     /// Clauses of which the text satisfies at least one.
-    Any(Vec<Clause>),
+    Any(Vec<Self>),
 }
 
 /// A condition on the resource.
@@ -55,9 +55,9 @@ pub enum Condition {
     /// `modified:2026-01-01`: within the day, month or year.
     ModifiedWithin(Range<SystemTime>),
     /// A condition that the resource must not satisfy.
-    Not(Box<Condition>),
+    Not(Box<Self>),
     /// Conditions of which the resource satisfies at least one.
-    Any(Vec<Condition>),
+    Any(Vec<Self>),
 }
 
 /// Whom a resource is for.

@@ -14,7 +14,7 @@ const NAMES_WITH_SIGNS: [&str; 8] =
 
 /// What the scanner found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum ScanPiece {
     /// A word or identifier, in `Scanner::word`.
     Word,
     /// A run of a script without spaces, in `Scanner::run`; not folded.
@@ -29,12 +29,12 @@ pub(crate) struct WordChar {
     pub(crate) ch: char,
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) joint: Joint,
+    pub(crate) joint: WordJoint,
 }
 
 /// What stands before a character of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Joint {
+pub(crate) enum WordJoint {
     /// Nothing.
     None,
     /// An underscore or hyphen.
@@ -61,13 +61,13 @@ impl<'t> Scanner<'t> {
     }
 
     /// The next piece, or `None` at the end of the text.
-    pub(crate) fn next_piece(&mut self) -> Option<Piece> {
+    pub(crate) fn next_piece(&mut self) -> Option<ScanPiece> {
         let bytes = self.text.as_bytes();
         loop {
             let byte = *bytes.get(self.at)?;
             if byte.is_ascii_alphanumeric() {
                 self.scan_word();
-                return Some(Piece::Word);
+                return Some(ScanPiece::Word);
             }
             if byte.is_ascii() {
                 self.at += 1;
@@ -77,19 +77,19 @@ impl<'t> Scanner<'t> {
             if script_of(c).is_some() {
                 self.run.clear();
                 self.at = collect_run(self.text, self.at, LineBreaks::Join, &mut self.run);
-                return Some(Piece::Run);
+                return Some(ScanPiece::Run);
             }
             if is_word_char(c) {
                 self.scan_word();
                 if !self.word.is_empty() {
-                    return Some(Piece::Word);
+                    return Some(ScanPiece::Word);
                 }
                 continue;
             }
             let start = self.at;
             self.at += c.len_utf8();
             if is_symbol(c) {
-                return Some(Piece::Symbol(start..self.at));
+                return Some(ScanPiece::Symbol(start..self.at));
             }
         }
     }
@@ -101,13 +101,13 @@ impl<'t> Scanner<'t> {
     fn scan_word(&mut self) {
         self.word.clear();
         let bytes = self.text.as_bytes();
-        let mut joint = Joint::None;
+        let mut joint = WordJoint::None;
         while self.word.len() < MAX_WORD
             && let Some(byte) = bytes.get(self.at).copied()
         {
             if byte.is_ascii_alphanumeric() {
                 self.push(char::from(byte), self.at + 1, joint);
-                joint = Joint::None;
+                joint = WordJoint::None;
             } else if self.text[self.at..].starts_with(['\'', '\u{2019}']) {
                 if !self.skip_apostrophe() {
                     break;
@@ -121,12 +121,12 @@ impl<'t> Scanner<'t> {
                 match c {
                     '\u{2010}' | '\u{2011}' if self.letter_follows(self.at + 3) => {
                         self.at += 3;
-                        joint = Joint::Seam;
+                        joint = WordJoint::Seam;
                     }
                     c if is_ignorable(c) => self.at += c.len_utf8(),
                     c if is_word_char(c) => {
                         self.push_cluster(joint);
-                        joint = Joint::None;
+                        joint = WordJoint::None;
                     }
                     _ => break,
                 }
@@ -135,18 +135,18 @@ impl<'t> Scanner<'t> {
         self.add_signs();
     }
 
-    fn push(&mut self, ch: char, end: usize, joint: Joint) {
+    fn push(&mut self, ch: char, end: usize, joint: WordJoint) {
         self.word.push(WordChar { ch, start: self.at, end, joint });
         self.at = end;
     }
 
-    fn push_cluster(&mut self, joint: Joint) {
+    fn push_cluster(&mut self, joint: WordJoint) {
         let (start, mut joint) = (self.at, joint);
         self.normal.clear();
         let end = normalize_cluster(self.text, start, &mut self.normal);
         for ch in self.normal.iter().copied().filter(|c| !c.is_whitespace()) {
             self.word.push(WordChar { ch, start, end, joint });
-            joint = Joint::None;
+            joint = WordJoint::None;
         }
         self.at = end;
     }
@@ -173,7 +173,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// The joint that the ASCII character at the scanner makes within a word, and its bytes.
-    fn ascii_joint(&self, byte: u8) -> Option<(Joint, usize)> {
+    fn ascii_joint(&self, byte: u8) -> Option<(WordJoint, usize)> {
         let last = self.word.last()?.ch;
         let bytes = &self.text.as_bytes()[self.at..];
         let length = match byte {
@@ -184,9 +184,9 @@ impl<'t> Scanner<'t> {
             return None;
         }
         match byte {
-            b'_' | b'-' => Some((Joint::Seam, length)),
+            b'_' | b'-' => Some((WordJoint::Seam, length)),
             b'.' if last.is_ascii_digit() && bytes.get(1)?.is_ascii_digit() => {
-                Some((Joint::Dot, 1))
+                Some((WordJoint::Dot, 1))
             }
             _ => None,
         }
@@ -204,7 +204,7 @@ impl<'t> Scanner<'t> {
         let letters = || self.word.iter().map(|c| c.ch.to_ascii_lowercase()).chain(signs.chars());
         if is_end && NAMES_WITH_SIGNS.iter().any(|name| name.chars().eq(letters())) {
             for sign in signs.chars() {
-                self.push(sign, self.at + 1, Joint::Sign);
+                self.push(sign, self.at + 1, WordJoint::Sign);
             }
         }
     }

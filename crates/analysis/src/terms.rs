@@ -109,12 +109,12 @@ pub fn query_terms(text: &str) -> Vec<QueryTerm> {
 }
 
 /// A term, and whether it counts only if the query has nothing else.
-struct Candidate {
+struct TermCandidate {
     term: QueryTerm,
     is_weak: bool,
 }
 
-impl Candidate {
+impl TermCandidate {
     fn strong(term: QueryTerm) -> Self {
         Self { term, is_weak: false }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::fold::{RunChar, Script, fold_letter, fold_run};
 use crate::identifier::{IdentifierParts, divide};
-use crate::scanner::{Joint, Piece, Scanner, WordChar};
+use crate::scanner::{ScanPiece, Scanner, WordChar, WordJoint};
 use crate::stem::stem;
 
 /// The shortest word that a spelling suggestion is made of.
@@ -38,16 +38,16 @@ pub enum TokenKind {
 
 /// The tokens of the main field, in the order of their positions.
 pub fn tokenize(text: &str) -> Vec<Token> {
-    let mut tokens = Tokens { list: Vec::new(), position: 0, parts: IdentifierParts::default() };
+    let mut tokens = TokenList { list: Vec::new(), position: 0, parts: IdentifierParts::default() };
     let mut scanner = Scanner::new(text);
     while let Some(piece) = scanner.next_piece() {
         match piece {
-            Piece::Word => tokens.add_word(&scanner.word),
-            Piece::Run => {
+            ScanPiece::Word => tokens.add_word(&scanner.word),
+            ScanPiece::Run => {
                 fold_run(&mut scanner.run);
                 tokens.add_bigrams(&scanner.run);
             }
-            Piece::Symbol(range) => {
+            ScanPiece::Symbol(range) => {
                 let text = text[range.clone()].to_owned();
                 tokens.push(text, range, TokenKind::Word);
                 tokens.position += 1;
@@ -90,7 +90,7 @@ pub fn spelling_words(text: &str) -> impl Iterator<Item = String> {
     let mut words = Vec::new();
     while let Some(piece) = scanner.next_piece() {
         match piece {
-            Piece::Word => {
+            ScanPiece::Word => {
                 divide(&scanner.word, &mut parts);
                 let all = 0..scanner.word.len();
                 let ranges = parts.ranges.iter().cloned().chain(std::iter::once(all));
@@ -100,7 +100,7 @@ pub fn spelling_words(text: &str) -> impl Iterator<Item = String> {
                 };
                 words.extend(ranges.filter(letters).map(|range| spell(&scanner.word[range])));
             }
-            Piece::Run => {
+            ScanPiece::Run => {
                 fold_run(&mut scanner.run);
                 let kana = scanner.run.chunk_by(|a, b| a.script == b.script);
                 let katakana = kana.filter(|word| {
@@ -108,7 +108,7 @@ pub fn spelling_words(text: &str) -> impl Iterator<Item = String> {
                 });
                 words.extend(katakana.map(|word| word.iter().map(|c| c.ch).collect()));
             }
-            Piece::Symbol(_) => {}
+            ScanPiece::Symbol(_) => {}
         }
     }
     words.into_iter()
@@ -128,7 +128,7 @@ fn singular(word: &[WordChar]) -> &[WordChar] {
 fn spell(word: &[WordChar]) -> String {
     let mut spelling = String::with_capacity(word.len() + 2);
     for (at, c) in word.iter().enumerate() {
-        if at > 0 && c.joint == Joint::Dot {
+        if at > 0 && c.joint == WordJoint::Dot {
             spelling.push('.');
         }
         fold_letter(c.ch, &mut spelling);
@@ -136,13 +136,13 @@ fn spell(word: &[WordChar]) -> String {
     spelling
 }
 
-struct Tokens {
+struct TokenList {
     list: Vec<Token>,
     position: usize,
     parts: IdentifierParts,
 }
 
-impl Tokens {
+impl TokenList {
     fn push(&mut self, text: String, range: Range<usize>, kind: TokenKind) {
         if !text.is_empty() {
             self.list.push(Token { text, position: self.position, range, kind });

@@ -1,6 +1,6 @@
 //! Outline of source code: definitions at the top level, and within classes and the like.
 
-use super::outline::{Outline, lines, page_mark};
+use super::outline::{TextOutline, lines, page_mark};
 
 /// The most open definitions.
 const MAX_DEPTH: usize = 3;
@@ -79,13 +79,13 @@ const STATEMENTS: [&str; 16] = [
 
 /// A definition.
 #[derive(Debug, PartialEq, Eq)]
-struct Definition<'t> {
+struct CodeDefinition<'t> {
     title: &'t str,
     holds_definitions: bool,
 }
 
-pub(super) fn outline(text: &str) -> Outline {
-    let mut outline = Outline::default();
+pub(super) fn outline(text: &str) -> TextOutline {
+    let mut outline = TextOutline::default();
     // Indents of the open definitions that hold others.
     let mut containers: Vec<usize> = Vec::new();
     let mut attached: Option<usize> = None;
@@ -128,7 +128,7 @@ pub(super) fn outline(text: &str) -> Outline {
 
 /// True if a line at `indent` is not inside of a function: the definitions beside it have the same
 /// indent.
-fn is_child(outline: &Outline, containers: &[usize], indent: usize) -> bool {
+fn is_child(outline: &TextOutline, containers: &[usize], indent: usize) -> bool {
     match outline.level() {
         Some(level) if outline.depth() > containers.len() => indent < level,
         _ => true,
@@ -141,7 +141,7 @@ fn is_comment_or_attribute(code: &str) -> bool {
     code == "#" || marks.iter().any(|mark| code.starts_with(mark))
 }
 
-fn definition(code: &str, indent: usize) -> Option<Definition<'_>> {
+fn definition(code: &str, indent: usize) -> Option<CodeDefinition<'_>> {
     let rest = without_modifiers(code);
     let keyword = rest.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '!').next()?;
     let has_modifiers = rest.len() < code.len();
@@ -153,13 +153,13 @@ fn definition(code: &str, indent: usize) -> Option<Definition<'_>> {
     let is_named = after.starts_with([' ', '<', '\t']);
     if (holds_definitions || DEFINITIONS.contains(&keyword)) && is_named {
         let is_declaration = keyword == "mod" && rest.ends_with(';');
-        let found = Definition { title: title(rest, keyword), holds_definitions };
+        let found = CodeDefinition { title: title(rest, keyword), holds_definitions };
         return (!is_declaration).then_some(found);
     }
     if indent == 0
         && let Some(constant) = constant(code)
     {
-        return Some(Definition { title: title(constant, ""), holds_definitions: false });
+        return Some(CodeDefinition { title: title(constant, ""), holds_definitions: false });
     }
     let open = rest.find('(')?;
     let name = rest[..open].trim_end();
@@ -169,7 +169,7 @@ fn definition(code: &str, indent: usize) -> Option<Definition<'_>> {
     let has_type = name.contains(' ') || has_modifiers;
     let has_body = rest.ends_with('{') || (indent == 0 && !rest.ends_with(';') && has_type);
     let is_function = is_name && has_body && (indent > 0 || has_type || rest.ends_with("() {"));
-    is_function.then_some(Definition { title: name, holds_definitions: false })
+    is_function.then_some(CodeDefinition { title: name, holds_definitions: false })
 }
 
 /// The constant that a line defines, from its keyword.

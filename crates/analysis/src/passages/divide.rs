@@ -7,7 +7,7 @@ const AIM: usize = 1_200;
 
 /// The best place to cut that was seen, of each kind.
 #[derive(Debug, Default, Clone, Copy)]
-struct Cuts {
+struct PieceCuts {
     paragraph: Option<usize>,
     line: Option<usize>,
     sentence: Option<usize>,
@@ -34,7 +34,7 @@ fn piece(text: &str, aim: usize) -> usize {
     let least = aim / 2;
     let enough = aim - aim / 8;
     let most = aim + aim / 4;
-    let mut cuts = Cuts::default();
+    let mut cuts = PieceCuts::default();
     let mut is_line_blank = true;
     let mut before = '\n';
     for (count, (at, c)) in text.char_indices().enumerate() {

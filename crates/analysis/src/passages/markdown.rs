@@ -1,18 +1,18 @@
 //! Outline of Markdown: headings outside of code fences and front matter.
 
-use super::outline::{Line, Outline, lines, page_mark};
+use super::outline::{TextLine, TextOutline, lines, page_mark};
 
 /// The most lines of front matter.
 const MAX_FRONT_MATTER: usize = 200;
 /// The longest line that an underline makes a heading.
 const MAX_UNDERLINED: usize = 100;
 
-pub(super) fn outline(text: &str) -> Outline {
-    let mut outline = Outline::default();
+pub(super) fn outline(text: &str) -> TextOutline {
+    let mut outline = TextOutline::default();
     let mut fence: Option<(u8, usize)> = None;
     let front_matter = front_matter_lines(text);
     // The two lines before.
-    let mut before: [Option<Line<'_>>; 2] = [None, None];
+    let mut before: [Option<TextLine<'_>>; 2] = [None, None];
     for (number, line) in lines(text).enumerate() {
         if number < front_matter {
             continue;
@@ -75,7 +75,10 @@ fn heading(line: &str) -> Option<(usize, &str)> {
 }
 
 /// The heading that `line` underlines: one line of text after a blank line.
-fn underlined<'t>(before: &[Option<Line<'t>>; 2], line: Line<'t>) -> Option<(usize, Line<'t>)> {
+fn underlined<'t>(
+    before: &[Option<TextLine<'t>>; 2],
+    line: TextLine<'t>,
+) -> Option<(usize, TextLine<'t>)> {
     let underline = line.head.trim_end();
     let level = match underline.as_bytes().first()? {
         b'=' => 1,

@@ -7,7 +7,7 @@ const MAX_TITLE: usize = 160;
 
 /// A section: it reaches to the start of the next one.
 #[derive(Debug)]
-pub(super) struct Section {
+pub(super) struct TextSection {
     pub(super) start: usize,
     pub(super) path: Vec<String>,
     pub(super) page: Option<usize>,
@@ -15,14 +15,14 @@ pub(super) struct Section {
 
 /// The sections of a text in order.
 #[derive(Debug, Default)]
-pub(super) struct Outline {
-    pub(super) sections: Vec<Section>,
+pub(super) struct TextOutline {
+    pub(super) sections: Vec<TextSection>,
     /// The open headings with their levels.
     open: Vec<(usize, String)>,
     page: Option<usize>,
 }
 
-impl Outline {
+impl TextOutline {
     /// Starts a section at `start` under a heading of `level`.
     pub(super) fn heading(&mut self, start: usize, level: usize, title: &str) {
         self.leave(level);
@@ -54,27 +54,27 @@ impl Outline {
 
     fn section(&mut self, start: usize) {
         let path = self.open.iter().map(|(_, title)| title.clone()).collect();
-        self.sections.push(Section { start, path, page: self.page });
+        self.sections.push(TextSection { start, path, page: self.page });
     }
 
     /// Makes the sections cover the text from its start.
     pub(super) fn close(&mut self, text: &str) {
         if !text.is_empty() && self.sections.first().is_none_or(|first| first.start > 0) {
-            self.sections.insert(0, Section { start: 0, path: Vec::new(), page: None });
+            self.sections.insert(0, TextSection { start: 0, path: Vec::new(), page: None });
         }
     }
 }
 
 /// A line of a text: where it starts, and its beginning without the line break.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'t> {
+pub(super) struct TextLine<'t> {
     pub(super) start: usize,
     pub(super) head: &'t str,
     /// The whole line is longer than its head.
     pub(super) is_long: bool,
 }
 
-impl Line<'_> {
+impl TextLine<'_> {
     pub(super) fn is_blank(&self) -> bool {
         self.head.trim().is_empty()
     }
@@ -87,7 +87,7 @@ impl Line<'_> {
 }
 
 /// The lines of a text.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = TextLine<'_>> {
     let mut start = 0;
     text.split_inclusive('\n').map(move |line| {
         let at = start;
@@ -97,7 +97,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         while !content.is_char_boundary(end) {
             end -= 1;
         }
-        Line { start: at, head: &content[..end], is_long: end < content.len() }
+        TextLine { start: at, head: &content[..end], is_long: end < content.len() }
     })
 }
 

@@ -1,12 +1,12 @@
 //! Outline of plain text: headings of man pages, numbered headings, and underlined headings.
 
-use super::outline::{Line, Outline, lines, page_mark};
+use super::outline::{TextLine, TextOutline, lines, page_mark};
 
 /// The most characters of a heading.
 const MAX_HEADING: usize = 70;
 
-pub(super) fn outline(text: &str) -> Outline {
-    let mut outline = Outline::default();
+pub(super) fn outline(text: &str) -> TextOutline {
+    let mut outline = TextOutline::default();
     // The characters of underlines in the order of their first use: their levels.
     let mut underlines: Vec<u8> = Vec::new();
     let mut lines = lines(text).peekable();
@@ -39,7 +39,7 @@ pub(super) fn outline(text: &str) -> Outline {
 }
 
 /// True for a short line of text at the first column.
-fn is_short_line(line: &Line<'_>) -> bool {
+fn is_short_line(line: &TextLine<'_>) -> bool {
     let starts = line.head.chars().next().is_some_and(char::is_alphanumeric);
     starts
         && !line.is_long
@@ -49,7 +49,7 @@ fn is_short_line(line: &Line<'_>) -> bool {
 }
 
 /// The character that underlines a heading.
-fn underline(line: &Line<'_>, next: &Line<'_>) -> Option<u8> {
+fn underline(line: &TextLine<'_>, next: &TextLine<'_>) -> Option<u8> {
     let marks = next.head.trim_end().as_bytes();
     let first = *marks.first().filter(|byte| b"=-~^*\"+'".contains(byte))?;
     let length = line.head.trim_end().chars().count();
@@ -57,7 +57,7 @@ fn underline(line: &Line<'_>, next: &Line<'_>) -> Option<u8> {
 }
 
 /// The level of a heading such as `2.1 Options`, which stands alone.
-fn numbered(line: &Line<'_>, next: Option<Line<'_>>) -> Option<usize> {
+fn numbered(line: &TextLine<'_>, next: Option<TextLine<'_>>) -> Option<usize> {
     let (number, title) = line.head.split_once(' ')?;
     let parts = number.trim_end_matches('.').split('.');
     let is_number = |part: &str| {
@@ -71,7 +71,7 @@ fn numbered(line: &Line<'_>, next: Option<Line<'_>>) -> Option<usize> {
 }
 
 /// True for a heading in capitals before a blank or indented line.
-fn is_capital(line: &Line<'_>, next: Option<Line<'_>>) -> bool {
+fn is_capital(line: &TextLine<'_>, next: Option<TextLine<'_>>) -> bool {
     let letters = || line.head.chars().filter(|c| c.is_alphabetic());
     letters().count() >= 3
         && letters().all(char::is_uppercase)
@@ -80,7 +80,7 @@ fn is_capital(line: &Line<'_>, next: Option<Line<'_>>) -> bool {
 }
 
 /// True for a Japanese heading of a man page: the text below it is indented.
-fn is_japanese(line: &Line<'_>, next: Option<Line<'_>>) -> bool {
+fn is_japanese(line: &TextLine<'_>, next: Option<TextLine<'_>>) -> bool {
     let first = line.head.chars().next();
     first.is_some_and(|c| crate::fold::script_of(c).is_some())
         && line.head.chars().count() <= MAX_HEADING / 2

@@ -36,7 +36,7 @@ pub(super) enum QueryField {
 
 /// A lexeme of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Lexeme<'q> {
+pub(super) enum QueryLexeme<'q> {
     Word(&'q str),
     Prefix(&'q str),
     Phrase(&'q str),
@@ -47,7 +47,7 @@ pub(super) enum Lexeme<'q> {
 }
 
 /// Divides a query into lexemes, in one pass.
-pub(super) fn lex(text: &str) -> Vec<Lexeme<'_>> {
+pub(super) fn lex(text: &str) -> Vec<QueryLexeme<'_>> {
     let mut lexemes = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -58,39 +58,39 @@ pub(super) fn lex(text: &str) -> Vec<Lexeme<'_>> {
     lexemes
 }
 
-fn next_lexeme(rest: &str, first: char) -> (Lexeme<'_>, usize) {
+fn next_lexeme(rest: &str, first: char) -> (QueryLexeme<'_>, usize) {
     if let Some((phrase, length)) = quoted(rest) {
-        return (Lexeme::Phrase(phrase), length);
+        return (QueryLexeme::Phrase(phrase), length);
     }
     let after = &rest[first.len_utf8()..];
     let is_minus = matches!(first, '-' | '－' | '−');
     if is_minus && after.starts_with(|c: char| c.is_alphanumeric() || is_quote(c) || c == '/') {
-        return (Lexeme::Not, first.len_utf8());
+        return (QueryLexeme::Not, first.len_utf8());
     }
     if let Some((field, colon)) = field_name(rest) {
         let value = &rest[colon..];
         if let Some((value, length)) = quoted(value) {
-            return (Lexeme::Field(field, value), colon + length);
+            return (QueryLexeme::Field(field, value), colon + length);
         }
         let length = value.find(char::is_whitespace).unwrap_or(value.len());
         if length > 0 && !value.starts_with([':', '：']) {
-            return (Lexeme::Field(field, &value[..length]), colon + length);
+            return (QueryLexeme::Field(field, &value[..length]), colon + length);
         }
     }
     let length = word_length(rest);
     (word(&rest[..length]), length)
 }
 
-fn word(text: &str) -> Lexeme<'_> {
+fn word(text: &str) -> QueryLexeme<'_> {
     match text {
-        "OR" | "ＯＲ" | "||" => return Lexeme::Or,
-        "AND" | "ＡＮＤ" | "&&" => return Lexeme::And,
-        "NOT" | "ＮＯＴ" => return Lexeme::Not,
+        "OR" | "ＯＲ" | "||" => return QueryLexeme::Or,
+        "AND" | "ＡＮＤ" | "&&" => return QueryLexeme::And,
+        "NOT" | "ＮＯＴ" => return QueryLexeme::Not,
         _ => {}
     }
     match text.strip_suffix(['*', '＊']) {
-        Some(prefix) if is_one_word(prefix) => Lexeme::Prefix(prefix),
-        _ => Lexeme::Word(text),
+        Some(prefix) if is_one_word(prefix) => QueryLexeme::Prefix(prefix),
+        _ => QueryLexeme::Word(text),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Query parser: from lexemes to clauses and conditions.
 
-use super::lexer::{Lexeme, QueryField, lex};
+use super::lexer::{QueryField, QueryLexeme, lex};
 use super::{Clause, Condition, Query, QueryError, values};
 use crate::fold::fold;
 use crate::token::tokenize;
@@ -23,9 +23,9 @@ pub fn parse_query(text: &str) -> Result<Query, QueryError> {
     let mut query = Query::default();
     for item in items {
         match item {
-            Item::Clause(clause) => query.clauses.push(clause),
-            Item::Condition(condition) => query.conditions.push(condition),
-            Item::Or => {}
+            QueryItem::Clause(clause) => query.clauses.push(clause),
+            QueryItem::Condition(condition) => query.conditions.push(condition),
+            QueryItem::Or => {}
         }
     }
     query.clauses = join_words(query.clauses);
@@ -52,27 +52,27 @@ fn weigh_condition(condition: &Condition) -> usize {
 
 /// A piece of a query before OR joins it with its neighbours.
 #[derive(Debug)]
-enum Item {
+enum QueryItem {
     Clause(Clause),
     Condition(Condition),
     Or,
 }
 
-fn items(lexemes: &[Lexeme<'_>]) -> Result<Vec<Item>, QueryError> {
+fn items(lexemes: &[QueryLexeme<'_>]) -> Result<Vec<QueryItem>, QueryError> {
     let mut items = Vec::new();
     let mut is_negated = false;
     for lexeme in lexemes {
         let item = match lexeme {
-            Lexeme::Not => {
+            QueryLexeme::Not => {
                 is_negated = true;
                 continue;
             }
-            Lexeme::And => continue,
-            Lexeme::Or => Item::Or,
-            Lexeme::Word(word) => Item::Clause(Clause::Words((*word).to_owned())),
-            Lexeme::Prefix(prefix) => Item::Clause(Clause::Prefix(fold(prefix))),
-            Lexeme::Phrase(phrase) => Item::Clause(Clause::Phrase((*phrase).to_owned())),
-            Lexeme::Field(field, value) => Item::Condition(condition(*field, value)?),
+            QueryLexeme::And => continue,
+            QueryLexeme::Or => QueryItem::Or,
+            QueryLexeme::Word(word) => QueryItem::Clause(Clause::Words((*word).to_owned())),
+            QueryLexeme::Prefix(prefix) => QueryItem::Clause(Clause::Prefix(fold(prefix))),
+            QueryLexeme::Phrase(phrase) => QueryItem::Clause(Clause::Phrase((*phrase).to_owned())),
+            QueryLexeme::Field(field, value) => QueryItem::Condition(condition(*field, value)?),
         };
         items.push(if is_negated { negate(item) } else { item });
         is_negated = false;
@@ -80,11 +80,13 @@ fn items(lexemes: &[Lexeme<'_>]) -> Result<Vec<Item>, QueryError> {
     Ok(items)
 }
 
-fn negate(item: Item) -> Item {
+fn negate(item: QueryItem) -> QueryItem {
     match item {
-        Item::Clause(clause) => Item::Clause(Clause::Not(Box::new(clause))),
-        Item::Condition(condition) => Item::Condition(Condition::Not(Box::new(condition))),
-        Item::Or => Item::Or,
+        QueryItem::Clause(clause) => QueryItem::Clause(Clause::Not(Box::new(clause))),
+        QueryItem::Condition(condition) => {
+            QueryItem::Condition(Condition::Not(Box::new(condition)))
+        }
+        QueryItem::Or => QueryItem::Or,
     }
 }
 
@@ -103,28 +105,31 @@ fn condition(field: QueryField, value: &str) -> Result<Condition, QueryError> {
 }
 
 /// Joins neighbours of OR. An OR without a neighbour of the same kind on each side is left out.
-fn join_alternatives(items: Vec<Item>) -> Vec<Item> {
-    let mut joined: Vec<Item> = Vec::new();
+fn join_alternatives(items: Vec<QueryItem>) -> Vec<QueryItem> {
+    let mut joined: Vec<QueryItem> = Vec::new();
     let mut is_alternative = false;
     for item in items {
-        if matches!(item, Item::Or) {
+        if matches!(item, QueryItem::Or) {
             is_alternative = true;
             continue;
         }
         let item = match (is_alternative.then(|| joined.pop()).flatten(), item) {
-            (Some(Item::Clause(Clause::Any(mut all))), Item::Clause(clause)) => {
+            (Some(QueryItem::Clause(Clause::Any(mut all))), QueryItem::Clause(clause)) => {
                 all.push(clause);
-                Item::Clause(Clause::Any(all))
+                QueryItem::Clause(Clause::Any(all))
             }
-            (Some(Item::Clause(before)), Item::Clause(clause)) => {
-                Item::Clause(Clause::Any(vec![before, clause]))
+            (Some(QueryItem::Clause(before)), QueryItem::Clause(clause)) => {
+                QueryItem::Clause(Clause::Any(vec![before, clause]))
             }
-            (Some(Item::Condition(Condition::Any(mut all))), Item::Condition(condition)) => {
+            (
+                Some(QueryItem::Condition(Condition::Any(mut all))),
+                QueryItem::Condition(condition),
+            ) => {
                 all.push(condition);
-                Item::Condition(Condition::Any(all))
+                QueryItem::Condition(Condition::Any(all))
             }
-            (Some(Item::Condition(before)), Item::Condition(condition)) => {
-                Item::Condition(Condition::Any(vec![before, condition]))
+            (Some(QueryItem::Condition(before)), QueryItem::Condition(condition)) => {
+                QueryItem::Condition(Condition::Any(vec![before, condition]))
             }
             (before, item) => {
                 joined.extend(before);

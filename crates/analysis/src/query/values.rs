@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(days(2000, 3, 1), Some(11_017));
         assert_eq!(days(2026, 1, 1), Some(20_454));
         assert_eq!(days(2023, 2, 29), None);
-        assert_eq!(days(2024, 2, 29).is_some(), true);
+        assert!(days(2024, 2, 29).is_some());
         assert_eq!(days(2024, 13, 1), None);
         assert_eq!(days(2024, 0, 1), None);
     }

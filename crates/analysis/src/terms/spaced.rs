@@ -2,12 +2,12 @@
 
 use super::stop_words::is_stop_word;
 use super::synonym_table::{MAX_EXPRESSION, synonyms};
-use super::{Candidate, QueryTerm, TermAlternative, TermField, weights};
+use super::{QueryTerm, TermAlternative, TermCandidate, TermField, weights};
 use crate::fold::fold;
 use crate::stem::stem;
 use crate::{Token, TokenKind};
 
-pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<Candidate> {
+pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
     let mut terms = Vec::new();
     let spaced = |token: &&Token| token.kind != TokenKind::Bigram;
     for token in tokens.iter().filter(spaced) {
@@ -20,12 +20,12 @@ pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<Candidate> {
         };
         let mut term = QueryTerm::new(source, weight, vec![main(&token.text, 1.0)]);
         if is_stop {
-            terms.push(Candidate::weak(term));
+            terms.push(TermCandidate::weak(term));
             continue;
         }
         let known = synonyms(TermField::Main, &[&token.text]);
         known.into_iter().for_each(|synonym| term.add(synonym));
-        terms.push(Candidate::strong(term));
+        terms.push(TermCandidate::strong(term));
     }
     let words: Vec<&Token> = tokens.iter().filter(|token| token.kind == TokenKind::Word).collect();
     for start in 0..words.len() {
@@ -34,7 +34,7 @@ pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<Candidate> {
             if expression.windows(2).any(|pair| !is_pair(text, pair[0], pair[1])) {
                 break;
             }
-            terms.extend(expression_terms(text, expression).map(Candidate::strong));
+            terms.extend(expression_terms(text, expression).map(TermCandidate::strong));
         }
     }
     terms

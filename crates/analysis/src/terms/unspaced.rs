@@ -2,20 +2,20 @@
 
 use super::stop_words::is_general;
 use super::synonym_table::{MAX_EXPRESSION, synonyms};
-use super::{Candidate, QueryTerm, TermAlternative, TermField, weights};
+use super::{QueryTerm, TermAlternative, TermCandidate, TermField, weights};
 use crate::fold::{Script, script_of};
 use crate::{Token, TokenKind, dictionary_words};
 
-pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<Candidate> {
+pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
     let words = dictionary_words(text);
-    let mut terms: Vec<Candidate> = words.iter().map(|word| word_term(text, word)).collect();
+    let mut terms: Vec<TermCandidate> = words.iter().map(|word| word_term(text, word)).collect();
     for start in 0..words.len() {
         for length in 2..=MAX_EXPRESSION {
             let Some(expression) = words.get(start..start + length) else { break };
             if expression.windows(2).any(|pair| pair[0].range.end != pair[1].range.start) {
                 break;
             }
-            terms.extend(expression_term(text, expression).map(Candidate::strong));
+            terms.extend(expression_term(text, expression).map(TermCandidate::strong));
         }
     }
     let bigrams = tokens.iter().filter(|token| token.kind == TokenKind::Bigram);
@@ -29,7 +29,7 @@ pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<Candidate> {
     terms
 }
 
-fn word_term(text: &str, word: &Token) -> Candidate {
+fn word_term(text: &str, word: &Token) -> TermCandidate {
     let is_one = word.text.chars().count() == 1;
     let weight = match () {
         () if is_general(&word.text) => weights::GENERAL,
@@ -39,7 +39,7 @@ fn word_term(text: &str, word: &Token) -> Candidate {
     let own = TermAlternative::new(TermField::Dictionary, word.text.clone(), 1.0);
     let mut term = QueryTerm::new(&text[word.range.clone()], weight, vec![own]);
     add_synonyms(&mut term, &[&word.text]);
-    Candidate::strong(term)
+    TermCandidate::strong(term)
 }
 
 /// The synonyms of an expression of several dictionary words.
@@ -63,7 +63,7 @@ fn add_synonyms(term: &mut QueryTerm, words: &[&str]) {
     }
 }
 
-fn bigram_term(text: &str, bigram: &Token, word: Option<&Token>) -> Candidate {
+fn bigram_term(text: &str, bigram: &Token, word: Option<&Token>) -> TermCandidate {
     let source = &text[bigram.range.clone()];
     let mut chars = bigram.text.chars();
     let is_one = chars.next().is_some() && chars.next().is_none();
@@ -80,12 +80,12 @@ fn bigram_term(text: &str, bigram: &Token, word: Option<&Token>) -> Candidate {
         word.range.start <= bigram.range.start && bigram.range.end <= word.range.end
     });
     match (starts, ends) {
-        (true, _) if is_one => Candidate::weak(term(weights::STOP_WORD)),
-        (true, true) => Candidate::weak(term(weights::STOP_WORD)),
-        (true, false) => Candidate::strong(term(weights::PARTICLE)),
-        (false, true) if is_verb(source, word) => Candidate::strong(term(weights::ENDING)),
-        (false, true) => Candidate::strong(term(weights::PARTICLE)),
-        (false, false) => Candidate::strong(term(match within {
+        (true, _) if is_one => TermCandidate::weak(term(weights::STOP_WORD)),
+        (true, true) => TermCandidate::weak(term(weights::STOP_WORD)),
+        (true, false) => TermCandidate::strong(term(weights::PARTICLE)),
+        (false, true) if is_verb(source, word) => TermCandidate::strong(term(weights::ENDING)),
+        (false, true) => TermCandidate::strong(term(weights::PARTICLE)),
+        (false, false) => TermCandidate::strong(term(match within {
             Some(word) if is_general(&word.text) => weights::GENERAL,
             Some(word) => {
                 let bigrams = word.text.chars().count().saturating_sub(1).max(1);

@@ -18,13 +18,13 @@ fn not(clause: Clause) -> Clause {
 }
 
 fn clauses(text: &str) -> Vec<Clause> {
-    let query = parse_query(text).unwrap();
+    let query = parse_query(text).expect("the query is accepted");
     assert_eq!(query.conditions, [], "{text}");
     query.clauses
 }
 
 fn conditions(text: &str) -> Vec<Condition> {
-    let query = parse_query(text).unwrap();
+    let query = parse_query(text).expect("the query is accepted");
     assert_eq!(query.clauses, [], "{text}");
     query.conditions
 }
