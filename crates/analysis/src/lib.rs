@@ -19,5 +19,5 @@ pub use fold::fold;
 pub use language::detect_language;
 pub use passages::{PassageSpan, TextKind, split_passages};
 pub use query::{Audience, Clause, Comparison, Condition, Query, QueryError, parse_query};
-pub use terms::{QueryTerm, TermAlternative, TermField, query_terms};
+pub use terms::{QueryTerm, TermAlternative, TermField, prefix_term, query_terms};
 pub use token::{Token, TokenKind, phrase_tokens, spelling_words, tokenize};

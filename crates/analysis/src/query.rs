@@ -25,7 +25,7 @@ pub enum Clause {
     Words(String),
     /// A quoted phrase; see [`phrase_tokens`](crate::phrase_tokens).
     Phrase(String),
-    /// The beginning of a word, without the `*`, folded.
+    /// The beginning of a word, without the `*`, folded; see [`prefix_term`](crate::prefix_term).
     Prefix(String),
     /// A clause that the text must not satisfy.
     Not(Box<Self>),

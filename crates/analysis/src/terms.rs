@@ -1,9 +1,12 @@
 //! Query terms: what a free-text query asks for, with synonyms as alternatives.
 
+mod prefix;
 mod spaced;
 mod stop_words;
 mod synonym_table;
 mod unspaced;
+
+pub use prefix::prefix_term;
 
 use std::collections::HashMap;
 

@@ -2,6 +2,8 @@
 
 /// The most bytes of a line that are looked at for headings and definitions.
 const HEAD: usize = 300;
+/// The most sections of a text. What follows the last one is divided by size alone.
+const MAX_SECTIONS: usize = 50_000;
 /// The most characters of a title.
 const MAX_TITLE: usize = 160;
 
@@ -53,6 +55,9 @@ impl TextOutline {
     }
 
     fn section(&mut self, start: usize) {
+        if self.sections.len() >= MAX_SECTIONS {
+            return;
+        }
         let path = self.open.iter().map(|(_, title)| title.clone()).collect();
         self.sections.push(TextSection { start, path, page: self.page });
     }

@@ -227,6 +227,14 @@ fn pieces_of_a_long_section_have_about_the_same_size() {
 }
 
 #[test]
+fn a_text_of_nothing_but_headings_has_a_bounded_number_of_sections() {
+    let text = "# a\n## b\n".repeat(100_000);
+    let spans = split_passages(&text, TextKind::Markdown);
+    assert!(spans.len() <= 51_000, "{}", spans.len());
+    assert_covers(&text, &spans);
+}
+
+#[test]
 fn a_text_without_words_has_passages_only_if_it_has_bytes() {
     for kind in KINDS {
         assert_eq!(split_passages("", kind), []);

@@ -1,6 +1,6 @@
 //! Query terms: what is asked for, with which weights and synonyms.
 
-use analysis::{QueryTerm, TermField, query_terms};
+use analysis::{QueryTerm, TermField, dictionary_words, prefix_term, query_terms, tokenize};
 use proptest::prelude::{any, proptest};
 
 fn term<'t>(terms: &'t [QueryTerm], field: TermField, text: &str) -> Option<&'t QueryTerm> {
@@ -111,6 +111,40 @@ fn particles_of_korean_weigh_little() {
     let terms = query_terms("사용자를 추가");
     assert_eq!(term(&terms, TermField::Dictionary, "사용자").unwrap().weight, 1.0);
     assert!(term(&terms, TermField::Main, "자를").unwrap().weight <= 0.1);
+}
+
+/// True if a token of the text answers the term.
+fn answers(term: &QueryTerm, text: &str) -> bool {
+    let (main, dictionary) = (tokenize(text), dictionary_words(text));
+    term.alternatives.iter().any(|own| {
+        let tokens = if own.field == TermField::Main { &main } else { &dictionary };
+        let is_match = |token: &str| {
+            if own.is_prefix { token.starts_with(&own.text) } else { token == own.text }
+        };
+        tokens.iter().any(|token| is_match(&token.text))
+    })
+}
+
+#[test]
+fn a_prefix_finds_words_and_identifiers_that_start_with_it() {
+    for (prefix, text) in [
+        ("confi", "configuration"),
+        ("configuration", "configuration"),
+        ("changes", "changes"),
+        ("CONFI", "Configuration"),
+        ("read_res", "readResource"),
+        ("readRes", "read_resource"),
+        ("1.2", "1.2.3"),
+        ("共", "共有メモリ"),
+        ("共有", "共有メモリ"),
+        ("ファイル", "ファイルシステム"),
+        ("サー", "サーバー"),
+    ] {
+        assert!(answers(&prefix_term(prefix), text), "{prefix} {text}");
+    }
+    assert!(!answers(&prefix_term("confi"), "reconfigured"));
+    assert!(!answers(&prefix_term("ファイル"), "フォルダ"));
+    assert_eq!(prefix_term("").alternatives, []);
 }
 
 #[test]
