@@ -61,6 +61,8 @@ mod weights {
     pub(super) const EXPRESSION: f32 = 0.7;
     /// A synonym beside the word.
     pub(super) const SYNONYM: f32 = 0.4;
+    /// A synonym beside the stem of a Japanese verb.
+    pub(super) const SYNONYM_OF_VERB: f32 = 0.6;
     /// A word that nearly every text has, if the query has no other.
     pub(super) const STOP_WORD: f32 = 0.1;
     /// A word that says little: 方法.

@@ -6,6 +6,9 @@ use super::{QueryTerm, TermAlternative, TermCandidate, TermField, weights};
 use crate::fold::{Script, script_of};
 use crate::{Token, TokenKind, dictionary_words};
 
+/// Particles of Japanese of one character.
+const PARTICLES: [char; 9] = ['を', 'の', 'に', 'は', 'が', 'で', 'と', 'へ', 'も'];
+
 pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
     let words = dictionary_words(text);
     let mut terms: Vec<TermCandidate> = words.iter().map(|word| word_term(text, word)).collect();
@@ -31,14 +34,20 @@ pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
 
 fn word_term(text: &str, word: &Token) -> TermCandidate {
     let is_one = word.text.chars().count() == 1;
+    let is_verb = is_one && has_ending(&text[word.range.end..]);
     let weight = match () {
         () if is_general(&word.text) => weights::GENERAL,
-        () if is_one => weights::ONE_CHARACTER,
+        () if is_one && !is_verb => weights::ONE_CHARACTER,
         () => weights::WORD,
     };
     let own = TermAlternative::new(TermField::Dictionary, word.text.clone(), 1.0);
     let mut term = QueryTerm::new(&text[word.range.clone()], weight, vec![own]);
     add_synonyms(&mut term, &[&word.text]);
+    if is_verb {
+        // Documentation writes 削除する where people ask for 消す.
+        let scale = weights::SYNONYM_OF_VERB / weights::SYNONYM;
+        term.alternatives[1..].iter_mut().for_each(|synonym| synonym.weight *= scale);
+    }
     TermCandidate::strong(term)
 }
 
@@ -101,7 +110,11 @@ fn bigram_term(text: &str, bigram: &Token, word: Option<&Token>) -> TermCandidat
 fn is_verb(source: &str, word: Option<&Token>) -> bool {
     let is_kanji = source.starts_with(|c| script_of(c) == Some(Script::Han));
     let is_short = word.is_some_and(|word| word.text.chars().count() == 1);
-    is_kanji
-        && is_short
-        && !source.ends_with(['を', 'の', 'に', 'は', 'が', 'で', 'と', 'へ', 'も'])
+    let second = source.chars().next().map_or(0, char::len_utf8);
+    is_kanji && is_short && has_ending(&source[second..])
+}
+
+/// True if a text starts with hiragana that is no particle.
+fn has_ending(text: &str) -> bool {
+    text.starts_with(|c| script_of(c) == Some(Script::Hiragana) && !PARTICLES.contains(&c))
 }

@@ -63,6 +63,15 @@ fn general_words_weigh_less() {
 }
 
 #[test]
+fn a_verb_of_one_kanji_weighs_as_much_as_a_word() {
+    let weight = |query: &str, word: &str| {
+        term(&query_terms(query), TermField::Dictionary, word).map(|term| term.weight)
+    };
+    assert_eq!(weight("ファイルを消す", "消"), Some(1.0));
+    assert!(weight("アクセス権を", "権") < Some(1.0));
+}
+
+#[test]
 fn synonyms_are_lighter_alternatives() {
     let terms = query_terms("delete");
     let [own, others @ ..] = terms[0].alternatives.as_slice() else { panic!("no alternatives") };
