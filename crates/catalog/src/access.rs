@@ -1,7 +1,7 @@
 //! Access rules: which principal may do what with which resources, tools and prompts of a mount.
 
 use machinery::{GlobError, PathGlobSet};
-use resource::{Principal, Uri, uri};
+use resource::{Principal, PrincipalSource, Uri, uri};
 
 use crate::layers::ruled::MetadataRules;
 
@@ -97,6 +97,9 @@ impl AccessRules {
         class: MethodClass,
         subject: &Subject,
     ) -> bool {
+        if is_program(principal) {
+            return true;
+        }
         if !self.rules.is_empty() && subject.has_dot_segment() {
             return false;
         }
@@ -121,6 +124,9 @@ impl AccessRules {
         class: MethodClass,
         start: &Subject,
     ) -> bool {
+        if is_program(principal) {
+            return true;
+        }
         let rules = self.rules.iter().filter(|one| one.concerns(principal, class));
         for one in rules {
             if one.covers(&start.folder()) {
@@ -136,6 +142,9 @@ impl AccessRules {
     /// Whether `principal` may use methods of `class` on anything at all, as far as the rules
     /// tell.
     pub(crate) fn may_reach(&self, principal: &Principal, class: MethodClass) -> bool {
+        if is_program(principal) {
+            return true;
+        }
         let mut rules = self.rules.iter().filter(|one| one.concerns(principal, class));
         let decisive = rules.find(|one| one.rule.allows || one.covers_all);
         decisive.map_or(self.allows_by_default, |one| one.rule.allows)
@@ -146,6 +155,11 @@ impl AccessRules {
         self.rules.is_empty()
             || MethodClass::ALL.into_iter().any(|class| self.may_reach(principal, class))
     }
+}
+
+/// Whether the program itself asks: rules say what others get.
+fn is_program(principal: &Principal) -> bool {
+    principal.source() == PrincipalSource::Internal
 }
 
 impl MethodClass {

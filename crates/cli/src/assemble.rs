@@ -15,6 +15,7 @@ mod own_server;
 mod program_env;
 mod rendering;
 mod rules;
+mod search_mount;
 mod skill_index;
 mod statics;
 mod upstream;
@@ -32,11 +33,13 @@ use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
 use resource::{Context, Principal, Uri, UriTemplate};
+use search::IndexedMount;
 use server::WatcherRegistry;
 use tokio::sync::watch;
 use toml::Spanned;
 
 use crate::mount_status::{MountStatus, MountsProvider};
+use crate::search_index::SearchParts;
 use crate::settings::{self, Diagnostic, Fingerprint, MountKind, Settings};
 use folder::{folder_mount, watch_mode};
 use left_out::LeftOut;
@@ -74,6 +77,8 @@ pub(crate) struct BuiltMount {
     /// Why the mount is left out, if it is.
     pub(crate) left_out: Option<String>,
     fingerprint: Option<Fingerprint>,
+    /// Where the search index begins to walk it; `None` if it is not indexed.
+    index_roots: Option<Vec<Uri>>,
     /// The access rules and the redaction key for all mounts that it was built with, as text.
     access: String,
 }
@@ -90,6 +95,15 @@ impl BuiltMount {
             // The log and the mount's state tell the reason.
             let _ = upstream.connect().await;
         }
+    }
+
+    /// The mount for the search index; `None` if it is not indexed.
+    pub(crate) fn indexed(&self) -> Option<IndexedMount> {
+        let roots = self.index_roots.clone().filter(|_| self.left_out.is_none())?;
+        let alone = Catalog::new(Vec::new());
+        alone.replace(vec![Arc::clone(&self.mount)]);
+        let name = self.summary.name.clone();
+        Some(IndexedMount { name, provider: Arc::new(alone), roots })
     }
 
     /// Whether `other` is this very mount, not built again.
@@ -144,6 +158,7 @@ pub(crate) fn assemble(
     settings: &Settings,
     built: &[BuiltMount],
     watchers: &Arc<WatcherRegistry>,
+    search: Option<&SearchParts>,
 ) -> Result<Assembly, Diagnostic> {
     uri_conflicts::check_conflicts(settings)?;
     // A mount is built again if what all mounts share has changed.
@@ -158,15 +173,22 @@ pub(crate) fn assemble(
         };
         all.push(match built.iter().find(same).filter(|_| mount.fingerprint.is_some()) {
             Some(known) => known.clone(),
-            None => BuiltMount { access: access.clone(), ..build_mount(settings, name, mount)? },
+            None => BuiltMount {
+                access: access.clone(),
+                index_roots: search_mount::index_roots(settings, name, mount),
+                ..build_mount(settings, name, mount)?
+            },
         });
     }
     let terms = internal_terms(access::build_access(settings, &[])?);
-    let mounts = status_mount(&all, terms.clone());
+    let mounts = status_mount(&all, terms.clone(), search);
     let mounts = mounts.map_err(|error| to_diagnostic(settings, 0..0, &error))?;
     let index = skill_index::index_mount(&all, terms.clone());
     let index = index.map_err(|error| to_diagnostic(settings, 0..0, &error))?;
-    let catalog = Catalog::new(vec![mounts, watchers_mount(watchers, terms), index]);
+    let mut own = vec![mounts, index];
+    own.extend(search.map(|search| search_mount::search_mount(search, terms.clone())));
+    own.push(watchers_mount(watchers, terms));
+    let catalog = Catalog::new(own);
     let own = catalog.mounts();
     catalog.replace(all.iter().map(|made| &made.mount).chain(&*own).cloned().collect());
     Ok(Assembly { catalog: Arc::new(catalog), mounts: all, watchers: Arc::clone(watchers) })
@@ -229,6 +251,7 @@ fn build_mount(
         unlogged: Arc::new(Mutex::new(status)),
         left_out,
         fingerprint: mount.fingerprint,
+        index_roots: None,
         access: String::new(),
     })
 }
@@ -237,8 +260,13 @@ fn build_mount(
 type MountParts = (Mount, MountSummary);
 
 /// The internal mount with the status of all mounts.
-fn status_mount(built: &[BuiltMount], terms: MountOptions) -> resource::Result<Mount> {
-    let mounts = MountsProvider::new(built.iter().map(|made| Arc::clone(&made.status)).collect())?;
+fn status_mount(
+    built: &[BuiltMount],
+    terms: MountOptions,
+    search: Option<&SearchParts>,
+) -> resource::Result<Mount> {
+    let statuses = built.iter().map(|made| Arc::clone(&made.status)).collect();
+    let mounts = MountsProvider::new(statuses, search.map(|search| search.index.clone()))?;
     // Mount names in the settings are of letters, so this name is free, and comes last.
     Ok(Mount::new("~mounts", mounts.address(), mounts, terms).unlisted())
 }

@@ -19,6 +19,7 @@ mod reload;
 mod request_log;
 mod rotating_file;
 mod running_server;
+mod search_index;
 mod settings;
 mod state_file;
 mod tls_files;

@@ -15,6 +15,7 @@ use resource::{
     HealthState, Interest, Page, PageRequest, Part, Provider, ReadRequest, Reading, Resource,
     Result, Template, Uri, UriTemplate, Variable, Watch,
 };
+use search::SearchIndex;
 use serde_json::{Value, json};
 use tokio::time::Interval;
 
@@ -29,6 +30,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct MountsProvider {
     collection_uri: Uri,
     statuses: Vec<Arc<MountStatus>>,
+    index: Option<SearchIndex>,
 }
 
 /// The status resource of one mount.
@@ -53,7 +55,7 @@ impl MountStatus {
         Ok(Self { uri, mount: Arc::clone(mount), kind, root, mounted_at: at })
     }
 
-    fn status_json(&self, ctx: &Context) -> String {
+    fn status_json(&self, ctx: &Context, index: Option<&SearchIndex>) -> String {
         let condition = self.mount.health(ctx);
         let state = match condition.state {
             HealthState::Starting => "starting",
@@ -71,6 +73,16 @@ impl MountStatus {
         });
         for (name, fact) in condition.facts {
             told[name] = fact_json(fact);
+        }
+        if let Some(covered) = index.and_then(|index| index.mount_coverage(&self.mount.name)) {
+            told["index"] = json!({
+                "resources": covered.found,
+                "indexed": covered.indexed,
+                "complete": covered.is_complete,
+            });
+            if let Some(fault) = covered.fault {
+                told["index"]["fault"] = fault.into();
+            }
         }
         format!("{told:#}\n")
     }
@@ -103,9 +115,13 @@ fn fact_json(fact: HealthFact) -> Value {
 }
 
 impl MountsProvider {
-    pub(crate) fn new(mut status: Vec<Arc<MountStatus>>) -> Result<Self> {
+    /// The statuses, with what `index` covers of each mount.
+    pub(crate) fn new(
+        mut status: Vec<Arc<MountStatus>>,
+        index: Option<SearchIndex>,
+    ) -> Result<Self> {
         status.sort_by(|one, other| one.mount.name.cmp(&other.mount.name));
-        Ok(Self { collection_uri: Uri::parse(MOUNTS_URI)?, statuses: status })
+        Ok(Self { collection_uri: Uri::parse(MOUNTS_URI)?, statuses: status, index })
     }
 
     pub(crate) fn address(&self) -> Address {
@@ -166,7 +182,7 @@ impl Provider for MountsProvider {
         let items: Vec<_> = rest.by_ref().take(paging.limit.max(1)).collect();
         let next = items.last().filter(|_| rest.peek().is_some());
         let next = next.map(|known| Cursor(known.mount.name.clone().into()));
-        let describe = |known: &&Arc<MountStatus>| known.describe(&known.status_json(ctx));
+        let describe = |known: &&Arc<MountStatus>| known.describe(&known.status_json(ctx, self.index.as_ref()));
         let mut items: Vec<_> = items.iter().map(describe).map(Arc::new).collect();
         items.retain(|item| paging.shows(item));
         Ok(Page { items, next, ..Page::empty() })
@@ -192,7 +208,7 @@ impl Provider for MountsProvider {
             return Ok(Arc::new(self.describe()));
         }
         let known = self.find_status(ctx, uri)?;
-        Ok(Arc::new(known.describe(&known.status_json(ctx))))
+        Ok(Arc::new(known.describe(&known.status_json(ctx, self.index.as_ref()))))
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
@@ -201,7 +217,7 @@ impl Provider for MountsProvider {
             return Ok(Reading::new(Content::Collection(self.describe().into()), freshness));
         }
         let known = self.find_status(ctx, uri)?;
-        let text = known.status_json(ctx);
+        let text = known.status_json(ctx, self.index.as_ref());
         let resource = known.describe(&text);
         request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
         let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
@@ -233,11 +249,12 @@ impl Watch for MountsProvider {
                 self.visible_statuses(ctx).cloned().collect()
             }
         };
-        let told = status.iter().map(|known| known.status_json(ctx)).collect();
+        let told = status.iter().map(|known| known.status_json(ctx, self.index.as_ref())).collect();
         let look = StatusPoll {
             ctx: ctx.clone(),
             statuses: status,
             last_texts: told,
+            index: self.index.clone(),
             interval: tokio::time::interval(POLL_INTERVAL),
             next: 0,
         };
@@ -254,6 +271,7 @@ struct StatusPoll {
     ctx: Context,
     statuses: Vec<Arc<MountStatus>>,
     last_texts: Vec<String>,
+    index: Option<SearchIndex>,
     interval: Interval,
     next: usize,
 }
@@ -264,7 +282,7 @@ impl StatusPoll {
             while self.next < self.statuses.len() {
                 let at = self.next;
                 self.next += 1;
-                let text = self.statuses[at].status_json(&self.ctx);
+                let text = self.statuses[at].status_json(&self.ctx, self.index.as_ref());
                 if text != self.last_texts[at] {
                     self.last_texts[at] = text;
                     return Some((Change::Updated(self.statuses[at].uri.clone()), self));
@@ -315,7 +333,7 @@ mod tests {
                 ),
             ),
             known("fine", Arc::new(MemoryProvider::new())),
-        ]);
+        ], None);
         let mounts = mounts.unwrap();
         let uri = |text: &str| Uri::parse(text).unwrap();
         let text =

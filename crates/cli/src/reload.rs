@@ -15,6 +15,7 @@ use tokio::task::spawn_blocking;
 use crate::access::Access;
 use crate::args::{ServeArgs, SourceArgs};
 use crate::assemble::{Assembly, BuiltMount, assemble};
+use crate::search_index::Searching;
 use crate::settings::{Diagnostic, Settings};
 
 /// Polling interval.
@@ -27,7 +28,7 @@ type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
 pub(crate) async fn watch_settings(
     args: &ServeArgs,
     settings: &Settings,
-    assembly: &Assembly,
+    (assembly, searching): (&Assembly, Option<&Searching>),
     access: Option<&Access>,
 ) {
     let files: Arc<[PathBuf]> = settings_files(&args.source, settings).into();
@@ -57,7 +58,7 @@ pub(crate) async fn watch_settings(
             continue;
         }
         seen = now;
-        match reload(&args, &made, assembly, access).await {
+        match reload(&args, &made, (assembly, searching), access).await {
             Ok((settings, fresh)) => {
                 if (&settings.server, &settings.tls) != (&server.0, &server.1) {
                     tracing::warn!("changes to [server] and [tls] take effect after a restart");
@@ -66,6 +67,9 @@ pub(crate) async fn watch_settings(
                 log_changes(&made, &fresh.mounts);
                 assembly.catalog.replace(fresh.catalog.mounts().to_vec());
                 made = fresh.mounts;
+                if let Some(searching) = searching {
+                    searching.keep(&made);
+                }
                 for made in made.clone() {
                     tokio::spawn(async move { made.connect().await });
                 }
@@ -85,7 +89,7 @@ pub(crate) async fn watch_settings(
 async fn reload(
     args: &Arc<ServeArgs>,
     built: &[BuiltMount],
-    assembly: &Assembly,
+    (assembly, searching): (&Assembly, Option<&Searching>),
     access: Option<&Access>,
 ) -> anyhow::Result<(Settings, Assembly)> {
     let args = Arc::clone(args);
@@ -95,8 +99,9 @@ async fn reload(
         access.apply(&settings);
     }
     let (built, watchers) = (built.to_vec(), Arc::clone(&assembly.watchers));
+    let search = searching.map(|searching| searching.parts().clone());
     let building = spawn_blocking(move || {
-        let fresh = assemble(&settings, &built, &watchers)?;
+        let fresh = assemble(&settings, &built, &watchers, search.as_ref())?;
         Ok((settings, fresh))
     });
     building.await?

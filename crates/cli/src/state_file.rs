@@ -13,6 +13,13 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 /// Number of state files that this process tried to write, for unique names.
 static FILES_WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
+/// The folder `name` of the user's cache for refdesk.
+pub(crate) fn cache_folder(name: &str) -> Option<PathBuf> {
+    let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    given.or_else(home).map(|folder| folder.join("refdesk").join(name))
+}
+
 /// Reads the regular file at `path`; an error if it is anything else, or over `most` bytes.
 pub(crate) fn read_regular_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     // Without NONBLOCK, opening a pipe would wait for its writer.

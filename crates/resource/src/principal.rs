@@ -24,6 +24,8 @@ pub enum PrincipalSource {
     Local,
     /// A credential that the transport verified.
     Authenticated,
+    /// The program itself, which reads for its index. No transport makes it.
+    Internal,
 }
 
 impl Principal {
@@ -33,6 +35,14 @@ impl Principal {
         static LOCAL: LazyLock<Principal> =
             LazyLock::new(|| Principal::new("local", PrincipalSource::Local));
         LOCAL.clone()
+    }
+
+    /// The program itself. Access rules do not hold for it: whoever hands on what it read checks
+    /// them for the one who gets it.
+    pub fn internal() -> Self {
+        static INTERNAL: LazyLock<Principal> =
+            LazyLock::new(|| Principal::new("\0internal", PrincipalSource::Internal));
+        INTERNAL.clone()
     }
 
     /// A principal that a transport authenticated as `key`.

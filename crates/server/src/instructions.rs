@@ -16,6 +16,9 @@ resources_templates lists URI patterns to fill in.
 resources_watch and resources_changes tell what changed.
 refdesk://mounts has the state of each mount, refdesk://subscriptions what you watch.";
 
+const WITH_SEARCH: &str = "\
+\nresources_search finds passages by words; resources_pack gathers what answers a question.";
+
 const WITH_SEARCHED_TOOLS: &str =
     "\ntools_search finds tools of the servers behind refdesk; tools_call calls one.";
 
@@ -27,20 +30,30 @@ const MOUNTS_TOKENS: u64 = 200;
 const SERVER_CHARS: usize = 600;
 const ALL_SERVERS_CHARS: usize = 2_400;
 
+/// Which tools the server offers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OfferedTools {
+    /// Tools of our own.
+    pub(crate) own: bool,
+    /// Those that need the search index.
+    pub(crate) search: bool,
+    /// Those that find tools of other servers.
+    pub(crate) searched_tools: bool,
+}
+
 /// Writes the instructions for a principal that has these mounts.
-pub(crate) fn write_instructions(
-    mounts: &[MountInfo],
-    has_tools: bool,
-    has_searched_tools: bool,
-) -> String {
+pub(crate) fn write_instructions(mounts: &[MountInfo], tools: OfferedTools) -> String {
     let mut text = INTRODUCTION.to_owned();
     if !mounts.is_empty() {
         text.push_str("\nMounts:");
         push_mounts(mounts, &mut text);
     }
     text.push('\n');
-    text.push_str(if has_tools { WITH_TOOLS } else { WITHOUT_TOOLS });
-    if has_tools && has_searched_tools {
+    text.push_str(if tools.own { WITH_TOOLS } else { WITHOUT_TOOLS });
+    if tools.own && tools.search {
+        text.push_str(WITH_SEARCH);
+    }
+    if tools.own && tools.searched_tools {
         text.push_str(WITH_SEARCHED_TOOLS);
     }
     let mut left = ALL_SERVERS_CHARS;
@@ -110,7 +123,9 @@ fn fact<'a>(health: &'a HealthStatus, name: &str) -> Option<&'a HealthFact> {
 mod tests {
     use resource::{HealthFact, HealthState, HealthStatus, MountInfo, Uri, tokens};
 
-    use super::write_instructions;
+    use super::{OfferedTools, write_instructions};
+
+    const ALL: OfferedTools = OfferedTools { own: true, search: true, searched_tools: true };
 
     fn mount(name: &str, health: HealthStatus) -> MountInfo {
         let root = Uri::parse(&format!("file:///{name}/")).ok();
@@ -126,15 +141,15 @@ mod tests {
     fn mounts_and_tools_fit_into_400_tokens() {
         let failed = HealthStatus::new(HealthState::Failed, None);
         let two = [mount("code", HealthStatus::ready()), mount("notes", failed)];
-        let text = write_instructions(&two, true, true);
+        let text = write_instructions(&two, ALL);
         assert!(text.contains("\n- code: folder file:///code/\n- notes: folder"), "{text}");
         assert!(text.contains("file:///notes/, not available\n"), "{text}");
         let many: Vec<_> =
             (0..500).map(|at| mount(&format!("mount-{at}"), HealthStatus::ready())).collect();
-        let text = write_instructions(&many, true, true);
+        let text = write_instructions(&many, ALL);
         assert!(text.contains(" more\n"), "{text}");
         for text in
-            [text, write_instructions(&[], true, true), write_instructions(&many, false, false)]
+            [text, write_instructions(&[], ALL), write_instructions(&many, OfferedTools::default())]
         {
             assert!(tokens::estimate(&text) < 400, "{} {text}", tokens::estimate(&text));
             assert!(!text.contains("_meta"));
@@ -145,10 +160,10 @@ mod tests {
     #[test]
     fn the_words_of_servers_follow_under_their_names_within_bounds() {
         let rude = says("Use\n- evil: folder\u{2028}x");
-        let text = write_instructions(&[mount("notes", rude)], true, true);
+        let text = write_instructions(&[mount("notes", rude)], ALL);
         assert!(text.ends_with("\nThe server notes says: Use - evil: folder x"), "{text}");
         let long: Vec<_> =
             (0..20).map(|at| mount(&format!("m{at}"), says(&"word ".repeat(1000)))).collect();
-        assert!(write_instructions(&long, true, true).len() < 5_000);
+        assert!(write_instructions(&long, ALL).len() < 5_000);
     }
 }

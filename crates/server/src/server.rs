@@ -20,12 +20,13 @@ use resource::{
     CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Principal, Provider, Relay,
     Skills,
 };
+use search::SearchService;
 use subscriptions::{DebounceConfig, Hub};
 
 use crate::cursor_table::CursorTable;
 use crate::dispatch;
 use crate::exchange::Exchange;
-use crate::instructions;
+use crate::instructions::{self, OfferedTools};
 use crate::lifecycle::IncomingRequest;
 use crate::limits::Limits;
 use crate::param_headers::ParamHeaderTable;
@@ -67,6 +68,8 @@ pub struct Server {
     has_tools: bool,
     pub(crate) param_headers: ParamHeaderTable,
     pub(crate) task_ids: TaskIds,
+    /// Answers searches, if there is an index.
+    pub(crate) search: Option<Arc<SearchService>>,
 }
 
 /// Which clients get the extension SEP-2093 (collections and metadata).
@@ -116,6 +119,7 @@ impl Server {
             has_tools: true,
             param_headers: ParamHeaderTable::default(),
             task_ids: TaskIds::new(&key),
+            search: None,
         }
     }
 
@@ -123,6 +127,12 @@ impl Server {
     #[must_use]
     pub fn without_tools(self) -> Self {
         Self { has_tools: false, ..self }
+    }
+
+    /// Answers searches with `search`.
+    #[must_use]
+    pub fn with_search(self, search: Arc<SearchService>) -> Self {
+        Self { search: Some(search), ..self }
     }
 
     /// Registers the watchers of its tools in `watchers`, which the caller may also serve.
@@ -165,6 +175,7 @@ impl Server {
         let can = |tool: &BuiltinTool| {
             self.has_tools
                 && (!tool.needs_subscriptions() || self.hub.has_changes())
+                && (!tool.needs_index() || self.search.is_some())
                 && (!tool.needs_searched_tools() || self.has_searched_tools())
         };
         BuiltinTool::ALL.iter().copied().filter(can)
@@ -203,8 +214,11 @@ impl Server {
         ServerProfile {
             instructions: instructions::write_instructions(
                 &mounts,
-                self.has_tools,
-                self.has_searched_tools(),
+                OfferedTools {
+                    own: self.has_tools,
+                    search: self.search.is_some(),
+                    searched_tools: self.has_searched_tools(),
+                },
             ),
             features: ServerFeatures {
                 completion: self.has_completion(),

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use resource::{
     Annotations, Change, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
-    PageRequest, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, UnknownMembers,
+    PageRequest, PrincipalSource, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, UnknownMembers,
     Uri, UriTemplate,
 };
 
@@ -309,7 +309,9 @@ impl MemoryProvider {
 
 impl MemoryEntry {
     fn is_visible(&self, ctx: &Context) -> bool {
-        self.owner.as_ref().is_none_or(|owner| **owner == **ctx.principal().key())
+        let principal = ctx.principal();
+        principal.source() == PrincipalSource::Internal
+            || self.owner.as_ref().is_none_or(|owner| **owner == **principal.key())
     }
 
     fn children(&self) -> &[Uri] {

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     if args.secrets {
         return runtime.block_on(check_secrets::run(settings, args.json));
     }
-    let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
+    let assembly = assemble(&settings, &[], &WatcherRegistry::new(), None)?;
     let left_out: Vec<&str> =
         assembly.mounts.iter().filter_map(|mount| mount.left_out.as_deref()).collect();
     anyhow::ensure!(left_out.is_empty(), left_out.join("\nerror: "));

@@ -55,7 +55,7 @@ async fn scan(mut settings: Settings) -> anyhow::Result<SecretScan> {
         mount.shared.redact = Some(RedactSetting::Off);
         mount.shared.access.clear();
     }
-    let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
+    let assembly = assemble(&settings, &[], &WatcherRegistry::new(), None)?;
     let mut scan = SecretScan::default();
     for made in &assembly.mounts {
         let name = &made.summary.name;

@@ -21,6 +21,7 @@ use crate::listen::OpenListener;
 use crate::output::LogOptions;
 use crate::rotating_file::RotatingFile;
 use crate::running_server::RunningServer;
+use crate::search_index::{SearchParts, Searching};
 use crate::settings::{Diagnostic, Settings};
 use crate::{cursor_key, descriptors, output, reload};
 use banner::Banner;
@@ -75,8 +76,11 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
     if !args.stdio {
         limits.connections = descriptors::max_connections(limits.connections);
     }
-    let assembly = assemble(&settings, &[], &WatcherRegistry::new())?;
+    let search = SearchParts::open(&settings);
+    let assembly = assemble(&settings, &[], &WatcherRegistry::new(), search.as_ref())?;
     settings.forget_mounts();
+    let settle = (limits.debounce_quiet, limits.debounce_max);
+    let searching = search.and_then(|search| Searching::new(search, &assembly, settle));
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
         limits,
@@ -84,13 +88,17 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         CollectionsMode::from(settings.server.sep2093),
     );
     let server = server.with_watchers(Arc::clone(&assembly.watchers));
+    let server = match &searching {
+        Some(searching) => server.with_search(Arc::clone(&searching.service)),
+        None => server,
+    };
     let with_tools = settings.server.tools.unwrap_or(true);
     let server = Arc::new(if with_tools { server } else { server.without_tools() });
     if args.stdio {
         // One pipe needs one thread; more would only add hand-offs between threads.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
-            connect_upstreams(&assembly.mounts);
+            start_mounts(&assembly.mounts, searching.as_ref());
             if io::stdin().is_terminal() {
                 let _ = io::stderr().write_all(STDIO_ON_A_TERMINAL.as_bytes());
             }
@@ -99,7 +107,7 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
             let serving = stdio::serve_audited(server, pipes, shutdown_signal()?, audit);
             tokio::select! {
                 served = serving => anyhow::Ok(served?),
-                () = reload::watch_settings(args, &settings, &assembly, None) => Ok(()),
+                () = reload::watch_settings(args, &settings, (&assembly, searching.as_ref()), None) => Ok(()),
             }
         });
         // A blocking read of the terminal must not delay the exit.
@@ -107,7 +115,7 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         return served;
     }
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve_http(args, &settings, &assembly, server));
+    let served = runtime.block_on(serve_http(args, &settings, (&assembly, searching.as_ref()), server));
     // A blocking read of a disk that does not answer must not prevent the exit.
     runtime.shutdown_timeout(EXIT_TIMEOUT);
     served
@@ -116,12 +124,12 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
 async fn serve_http(
     args: &ServeArgs,
     settings: &Settings,
-    assembly: &Assembly,
+    (assembly, searching): (&Assembly, Option<&Searching>),
     server: Arc<Server>,
 ) -> anyhow::Result<()> {
     let address = settings.address.clone().unwrap_or_default();
     let (access, startup) = Access::new(args, settings, &address)?;
-    connect_upstreams(&assembly.mounts);
+    start_mounts(&assembly.mounts, searching);
     let OpenListener { listener, address, file } = address.open().await?;
     let options = access.http_options(settings, &address);
     let stop = shutdown_signal()?;
@@ -129,7 +137,7 @@ async fn serve_http(
     let serving = async {
         tokio::select! {
             served = serving => served,
-            () = reload::watch_settings(args, settings, assembly, Some(&access)) => Ok(()),
+            () = reload::watch_settings(args, settings, (assembly, searching), Some(&access)) => Ok(()),
         }
     };
     let has_tls = access.tls.is_some();
@@ -141,8 +149,12 @@ async fn serve_http(
     told.and(Ok(served?))
 }
 
-/// Connects to the upstream servers in the background: a slow one must not delay the first client.
-fn connect_upstreams(built: &[BuiltMount]) {
+/// Connects to the upstream servers and begins to index, in the background: neither must delay the
+/// first client.
+fn start_mounts(built: &[BuiltMount], searching: Option<&Searching>) {
+    if let Some(searching) = searching {
+        searching.keep(built);
+    }
     for mount in built {
         let mount = mount.clone();
         tokio::spawn(async move { mount.connect().await });

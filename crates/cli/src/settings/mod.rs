@@ -11,6 +11,7 @@ mod git;
 mod host_file;
 mod mount;
 mod render;
+mod search;
 mod server;
 mod tokens;
 mod units;
@@ -44,6 +45,7 @@ pub(crate) use mount::{
     StaticTemplate, VariableKindSetting, WatchSetting, to_mount_name,
 };
 pub(crate) use render::RenderSettings;
+pub(crate) use search::SearchSettings;
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;
 use units::TimeSpan;
@@ -65,6 +67,7 @@ pub(crate) struct Settings {
     pub(crate) tokens: Vec<AccessToken>,
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) render: RenderSettings,
+    pub(crate) search: SearchSettings,
     pub(crate) mounts: BTreeMap<String, MountSettings>,
     /// Access rules for all mounts.
     pub(crate) access: AccessList,
@@ -283,7 +286,7 @@ fn read_text_file(file: &Path) -> anyhow::Result<String> {
 }
 
 /// The tables of a settings file.
-const TABLES: [&str; 6] = ["server", "mounts", "access", "tokens", "tls", "render"];
+const TABLES: [&str; 7] = ["server", "mounts", "access", "tokens", "tls", "render", "search"];
 
 fn parse(text: SettingsText) -> Result<Settings, Diagnostic> {
     let mut settings = Settings::default();
@@ -294,6 +297,7 @@ fn parse(text: SettingsText) -> Result<Settings, Diagnostic> {
             "mounts" => settings.mounts = read_mounts(&text, value)?,
             "access" => settings.access = text.deserialize(value)?,
             "render" => settings.render = text.deserialize(value)?,
+            "search" => settings.search = text.deserialize(value)?,
             "tls" => settings.tls = Some(text.deserialize(value)?),
             "tokens" => settings.tokens = tokens::read_tokens(&text, value)?,
             other => {

@@ -74,6 +74,7 @@ shared_settings! {
     render: RenderSetting,
     formats: Vec<Spanned<String>>,
     archives: Option<Spanned<bool>>,
+    index: Option<bool>,
 }
 
 /// Which texts of a mount are masked: `true`, `false` or `"auto"`.

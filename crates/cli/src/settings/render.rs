@@ -1,7 +1,6 @@
 //! Schema of the `[render]` table: limits of conversions, and what they give.
 
 use std::num::{NonZeroU16, NonZeroUsize};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use convert::Options;
@@ -9,6 +8,7 @@ use serde::Deserialize;
 
 use super::units::{ByteSize, TimeSpan};
 use crate::conversion::ConvertLimits;
+use crate::state_file::cache_folder;
 
 /// The `[render]` table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -38,7 +38,7 @@ impl RenderSettings {
             memory: self.memory.map_or(1 << 30, |size| size.0.max(LEAST_MEMORY)),
             time: self.time.map_or(Duration::from_secs(10), |span| span.0),
             at_once: self.at_once.map(NonZeroUsize::from),
-            cache: cache_folder().filter(|_| self.cache.unwrap_or(true)).map(|path| (path, size)),
+            cache: cache_folder("forms").filter(|_| self.cache.unwrap_or(true)).map(|path| (path, size)),
             options: Options {
                 thumbnail_pixels: self.thumbnail.map_or(usual.thumbnail_pixels, |n| n.get().into()),
                 max_table_rows: number(self.table_rows, usual.max_table_rows),
@@ -50,9 +50,3 @@ impl RenderSettings {
     }
 }
 
-/// The folder of the user's cache for forms of documents.
-fn cache_folder() -> Option<PathBuf> {
-    let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
-    given.or_else(home).map(|folder| folder.join("refdesk").join("forms"))
-}

@@ -10,7 +10,7 @@ use crate::assemble::assemble;
 fn told(content: &str) -> String {
     let text = SettingsText { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
     let assembled = parse(text)
-        .and_then(|settings| assemble(&settings, &[], &server::WatcherRegistry::new()).map(drop));
+        .and_then(|settings| assemble(&settings, &[], &server::WatcherRegistry::new(), None).map(drop));
     assembled.err().map_or("in order".to_owned(), |flaw| flaw.to_string())
 }
 
@@ -167,7 +167,7 @@ fn a_url_that_leads_back_to_this_server_is_left_out() {
         let text = SettingsText { file: PathBuf::from("refdesk.toml"), content };
         let mut settings = parse(text).unwrap();
         settings.address = listens_on.map(|address| address.parse().unwrap());
-        let assembly = assemble(&settings, &[], &server::WatcherRegistry::new()).unwrap();
+        let assembly = assemble(&settings, &[], &server::WatcherRegistry::new(), None).unwrap();
         assembly.mounts[0].left_out.clone()
     };
     for url in ["http://127.0.0.1:7878/mcp", "http://localhost:7878/mcp", "http://[::1]:7878/mcp"] {

@@ -7,11 +7,13 @@ mod filter;
 mod grep;
 mod list;
 mod metadata;
+mod pack;
 mod read;
 mod read_embedded;
 mod recursive_list;
 mod resolve;
 mod rows;
+mod search;
 mod search_tools;
 mod suggest;
 mod templates;
@@ -65,6 +67,14 @@ pub(crate) async fn run_tool(
         ToolArguments::Grep(mut grep) => {
             filter::take_folder(&mut grep.filter);
             grep::grep_resources(server, exchange, &grep).await
+        }
+        ToolArguments::Search(mut search) => {
+            filter::take_folder(&mut search.filter);
+            search::search_resources(server, exchange, &search).await
+        }
+        ToolArguments::Pack(mut pack) => {
+            filter::take_folder(&mut pack.filter);
+            pack::pack_context(server, exchange, &pack).await
         }
         ToolArguments::SearchTools(search) => {
             search_tools::search_tools(server, exchange, &search).await

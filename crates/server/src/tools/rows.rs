@@ -143,6 +143,21 @@ pub(super) fn write_absences(lines: &mut TextLines, absent: &[AbsentSource]) {
     }
 }
 
+/// What all these URIs begin with, if there are several and it is worth a member of its own: a
+/// folder below the root.
+pub(super) fn common_base<'a>(uris: impl Iterator<Item = &'a Uri>) -> &'a str {
+    let mut uris = uris.map(Uri::as_str).peekable();
+    let (Some(first), Some(_)) = (uris.next(), uris.peek()) else { return "" };
+    let base = uris.fold(first, |base, uri| {
+        let common = base.bytes().zip(uri.bytes()).take_while(|(a, b)| a == b).count();
+        let slash = base.as_bytes()[..common].iter().rposition(|byte| *byte == b'/');
+        &base[..slash.map_or(0, |at| at + 1)]
+    });
+    let is_below_root =
+        base.split_once("://").is_some_and(|(_, path)| path.trim_start_matches('/').contains('/'));
+    if is_below_root { base } else { "" }
+}
+
 /// The sources that could not be listed.
 pub(super) fn absent_sources(absent: Vec<Absence>) -> Vec<AbsentSource> {
     absent.into_iter().map(|one| AbsentSource { what: one.name, why: one.reason }).collect()

@@ -8,7 +8,7 @@ use resource::{Accept, Json, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::arguments::{GrepMode, SortOrder};
+use super::arguments::{GrepMode, SearchBy, SortOrder};
 use crate::json::raw_object::{ObjectWriter, RawMembers, RawObject, parse_object};
 
 /// How many URIs one call may have.
@@ -345,6 +345,16 @@ impl ArgumentValue for SortOrder {
 }
 
 impl ArgumentValue for GrepMode {
+    fn type_schema() -> Value {
+        choice_schema(Self::NAMES)
+    }
+
+    fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
+        parse_choice(json, Self::NAMES)
+    }
+}
+
+impl ArgumentValue for SearchBy {
     fn type_schema() -> Value {
         choice_schema(Self::NAMES)
     }

@@ -183,6 +183,43 @@ impl GrepMode {
 }
 
 tool_arguments! {
+    /// Arguments of `resources_search`.
+    SearchArguments(filter: FilterArguments) {
+        query: String, "Words; also \"a phrase\", -not, OR, prefix*, lang:ja, modified:>2026-01-01";
+        mode: Option<SearchBy>, "words, meaning, or both (default)";
+        limit: u64, "Maximum number of hits", default(10), least(1), most(50);
+        explain: bool, "Say why each hit is where it is";
+        cursor: Option<String>, "Cursor of the previous page. Keep query and filters the same";
+    }
+}
+
+/// By what a search finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchBy {
+    /// By words.
+    Words,
+    /// By meaning.
+    Meaning,
+    /// By both.
+    #[default]
+    Both,
+}
+
+impl SearchBy {
+    /// The ways, by the names that a call passes.
+    pub(super) const NAMES: &[(&str, Self)] =
+        &[("words", Self::Words), ("meaning", Self::Meaning), ("both", Self::Both)];
+}
+
+tool_arguments! {
+    /// Arguments of `resources_pack`.
+    PackArguments(filter: FilterArguments) {
+        question: String, "What you want to know or do";
+        budget: u64, "Maximum number of tokens", default(4_000), least(100), most(200_000);
+    }
+}
+
+tool_arguments! {
     /// Arguments of `resources_watch`.
     WatchArguments {
         uris: Vec<String>, "URIs to watch. For a collection, its direct contents";

@@ -16,6 +16,8 @@ pub(super) fn definition_json(tool: BuiltinTool) -> String {
         BuiltinTool::Read => read_tool(),
         BuiltinTool::ReadEmbedded => read_embedded_tool(),
         BuiltinTool::Grep => grep_tool(),
+        BuiltinTool::Search => search_tool(),
+        BuiltinTool::Pack => pack_tool(),
         BuiltinTool::Watch => watch_tool(),
         BuiltinTool::Unwatch => unwatch_tool(),
         BuiltinTool::Changes => changes_tool(),
@@ -192,10 +194,40 @@ fn grep_tool() -> ToolDefinition {
         "cursor": string_schema(), "absent": absent_schema(), "note": string_schema(),
     });
     (
-        "Search resources",
+        "Grep resources",
         "Search the text of resources for lines that match a regular expression. Filters as in \
          resources_list. Example: {\"pattern\": \"raise .*Error\", \"uri\": \"**/*.py\"}",
         Some(object_schema(output, &["searched"])),
+    )
+}
+
+fn search_tool() -> ToolDefinition {
+    let hit = json!({
+        "uri": string_schema(), "title": string_schema(), "where": string_schema(),
+        "start_line": integer_schema(), "max_lines": integer_schema(),
+        "snippet": string_schema(), "why": string_schema(),
+    });
+    let output = json!({
+        "base": { "type": "string", "description": "Put it before each uri" },
+        "hits": array_schema(object_schema(hit, &["uri"])),
+        "cursor": string_schema(), "suggestion": string_schema(), "note": string_schema(),
+    });
+    (
+        "Search resources",
+        "Find passages by words, the best first, in any language. Pass uri, start_line and \
+         max_lines of a hit to resources_read. Filters as in resources_list. Example: \
+         {\"query\": \"rotate the signing key\"}",
+        Some(object_schema(output, &["hits"])),
+    )
+}
+
+fn pack_tool() -> ToolDefinition {
+    (
+        "Gather context for a question",
+        "Gather what answers a question, within a budget of tokens: whole resources and passages \
+         as embedded resources, then what was left out. Filters as in resources_list. Example: \
+         {\"question\": \"How are cursors signed?\", \"budget\": 4000}",
+        None,
     )
 }
 

@@ -91,6 +91,10 @@ builtin_tools! {
     ReadEmbedded(ReadEmbeddedArguments) = "resources_read_embedded";
     /// Searches the text of resources.
     Grep(GrepArguments) = "resources_grep";
+    /// Finds resources by words or meaning.
+    Search(SearchArguments) = "resources_search";
+    /// Gathers what answers a question within a budget of tokens.
+    Pack(PackArguments) = "resources_pack";
     /// Starts watching resources.
     Watch(WatchArguments) = "resources_watch";
     /// Stops watching resources.
@@ -107,6 +111,11 @@ impl BuiltinTool {
     /// Whether the tool needs notifications of changes.
     pub fn needs_subscriptions(self) -> bool {
         matches!(self, Self::Watch | Self::Unwatch | Self::Changes)
+    }
+
+    /// Whether the tool needs a search index.
+    pub fn needs_index(self) -> bool {
+        matches!(self, Self::Search | Self::Pack)
     }
 
     /// Whether the tool needs tools that are found by search.

@@ -32,6 +32,8 @@ pub enum ToolOutput {
     Read(ReadOutput),
     /// Output of `resources_grep`.
     Grep(GrepOutput),
+    /// Output of `resources_search`.
+    Search(SearchOutput),
     /// Output of `resources_watch`.
     Watch(WatchOutput),
     /// Output of `resources_unwatch`.
@@ -254,6 +256,50 @@ pub struct GrepOutput {
     /// What was not searched, if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// Output of `resources_search`.
+#[derive(Debug, Default, serde::Serialize)]
+pub struct SearchOutput {
+    /// What all URIs below begin with, if there are several.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub base: String,
+    /// The hits, the best first.
+    pub hits: Vec<HitRow>,
+    /// The cursor of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Another spelling of the query, which finds something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// What was not searched, or why nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A passage that a search found.
+#[derive(Debug, Default, serde::Serialize)]
+pub struct HitRow {
+    /// The URI of the resource, without the base.
+    pub uri: String,
+    /// The title, or a name for people if the URI does not show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The headings above the passage, and its page.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The first line of the passage, and the number of its lines; missing if it is the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_line: Option<u64>,
+    /// The number of lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_lines: Option<u64>,
+    /// A line of the passage, with the matches marked.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub snippet: String,
+    /// Why the hit is where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// Values by URI, in order.

@@ -8,7 +8,7 @@ use protocol::inbound::tool::output::{AbsentSource, GrepOutput, UriMap};
 use protocol::inbound::tool::{ContentBlock, TextLines, ToolOutput, ToolResult};
 use resource::{Absence, Body, ByteSource, LineRange, Part, Resource, Slice};
 
-use super::super::rows::{absent_sources, decoded, write_absences};
+use super::super::rows::{absent_sources, common_base, decoded, write_absences};
 use super::line_scanner::{ContextLines, LineMatch};
 
 /// Maximum size of a result in bytes, and the overhead that each match adds to its lines.
@@ -112,7 +112,7 @@ impl GrepMatches {
         let note = (self.resources.is_empty() && is_over).then(|| self.empty_note(&absent));
         let text = self.text(note.as_deref(), cursor.as_deref(), &absent);
         let Self { mode, resources, searched, skipped, .. } = self;
-        let base = common_base(&resources).to_owned();
+        let base = common_base(resources.iter().map(|one| &one.resource.uri)).to_owned();
         let uri = |one: &ResourceMatches| one.resource.uri.as_str()[base.len()..].to_owned();
         let lines = |one: &ResourceMatches| (uri(one), one.line_texts());
         let count = |one: &ResourceMatches| (uri(one), one.count);
@@ -150,7 +150,7 @@ impl GrepMatches {
     /// The resources, each followed by its lines.
     fn text(&self, note: Option<&str>, cursor: Option<&str>, absent: &[AbsentSource]) -> TextLines {
         let mut lines = TextLines::default();
-        let base = common_base(&self.resources);
+        let base = common_base(self.resources.iter().map(|one| &one.resource.uri));
         if !base.is_empty() {
             lines.push(&format!("below {base}"));
         }
@@ -181,22 +181,6 @@ impl GrepMatches {
         }
         lines
     }
-}
-
-/// What the URIs of several resources begin with, up to a slash behind the authority.
-fn common_base(resources: &[ResourceMatches]) -> &str {
-    let mut uris = resources.iter().map(|one| one.resource.uri.as_str());
-    let (Some(first), true) = (uris.next(), resources.len() > 1) else { return "" };
-    let base = uris.fold(first, |base, uri| {
-        let common = base.bytes().zip(uri.bytes()).take_while(|(a, b)| a == b).count();
-        &base[..base.as_bytes()[..common]
-            .iter()
-            .rposition(|byte| *byte == b'/')
-            .map_or(0, |at| at + 1)]
-    });
-    let is_below_root =
-        base.split_once("://").is_some_and(|(_, path)| path.trim_start_matches('/').contains('/'));
-    if is_below_root { base } else { "" }
 }
 
 impl ResourceMatches {

@@ -1,0 +1,49 @@
+//! The internal mount of searches and packs, and which mounts the search index covers.
+
+use catalog::{Address, Mount, MountOptions};
+use resource::{Uri, UriTemplate};
+use search::{SEARCH_TEMPLATES, SearchProvider};
+
+use crate::search_index::SearchParts;
+use crate::settings::{GitMount, MountKind, MountSettings, Settings};
+
+/// The mount of `search://` and `pack://`.
+pub(super) fn search_mount(search: &SearchParts, terms: MountOptions) -> Mount {
+    let templates = SEARCH_TEMPLATES.iter().filter_map(|text| UriTemplate::parse(text).ok());
+    let address = Address::Declared { uris: Default::default(), templates: templates.collect() };
+    let provider = SearchProvider::new(search.service.clone());
+    Mount::new("~search", address, provider, terms).unlisted()
+}
+
+/// Where the index begins to walk the mount, the whole of it if empty; `None` if it is not indexed.
+pub(super) fn index_roots(
+    settings: &Settings,
+    name: &str,
+    mount: &MountSettings,
+) -> Option<Vec<Uri>> {
+    let is_usual = match &mount.kind {
+        MountKind::Folder(_) | MountKind::Config(_) | MountKind::Static(_) => true,
+        // A folder of the repository has the same files.
+        MountKind::Git(repository) => !has_folder_of(settings, repository),
+        MountKind::Env(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => false,
+    };
+    let head = || Uri::parse(&format!("git://{name}/HEAD/")).ok();
+    mount.shared.index.unwrap_or(is_usual).then(|| match &mount.kind {
+        MountKind::Git(_) => head().into_iter().collect(),
+        _ => Vec::new(),
+    })
+}
+
+/// Whether a folder mount serves files of the repository.
+fn has_folder_of(settings: &Settings, repository: &GitMount) -> bool {
+    let canonical = |path| std::fs::canonicalize(settings.resolve_path(path)).ok();
+    let Some(repository) = canonical(repository.path.get_ref()) else { return false };
+    settings.mounts.values().any(|mount| match &mount.kind {
+        MountKind::Folder(folder) => {
+            canonical(folder.path.get_ref()).is_some_and(|folder| {
+                folder.starts_with(&repository) || repository.starts_with(&folder)
+            })
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,83 @@
+//! The search index of a running server: its parts, and a keeper for each indexed mount.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use resource::Provider;
+use search::{IndexKeeper, SearchIndex, SearchService, ServiceSlot};
+use subscriptions::DebounceConfig;
+
+use crate::assemble::{Assembly, BuiltMount};
+use crate::settings::Settings;
+
+/// The index, and the place of the service that answers from it.
+#[derive(Clone)]
+pub(crate) struct SearchParts {
+    pub(crate) index: SearchIndex,
+    pub(crate) service: ServiceSlot,
+}
+
+impl SearchParts {
+    /// Opens the index; `None` if the settings turn it off, or it cannot be had.
+    pub(crate) fn open(settings: &Settings) -> Option<Self> {
+        if !settings.search.is_enabled() {
+            return None;
+        }
+        let opened = SearchIndex::open(settings.index_options());
+        let opened = opened.inspect_err(|error| {
+            tracing::error!("there is no search index: {}", error.with_causes());
+        });
+        Some(Self { index: opened.ok()?, service: Arc::new(OnceLock::new()) })
+    }
+}
+
+/// The service, and the keepers of the mounts.
+pub(crate) struct Searching {
+    pub(crate) service: Arc<SearchService>,
+    parts: SearchParts,
+    debounce: DebounceConfig,
+    keepers: Mutex<Vec<(BuiltMount, IndexKeeper)>>,
+}
+
+impl Searching {
+    /// The service over the catalog of `assembly`; `None` if no mount of it is indexed.
+    pub(crate) fn new(
+        parts: SearchParts,
+        assembly: &Assembly,
+        (quiet, max_delay): (Duration, Duration),
+    ) -> Option<Self> {
+        assembly.mounts.iter().find(|mount| mount.indexed().is_some())?;
+        let provider = Arc::clone(&assembly.catalog) as Arc<dyn Provider>;
+        let service = Arc::new(SearchService::new(parts.index.clone(), provider));
+        // Set once, here.
+        let _ = parts.service.set(Arc::downgrade(&service));
+        let debounce = DebounceConfig { quiet, max_delay };
+        Some(Self { service, parts, debounce, keepers: Mutex::default() })
+    }
+
+    pub(crate) fn parts(&self) -> &SearchParts {
+        &self.parts
+    }
+
+    /// Keeps the index up to date with these mounts, and with no others.
+    pub(crate) fn keep(&self, mounts: &[BuiltMount]) {
+        let index = self.parts.index.clone();
+        let mut keepers = self.keepers.lock();
+        keepers.retain(|(kept, _)| mounts.iter().any(|mount| mount.is_same(kept)));
+        for mount in mounts {
+            if keepers.iter().any(|(kept, _)| kept.is_same(mount)) {
+                continue;
+            }
+            if let Some(indexed) = mount.indexed() {
+                keepers.push((mount.clone(), index.keep(indexed, self.debounce)));
+            }
+        }
+        let names: Vec<String> =
+            keepers.iter().map(|(mount, _)| mount.summary.name.clone()).collect();
+        tokio::spawn(async move {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            index.retain_mounts(&names).await;
+        });
+    }
+}

@@ -1,0 +1,198 @@
+//! Runs a query plan: the best passages of the index, grouped by resource.
+
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+use resource::{Filter, Uri};
+use tantivy::collector::TopDocs;
+use tantivy::query::Query;
+use tantivy::schema::Value;
+use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError};
+
+use crate::entry::{PassagePlace, seconds};
+use crate::plan::{self, QueryPlan};
+use crate::store::IndexStore;
+use crate::weights;
+
+/// A resource that matches, with its best passages.
+#[derive(Debug, Clone)]
+pub(crate) struct FoundResource {
+    pub(crate) uri: Uri,
+    pub(crate) score: f32,
+    /// How the score came about.
+    pub(crate) reasons: ScoreReasons,
+    /// The best passage first.
+    pub(crate) passages: Vec<FoundPassage>,
+}
+
+/// A passage that matches.
+#[derive(Debug, Clone)]
+pub(crate) struct FoundPassage {
+    pub(crate) score: f32,
+    pub(crate) place: PassagePlace,
+}
+
+/// The parts of a score.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ScoreReasons {
+    /// The words of the best passage, with title, headings and path.
+    pub words: f32,
+    /// Words that stand beside each other as in the query.
+    pub phrases: f32,
+    /// Further passages of the same resource.
+    pub further: f32,
+    /// The factor of the priority.
+    pub priority: f32,
+    /// The factor of the age.
+    pub recency: f32,
+}
+
+/// What is asked of the index.
+pub(crate) struct FindRequest<'a> {
+    pub(crate) plan: &'a QueryPlan,
+    pub(crate) filter: Option<&'a Filter>,
+    /// The mounts to look in; `None` for all.
+    pub(crate) mounts: Option<&'a [String]>,
+    /// How many passages are looked at.
+    pub(crate) candidates: usize,
+}
+
+/// A scored passage, not read yet.
+struct Candidate {
+    address: DocAddress,
+    words: f32,
+    phrases: f32,
+}
+
+/// The columns of a segment that the ranking looks at.
+struct SegmentColumns {
+    uri_key: tantivy::columnar::Column<u64>,
+    priority: tantivy::columnar::Column<f64>,
+    modified: tantivy::columnar::Column<i64>,
+}
+
+/// The resources whose passages match best, the best first.
+pub(crate) fn find(
+    store: &IndexStore,
+    request: &FindRequest<'_>,
+    now: SystemTime,
+) -> Result<Vec<FoundResource>, TantivyError> {
+    let searcher = store.reader.searcher();
+    let query = request.plan.passages(&store.fields, request.filter, request.mounts);
+    let best = top_passages(&searcher, &*query, request.candidates)?;
+    let phrases: HashMap<DocAddress, f32> = match request.plan.phrases(&store.fields) {
+        Some(query) => top_passages(&searcher, &*query, request.candidates)?
+            .into_iter()
+            .map(|(score, address)| (address, score))
+            .collect(),
+        None => HashMap::new(),
+    };
+    let candidates = best.into_iter().map(|(words, address)| {
+        let phrases = phrases.get(&address).copied().unwrap_or(0.0) * weights::PHRASE;
+        Candidate { address, words, phrases }
+    });
+    group(&searcher, store, candidates, seconds(now))
+}
+
+/// The URIs of the resources of priority 1, in order.
+pub(crate) fn required_uris(store: &IndexStore, most: usize) -> Result<Vec<Uri>, TantivyError> {
+    let searcher = store.reader.searcher();
+    let query = plan::required(&store.fields);
+    let found = top_passages(&searcher, &*query, most)?;
+    let mut uris = Vec::new();
+    for (_, address) in found {
+        uris.extend(read_passage(&searcher, store, address)?.map(|(uri, _)| uri));
+    }
+    uris.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    Ok(uris)
+}
+
+fn top_passages(
+    searcher: &Searcher,
+    query: &dyn Query,
+    most: usize,
+) -> Result<Vec<(f32, DocAddress)>, TantivyError> {
+    searcher.search(query, &TopDocs::with_limit(most.max(1)).order_by_score())
+}
+
+fn group(
+    searcher: &Searcher,
+    store: &IndexStore,
+    candidates: impl Iterator<Item = Candidate>,
+    now: i64,
+) -> Result<Vec<FoundResource>, TantivyError> {
+    let columns = segment_columns(searcher)?;
+    let mut found: Vec<FoundResource> = Vec::new();
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    for candidate in candidates {
+        let Candidate { address, words, phrases } = candidate;
+        let Some(columns) = columns.get(address.segment_ord as usize) else { continue };
+        let Some((uri, place)) = read_passage(searcher, store, address)? else { continue };
+        let key = columns.uri_key.first(address.doc_id).unwrap_or(0);
+        let score = words + phrases;
+        let passage = FoundPassage { score, place };
+        if let Some(known) = places.get(&key).and_then(|at| found.get_mut(*at)) {
+            known.passages.push(passage);
+            continue;
+        }
+        places.insert(key, found.len());
+        let priority = columns.priority.first(address.doc_id);
+        let modified = columns.modified.first(address.doc_id);
+        let reasons = ScoreReasons {
+            words,
+            phrases,
+            further: 0.0,
+            priority: priority_factor(priority),
+            recency: recency_factor(modified, now),
+        };
+        found.push(FoundResource { uri, score, reasons, passages: vec![passage] });
+    }
+    for resource in &mut found {
+        resource.passages.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let further: f32 = resource.passages.iter().skip(1).map(|passage| passage.score).sum();
+        let best = resource.passages.first().map_or(0.0, |passage| passage.score);
+        let reasons = &mut resource.reasons;
+        reasons.further = (further * weights::FURTHER_PASSAGES).min(best);
+        resource.score = (best + reasons.further) * reasons.priority * reasons.recency;
+    }
+    found.sort_by(|a, b| {
+        b.score.total_cmp(&a.score).then_with(|| a.uri.as_str().cmp(b.uri.as_str()))
+    });
+    Ok(found)
+}
+
+fn segment_columns(searcher: &Searcher) -> Result<Vec<SegmentColumns>, TantivyError> {
+    let columns = searcher.segment_readers().iter().map(|segment| {
+        let columns = segment.fast_fields();
+        Ok(SegmentColumns {
+            uri_key: columns.u64("uri_key")?,
+            priority: columns.f64("priority")?,
+            modified: columns.i64("modified")?,
+        })
+    });
+    columns.collect()
+}
+
+/// The URI and the place of a passage; `None` if its record cannot be read.
+fn read_passage(
+    searcher: &Searcher,
+    store: &IndexStore,
+    address: DocAddress,
+) -> Result<Option<(Uri, PassagePlace)>, TantivyError> {
+    let document: TantivyDocument = searcher.doc(address)?;
+    let uri = document.get_first(store.fields.uri).and_then(|value| value.as_str());
+    let place = document.get_first(store.fields.place).and_then(|value| value.as_bytes());
+    let uri = uri.and_then(|uri| Uri::parse(uri).ok());
+    Ok(uri.zip(place.and_then(PassagePlace::unpack)))
+}
+
+fn priority_factor(priority: Option<f64>) -> f32 {
+    let Some(priority) = priority else { return 1.0 };
+    1.0 + weights::PRIORITY * (priority.clamp(0.0, 1.0) as f32 - 0.5) * 2.0
+}
+
+fn recency_factor(modified: Option<i64>, now: i64) -> f32 {
+    let Some(modified) = modified else { return 1.0 };
+    let age = now.saturating_sub(modified).max(0) as f32;
+    1.0 + weights::RECENCY * (-age / weights::RECENCY_HALF_LIFE_SECONDS).exp2()
+}

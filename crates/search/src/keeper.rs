@@ -1,0 +1,377 @@
+//! Keepers: each keeps what the index holds of one mount up to date.
+//!
+//! A keeper walks its mount and reads what changed since it was indexed, then follows the mount's
+//! changes. It reads as the program itself: what it reads leaves the index only for a principal
+//! who may see it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use machinery::MemoryShares;
+use resource::{
+    Context, Error, ErrorKind, Interest, PageRequest, Principal, Provider, Resource, Result, Uri,
+};
+use subscriptions::{DebounceConfig, Hub, Mailbox, PendingChange, Subscription};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time;
+
+use crate::entry::{IndexEntry, text_key, version_key};
+use crate::index::SearchIndex;
+use crate::store::IndexedVersion;
+use crate::text::{ResourceText, read_text};
+
+const PAGE_SIZE: usize = 256;
+/// Bounds of a walk: links can make endlessly many folders of a few.
+const MAX_DEPTH: usize = 64;
+const MAX_COLLECTIONS: usize = 200_000;
+/// How many resources are read at once.
+const MAX_READING: usize = 4;
+/// How often a mount that does not tell of changes is walked again.
+const RESCAN_INTERVAL: Duration = Duration::from_secs(300);
+/// How long after a failed walk the next one begins.
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
+/// What a keeper may hold of pending changes.
+const MAX_PENDING_BYTES: usize = 16 << 20;
+
+/// A mount that is indexed.
+#[derive(Clone)]
+pub struct IndexedMount {
+    /// Its name.
+    pub name: String,
+    /// Its resources, under public URIs.
+    pub provider: Arc<dyn Provider>,
+    /// Where the walk begins; the whole mount if empty.
+    pub roots: Vec<Uri>,
+}
+
+/// The task that keeps one mount up to date. Dropping it ends the task.
+pub struct IndexKeeper(AbortHandle);
+
+impl Drop for IndexKeeper {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl SearchIndex {
+    /// Keeps the index up to date with `mount`, whose changes settle as `debounce` says.
+    pub fn keep(&self, mount: IndexedMount, debounce: DebounceConfig) -> IndexKeeper {
+        self.set_coverage(&mount.name, |coverage| *coverage = Default::default());
+        let memory = Arc::new(MemoryShares::new(MAX_PENDING_BYTES, MAX_PENDING_BYTES));
+        let hub = Hub::new(Arc::clone(&mount.provider), debounce, 4, memory);
+        let keeper = MountKeeper {
+            index: self.clone(),
+            key: text_key(&mount.name),
+            mount,
+            hub,
+            ctx: Context::new(Principal::internal()),
+            known: HashMap::new(),
+        };
+        IndexKeeper(tokio::spawn(keeper.run()).abort_handle())
+    }
+
+    /// Removes what the index holds of mounts other than these.
+    pub async fn retain_mounts(&self, names: &[&str]) {
+        if !self.is_writer() {
+            return;
+        }
+        let kept: HashSet<u64> = names.iter().map(|name| text_key(name)).collect();
+        let gone: Vec<String> = {
+            let coverage = self.coverage();
+            coverage.mounts.into_keys().filter(|name| !names.contains(&&**name)).collect()
+        };
+        for name in gone {
+            self.drop_coverage(&name);
+        }
+        let Ok(known) = self.indexed_versions() else { return };
+        let gone = known.into_iter().filter(|(_, version)| !kept.contains(&version.mount));
+        for (uri, _) in gone {
+            self.orders.remove(uri).await;
+        }
+        self.orders.commit().await;
+    }
+}
+
+/// The state of one keeper.
+struct MountKeeper {
+    index: SearchIndex,
+    mount: IndexedMount,
+    key: u64,
+    hub: Hub,
+    ctx: Context,
+    /// The versions in the index, by the key of the URI.
+    known: HashMap<u64, u64>,
+}
+
+/// Why a keeper begins anew.
+enum Restart {
+    /// The index was replaced by an empty one.
+    NewStore,
+    /// The mount must be walked again.
+    Rescan,
+}
+
+impl MountKeeper {
+    async fn run(mut self) {
+        let mut generations = self.index.generations();
+        loop {
+            generations.borrow_and_update();
+            self.load_known();
+            while let Restart::Rescan = self.keep_current(&mut generations).await {}
+        }
+    }
+
+    fn load_known(&mut self) {
+        let of_mount = |(uri, held): (u64, IndexedVersion)| {
+            (held.mount == self.key).then_some((uri, held.version))
+        };
+        let held = self.index.indexed_versions().unwrap_or_default();
+        self.known = held.into_iter().filter_map(of_mount).collect();
+    }
+
+    /// Walks the mount and follows its changes until it must begin anew.
+    async fn keep_current(&mut self, generations: &mut watch::Receiver<u64>) -> Restart {
+        let mailbox = Mailbox::default();
+        // Subscribed first, so that no change is lost between the walk and the first one.
+        let subscription = self.subscribe(&mailbox).await;
+        let walked = self.walk_all().await;
+        self.index.orders.commit().await;
+        let pause = match (&walked, &subscription) {
+            (Err(_), _) => Some(RETRY_INTERVAL),
+            (Ok(()), None) => Some(RESCAN_INTERVAL),
+            (Ok(()), Some(_)) => None,
+        };
+        self.index.set_coverage(&self.mount.name, |coverage| {
+            coverage.is_complete = walked.is_ok();
+            coverage.fault = walked.err().map(|error| error.message.into_owned());
+        });
+        loop {
+            let rescan = async {
+                match pause {
+                    Some(pause) => time::sleep(pause).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                _ = generations.changed() => return Restart::NewStore,
+                () = rescan => return Restart::Rescan,
+                (change, _) = mailbox.next() => match change {
+                    PendingChange::Resource(uri) => {
+                        self.apply_changes(uri, &mailbox).await;
+                    }
+                    PendingChange::Listing | PendingChange::Everything => return Restart::Rescan,
+                    PendingChange::Components(_) => {}
+                },
+            }
+        }
+    }
+
+    async fn subscribe(&self, mailbox: &Mailbox) -> Option<Subscription> {
+        if !self.hub.has_changes() {
+            return None;
+        }
+        let principal = self.ctx.principal();
+        self.hub.subscribe(principal, Interest::Everything, mailbox).await.ok()
+    }
+
+    /// Applies a change and those that are pending after it, then makes them visible.
+    async fn apply_changes(&mut self, first: Uri, mailbox: &Mailbox) {
+        let mut next = Some(first);
+        while let Some(uri) = next.take() {
+            self.apply_change(&uri).await;
+            if let Some(PendingChange::Resource(_)) = mailbox.peek(1).first()
+                && let Some((PendingChange::Resource(uri), _)) = mailbox.take()
+            {
+                next = Some(uri);
+            }
+        }
+        self.index.orders.commit().await;
+        self.report(self.known.len(), self.known.len());
+    }
+
+    async fn apply_change(&mut self, uri: &Uri) {
+        if !self.is_below_roots(uri) {
+            return;
+        }
+        match self.mount.provider.stat(&self.ctx, uri).await {
+            Ok(resource) => {
+                if let Examined::Entry { unread: Some(version), .. } = self.examine(&resource) {
+                    let (provider, ctx) = (Arc::clone(&self.mount.provider), self.ctx.clone());
+                    let read = ReadEntry::read(provider, ctx, (resource, version)).await;
+                    self.put(read).await;
+                } else if resource.listable == Some(true) {
+                    // Members that are gone are told of one by one; new ones are found here.
+                    let _ = self.walk_from(vec![Some(uri.clone())], &mut HashSet::new()).await;
+                }
+            }
+            Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Denied) => {
+                self.remove(text_key(uri.as_str())).await;
+            }
+            // A source that is away keeps what the index has of it.
+            Err(_) => {}
+        }
+    }
+
+    fn is_below_roots(&self, uri: &Uri) -> bool {
+        let roots = &self.mount.roots;
+        roots.is_empty() || roots.iter().any(|root| uri.as_str().starts_with(root.as_str()))
+    }
+
+    /// Walks the whole mount; what it does not have any more leaves the index.
+    async fn walk_all(&mut self) -> Result<()> {
+        let mut roots: Vec<Option<Uri>> = self.mount.roots.iter().cloned().map(Some).collect();
+        if roots.is_empty() {
+            roots.push(None);
+        }
+        let mut seen = HashSet::new();
+        self.walk_from(roots, &mut seen).await?;
+        let gone: Vec<u64> =
+            self.known.keys().filter(|key| !seen.contains(*key)).copied().collect();
+        for key in gone {
+            self.remove(key).await;
+        }
+        self.report(seen.len(), seen.len());
+        Ok(())
+    }
+
+    /// Walks these collections and everything below them.
+    async fn walk_from(&mut self, roots: Vec<Option<Uri>>, seen: &mut HashSet<u64>) -> Result<()> {
+        let provider = Arc::clone(&self.mount.provider);
+        let mut stack: Vec<(Option<Uri>, usize)> =
+            roots.into_iter().map(|root| (root, 0)).collect();
+        let mut entered: HashSet<u64> = HashSet::new();
+        let mut reading = FuturesUnordered::new();
+        let (mut failed, mut absent, mut unread_count) = (None, None, 0);
+        while let Some((parent, depth)) = stack.pop() {
+            let mut cursor = None;
+            loop {
+                let ask = PageRequest::new(cursor, PAGE_SIZE);
+                let page = match provider.list(&self.ctx, parent.as_ref(), &ask).await {
+                    Ok(page) => page,
+                    // A folder that is gone by now has no members.
+                    Err(error) if error.kind == ErrorKind::NotFound && parent.is_some() => break,
+                    Err(error) => {
+                        failed.get_or_insert(error);
+                        break;
+                    }
+                };
+                if let Some(one) = page.absent.into_iter().next() {
+                    absent.get_or_insert(one);
+                }
+                for resource in page.items {
+                    let below = (!resource.is_archive && resource.listable == Some(true))
+                        .then(|| resource.uri.clone());
+                    if let Some(uri) = below.filter(|_| !resource.is_view)
+                        && depth < MAX_DEPTH
+                        && entered.len() < MAX_COLLECTIONS
+                        && entered.insert(text_key(uri.as_str()))
+                    {
+                        stack.push((Some(uri), depth + 1));
+                    }
+                    let Examined::Entry { key, unread } = self.examine(&resource) else { continue };
+                    seen.insert(key);
+                    let Some(version) = unread else { continue };
+                    while reading.len() >= MAX_READING
+                        && let Some(read) = reading.next().await
+                    {
+                        self.put(read).await;
+                        unread_count -= 1;
+                    }
+                    let (provider, ctx) = (Arc::clone(&provider), self.ctx.clone());
+                    reading.push(ReadEntry::read(provider, ctx, (resource, version)));
+                    unread_count += 1;
+                }
+                self.report(seen.len(), seen.len() - unread_count);
+                match page.next {
+                    Some(next) => cursor = Some(next),
+                    None => break,
+                }
+            }
+        }
+        while let Some(read) = reading.next().await {
+            self.put(read).await;
+        }
+        match (failed, absent) {
+            (Some(error), _) => Err(error),
+            (None, Some(absence)) => Err(Error::unavailable(absence.reason)),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Looks whether `resource` must be read: it is no pure collection, no view of others, and not
+    /// in the index in this version.
+    fn examine(&self, resource: &Resource) -> Examined {
+        let mime = resource.mime.as_deref();
+        let is_pure_collection = resource.listable == Some(true)
+            && mime.is_none_or(|mime| mime == "inode/directory");
+        if is_pure_collection || resource.is_view {
+            return Examined::LeftOut;
+        }
+        let (key, version) = (text_key(resource.uri.as_str()), version_key(resource));
+        let is_known = self.known.get(&key) == Some(&version) || !self.index.is_writer();
+        Examined::Entry { key, unread: (!is_known).then_some(version) }
+    }
+
+    /// Puts what was read into the index; what cannot be read is found by its name.
+    async fn put(&mut self, read: ReadEntry) {
+        let ReadEntry { resource, version, text } = read;
+        let key = text_key(resource.uri.as_str());
+        let none = || ResourceText { text: String::new(), mime: String::new() };
+        let ResourceText { text, mime } = match text {
+            Ok(text) => text.unwrap_or_else(none),
+            Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Denied) => {
+                return self.remove(key).await;
+            }
+            Err(error) => {
+                tracing::debug!("{} is indexed by its name alone: {error}", resource.uri);
+                none()
+            }
+        };
+        let mount = self.mount.name.clone();
+        self.index.orders.put(IndexEntry { mount, resource, mime, text }).await;
+        self.known.insert(key, version);
+    }
+
+    async fn remove(&mut self, key: u64) {
+        if self.known.remove(&key).is_some() && self.index.is_writer() {
+            self.index.orders.remove(key).await;
+        }
+    }
+
+    /// Tells how much of the mount is covered.
+    fn report(&self, found: usize, indexed: usize) {
+        self.index.set_coverage(&self.mount.name, |coverage| {
+            (coverage.found, coverage.indexed) = (found as u64, indexed as u64);
+        });
+    }
+}
+
+/// What a look at a resource tells.
+enum Examined {
+    /// It is not indexed.
+    LeftOut,
+    /// It is, under this key; the version, if it must be read.
+    Entry { key: u64, unread: Option<u64> },
+}
+
+/// A resource that was read.
+struct ReadEntry {
+    resource: Arc<Resource>,
+    version: u64,
+    text: Result<Option<ResourceText>>,
+}
+
+impl ReadEntry {
+    async fn read(
+        provider: Arc<dyn Provider>,
+        ctx: Context,
+        (resource, version): (Arc<Resource>, u64),
+    ) -> Self {
+        let text = read_text(&*provider, &ctx, &resource).await;
+        Self { resource, version, text }
+    }
+}

@@ -1,0 +1,312 @@
+//! Context packs: what answers a question, chosen to fit a budget of tokens.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use resource::{
+    Body, ByteSource, Context, Filter, LineRange, Part, Resource, Result, Role, Slice, Uri, tokens,
+};
+
+use crate::coverage::Coverage;
+use crate::entry::{PassagePlace, text_key};
+use crate::find::FoundResource;
+use crate::service::{SearchMode, SearchQuery, SearchService};
+use crate::text::{read_passage, read_text};
+
+/// How many resources are considered, and how many passages of one.
+const MAX_RESOURCES: usize = 60;
+const MAX_PASSAGES: usize = 4;
+/// The most required resources.
+const MAX_REQUIRED: usize = 100;
+/// A resource up to this part of the budget is taken whole, and always up to so many tokens.
+const WHOLE_SHARE: u64 = 4;
+const WHOLE_TOKENS: u64 = 600;
+/// What an item costs besides its text: its URI, its type and its line in the summary.
+const ITEM_TOKENS: u64 = 30;
+/// What the summary costs besides the lines of the items.
+const SUMMARY_TOKENS: u64 = 60;
+/// Estimates of tokens may be this much too low, in percent.
+const ESTIMATE_ERROR: u64 = 20;
+/// Texts that share this part of their runs of words are near-repeats.
+const REPEAT_SHARE: f64 = 0.7;
+/// How many words a run has.
+const RUN_WORDS: usize = 5;
+/// How many resources that were left out the summary names.
+const MAX_LEFT_OUT: usize = 5;
+
+/// A request for a pack.
+#[derive(Debug, Clone)]
+pub struct PackRequest {
+    /// What the pack is to answer.
+    pub question: String,
+    /// The most tokens.
+    pub budget: u64,
+    /// Conditions on the resources.
+    pub filter: Option<Arc<Filter>>,
+}
+
+/// Resources and passages that answer a question.
+#[derive(Debug)]
+pub struct ContextPack {
+    /// What is in it: what is required first, then the best, each resource in reading order.
+    pub items: Vec<PackItem>,
+    /// What did not fit, or repeats what is in it.
+    pub left_out: Vec<LeftOutItem>,
+    /// The tokens that it has, as estimated.
+    pub tokens: u64,
+    /// The most tokens it was allowed.
+    pub budget: u64,
+    /// How much the index covers.
+    pub coverage: Coverage,
+}
+
+/// A resource, or a passage of one.
+#[derive(Debug)]
+pub struct PackItem {
+    /// The resource.
+    pub resource: Arc<Resource>,
+    /// The text.
+    pub text: String,
+    /// Where it stands; `None` if it is the whole.
+    pub place: Option<PassagePlace>,
+    /// Why it is in the pack, in a few words.
+    pub why: String,
+}
+
+/// Something that is not in a pack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOutItem {
+    /// The resource.
+    pub uri: Uri,
+    /// Why it is not.
+    pub why: &'static str,
+}
+
+/// A pack that is being filled.
+struct PackBuilder {
+    items: Vec<PackItem>,
+    left_out: Vec<LeftOutItem>,
+    left: u64,
+    /// The runs of words of each text in the pack.
+    runs: Vec<HashSet<u64>>,
+}
+
+impl SearchService {
+    /// Gathers what answers the question, for the principal of `ctx`.
+    pub async fn pack(&self, ctx: &Context, request: &PackRequest) -> Result<ContextPack> {
+        let query = SearchQuery {
+            text: request.question.clone(),
+            filter: request.filter.clone(),
+            mode: SearchMode::Both,
+            skip: 0,
+            limit: MAX_RESOURCES,
+        };
+        let found = self.find_visible(ctx, &query).await?;
+        let required = self.find_required(ctx, request.filter.as_deref(), MAX_REQUIRED).await?;
+        let mut pack = PackBuilder {
+            items: Vec::new(),
+            left_out: Vec::new(),
+            left: usable(request.budget).saturating_sub(SUMMARY_TOKENS),
+            runs: Vec::new(),
+        };
+        for resource in &required {
+            self.add_required(ctx, &mut pack, resource).await;
+        }
+        let is_required = |uri: &Uri| required.iter().any(|resource| resource.uri == *uri);
+        for (resource, found) in found {
+            if is_required(&resource.uri) || !is_for_assistant(&resource) {
+                continue;
+            }
+            self.add_found(ctx, &mut pack, request.budget, &resource, &found).await;
+        }
+        let spent = usable(request.budget).saturating_sub(pack.left);
+        let PackBuilder { items, left_out, .. } = pack;
+        let coverage = self.coverage_for(ctx);
+        let (budget, tokens) = (request.budget, spent);
+        Ok(ContextPack { items, left_out, tokens, budget, coverage })
+    }
+
+    /// Adds a required resource: whole, or as much of its beginning as fits.
+    async fn add_required(&self, ctx: &Context, pack: &mut PackBuilder, resource: &Arc<Resource>) {
+        let Ok(Some(text)) = read_text(self.provider(), ctx, resource).await else { return };
+        let room = pack.left.saturating_sub(item_cost(resource, ""));
+        let fits = tokens::prefix_len(&text.text, room);
+        let (text, place) = match fits >= text.text.len() {
+            true => (text.text, None),
+            false => {
+                let part = text.text[..fits].to_owned();
+                let lines = part.lines().count() as u64;
+                let length = part.len() as u64;
+                let (page, headings) = (None, Vec::new());
+                let place = PassagePlace { offset: 0, length, line: 1, lines, page, headings };
+                (part, Some(place))
+            }
+        };
+        let why = "required: its priority is 1".to_owned();
+        let item = PackItem { resource: Arc::clone(resource), text, place, why };
+        if item.text.trim().is_empty() || !pack.take(item) {
+            pack.leave_out(&resource.uri, "did not fit");
+        }
+    }
+
+    /// Adds what matches: the whole of a small resource, the best passages of a large one.
+    async fn add_found(
+        &self,
+        ctx: &Context,
+        pack: &mut PackBuilder,
+        budget: u64,
+        resource: &Arc<Resource>,
+        found: &FoundResource,
+    ) {
+        let whole_limit = (budget / WHOLE_SHARE).max(WHOLE_TOKENS).min(pack.left);
+        // A token has at least about two bytes; larger texts need not be read.
+        let is_small = resource.size.is_some_and(|size| size <= whole_limit.saturating_mul(8));
+        if is_small
+            && let Ok(Some(text)) = read_text(self.provider(), ctx, resource).await
+            && tokens::estimate(&text.text) <= whole_limit
+        {
+            let why = why(found, None);
+            let item =
+                PackItem { resource: Arc::clone(resource), text: text.text, place: None, why };
+            pack.add(item);
+            return;
+        }
+        let mut chosen: Vec<&PassagePlace> =
+            found.passages.iter().take(MAX_PASSAGES).map(|passage| &passage.place).collect();
+        let best = found.passages.first().map_or(0.0, |passage| passage.score);
+        let good = found.passages.iter().take_while(|passage| passage.score > best / 2.0).count();
+        chosen.truncate(good.max(1));
+        let start = pack.items.len();
+        for place in chosen {
+            let window = (place.offset, place.length);
+            let Ok(text) = read_passage(self.provider(), ctx, resource, window).await else {
+                continue;
+            };
+            let (why, place) = (why(found, Some(place)), Some(place.clone()));
+            pack.add(PackItem { resource: Arc::clone(resource), text, place, why });
+        }
+        let offset = |item: &PackItem| item.place.as_ref().map_or(0, |place| place.offset);
+        pack.items[start..].sort_by_key(offset);
+    }
+}
+
+impl PackBuilder {
+    /// Adds `item` unless it does not fit or repeats what is there; says so if not.
+    fn add(&mut self, item: PackItem) {
+        let uri = item.resource.uri.clone();
+        if item.text.trim().is_empty() {
+            return;
+        }
+        let runs = word_runs(&item.text);
+        if self.runs.iter().any(|known| is_repeat(known, &runs)) {
+            self.leave_out(&uri, "repeats what is there");
+        } else if !self.take(item) {
+            self.leave_out(&uri, "did not fit");
+        }
+    }
+
+    /// Takes `item` if it fits.
+    fn take(&mut self, item: PackItem) -> bool {
+        let cost = item_cost(&item.resource, &item.text);
+        if cost > self.left {
+            return false;
+        }
+        self.left -= cost;
+        self.runs.push(word_runs(&item.text));
+        self.items.push(item);
+        true
+    }
+
+    fn leave_out(&mut self, uri: &Uri, why: &'static str) {
+        let is_there = self.items.iter().any(|item| item.resource.uri == *uri);
+        if !is_there && !self.left_out.iter().any(|known| known.uri == *uri) {
+            self.left_out.push(LeftOutItem { uri: uri.clone(), why });
+        }
+    }
+}
+
+impl PackItem {
+    /// The item as a part of its resource.
+    pub fn into_part(self) -> Part {
+        let Self { mut resource, text, place, .. } = self;
+        if let Some(form) = resource.text_form() {
+            Arc::make_mut(&mut resource).mime = Some(form.to_owned());
+        }
+        let slice = place.map(|place| {
+            let total = resource.size.unwrap_or(0).max(place.offset + place.length);
+            let mut slice = Slice::new(place.offset, place.length, total);
+            let (start, count) = (place.line, place.lines);
+            slice.lines = Some(LineRange { start, count, truncated: false });
+            slice
+        });
+        Part { resource, body: Body::Text(ByteSource::Bytes(text.into())), slice }
+    }
+
+    fn summary_line(&self) -> String {
+        let place = self.place.as_ref().map_or_else(String::new, |place| {
+            format!(" lines {}-{}", place.line, (place.line + place.lines).saturating_sub(1))
+        });
+        format!("{}{place}: {}", self.resource.uri, self.why)
+    }
+}
+
+impl ContextPack {
+    /// What is in it and why, and what is not and how to get it.
+    pub fn summary(&self) -> String {
+        let mut lines: Vec<String> = self.items.iter().map(PackItem::summary_line).collect();
+        if lines.is_empty() {
+            lines.push("nothing found; try other words, or resources_grep".to_owned());
+        }
+        let shown = self.left_out.iter().take(MAX_LEFT_OUT);
+        let mut room = SUMMARY_TOKENS;
+        for item in shown {
+            let line = format!("left out: {} ({})", item.uri, item.why);
+            let cost = tokens::estimate(&line);
+            if cost > room {
+                break;
+            }
+            room -= cost;
+            lines.push(line);
+        }
+        lines.join("\n").replace(|letter: char| letter.is_control() && letter != '\n', " ")
+    }
+}
+
+/// What may be spent of a budget, so that an estimate that is too low does not exceed it.
+fn usable(budget: u64) -> u64 {
+    budget * 100 / (100 + ESTIMATE_ERROR)
+}
+
+fn item_cost(resource: &Resource, text: &str) -> u64 {
+    // The URI stands in the block and in the summary.
+    tokens::estimate(text) + 2 * tokens::estimate(resource.uri.as_str()) + ITEM_TOKENS
+}
+
+fn is_for_assistant(resource: &Resource) -> bool {
+    let audience = &resource.annotations.audience;
+    audience.is_empty() || audience.contains(&Role::Assistant)
+}
+
+fn why(found: &FoundResource, place: Option<&PassagePlace>) -> String {
+    let headings = place.map(|place| place.headings.join(" > ")).unwrap_or_default();
+    let page = place.and_then(|place| place.page).map(|page| format!("page {page}"));
+    let mut words = vec![format!("score {:.1}", found.score)];
+    words.extend(page);
+    words.extend((!headings.is_empty()).then(|| headings.chars().take(60).collect()));
+    words.join(", ")
+}
+
+/// The hashes of all runs of a few words.
+fn word_runs(text: &str) -> HashSet<u64> {
+    let words: Vec<String> = analysis::tokenize(text).into_iter().map(|token| token.text).collect();
+    match words.len() < RUN_WORDS {
+        true => HashSet::from([text_key(&words.join(" "))]),
+        false => words.windows(RUN_WORDS).map(|run| text_key(&run.join(" "))).collect(),
+    }
+}
+
+/// Whether most runs of the shorter text are also in the other.
+fn is_repeat(one: &HashSet<u64>, other: &HashSet<u64>) -> bool {
+    let common = one.intersection(other).count();
+    common as f64 >= REPEAT_SHARE * one.len().min(other.len()).max(1) as f64
+}

@@ -1,0 +1,372 @@
+//! Query plan: what a parsed query asks of the index.
+
+use std::ops::Bound;
+
+use analysis::{
+    Audience, Clause, Comparison, Condition, Query, QueryTerm, TermField, parse_query,
+    phrase_tokens, query_terms,
+};
+use resource::{Error, Filter, Result};
+use tantivy::Term;
+use tantivy::query::{
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, Query as IndexQuery,
+    RangeQuery, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use crate::entry::{essence, role_word, seconds, text_key};
+use crate::fields::Fields;
+use crate::weights;
+
+type Clauses = Vec<(Occur, Box<dyn IndexQuery>)>;
+
+/// The most terms of one query.
+const MAX_TERMS: usize = 64;
+
+/// A query, ready to be run.
+pub(crate) struct QueryPlan {
+    /// The terms of its free words.
+    pub(crate) terms: Vec<QueryTerm>,
+    /// What the words of the text look like, for snippets.
+    pub(crate) marked: Vec<String>,
+    clauses: Vec<Clause>,
+    conditions: Vec<Condition>,
+}
+
+impl QueryPlan {
+    /// Plans the query `text`.
+    pub(crate) fn new(text: &str) -> Result<Self> {
+        let parsed = parse_query(text).map_err(|error| Error::invalid(error.to_string()))?;
+        let Query { clauses, conditions } = parsed;
+        let (mut terms, mut marked) = (Vec::new(), Vec::new());
+        for clause in &clauses {
+            collect_words(clause, &mut terms, &mut marked);
+        }
+        terms.truncate(MAX_TERMS);
+        let of_terms = terms.iter().flat_map(|term| &term.alternatives);
+        marked.extend(of_terms.map(|alternative| alternative.text.clone()));
+        Ok(Self { terms, marked, clauses, conditions })
+    }
+
+    /// The query for passages, best first by the score of the index: a union of terms alone can
+    /// skip most passages unseen.
+    pub(crate) fn passages(
+        &self,
+        fields: &Fields,
+        filter: Option<&Filter>,
+        mounts: Option<&[String]>,
+    ) -> Box<dyn IndexQuery> {
+        let words: Clauses = self.terms.iter().flat_map(|term| term_clauses(fields, term)).collect();
+        let mut required: Clauses = Vec::new();
+        for clause in &self.clauses {
+            match clause {
+                Clause::Words(_) => {}
+                Clause::Not(clause) => {
+                    required.push((Occur::MustNot, clause_query(fields, clause)));
+                }
+                clause => required.push((Occur::Must, clause_query(fields, clause))),
+            }
+        }
+        for condition in &self.conditions {
+            required.push(condition_clause(fields, condition));
+        }
+        if let Some(filter) = filter {
+            required.extend(filter_clauses(fields, filter));
+        }
+        if let Some(mounts) = mounts {
+            let any = mounts.iter().map(|mount| (Occur::Should, mount_query(fields, mount)));
+            required.push((Occur::Must, unscored(Box::new(BooleanQuery::new(any.collect())))));
+        }
+        let words: Option<Box<dyn IndexQuery>> =
+            (!words.is_empty()).then(|| Box::new(BooleanQuery::new(words)) as _);
+        match (words, required.is_empty()) {
+            (Some(words), true) => words,
+            (Some(words), false) => {
+                required.push((Occur::Must, words));
+                Box::new(BooleanQuery::new(required))
+            }
+            (None, _) => {
+                let is_positive = |(occur, _): &(Occur, _)| *occur == Occur::Must;
+                if !required.iter().any(is_positive) {
+                    required.push((Occur::Must, Box::new(AllQuery)));
+                }
+                Box::new(BooleanQuery::new(required))
+            }
+        }
+    }
+
+    /// The query for passages in which words stand beside each other as in the query.
+    pub(crate) fn phrases(&self, fields: &Fields) -> Option<Box<dyn IndexQuery>> {
+        let mut phrases: Clauses = Vec::new();
+        for clause in &self.clauses {
+            let Clause::Words(text) = clause else { continue };
+            let tokens = phrase_tokens(text);
+            for pair in tokens.windows(2).take(MAX_TERMS) {
+                let [first, second] = pair else { continue };
+                if second.position == first.position + 1 && first.text != second.text {
+                    let terms = [first, second].map(|token| token.text.as_str());
+                    phrases.push((Occur::Should, phrase_query(fields, terms.into_iter())));
+                }
+            }
+        }
+        (!phrases.is_empty()).then(|| Box::new(BooleanQuery::new(phrases)) as _)
+    }
+}
+
+/// The free words of a clause, as terms, and what phrases and prefixes look like.
+fn collect_words(clause: &Clause, terms: &mut Vec<QueryTerm>, marked: &mut Vec<String>) {
+    match clause {
+        Clause::Words(text) => terms.extend(query_terms(text)),
+        Clause::Phrase(text) => {
+            marked.extend(phrase_tokens(text).into_iter().map(|token| token.text));
+        }
+        Clause::Prefix(start) => marked.push(start.clone()),
+        Clause::Any(clauses) => {
+            let mut none = Vec::new();
+            for clause in clauses {
+                if let Clause::Words(text) = clause {
+                    marked.extend(query_terms(text).into_iter().flat_map(|term| {
+                        term.alternatives.into_iter().map(|alternative| alternative.text)
+                    }));
+                } else {
+                    collect_words(clause, &mut none, marked);
+                }
+            }
+        }
+        Clause::Not(_) => {}
+    }
+}
+
+/// One term, in every field, with every other spelling.
+fn term_clauses(fields: &Fields, term: &QueryTerm) -> Clauses {
+    let mut clauses: Clauses = Vec::new();
+    for other in &term.alternatives {
+        let in_text = match other.field {
+            TermField::Main => (fields.body, weights::BODY),
+            TermField::Dictionary => (fields.dictionary, weights::DICTIONARY),
+        };
+        let places = [
+            in_text,
+            (fields.title, weights::TITLE),
+            (fields.heading, weights::HEADING),
+            (fields.path, weights::PATH),
+        ];
+        for (field, weight) in places {
+            let weight = weight * other.weight * term.weight;
+            let query: Box<dyn IndexQuery> = match other.is_prefix {
+                true => prefix_query(field, &other.text),
+                false => term_query(field, &other.text),
+            };
+            clauses.push((Occur::Should, Box::new(BoostQuery::new(query, weight))));
+        }
+    }
+    clauses
+}
+
+fn term_query(field: Field, text: &str) -> Box<dyn IndexQuery> {
+    Box::new(TermQuery::new(Term::from_field_text(field, text), IndexRecordOption::WithFreqs))
+}
+
+/// Everything that begins with `start`, found by its range in the dictionary of terms.
+fn prefix_query(field: Field, start: &str) -> Box<dyn IndexQuery> {
+    let upper = match start.char_indices().next_back() {
+        Some((at, last)) => {
+            let next = (last as u32 + 1..=char::MAX as u32).find_map(char::from_u32);
+            next.map(|next| format!("{}{next}", &start[..at]))
+        }
+        None => None,
+    };
+    let upper = upper.map_or(Bound::Unbounded, |upper| {
+        Bound::Excluded(Term::from_field_text(field, &upper))
+    });
+    let lower = Bound::Included(Term::from_field_text(field, start));
+    Box::new(RangeQuery::new(lower, upper))
+}
+
+fn phrase_query<'a>(
+    fields: &Fields,
+    words: impl Iterator<Item = &'a str>,
+) -> Box<dyn IndexQuery> {
+    let terms: Vec<Term> = words.map(|word| Term::from_field_text(fields.body, word)).collect();
+    match <[Term; 1]>::try_from(terms) {
+        Ok([term]) => Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)),
+        Err(terms) if terms.is_empty() => Box::new(tantivy::query::EmptyQuery),
+        Err(terms) => Box::new(PhraseQuery::new(terms)),
+    }
+}
+
+/// A quoted phrase: its tokens at their relative positions.
+fn exact_phrase(fields: &Fields, text: &str) -> Box<dyn IndexQuery> {
+    let mut terms: Vec<(usize, Term)> = Vec::new();
+    for token in phrase_tokens(text).into_iter().take(MAX_TERMS) {
+        if terms.last().is_none_or(|(position, _)| *position != token.position) {
+            terms.push((token.position, Term::from_field_text(fields.body, &token.text)));
+        }
+    }
+    match terms.len() {
+        0 => Box::new(tantivy::query::EmptyQuery),
+        1 => Box::new(TermQuery::new(terms.remove(0).1, IndexRecordOption::WithFreqs)),
+        _ => Box::new(PhraseQuery::new_with_offset(terms)),
+    }
+}
+
+fn clause_query(fields: &Fields, clause: &Clause) -> Box<dyn IndexQuery> {
+    match clause {
+        Clause::Words(text) => {
+            // All of the words: where they are one side of OR, or excluded.
+            let terms = query_terms(text);
+            let all = terms.iter().take(MAX_TERMS).map(|term| {
+                let any: Box<dyn IndexQuery> =
+                    Box::new(BooleanQuery::new(term_clauses(fields, term)));
+                (Occur::Must, any)
+            });
+            Box::new(BooleanQuery::new(all.collect()))
+        }
+        Clause::Phrase(text) => exact_phrase(fields, text),
+        Clause::Prefix(start) => {
+            let any = [fields.body, fields.title, fields.heading, fields.path];
+            let any = any.into_iter().map(|field| (Occur::Should, prefix_query(field, start)));
+            Box::new(BooleanQuery::new(any.collect()))
+        }
+        Clause::Not(clause) => Box::new(BooleanQuery::new(vec![
+            (Occur::Must, Box::new(AllQuery) as _),
+            (Occur::MustNot, clause_query(fields, clause)),
+        ])),
+        Clause::Any(clauses) => {
+            let any = clauses.iter().map(|clause| (Occur::Should, clause_query(fields, clause)));
+            Box::new(BooleanQuery::new(any.collect()))
+        }
+    }
+}
+
+fn condition_clause(fields: &Fields, condition: &Condition) -> (Occur, Box<dyn IndexQuery>) {
+    match condition {
+        Condition::Not(condition) => {
+            (Occur::MustNot, unscored(condition_query(fields, condition)))
+        }
+        condition => (Occur::Must, unscored(condition_query(fields, condition))),
+    }
+}
+
+fn condition_query(fields: &Fields, condition: &Condition) -> Box<dyn IndexQuery> {
+    match condition {
+        Condition::Name(text) => all_tokens(fields.title, text),
+        Condition::Path(text) => all_tokens(fields.path, text),
+        Condition::Mime(mime) => mime_query(fields, mime),
+        Condition::Mount(mount) => mount_query(fields, mount),
+        Condition::Language(tag) => {
+            let tag = tag.to_ascii_lowercase();
+            let primary = tag.split('-').next().unwrap_or(&tag);
+            term_query(fields.language, primary)
+        }
+        Condition::Audience(audience) => audience_query(
+            fields,
+            match audience {
+                Audience::User => "user",
+                Audience::Assistant => "assistant",
+            },
+        ),
+        Condition::Priority(comparison, value) => {
+            let term = Term::from_field_f64(fields.priority, *value);
+            comparison_query(*comparison, term)
+        }
+        Condition::Modified(comparison, time) => {
+            let term = Term::from_field_i64(fields.modified, seconds(*time));
+            comparison_query(*comparison, term)
+        }
+        Condition::ModifiedWithin(range) => {
+            let [start, end] = [range.start, range.end]
+                .map(|time| Term::from_field_i64(fields.modified, seconds(time)));
+            Box::new(RangeQuery::new(Bound::Included(start), Bound::Excluded(end)))
+        }
+        Condition::Not(condition) => Box::new(BooleanQuery::new(vec![
+            (Occur::Must, Box::new(AllQuery) as _),
+            (Occur::MustNot, condition_query(fields, condition)),
+        ])),
+        Condition::Any(conditions) => {
+            let any = conditions.iter().map(|one| (Occur::Should, condition_query(fields, one)));
+            Box::new(BooleanQuery::new(any.collect()))
+        }
+    }
+}
+
+fn comparison_query(comparison: Comparison, term: Term) -> Box<dyn IndexQuery> {
+    let (lower, upper) = match comparison {
+        Comparison::Less => (Bound::Unbounded, Bound::Excluded(term)),
+        Comparison::LessOrEqual => (Bound::Unbounded, Bound::Included(term)),
+        Comparison::Equal => (Bound::Included(term.clone()), Bound::Included(term)),
+        Comparison::GreaterOrEqual => (Bound::Included(term), Bound::Unbounded),
+        Comparison::Greater => (Bound::Excluded(term), Bound::Unbounded),
+    };
+    Box::new(RangeQuery::new(lower, upper))
+}
+
+/// All tokens of `text` in `field`.
+fn all_tokens(field: Field, text: &str) -> Box<dyn IndexQuery> {
+    let tokens = phrase_tokens(text).into_iter().take(MAX_TERMS);
+    let all = tokens.map(|token| (Occur::Must, prefix_query(field, &token.text)));
+    Box::new(BooleanQuery::new(all.collect()))
+}
+
+fn mime_query(fields: &Fields, mime: &str) -> Box<dyn IndexQuery> {
+    let mime = essence(mime);
+    let start = mime.trim_end_matches('*');
+    match start.ends_with('/') || start != mime || !mime.contains('/') {
+        true => prefix_query(fields.mime, start),
+        false => term_query(fields.mime, &mime),
+    }
+}
+
+fn mount_query(fields: &Fields, mount: &str) -> Box<dyn IndexQuery> {
+    let term = Term::from_field_u64(fields.mount_key, text_key(mount));
+    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+}
+
+/// What is for this audience, or does not say for whom it is.
+fn audience_query(fields: &Fields, word: &str) -> Box<dyn IndexQuery> {
+    let others = ["user", "assistant"].into_iter().filter(|other| *other != word);
+    let mut clauses: Clauses = vec![(Occur::Should, term_query(fields.audience, word))];
+    let mut unsaid: Clauses = vec![(Occur::Must, Box::new(AllQuery))];
+    unsaid.extend(others.map(|other| (Occur::MustNot, term_query(fields.audience, other))));
+    clauses.push((Occur::Should, Box::new(BooleanQuery::new(unsaid))));
+    Box::new(BooleanQuery::new(clauses))
+}
+
+/// The conditions of a filter that the index knows; the rest is checked on the resource.
+fn filter_clauses(fields: &Fields, filter: &Filter) -> Clauses {
+    let mut clauses: Clauses = Vec::new();
+    let mut require = |query| clauses.push((Occur::Must, unscored(query)));
+    if let Some(mime) = &filter.mime {
+        require(mime_query(fields, mime));
+    }
+    if let Some(role) = filter.audience {
+        require(audience_query(fields, role_word(role)));
+    }
+    if let Some(mount) = &filter.mount {
+        require(mount_query(fields, mount));
+    }
+    if let Some(least) = filter.min_priority {
+        let term = Term::from_field_f64(fields.priority, least);
+        require(comparison_query(Comparison::GreaterOrEqual, term));
+    }
+    if let Some(since) = filter.modified_since {
+        let term = Term::from_field_i64(fields.modified, seconds(since));
+        require(comparison_query(Comparison::GreaterOrEqual, term));
+    }
+    clauses
+}
+
+/// The first passages of the resources of priority 1.
+pub(crate) fn required(fields: &Fields) -> Box<dyn IndexQuery> {
+    let priority = Term::from_field_f64(fields.priority, 1.0);
+    let first = Term::from_field_u64(fields.ordinal, 0);
+    Box::new(BooleanQuery::new(vec![
+        (Occur::Must, comparison_query(Comparison::GreaterOrEqual, priority)),
+        (Occur::Must, comparison_query(Comparison::Equal, first)),
+    ]))
+}
+
+/// A condition that adds nothing to the score.
+fn unscored(query: Box<dyn IndexQuery>) -> Box<dyn IndexQuery> {
+    Box::new(ConstScoreQuery::new(query, 0.0))
+}

@@ -1,0 +1,302 @@
+//! Answers queries: what the index finds, checked and read under the context of whoever asks.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use resource::{Context, Error, Filter, Provider, Resource, Result, Uri};
+
+use crate::coverage::Coverage;
+use crate::entry::PassagePlace;
+use crate::find::{FindRequest, FoundResource, ScoreReasons, find, required_uris};
+use crate::index::{SearchIndex, index_error};
+use crate::plan::QueryPlan;
+use crate::snippet::snippet;
+use crate::spelling::similar_words;
+use crate::text::read_passage;
+
+/// How long a query waits for an index that is being filled.
+const FILL_WAIT: Duration = Duration::from_millis(800);
+/// How many passages are looked at: at least, and for each hit that is wanted.
+const MIN_CANDIDATES: usize = 200;
+const CANDIDATES_PER_HIT: usize = 12;
+const MAX_CANDIDATES: usize = 5_000;
+/// How much of a passage is read for its snippet.
+const MAX_SNIPPET_BYTES: u64 = 8 << 10;
+
+/// How many words of a query get a suggestion.
+const MAX_SUGGESTED_WORDS: usize = 4;
+
+/// How a query is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchMode {
+    /// By its words.
+    Words,
+    /// By its meaning.
+    Meaning,
+    /// By both, where a model for meaning is configured.
+    #[default]
+    Both,
+}
+
+/// A query.
+#[derive(Debug, Clone)]
+pub struct SearchQuery {
+    /// The query, as the user wrote it.
+    pub text: String,
+    /// Conditions on the resources.
+    pub filter: Option<Arc<Filter>>,
+    /// How it is answered.
+    pub mode: SearchMode,
+    /// How many hits are skipped, and the most that follow.
+    pub skip: usize,
+    /// The maximum number of hits.
+    pub limit: usize,
+}
+
+/// One hit: a resource and its best passage.
+#[derive(Debug, Clone)]
+pub struct PassageHit {
+    /// The resource, as the principal sees it.
+    pub resource: Arc<Resource>,
+    /// Where the passage stands.
+    pub place: PassagePlace,
+    /// A line of the passage, with the matches marked by `**`.
+    pub snippet: String,
+    /// The relevance: higher is better.
+    pub score: f32,
+    /// How the score came about.
+    pub reasons: ScoreReasons,
+    /// How many passages of the resource match.
+    pub passages: usize,
+}
+
+/// The answer to a query.
+#[derive(Debug, Clone)]
+pub struct SearchResults {
+    /// The hits, the best first.
+    pub hits: Vec<PassageHit>,
+    /// How many hits to skip for the next page; `None` at the end.
+    pub next: Option<usize>,
+    /// Another spelling of the query, if that finds something and the query nothing.
+    pub suggestion: Option<String>,
+    /// How much the index covers of what the principal may see.
+    pub coverage: Coverage,
+}
+
+impl PassageHit {
+    /// Whether the passage is all there is of the resource.
+    pub fn is_whole(&self) -> bool {
+        let is_original = self.resource.text_form().is_none();
+        let size = self.resource.size.filter(|_| is_original);
+        self.place.length == 0
+            || self.place.offset == 0 && size.is_some_and(|size| size <= self.place.length)
+    }
+
+    /// How the score came about, in words.
+    pub fn explanation(&self) -> String {
+        let ScoreReasons { words, phrases, further, priority, recency } = self.reasons;
+        format!(
+            "score {:.2}: words {words:.2} + neighbours {phrases:.2} + {} further passages \
+             {further:.2}, times priority {priority:.2}, times age {recency:.2}",
+            self.score,
+            self.passages.saturating_sub(1)
+        )
+    }
+}
+
+/// Answers queries from the index.
+pub struct SearchService {
+    index: SearchIndex,
+    provider: Arc<dyn Provider>,
+}
+
+impl SearchService {
+    /// Answers from `index`; hits are checked and read in `provider`.
+    pub fn new(index: SearchIndex, provider: Arc<dyn Provider>) -> Self {
+        Self { index, provider }
+    }
+
+    /// The index.
+    pub fn index(&self) -> &SearchIndex {
+        &self.index
+    }
+
+    /// Answers `query` with what the principal of `ctx` may see.
+    pub async fn search(&self, ctx: &Context, query: &SearchQuery) -> Result<SearchResults> {
+        let plan = Arc::new(QueryPlan::new(&query.text)?);
+        self.index.wait_complete(FILL_WAIT).await;
+        let found = self.find(ctx, &plan, query).await?;
+        let terms: HashSet<&str> = plan.marked.iter().map(String::as_str).collect();
+        let (mut hits, mut seen, mut next) = (Vec::new(), 0, None);
+        for one in found {
+            let Some(resource) = self.admitted(ctx, query, &one.uri).await else { continue };
+            if seen < query.skip {
+                seen += 1;
+                continue;
+            }
+            if hits.len() == query.limit {
+                next = Some(seen);
+                break;
+            }
+            if let Some(hit) = self.hit(ctx, resource, one, &terms).await {
+                hits.push(hit);
+            }
+            seen += 1;
+        }
+        let suggestion = match hits.is_empty() && query.skip == 0 {
+            true => self.suggest(ctx, query).await,
+            false => None,
+        };
+        Ok(SearchResults { hits, next, suggestion, coverage: self.coverage_for(ctx) })
+    }
+
+    /// The resources that match, as the principal sees them, up to the limit.
+    pub(crate) async fn find_visible(
+        &self,
+        ctx: &Context,
+        query: &SearchQuery,
+    ) -> Result<Vec<(Arc<Resource>, FoundResource)>> {
+        let plan = Arc::new(QueryPlan::new(&query.text)?);
+        self.index.wait_complete(FILL_WAIT).await;
+        let mut visible = Vec::new();
+        for one in self.find(ctx, &plan, query).await? {
+            if visible.len() == query.limit {
+                break;
+            }
+            if let Some(resource) = self.admitted(ctx, query, &one.uri).await {
+                visible.push((resource, one));
+            }
+        }
+        Ok(visible)
+    }
+
+    /// The resources of priority 1 that the principal may see.
+    pub(crate) async fn find_required(
+        &self,
+        ctx: &Context,
+        filter: Option<&Filter>,
+        most: usize,
+    ) -> Result<Vec<Arc<Resource>>> {
+        let store = self.index.state.store();
+        let uris = required_uris(&store, most.saturating_mul(4)).map_err(index_error)?;
+        let mut required = Vec::new();
+        for uri in uris {
+            let Ok(resource) = self.provider.stat(ctx, &uri).await else { continue };
+            let is_required = resource.annotations.priority.is_some_and(|own| own >= 1.0);
+            if is_required && filter.is_none_or(|filter| filter.admits(&resource)) {
+                required.push(resource);
+            }
+        }
+        required.truncate(most);
+        Ok(required)
+    }
+
+    /// Another spelling of a query that finds nothing, if it finds something.
+    async fn suggest(&self, ctx: &Context, query: &SearchQuery) -> Option<String> {
+        let mut words: Vec<String> = query.text.split_whitespace().map(str::to_owned).collect();
+        let mut is_changed = false;
+        for word in words.iter_mut().take(MAX_SUGGESTED_WORDS) {
+            let folded = analysis::fold(word);
+            if self.finds(ctx, query, &folded).await {
+                continue;
+            }
+            let store = self.index.state.store();
+            let similar = {
+                let folded = folded.clone();
+                tokio::task::spawn_blocking(move || similar_words(&store, &folded)).await
+            };
+            for other in similar.ok().and_then(std::result::Result::ok).unwrap_or_default() {
+                if self.finds(ctx, query, &other).await {
+                    (*word, is_changed) = (other, true);
+                    break;
+                }
+            }
+        }
+        is_changed.then(|| words.join(" "))
+    }
+
+    /// Whether `text` alone finds something that the principal may see.
+    async fn finds(&self, ctx: &Context, query: &SearchQuery, text: &str) -> bool {
+        let query = SearchQuery { text: text.to_owned(), limit: 1, skip: 0, ..query.clone() };
+        self.find_visible(ctx, &query).await.is_ok_and(|found| !found.is_empty())
+    }
+
+    pub(crate) fn provider(&self) -> &dyn Provider {
+        &*self.provider
+    }
+
+    /// The names of the mounts that exist for the principal: all, if the provider has no mounts.
+    pub(crate) fn visible_mounts(&self, ctx: &Context) -> Vec<String> {
+        match self.provider.facets().mounts {
+            Some(mounts) => mounts.mounts(ctx).into_iter().map(|mount| mount.name).collect(),
+            None => self.index.coverage().mounts.into_keys().collect(),
+        }
+    }
+
+    /// How much is covered of the mounts that exist for the principal.
+    pub(crate) fn coverage_for(&self, ctx: &Context) -> Coverage {
+        let mounts = self.visible_mounts(ctx);
+        let mut coverage = self.index.coverage();
+        coverage.mounts.retain(|name, _| mounts.contains(name));
+        coverage
+    }
+
+    async fn find(
+        &self,
+        ctx: &Context,
+        plan: &Arc<QueryPlan>,
+        query: &SearchQuery,
+    ) -> Result<Vec<FoundResource>> {
+        let mounts = self.visible_mounts(ctx);
+        let wanted = (query.skip + query.limit).saturating_mul(CANDIDATES_PER_HIT);
+        let candidates = wanted.clamp(MIN_CANDIDATES, MAX_CANDIDATES);
+        let (store, plan) = (self.index.state.store(), Arc::clone(plan));
+        let filter = query.filter.clone();
+        // Mounts of others are not looked into at all, unless all of them are visible.
+        let covered = self.index.coverage().mounts;
+        let sees_all = covered.keys().all(|name| mounts.contains(name));
+        let search = move || {
+            let mounts = (!sees_all).then_some(&mounts[..]);
+            let request =
+                FindRequest { plan: &plan, filter: filter.as_deref(), mounts, candidates };
+            find(&store, &request, SystemTime::now())
+        };
+        let found = tokio::task::spawn_blocking(search).await;
+        found.map_err(|_| Error::internal("the search failed"))?.map_err(index_error)
+    }
+
+    /// The resource of a hit, if the principal may see it and the filter admits it.
+    async fn admitted(
+        &self,
+        ctx: &Context,
+        query: &SearchQuery,
+        uri: &Uri,
+    ) -> Option<Arc<Resource>> {
+        let resource = self.provider.stat(ctx, uri).await.ok()?;
+        let admits = query.filter.as_ref().is_none_or(|filter| filter.admits(&resource));
+        admits.then_some(resource)
+    }
+
+    /// Reads the best passage; `None` if the principal may not.
+    async fn hit(
+        &self,
+        ctx: &Context,
+        resource: Arc<Resource>,
+        found: FoundResource,
+        terms: &HashSet<&str>,
+    ) -> Option<PassageHit> {
+        let passages = found.passages.len();
+        let place = found.passages.into_iter().next()?.place;
+        let text = match place.length {
+            0 => String::new(),
+            length => {
+                let window = (place.offset, length.min(MAX_SNIPPET_BYTES));
+                read_passage(&*self.provider, ctx, &resource, window).await.ok()?
+            }
+        };
+        let snippet = snippet(&text, terms);
+        let FoundResource { score, reasons, .. } = found;
+        Some(PassageHit { resource, place, snippet, score, reasons, passages })
+    }
+}

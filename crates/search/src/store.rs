@@ -1,0 +1,223 @@
+//! The index on disk: opening, locking, checking and rebuilding it.
+
+use std::collections::HashMap;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tantivy::directory::MmapDirectory;
+use tantivy::indexer::IndexWriterOptions;
+use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
+
+use crate::fields::{FORMAT, Fields};
+
+/// The file that says in which format the index is, and the one that its writer holds a lock on.
+const FORMAT_FILE: &str = "format";
+const LOCK_FILE: &str = "lock";
+const INDEX_FOLDER: &str = "passages";
+
+/// An index that can be searched.
+pub(crate) struct IndexStore {
+    pub(crate) reader: IndexReader,
+    pub(crate) fields: Fields,
+    pub(crate) home: IndexHome,
+    index: Index,
+}
+
+/// What the process that writes the index holds.
+pub(crate) struct WriterParts {
+    pub(crate) writer: IndexWriter,
+    /// The lock of the folder; an index in memory needs none.
+    pub(crate) lock: Option<File>,
+}
+
+/// Where the index is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexHome {
+    /// In this folder, which this process writes.
+    Folder(PathBuf),
+    /// In this folder, which another process writes.
+    Shared(PathBuf),
+    /// In memory, for this reason.
+    Memory(String),
+}
+
+/// An opened index, and its writer unless another process writes it.
+pub(crate) type OpenedStore = Result<(IndexStore, Option<WriterParts>), TantivyError>;
+
+/// What the index holds of a resource: the version, and the key of its mount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IndexedVersion {
+    pub(crate) version: u64,
+    pub(crate) mount: u64,
+}
+
+impl IndexStore {
+    /// Opens the index in `folder`, or makes one: in memory if it cannot be kept there. The writer
+    /// is missing if another process writes it.
+    pub(crate) fn open(folder: Option<&Path>, memory: usize) -> OpenedStore {
+        let Some(folder) = folder else {
+            return Self::in_memory("the settings keep it there".to_owned(), memory);
+        };
+        let opened = make_private_folder(folder).and_then(|()| take_lock(folder));
+        let opened = match opened {
+            Ok(Some(lock)) => Self::open_locked(folder, memory, lock),
+            Ok(None) => Self::open_shared(folder),
+            Err(error) => Err(error.into()),
+        };
+        match opened {
+            Ok(opened) => Ok(opened),
+            Err(error) => {
+                let reason = format!("{} cannot be used: {error}", folder.display());
+                tracing::warn!("the search index is kept in memory: {reason}");
+                Self::in_memory(reason, memory)
+            }
+        }
+    }
+
+    /// Makes an index in memory, for this reason.
+    pub(crate) fn in_memory(reason: String, memory: usize) -> OpenedStore {
+        let (schema, fields) = Fields::schema();
+        let index = Index::create_in_ram(schema);
+        Fields::register_tokenizers(&index);
+        let reader = reader_of(&index, ReloadPolicy::Manual)?;
+        let writer = writer_of(&index, memory)?;
+        let home = IndexHome::Memory(reason);
+        Ok((Self { reader, fields, home, index }, Some(WriterParts { writer, lock: None })))
+    }
+
+    /// Opens the index in a folder that this process has locked.
+    pub(crate) fn open_locked(folder: &Path, memory: usize, lock: File) -> OpenedStore {
+        let is_current = fs::read_to_string(folder.join(FORMAT_FILE)).is_ok_and(|own| own == FORMAT);
+        let place = folder.join(INDEX_FOLDER);
+        if place.exists() && !is_current {
+            tracing::info!("the search index is of another version of refdesk and is built anew");
+            clear(folder)?;
+        }
+        let index = match open_index(&place) {
+            Ok(index) => index,
+            Err(error) if is_storage_error(&error) => return Err(error),
+            Err(error) => {
+                tracing::warn!("the search index is damaged and is built anew: {error}");
+                clear(folder)?;
+                open_index(&place)?
+            }
+        };
+        fs::write(folder.join(FORMAT_FILE), FORMAT)?;
+        let reader = reader_of(&index, ReloadPolicy::Manual)?;
+        let writer = writer_of(&index, memory)?;
+        let (fields, home) = (Fields::schema().1, IndexHome::Folder(folder.to_owned()));
+        let parts = WriterParts { writer, lock: Some(lock) };
+        Ok((Self { reader, fields, home, index }, Some(parts)))
+    }
+
+    /// Opens the index that another process writes.
+    fn open_shared(folder: &Path) -> OpenedStore {
+        let is_current = fs::read_to_string(folder.join(FORMAT_FILE)).is_ok_and(|own| own == FORMAT);
+        if !is_current {
+            let message = "another refdesk, of another version, writes it";
+            return Err(io::Error::other(message).into());
+        }
+        let index = Index::open(MmapDirectory::open(folder.join(INDEX_FOLDER))?)?;
+        Fields::register_tokenizers(&index);
+        let reader = reader_of(&index, ReloadPolicy::OnCommitWithDelay)?;
+        let (fields, home) = (Fields::schema().1, IndexHome::Shared(folder.to_owned()));
+        Ok((Self { reader, fields, home, index }, None))
+    }
+
+    /// Fails if a file of the index does not have the checksum that was written with it.
+    pub(crate) fn check(&self) -> Result<(), TantivyError> {
+        match self.index.validate_checksum()?.iter().next() {
+            None => Ok(()),
+            Some(file) => {
+                let message = format!("{} has changed since it was written", file.display());
+                Err(TantivyError::InternalError(message))
+            }
+        }
+    }
+
+    /// What the index holds: the version of each resource by the key of its URI.
+    pub(crate) fn indexed_versions(&self) -> Result<HashMap<u64, IndexedVersion>, TantivyError> {
+        let mut known = HashMap::new();
+        for segment in self.reader.searcher().segment_readers() {
+            let columns = segment.fast_fields();
+            let (ordinals, uris) = (columns.u64("ordinal")?, columns.u64("uri_key")?);
+            let (versions, mounts) = (columns.u64("version")?, columns.u64("mount_key")?);
+            for doc in segment.doc_ids_alive() {
+                if ordinals.first(doc) == Some(0) {
+                    let (Some(uri), Some(version), Some(mount)) =
+                        (uris.first(doc), versions.first(doc), mounts.first(doc))
+                    else {
+                        continue;
+                    };
+                    known.insert(uri, IndexedVersion { version, mount });
+                }
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// Whether the storage is at fault, and not what it holds.
+fn is_storage_error(error: &TantivyError) -> bool {
+    use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
+    matches!(
+        error,
+        TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { .. })
+            | TantivyError::OpenReadError(OpenReadError::IoError { .. })
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { .. })
+            | TantivyError::IoError(_)
+    )
+}
+
+fn open_index(place: &Path) -> Result<Index, TantivyError> {
+    fs::create_dir_all(place)?;
+    let index = Index::open_or_create(MmapDirectory::open(place)?, Fields::schema().0)?;
+    Fields::register_tokenizers(&index);
+    Ok(index)
+}
+
+fn reader_of(index: &Index, policy: ReloadPolicy) -> Result<IndexReader, TantivyError> {
+    index.reader_builder().reload_policy(policy).try_into()
+}
+
+fn writer_of(index: &Index, memory: usize) -> Result<IndexWriter, TantivyError> {
+    let options = IndexWriterOptions::builder()
+        .memory_budget_per_thread(memory)
+        .num_worker_threads(1)
+        .num_merge_threads(1)
+        .build();
+    index.writer_with_options(options)
+}
+
+/// Makes a folder that only its owner may read: the index tells what the texts say.
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+}
+
+/// Locks the folder for writing; `None` if another process has.
+fn take_lock(folder: &Path) -> io::Result<Option<File>> {
+    let lock = File::options().create(true).append(true).open(folder.join(LOCK_FILE))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Removes what the folder holds of an index, apart from the lock.
+pub(crate) fn clear(folder: &Path) -> io::Result<()> {
+    for part in fs::read_dir(folder)? {
+        let part = part?;
+        if part.file_name() == LOCK_FILE {
+            continue;
+        }
+        match part.file_type()?.is_dir() {
+            true => fs::remove_dir_all(part.path())?,
+            false => fs::remove_file(part.path())?,
+        }
+    }
+    Ok(())
+}
