@@ -117,10 +117,10 @@ def page_text(name: str, file: str) -> str:
 
 
 def title(name: str, page: str, text: str) -> str:
-    """What stands for a title: the path of source code, or a page's name with the line under its first heading."""
-    if name == "code":
-        return page
+    """What stands for a title: a page's name with the line under its first heading, or a path with the first line."""
     lines = text.splitlines()
+    if name == "code":
+        return f"{page} {' '.join(lines[:1])}"
     for number, line in enumerate(lines[:-1]):
         if HEADING.match(line):
             return f"{page} {lines[number + 1]}"
