@@ -46,8 +46,6 @@ def hits_of(name: str) -> dict[str, dict[str, Hits]]:
     return found
 
 
-
-
 def fts5(tokenizer: str, terms: Callable[[str], list[str]]) -> Start:
     """SQLite FTS5 with bm25, titles weighted, and a query of all terms with OR."""
 
