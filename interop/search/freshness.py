@@ -284,6 +284,7 @@ def flipped_bytes(program: Path, place: Path) -> str | None:
 
 
 def masked_secrets(program: Path, place: Path) -> str | None:
+    (place / "refdesk.toml").write_text(mount("notes", "fs", place / "notes") + "redact = true\n")
     for name, text in secrets_corpus.FILES.items():
         write(place, name, text)
     with SearchDesk(program, place) as desk:

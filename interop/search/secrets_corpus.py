@@ -25,14 +25,14 @@ SECRETS = [PASSWORD, CLOUD_KEY, HUB_TOKEN, URL_PASSWORD, *KEY_LINES]
 SLICE = 12
 
 FILES = {
-    ".env": f"# settings of the harpsichord\nDATABASE_PASSWORD={PASSWORD}\nLOG_LEVEL=info\n",
+    "service.env": f"# settings of the harpsichord\nDATABASE_PASSWORD={PASSWORD}\nLOG_LEVEL=info\n",
     "cloud.ini": f"[default]\n; the bassoon account\naws_access_key_id = {CLOUD_KEY}\nregion = eu-north-1\n",
     "ci.yaml": f"# the dulcimer pipeline\nsteps:\n  - name: publish\n    token: {HUB_TOKEN}\n",
     "notes.md": f"# Clavichord\n\nThe database is postgres://clerk:{URL_PASSWORD}@db.internal/orders.\n",
-    "key.pem": "\n".join(["theremin", "-----BEGIN RSA PRIVATE " + "KEY-----", *KEY_LINES, "-----END RSA PRIVATE " + "KEY-----", ""]),
+    "key.pem": "\n".join(["-----BEGIN RSA PRIVATE " + "KEY-----", *KEY_LINES, "-----END RSA PRIVATE " + "KEY-----", ""]),
 }
-# A word of each file that is no secret, for files that every mount serves.
-HARMLESS = {"cloud.ini": "bassoon", "ci.yaml": "dulcimer", "notes.md": "clavichord"}
+# A word of each file that is no secret.
+HARMLESS = {"service.env": "harpsichord", "cloud.ini": "bassoon", "ci.yaml": "dulcimer", "notes.md": "clavichord"}
 
 
 def leaks(files: list[Path]) -> str | None:
