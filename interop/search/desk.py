@@ -15,6 +15,8 @@ from processes import ServerProcess
 # How long to wait for an index, and for a change to be in it.
 INDEX_SECONDS, CHANGE_SECONDS = 300.0, 20.0
 POLL_SECONDS = 0.05
+# How much of its output a failure shows.
+PRINTED = 1_500
 
 # The name of a check, and its failure if there is one.
 CheckResult = tuple[str, str | None]
@@ -66,7 +68,7 @@ class SearchDesk(ServerProcess):
         """Waits until everything is indexed; returns how long it took."""
         begin = time.monotonic()
         for mount in mounts:
-            until(lambda: self.is_complete(mount), f"the index of {mount} is complete", seconds)
+            until(lambda: self.is_complete(mount), f"the index of {mount} is complete", seconds, self)
         return time.monotonic() - begin
 
     def index_files(self) -> list[Path]:
@@ -76,12 +78,16 @@ class SearchDesk(ServerProcess):
         return "".join(self.last_output)
 
 
-def until(condition: Callable[[], Found], what: str, seconds: float = CHANGE_SECONDS) -> Found:
-    """Polls until a condition holds, and returns its value. What does not come in time fails with `what`."""
+def until(
+    condition: Callable[[], Found], what: str, seconds: float = CHANGE_SECONDS, desk: SearchDesk | None = None
+) -> Found:
+    """Polls until a condition holds, and returns its value. What does not come in time fails with `what`, and with what
+    `desk` has printed."""
     end = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > end:
-            raise TimeoutError(f"not within {seconds:g} s: {what}")
+            printed = f"\n{desk.output()[-PRINTED:]}" if desk else ""
+            raise TimeoutError(f"not within {seconds:g} s: {what}{printed}")
         time.sleep(POLL_SECONDS)
     return value
 

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import secrets_corpus
-from desk import CHANGE_SECONDS, CheckResult, SearchDesk, ToolFailure, mount, report, until
+from desk import CHANGE_SECONDS, PRINTED, CheckResult, SearchDesk, ToolFailure, mount, report, until
 from http_client import RpcError
 
 ROUNDS = 100
@@ -29,8 +29,10 @@ ROUNDS = 100
 FILES, FILLING = 1_200, 150
 # How many files are searched for after each kill; after the last, all are.
 SAMPLE = 40
-# The longest time after the first answer of a process until it is killed.
-KILL_SECONDS = 1.5
+# The process is killed within this share of the time that an index takes.
+KILL_SHARE = 0.8
+# The words that all files share are those of a round that never is.
+FILLING_ROUND = 9_999
 SEED = 811
 # What a message about an index that cannot be used says.
 SAYS = re.compile(
@@ -163,18 +165,21 @@ def word_of(number: int, round_number: int) -> str:
 def killed(program: Path, place: Path, rounds: int) -> str | None:
     """Each round changes all files, kills refdesk while it indexes them, and then searches for what they have now."""
     dice = random.Random(SEED)
-    filling = [word_of(number, -1) for number in range(200)]
+    # How long an index takes, when it is made and when every file has changed.
+    seconds = []
+    for round_number in (-2, -1):
+        write_round(place, round_number, dice)
+        with SearchDesk(program, place) as desk:
+            seconds.append(desk.wait_for_index("notes"))
     in_middle = 0
     for round_number in range(rounds):
-        for number in range(FILES):
-            text = " ".join(dice.choices(filling, k=FILLING))
-            write(place, f"{number}.md", f"# Note {number}\n\n{word_of(number, round_number)}\n\n{text}\n")
+        write_round(place, round_number, dice)
         if round_number % 2 == 0:
-            # Every other round kills the first build of an index, the others its update.
+            # Every other round kills the making of an index, the others its update.
             shutil.rmtree(place / "cache", ignore_errors=True)
         with SearchDesk(program, place) as desk:
             # Random, so that the kill comes at any point of the work.
-            end = time.monotonic() + dice.uniform(0, KILL_SECONDS)
+            end = time.monotonic() + dice.uniform(0, KILL_SHARE * seconds[round_number % 2])
             complete = desk.is_complete("notes")
             while not complete and time.monotonic() < end:
                 complete = desk.is_complete("notes")
@@ -186,9 +191,16 @@ def killed(program: Path, place: Path, rounds: int) -> str | None:
             for number in range(FILES) if last else dice.sample(range(FILES), SAMPLE):
                 if not finds(desk, word_of(number, round_number), f"{number}.md"):
                     return f"round {round_number}: {number}.md is lost"
-                if round_number and finds(desk, word_of(number, round_number - 1), f"{number}.md"):
+                if finds(desk, word_of(number, round_number - 1), f"{number}.md"):
                     return f"round {round_number}: {number}.md is found by its words of the round before"
     return None if in_middle * 2 >= rounds else f"{in_middle} of {rounds} kills were in mid-indexing: too few files"
+
+
+def write_round(place: Path, round_number: int, dice: random.Random) -> None:
+    filling = [word_of(number, FILLING_ROUND) for number in range(200)]
+    for number in range(FILES):
+        text = " ".join(dice.choices(filling, k=FILLING))
+        write(place, f"{number}.md", f"# Note {number}\n\n{word_of(number, round_number)}\n\n{text}\n")
 
 
 def write_notes(place: Path, count: int = 60) -> None:
@@ -201,7 +213,7 @@ def answers(desk: SearchDesk, count: int = 60) -> str | None:
     """Whether every note is found by its word, with or without an index."""
     for number in range(0, count, 7):
         try:
-            until(lambda: finds(desk, word_of(number, 0), f"{number}.md"), f"{number}.md is found")
+            until(lambda: finds(desk, word_of(number, 0), f"{number}.md"), f"{number}.md is found", desk=desk)
         except TimeoutError as error:
             return str(error)
     return None
@@ -216,8 +228,8 @@ def survives(program: Path, place: Path, prefix: list[str], repair: Callable[[],
     """A refdesk whose index cannot be kept says so and answers; after the repair and a restart the index is complete."""
     with SearchDesk(program, place, prefix) as desk:
         if failure := answers(desk):
-            return f"without an index: {failure}\n{desk.output()[-1500:]}"
-        until(lambda: says_so(desk), f"refdesk says that the index cannot be kept:\n{desk.output()[-1500:]}")
+            return f"without an index: {failure}"
+        until(lambda: says_so(desk), "refdesk says that the index cannot be kept", desk=desk)
         if not desk.is_running():
             return "refdesk ended"
     repair()
@@ -256,7 +268,7 @@ def flipped_bytes(program: Path, place: Path) -> str | None:
     with SearchDesk(program, place) as desk:
         desk.wait_for_index("notes")
         if says_so(desk):
-            return f"a whole index is called damaged:\n{desk.output()[-1500:]}"
+            return f"a whole index is called damaged:\n{desk.output()[-PRINTED:]}"
     whole = place / "whole"
     shutil.copytree(place / "cache", whole)
     kept = [path.relative_to(whole) for path in sorted(whole.glob("refdesk/index/**/*")) if path.is_file()]
@@ -271,13 +283,13 @@ def flipped_bytes(program: Path, place: Path) -> str | None:
         (place / "cache" / path).write_bytes(data)
         with SearchDesk(program, place) as desk:
             if failure := answers(desk):
-                return f"{path}: {failure}\n{desk.output()[-1500:]}"
-            until(lambda: says_so(desk), f"refdesk says that {path} is damaged:\n{desk.output()[-1500:]}")
+                return f"{path}: {failure}"
+            until(lambda: says_so(desk), f"refdesk says that {path} is damaged", desk=desk)
             desk.wait_for_index("notes", seconds=CHANGE_SECONDS)
         with SearchDesk(program, place) as desk:
             desk.wait_for_index("notes", seconds=CHANGE_SECONDS)
             if SAYS.search(desk.output()):
-                return f"{path}: the index is not repaired: {desk.output()[-500:]}"
+                return f"{path}: the index is not repaired: {desk.output()[-PRINTED:]}"
             if failure := answers(desk):
                 return f"{path}: after the repair: {failure}"
     return None
