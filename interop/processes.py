@@ -21,9 +21,12 @@ STOP_TIMEOUT = 10.0
 class ServerProcess:
     """An HTTP server process that prints its URL."""
 
+    # How many lines of its output are kept.
+    KEPT_LINES = 40
+
     def __init__(self, command: list[str], environment: dict[str, str] | None = None, port: int | None = None) -> None:
         self._port = port
-        self.last_output: deque[str] = deque(maxlen=40)
+        self.last_output: deque[str] = deque(maxlen=self.KEPT_LINES)
         self._urls: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
             command,
@@ -59,6 +62,11 @@ class ServerProcess:
 
     def is_running(self) -> bool:
         return self._process.poll() is None
+
+    def kill(self) -> None:
+        """Ends the process without a warning, as `kill -9` does."""
+        self._process.kill()
+        self._process.wait()
 
     def _read_output(self) -> None:
         for line in self._process.stdout:
