@@ -53,13 +53,13 @@ class SearchDesk(ServerProcess):
 
     def search(self, query: str, **arguments: Any) -> list[str]:
         """The URIs of the hits, best first."""
-        result = self.call("resources_search", query=query, **arguments)
-        return [hit["uri"] for hit in result["structuredContent"]["hits"]]
+        found = self.call("resources_search", query=query, **arguments)["structuredContent"]
+        return [found.get("base", "") + hit["uri"] for hit in found["hits"]]
 
     def coverage(self, mount: str) -> dict[str, Any]:
-        """What the index says of itself."""
-        result = self.call("resources_search", query="index", mount=mount, limit=1)
-        return result["structuredContent"].get("index") or {}
+        """What the index covers of a mount."""
+        read = self.client.request("resources/read", uri=f"refdesk://mounts/{mount}")
+        return json.loads(read["contents"][0]["text"]).get("index") or {}
 
     def is_complete(self, mount: str) -> bool:
         return self.coverage(mount).get("complete") is True

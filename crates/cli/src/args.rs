@@ -37,6 +37,9 @@ pub(crate) enum CliCommand {
     /// Make access tokens for the clients of a server
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Show, remove or fill the search index of a settings file or folder
+    #[command(subcommand)]
+    Index(IndexCommand),
     /// Convert a document to a form that a model or a person can read
     Convert(ConvertArgs),
     /// Print a completion script for a shell
@@ -47,6 +50,26 @@ pub(crate) enum CliCommand {
     /// Convert the document on standard input, confined, for refdesk
     #[command(hide = true)]
     ConvertWorker(ConvertWorkerArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Show where the index is, how large it is, and what it holds
+    Status(IndexArgs),
+    /// Remove the index and fill it anew
+    Rebuild(IndexArgs),
+    /// Remove the index
+    Clear(IndexArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct IndexArgs {
+    /// Settings file or folder
+    #[arg(value_name = "FILE", default_value = "refdesk.toml")]
+    pub(crate) file: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, clap::Args)]

@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         CliCommand::HostConfig(host) => commands::host_config::run(&host),
         CliCommand::Import(import) => commands::import::run(&import),
         CliCommand::Token(TokenCommand::New(token)) => commands::token::run(&token),
+        CliCommand::Index(index) => commands::index::run(&index),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

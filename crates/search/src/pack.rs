@@ -226,6 +226,11 @@ impl PackBuilder {
 }
 
 impl PackItem {
+    /// The MIME type of the text.
+    pub fn mime(&self) -> Option<&str> {
+        self.resource.text_form().or(self.resource.mime.as_deref())
+    }
+
     /// The item as a part of its resource.
     pub fn into_part(self) -> Part {
         let Self { mut resource, text, place, .. } = self;

@@ -9,6 +9,7 @@ use tantivy::directory::MmapDirectory;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
+use crate::entry::text_key;
 use crate::fields::{FORMAT, Fields};
 
 /// The file that says in which format the index is, and the one that its writer holds a lock on.
@@ -220,4 +221,58 @@ pub(crate) fn clear(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What an index folder holds, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexSummary {
+    /// How many resources, by the names of the mounts that were asked for.
+    pub resources: Vec<(String, usize)>,
+    /// Its size on disk.
+    pub bytes: u64,
+    /// Whether another process writes it now.
+    pub is_in_use: bool,
+}
+
+impl IndexSummary {
+    /// Reads the index in `folder`; `None` if there is none of this version.
+    pub fn read(folder: &Path, mounts: &[&str]) -> io::Result<Option<Self>> {
+        if !folder.join(INDEX_FOLDER).exists() {
+            return Ok(None);
+        }
+        let is_in_use = take_lock(folder)?.is_none();
+        let Ok((store, _)) = IndexStore::open_shared(folder) else { return Ok(None) };
+        let versions = store.indexed_versions().map_err(io::Error::other)?;
+        let count = |name: &&str| {
+            let key = text_key(name);
+            let own = versions.values().filter(|version| version.mount == key).count();
+            ((*name).to_owned(), own)
+        };
+        let resources = mounts.iter().map(count).collect();
+        Ok(Some(Self { resources, bytes: folder_bytes(folder)?, is_in_use }))
+    }
+}
+
+/// Removes the index in `folder`; an error if a process writes it now.
+pub fn clear_index(folder: &Path) -> io::Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    match take_lock(folder)? {
+        Some(_lock) => clear(folder),
+        None => Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            "a running refdesk writes this index; stop it first",
+        )),
+    }
+}
+
+fn folder_bytes(folder: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for part in fs::read_dir(folder)? {
+        let part = part?;
+        let data = part.metadata()?;
+        bytes += if data.is_dir() { folder_bytes(&part.path())? } else { data.len() };
+    }
+    Ok(bytes)
 }

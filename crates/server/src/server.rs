@@ -167,7 +167,14 @@ impl Server {
 
     /// Whether we may have tools (or prompts), our own or relayed.
     pub(crate) fn has_component(&self, kind: ComponentKind) -> bool {
-        (kind == ComponentKind::Tool && self.has_tools) || self.relays_component(kind)
+        (kind == ComponentKind::Tool && self.has_tools)
+            || (kind == ComponentKind::Prompt && self.has_own_prompt())
+            || self.relays_component(kind)
+    }
+
+    /// Whether there is a prompt of our own: it needs the search index.
+    pub(crate) fn has_own_prompt(&self) -> bool {
+        self.has_tools && self.search.is_some()
     }
 
     /// Our own tools, in order. Those that watch need a provider that reports changes.

@@ -4,6 +4,7 @@ pub mod call;
 pub(crate) mod common_members;
 pub mod listen_filter;
 pub mod notice;
+pub mod prompt;
 pub mod refusal;
 pub mod reply;
 pub mod request_meta;

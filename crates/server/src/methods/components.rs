@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use protocol::inbound::prompt::ContextPrompt;
 use protocol::inbound::shape::relayed_result::adapt_result;
 use protocol::outbound::input_request::canonical_arguments;
 use protocol::{BuiltinTool, Reply};
 use resource::{
-    CacheScope, Component, ComponentCall, ComponentKind, Context, Cursor, Error, ErrorKind,
+    CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error, ErrorKind,
     Freshness, Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, UriRewrite,
 };
 
@@ -50,9 +51,7 @@ pub(crate) async fn list_components(
             server.param_headers.record_listed(&page.items);
             page
         }
-        ComponentKind::Prompt => {
-            require_relay(server)?.list_components(ctx, kind, &IdentityRewrite, &ask).await?
-        }
+        ComponentKind::Prompt => list_prompts(server, ctx, &ask).await?,
     };
     Ok(Reply::Components(kind, seal_page(server, ctx, list, page)))
 }
@@ -107,6 +106,31 @@ async fn list_tools(
     Ok(page)
 }
 
+/// A page of prompts: our own on the first one, if there is a search index.
+async fn list_prompts(
+    server: &Server,
+    ctx: &Context,
+    paging: &PageRequest,
+) -> Result<Page<Component>> {
+    let is_relayed = server.relays_component(ComponentKind::Prompt);
+    let mut page = match is_relayed {
+        true => {
+            let kind = ComponentKind::Prompt;
+            require_relay(server)?.list_components(ctx, kind, &IdentityRewrite, paging).await?
+        }
+        false if paging.cursor.is_some() => return Err(Error::bad_cursor()),
+        false => Page { freshness: OWN_TOOLS_FRESHNESS, ..Page::empty() },
+    };
+    if server.has_own_prompt() {
+        // Our own prompt wins over an upstream one of the same name.
+        page.items.retain(|prompt| prompt.name != ContextPrompt::NAME);
+        if paging.cursor.is_none() {
+            page.items.insert(0, ContextPrompt::definition());
+        }
+    }
+    Ok(page)
+}
+
 /// Our own tool of this name.
 fn find_own_tool(server: &Server, name: &str) -> Option<BuiltinTool> {
     server.own_tools().find(|tool| tool.name() == name)
@@ -122,6 +146,11 @@ pub(crate) async fn call_component(
 ) -> Result<Reply> {
     if let Some(tool) = find_own_tool(server, name).filter(|_| kind == ComponentKind::Tool) {
         return tools::run_tool(server, exchange, tool, params).await;
+    }
+    let is_own = kind == ComponentKind::Prompt && name == ContextPrompt::NAME;
+    if is_own && server.has_own_prompt() {
+        let result = tools::pack::context_prompt(server, exchange, params).await?;
+        return Ok(Reply::UpstreamResult(adapt_result(&result, exchange.dialect)?));
     }
     call_relayed(server, exchange, kind, name, params).await
 }
@@ -156,6 +185,9 @@ pub(crate) async fn complete_prompt(
     }
     if !server.has_component(ComponentKind::Prompt) {
         return Err(Error::invalid(format!("ref: there is no prompt {:?}", request.prompt)));
+    }
+    if request.prompt == ContextPrompt::NAME && server.has_own_prompt() {
+        return Ok(Reply::Completion(Completion::default()));
     }
     Ok(Reply::Completion(require_relay(server)?.complete_prompt(ctx, request).await?))
 }

@@ -7,7 +7,7 @@ mod filter;
 mod grep;
 mod list;
 mod metadata;
-mod pack;
+pub(crate) mod pack;
 mod read;
 mod read_embedded;
 mod recursive_list;

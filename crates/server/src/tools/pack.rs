@@ -1,9 +1,11 @@
-//! The tool `resources_pack`: gathers what answers a question within a budget of tokens.
+//! The tool `resources_pack` and the prompt `context`: what answers a question, within a budget of
+//! tokens.
 
+use protocol::inbound::prompt::{ContextPrompt, PromptResource};
 use protocol::inbound::tool::arguments::PackArguments;
 use protocol::inbound::tool::{ContentBlock, ToolResult};
-use resource::Result;
-use search::{ContextPack, PackRequest};
+use resource::{Error, Json, Result};
+use search::{ContextPack, PackItem, PackRequest};
 
 use super::search::{require_search, search_filter};
 use crate::exchange::Exchange;
@@ -22,6 +24,26 @@ pub(super) async fn pack_context(
     let _memory = exchange.reserve(arguments.budget.saturating_mul(8))?;
     let pack = service.pack(&exchange.ctx, &request).await?;
     Ok(pack_result(pack))
+}
+
+/// The result of the prompt `context`.
+pub(crate) async fn context_prompt(
+    server: &Server,
+    exchange: &Exchange,
+    params: &Json,
+) -> Result<Json> {
+    let prompt = ContextPrompt::decode(params).map_err(Error::invalid)?;
+    let (question, budget) = (prompt.question.clone(), prompt.budget);
+    let _memory = exchange.reserve(budget.saturating_mul(8))?;
+    let request = PackRequest { question, budget, filter: None };
+    let pack = require_search(server)?.pack(&exchange.ctx, &request).await?;
+    let summary = pack.summary();
+    let resource = |item: PackItem| PromptResource {
+        uri: item.resource.uri.to_string(),
+        mime: item.mime().map(str::to_owned),
+        text: item.text,
+    };
+    Ok(prompt.result(pack.items.into_iter().map(resource).collect(), &summary))
 }
 
 fn pack_result(pack: ContextPack) -> ToolResult {
