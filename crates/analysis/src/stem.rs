@@ -48,7 +48,6 @@ const KEPT: &[&str] = &[
     "spring",
     "string",
     "swing",
-    "windows",
 ];
 
 /// The stem of a folded word. Words with other letters than a to z stay as they are.

@@ -89,7 +89,8 @@ pub(super) fn outline(text: &str) -> TextOutline {
     // Indents of the open definitions that hold others.
     let mut containers: Vec<usize> = Vec::new();
     let mut attached: Option<usize> = None;
-    let mut is_comment = false;
+    // The end of the comment or attribute that the line is in.
+    let mut open: Option<&str> = None;
     for line in lines(text) {
         let code = line.head.trim();
         if let Some(page) = page_mark(line.head) {
@@ -97,9 +98,9 @@ pub(super) fn outline(text: &str) -> TextOutline {
             attached = None;
             continue;
         }
-        if is_comment || is_comment_or_attribute(code) {
+        if open.is_some() || is_comment_or_attribute(code) {
             attached.get_or_insert(line.start);
-            is_comment = (is_comment || code.starts_with("/*")) && !code.contains("*/");
+            open = open.or_else(|| end_mark(code)).filter(|end| !code.contains(end));
             continue;
         }
         let indent = line.indent();
@@ -139,6 +140,12 @@ fn is_comment_or_attribute(code: &str) -> bool {
     let marks =
         ["//", "/*", "*", "#[", "#!", "# ", "@", "--", ";;", "\"\"\"", "template <", "template<"];
     code == "#" || marks.iter().any(|mark| code.starts_with(mark))
+}
+
+/// What ends a comment or attribute that may have more lines.
+fn end_mark(code: &str) -> Option<&'static str> {
+    let marks = [("/*", "*/"), ("#[", "]")];
+    marks.iter().find(|(start, _)| code.starts_with(start)).map(|(_, end)| *end)
 }
 
 fn definition(code: &str, indent: usize) -> Option<CodeDefinition<'_>> {

@@ -151,6 +151,21 @@ fn rust_starts_passages_at_definitions_with_their_comments() {
 }
 
 #[test]
+fn comments_and_attributes_of_many_lines_stay_with_their_definition() {
+    let body = format!("// {}\n", paragraph(LONG));
+    for above in [
+        "/**\n  Says it.\n */\n",
+        "#[expect(\n    dead_code\n)]\n",
+        "// One.\n// Two.\n",
+        "@decorator\n",
+    ] {
+        let text = format!("use a;\n{body}\n{above}fn f() {{\n{body}}}\n");
+        let spans = split_passages(&text, TextKind::Code);
+        assert!(text[spans[1].range.clone()].starts_with(above), "{above}");
+    }
+}
+
+#[test]
 fn definitions_of_many_languages_are_found() {
     let body = format!("    // {}", paragraph(LONG));
     for (code, path) in [

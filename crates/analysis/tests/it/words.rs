@@ -194,6 +194,12 @@ proptest! {
     }
 
     #[test]
+    fn english_words_keep_a_stem(word in "[a-z]{1,10}(s|es|ies|ed|ied|ing|ly|tion|sion|e|ll)?") {
+        let tokens = tokenize(&word);
+        prop_assert!(tokens.len() == 1 && tokens[0].text.len() <= word.len() + 1);
+    }
+
+    #[test]
     fn tokens_of_mixed_scripts_are_well_formed(
         parts in prop::collection::vec(
             prop::sample::select(vec![
