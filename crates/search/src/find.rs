@@ -78,7 +78,7 @@ pub(crate) fn find(
     now: SystemTime,
 ) -> Result<Vec<FoundResource>, TantivyError> {
     let searcher = store.reader.searcher();
-    let query = request.plan.passages(&store.fields, request.filter, request.mounts);
+    let query = request.plan.passages(&searcher, &store.fields, request.filter, request.mounts);
     let best = top_passages(&searcher, &*query, request.candidates)?;
     let phrases: HashMap<DocAddress, f32> = match request.plan.phrases(&store.fields) {
         Some(query) => top_passages(&searcher, &*query, request.candidates)?

@@ -3,11 +3,11 @@
 use std::ops::Bound;
 
 use analysis::{
-    Audience, Clause, Comparison, Condition, Query, QueryTerm, TermField, parse_query,
-    phrase_tokens, query_terms,
+    Audience, Clause, Comparison, Condition, Query, QueryTerm, TermAlternative, TermField,
+    parse_query, phrase_tokens, prefix_term, query_terms,
 };
 use resource::{Error, Filter, Result};
-use tantivy::Term;
+use tantivy::{Searcher, Term};
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, Query as IndexQuery,
     RangeQuery, TermQuery,
@@ -52,19 +52,21 @@ impl QueryPlan {
     /// skip most passages unseen.
     pub(crate) fn passages(
         &self,
+        searcher: &Searcher,
         fields: &Fields,
         filter: Option<&Filter>,
         mounts: Option<&[String]>,
     ) -> Box<dyn IndexQuery> {
-        let words: Clauses = self.terms.iter().flat_map(|term| term_clauses(fields, term)).collect();
+        let words = self.terms.iter().flat_map(|term| term_clauses(searcher, fields, term));
+        let words: Clauses = words.collect();
         let mut required: Clauses = Vec::new();
         for clause in &self.clauses {
             match clause {
                 Clause::Words(_) => {}
                 Clause::Not(clause) => {
-                    required.push((Occur::MustNot, clause_query(fields, clause)));
+                    required.push((Occur::MustNot, clause_query(searcher, fields, clause)));
                 }
-                clause => required.push((Occur::Must, clause_query(fields, clause))),
+                clause => required.push((Occur::Must, clause_query(searcher, fields, clause))),
             }
         }
         for condition in &self.conditions {
@@ -77,8 +79,9 @@ impl QueryPlan {
             let any = mounts.iter().map(|mount| (Occur::Should, mount_query(fields, mount)));
             required.push((Occur::Must, unscored(Box::new(BooleanQuery::new(any.collect())))));
         }
+        // Words that occur nowhere find nothing, unlike a query without words.
         let words: Option<Box<dyn IndexQuery>> =
-            (!words.is_empty()).then(|| Box::new(BooleanQuery::new(words)) as _);
+            (!self.terms.is_empty()).then(|| Box::new(BooleanQuery::new(words)) as _);
         match (words, required.is_empty()) {
             (Some(words), true) => words,
             (Some(words), false) => {
@@ -137,30 +140,49 @@ fn collect_words(clause: &Clause, terms: &mut Vec<QueryTerm>, marked: &mut Vec<S
     }
 }
 
-/// One term, in every field, with every other spelling.
-fn term_clauses(fields: &Fields, term: &QueryTerm) -> Clauses {
+/// One term, in every field, with every other spelling. All count as rare as the term itself: a
+/// rare synonym or a rare title would otherwise outweigh it.
+fn term_clauses(searcher: &Searcher, fields: &Fields, term: &QueryTerm) -> Clauses {
+    let text_field = |other: &TermAlternative| match other.field {
+        TermField::Main => (fields.body, weights::BODY),
+        TermField::Dictionary => (fields.dictionary, weights::DICTIONARY),
+    };
+    let frequency = |field: Field, text: &str| {
+        searcher.doc_freq(&Term::from_field_text(field, text)).unwrap_or(0)
+    };
+    let own = term.alternatives.iter().map(|other| frequency(text_field(other).0, &other.text));
+    let rarity = rarity(searcher, own.max().unwrap_or(0));
     let mut clauses: Clauses = Vec::new();
     for other in &term.alternatives {
-        let in_text = match other.field {
-            TermField::Main => (fields.body, weights::BODY),
-            TermField::Dictionary => (fields.dictionary, weights::DICTIONARY),
-        };
         let places = [
-            in_text,
+            text_field(other),
             (fields.title, weights::TITLE),
             (fields.heading, weights::HEADING),
             (fields.path, weights::PATH),
         ];
         for (field, weight) in places {
             let weight = weight * other.weight * term.weight;
-            let query: Box<dyn IndexQuery> = match other.is_prefix {
-                true => prefix_query(field, &other.text),
-                false => term_query(field, &other.text),
+            let clause: Box<dyn IndexQuery> = if other.is_prefix {
+                Box::new(BoostQuery::new(prefix_query(field, &other.text), weight))
+            } else {
+                let count = frequency(field, &other.text);
+                if count == 0 {
+                    continue;
+                }
+                let weight = weight * rarity / self::rarity(searcher, count);
+                Box::new(BoostQuery::new(term_query(field, &other.text), weight))
             };
-            clauses.push((Occur::Should, Box::new(BoostQuery::new(query, weight))));
+            clauses.push((Occur::Should, clause));
         }
     }
     clauses
+}
+
+/// How much a match of a term counts that so many passages have: the inverse document frequency of
+/// BM25.
+fn rarity(searcher: &Searcher, frequency: u64) -> f32 {
+    let (all, frequency) = (searcher.num_docs().max(frequency) as f32, frequency as f32);
+    (1.0 + (all - frequency + 0.5) / (frequency + 0.5)).ln()
 }
 
 fn term_query(field: Field, text: &str) -> Box<dyn IndexQuery> {
@@ -210,30 +232,28 @@ fn exact_phrase(fields: &Fields, text: &str) -> Box<dyn IndexQuery> {
     }
 }
 
-fn clause_query(fields: &Fields, clause: &Clause) -> Box<dyn IndexQuery> {
+fn clause_query(searcher: &Searcher, fields: &Fields, clause: &Clause) -> Box<dyn IndexQuery> {
     match clause {
         Clause::Words(text) => {
             // All of the words: where they are one side of OR, or excluded.
             let terms = query_terms(text);
             let all = terms.iter().take(MAX_TERMS).map(|term| {
                 let any: Box<dyn IndexQuery> =
-                    Box::new(BooleanQuery::new(term_clauses(fields, term)));
+                    Box::new(BooleanQuery::new(term_clauses(searcher, fields, term)));
                 (Occur::Must, any)
             });
             Box::new(BooleanQuery::new(all.collect()))
         }
         Clause::Phrase(text) => exact_phrase(fields, text),
         Clause::Prefix(start) => {
-            let any = [fields.body, fields.title, fields.heading, fields.path];
-            let any = any.into_iter().map(|field| (Occur::Should, prefix_query(field, start)));
-            Box::new(BooleanQuery::new(any.collect()))
+            Box::new(BooleanQuery::new(term_clauses(searcher, fields, &prefix_term(start))))
         }
         Clause::Not(clause) => Box::new(BooleanQuery::new(vec![
             (Occur::Must, Box::new(AllQuery) as _),
-            (Occur::MustNot, clause_query(fields, clause)),
+            (Occur::MustNot, clause_query(searcher, fields, clause)),
         ])),
         Clause::Any(clauses) => {
-            let any = clauses.iter().map(|clause| (Occur::Should, clause_query(fields, clause)));
+            let any = clauses.iter().map(|clause| (Occur::Should, clause_query(searcher, fields, clause)));
             Box::new(BooleanQuery::new(any.collect()))
         }
     }
