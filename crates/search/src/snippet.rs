@@ -3,8 +3,13 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// How many characters a snippet has at most.
-const MAX_CHARS: usize = 160;
+use resource::tokens;
+
+/// How many characters a snippet has at most, and how many tokens: a model pays for each.
+const MAX_CHARS: usize = 140;
+const MAX_TOKENS: u64 = 26;
+/// How many characters before a match may be in it.
+const BEFORE_CHARS: usize = 30;
 /// What marks a match.
 const MARK: &str = "**";
 
@@ -51,12 +56,13 @@ fn match_ranges(text: &str, terms: &HashSet<&str>) -> Vec<Range<usize>> {
     merged
 }
 
-/// The stretch of about 160 characters with the most matches, from the start of a line or sentence
+/// The stretch with the most matches, from the start of a line or sentence
 /// if one is near.
 fn best_window(text: &str, matches: &[Range<usize>]) -> Range<usize> {
     let end_of = |start: usize| {
         let rest = &text[start..];
-        rest.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| start + at)
+        let chars = rest.char_indices().nth(MAX_CHARS).map_or(rest.len(), |(at, _)| at);
+        start + tokens::prefix_len(&rest[..chars], MAX_TOKENS)
     };
     let mut best = (0, 0..end_of(0));
     for (first, range) in matches.iter().enumerate() {
@@ -72,7 +78,7 @@ fn best_window(text: &str, matches: &[Range<usize>]) -> Range<usize> {
 
 /// The start of the line or sentence that `at` is in, if it is near; otherwise a little before.
 fn start_before(text: &str, at: usize) -> usize {
-    let near = text[..at].char_indices().rev().take(MAX_CHARS / 3);
+    let near = text[..at].char_indices().rev().take(BEFORE_CHARS);
     let mut start = at;
     for (place, character) in near {
         if matches!(character, '\n' | '。') {
@@ -81,4 +87,25 @@ fn start_before(text: &str, at: usize) -> usize {
         start = place;
     }
     start
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::snippet;
+
+    #[test]
+    fn the_best_stretch_is_cut_out_on_one_line_with_its_matches_marked() {
+        let filler = "Nothing to see in this sentence at all. ".repeat(20);
+        let text = format!("{filler}\nRotate the\tkey\nevery month. {filler}");
+        let terms = HashSet::from(["rotat", "kei", "key", "rotate"]);
+        let line = snippet(&text, &terms);
+        assert!(line.starts_with("…**Rotate** the **key** every month."), "{line}");
+        assert!(line.ends_with('…') && line.chars().count() < 200, "{line}");
+        let none = snippet("短い文。", &HashSet::new());
+        assert_eq!(none, "短い文。");
+        let japanese = snippet(&"共有メモリを使う。".repeat(40), &HashSet::from(["共有"]));
+        assert!(japanese.chars().count() < 80 && japanese.contains("**共有**"), "{japanese}");
+    }
 }

@@ -13,7 +13,7 @@ const ACCEPT: &str = "dev.refdesk/accept";
 const PDF: &str = "file:///app/report.pdf";
 
 /// A PDF whose pages each have a line of text, in a font that every reader knows.
-fn write_pdf(path: &Path, pages: &[String]) {
+pub(crate) fn write_pdf(path: &Path, pages: &[String]) {
     let mut objects = vec!["<< /Type /Catalog /Pages 2 0 R >>".to_owned()];
     let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 4 + at * 2)).collect();
     objects.push(format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()));

@@ -33,6 +33,7 @@ mod program_life;
 mod request_log;
 mod rmcp;
 mod rmcp_changes;
+mod search;
 mod secrets;
 mod served;
 mod skills;

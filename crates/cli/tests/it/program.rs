@@ -16,6 +16,7 @@ pub(crate) fn refdesk(folder: &Path, arguments: &[&str]) -> Command {
     // A loaded machine starts the servers of a test slowly; their lists must not go without them.
     command.env("REFDESK_START_WAIT", "60s");
     command.env("XDG_STATE_HOME", folder.join(".state")).env("COLUMNS", "100");
+    command.env("XDG_CACHE_HOME", folder.join(".cache"));
     command
 }
 
