@@ -205,7 +205,7 @@ impl Worker {
         }
         let said = self.said().await;
         tracing::debug!("a converter ended with {status}: {said}");
-        Err(not_converted(&failure_words(status)))
+        Err(not_converted(failure_words(status)))
     }
 
     /// What the child said before it failed, for the log.
@@ -239,18 +239,12 @@ fn not_converted(why: &str) -> Error {
 }
 
 /// What the end of a child means.
-fn failure_words(status: ExitStatus) -> String {
+fn failure_words(status: ExitStatus) -> &'static str {
     use std::os::unix::process::ExitStatusExt as _;
     let signal = |signal: Signal| Some(signal.as_raw());
     match status.signal() {
-        ended if ended == signal(Signal::XCPU) => "it took too much time".to_owned(),
-        ended if ended == signal(Signal::ABORT) => {
-            "the converter crashed or took too much memory".to_owned()
-        }
-        Some(_) => "the converter crashed".to_owned(),
-        None if status.code() == Some(i32::from(worker::OUT_OF_MEMORY)) => {
-            "it took too much memory".to_owned()
-        }
-        None => "the converter crashed".to_owned(),
+        ended if ended == signal(Signal::XCPU) => "it took too much time",
+        ended if ended == signal(Signal::ABORT) => "the converter crashed or took too much memory",
+        _ => "the converter crashed",
     }
 }

@@ -12,9 +12,6 @@ use tokio::process::Command;
 use super::{ConvertLimits, MAX_RESULT_BYTES, frame, sandbox};
 use crate::args::ConvertWorkerArgs;
 
-/// The exit status of a child that has no memory left.
-pub(super) const OUT_OF_MEMORY: u8 = 3;
-
 /// The largest document that a child reads.
 const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
 
