@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use resource::{
-    Annotations, Change, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
+    Annotations, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
     PageRequest, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, UnknownMembers,
     Uri, UriTemplate,
 };
