@@ -227,10 +227,7 @@ impl Provider for Catalog {
         let mounts = self.mounts_for(ctx);
         let (mount, local) = find_owner(&mounts, uri)?;
         if let Some(section) = request.section.as_ref().filter(|_| !mount.has_sections) {
-            let unit = section.unit.word();
-            let message =
-                format!("this resource has no {unit}s; read it by bytes, lines or tokens");
-            return Err(Error::invalid(message).about(uri));
+            return Err(section.unit.missing().about(uri));
         }
         let read = mount.provider.read(ctx, &local, request).await;
         let mut reading = read.map_err(|error| mount.with_public_uri(error, uri))?;

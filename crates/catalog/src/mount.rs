@@ -38,7 +38,7 @@ pub struct Mount {
     /// The folder of this machine that it serves.
     folder: Option<PathBuf>,
     access: Arc<AccessRules>,
-    /// Whether documents have pages, sheets and slides here.
+    /// Whether pages, sheets and slides are read here: of documents, or behind a server.
     pub(crate) has_sections: bool,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) publish_memo: Memo,
@@ -208,6 +208,13 @@ impl Mount {
     /// Whether it is the fallback: it serves URIs that no other mount claims.
     pub(crate) fn is_fallback(&self) -> bool {
         matches!(*self.address, Address::Fallback)
+    }
+
+    /// The provider itself knows pages, sheets and slides, or refuses them.
+    #[must_use]
+    pub fn with_sections(mut self) -> Self {
+        self.has_sections = true;
+        self
     }
 
     /// Excludes the mount from lists. Its resources are still read by URI.

@@ -330,7 +330,7 @@ fn upstream_mount(
     let mut terms = mount_terms(settings, mount, std::iter::empty())?;
     terms.timeout += TIMEOUT_MARGIN;
     terms.tools = upstream::select_tools(settings, declared)?;
-    Ok((Mount::new(name, address, upstream, terms), part))
+    Ok((Mount::new(name, address, upstream, terms).with_sections(), part))
 }
 
 /// A mount that is left out, for this reason.

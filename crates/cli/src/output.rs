@@ -81,8 +81,8 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Formats rows as a table with aligned columns.
-pub(crate) fn format_table(rows: &[[String; 4]]) -> String {
-    let mut widths = [0; 4];
+pub(crate) fn format_table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let mut widths = [0; COLUMNS];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());

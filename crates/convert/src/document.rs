@@ -6,6 +6,9 @@ use crate::form::Form;
 use crate::options::Options;
 use crate::package;
 
+/// The largest document that is converted, in bytes.
+pub const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
+
 /// A document to convert.
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'a> {

@@ -12,7 +12,7 @@ use message::MailContent;
 pub(crate) use message::size_words;
 use mime::{MailLimits, MailPart};
 
-use crate::converted::Converted;
+use crate::converted::{Converted, counted};
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -101,7 +101,11 @@ fn convert_mailbox(document: &Document<'_>) -> Result<Converted, ConvertError> {
     for (number, message) in (1..).zip(&messages) {
         if converted.body.len() > document.options.max_output_bytes {
             let left = messages.len() + 1 - number;
-            converted.losses.push(format!("{left} messages are left out: the result is too long"));
+            converted.losses.push(counted(
+                left,
+                "message is left out: the result is too long",
+                "messages are left out: the result is too long",
+            ));
             break;
         }
         if number > 1 {

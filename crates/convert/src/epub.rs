@@ -10,7 +10,7 @@ use contents::{navigation_titles, ncx_titles};
 use opf::{OpfPackage, parse_opf};
 use page::html_of_page;
 
-use crate::converted::Converted;
+use crate::converted::{Converted, counted};
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -55,7 +55,11 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         let title = titles.get(&item.path).cloned();
         if converted.body.len() + text.len() > document.options.max_output_bytes {
             let left = opf.spine.len() - at;
-            converted.losses.push(format!("{left} chapters are left out: the result is too long"));
+            converted.losses.push(counted(
+                left,
+                "chapter is left out: the result is too long",
+                "chapters are left out: the result is too long",
+            ));
             break;
         }
         let is_first = converted.body.is_empty();

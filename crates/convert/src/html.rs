@@ -21,7 +21,7 @@ use main_content::MainContent;
 use tree::{HtmlTree, TEXT};
 use writer::{HtmlTextStyle, HtmlWriter};
 
-use crate::converted::Converted;
+use crate::converted::{Converted, counted};
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -77,7 +77,11 @@ fn losses(tree: &HtmlTree) -> Vec<String> {
     let is_label = |id| tree.name(tree.node(id).parent) == "text" && has_words(id);
     let labels = tree.ids().filter(|id| is_label(*id)).count();
     if labels > 0 {
-        losses.push(format!("{labels} texts in drawings are left out"));
+        losses.push(counted(
+            labels,
+            "text in a drawing is left out",
+            "texts in drawings are left out",
+        ));
     }
     if tree.is_cut {
         losses.push("the page has too many elements: the last ones are given as text".to_owned());

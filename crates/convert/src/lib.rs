@@ -35,14 +35,14 @@ mod slides;
 mod source;
 mod word;
 
-pub use converted::{Converted, Section};
-pub use document::{Document, DocumentKind};
+pub use converted::{Converted, Section, chosen_range};
+pub use document::{Document, DocumentKind, MAX_DOCUMENT_BYTES};
 pub use error::{ConvertError, ConvertErrorKind};
 pub use form::Form;
 pub use options::Options;
 
 /// The version of the converters. A cache of results is valid for one version.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Converts `document` into `form`, one of [`DocumentKind::forms`] of its kind.
 pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {

@@ -1,5 +1,6 @@
 //! Markdown: what the converters write it with.
 
+use crate::converted::counted;
 use crate::options::Options;
 
 /// Escapes what Markdown would take as a mark in running text, and no more: a mark that cannot
@@ -7,34 +8,55 @@ use crate::options::Options;
 /// [`escape_line_start`], and a bar in a table to [`table`].
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
-    let mut before = ' ';
-    for (at, letter) in text.char_indices() {
-        if is_mark(letter, before, &text[at + letter.len_utf8()..]) {
-            escaped.push('\\');
-        }
-        escaped.push(letter);
-        before = letter;
-    }
+    push_escaped(&mut escaped, text, false);
     escaped
 }
 
-/// Whether Markdown takes `letter` as a mark between `before` and the text `after` it.
-fn is_mark(letter: char, before: char, after: &str) -> bool {
-    let next = after.chars().next().unwrap_or(' ');
-    match letter {
-        '`' => true,
-        '\\' => next.is_ascii_punctuation(),
-        '*' => !(before.is_whitespace() && next.is_whitespace()),
-        '_' => {
-            let is_inside_word = before.is_alphanumeric() && next.is_alphanumeric();
-            let is_free = before.is_whitespace() && next.is_whitespace();
-            !is_inside_word && !is_free && next != '_' && before != '_'
+/// Appends running text to `line`, escaped like [`escape`]. In the text of a link, brackets are
+/// escaped too.
+pub(crate) fn push_escaped(line: &mut String, text: &str, is_in_link: bool) {
+    let mut before = line.chars().next_back();
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        // Underscores are one mark together: a blank to fill in is none.
+        let length = match letter {
+            '_' => rest.len() - rest.trim_start_matches('_').len(),
+            letter => letter.len_utf8(),
+        };
+        let (run, after) = rest.split_at(length);
+        if is_mark(run, (before, after), is_in_link) {
+            for mark in run.chars() {
+                line.push('\\');
+                line.push(mark);
+            }
+        } else {
+            line.push_str(run);
         }
-        '~' => next == '~',
-        '[' => next == '^',
-        ']' => matches!(next, '(' | '[' | ':'),
-        '<' => next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'),
-        '&' => is_entity(after),
+        (before, rest) = (Some(letter), after);
+    }
+}
+
+/// Whether Markdown takes `run`, a letter or several underscores, as a mark between `before` and the
+/// text `after` it.
+fn is_mark(run: &str, (before, after): (Option<char>, &str), is_in_link: bool) -> bool {
+    let next = after.chars().next();
+    let is_word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    let is_space = |letter: Option<char>| letter.is_none_or(char::is_whitespace);
+    match run.as_bytes() {
+        b"`" => true,
+        b"\\" => next.is_some_and(|next| next.is_ascii_punctuation()),
+        b"*" => !(is_space(before) && is_space(next)),
+        [b'_', ..] => {
+            let is_inside_word = is_word(before) && is_word(next);
+            let is_free = is_space(before) && is_space(next);
+            let is_blank = run.len() > 3 && is_space(next);
+            !is_inside_word && !is_free && !is_blank
+        }
+        b"~" => next == Some('~') || before == Some('~'),
+        b"[" => is_in_link || next == Some('^'),
+        b"]" => is_in_link || matches!(next, Some('(' | '[' | ':')),
+        b"<" => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)),
+        b"&" => is_entity(after),
         _ => false,
     }
 }
@@ -47,7 +69,7 @@ fn is_entity(after: &str) -> bool {
 }
 
 /// Escapes what Markdown would take as a mark at the beginning of a line: of a heading, list,
-/// quote, rule or code.
+/// quote, rule, table, definition or code.
 pub(crate) fn escape_line_start(line: &str) -> String {
     let trimmed = line.trim_start();
     let indent = line.len() - trimmed.len();
@@ -59,12 +81,14 @@ pub(crate) fn escape_line_start(line: &str) -> String {
         let (number, rest) = line.split_at(indent + digits);
         return format!("{number}\\{rest}");
     }
-    let is_heading = ends_mark(trimmed.trim_start_matches('#')) && trimmed.starts_with('#');
-    let is_item = trimmed.strip_prefix(['-', '+', '*']).is_some_and(ends_mark);
+    let level = trimmed.bytes().take_while(|byte| *byte == b'#').count();
+    let is_heading = (1..=6).contains(&level) && ends_mark(&trimmed[level..]);
+    let is_item = trimmed.strip_prefix(['-', '+', '*', ':']).is_some_and(ends_mark);
     let is_rule = ['-', '=', '_', '*'].iter().any(|mark| {
         trimmed.starts_with(*mark) && trimmed.chars().all(|letter| letter == *mark || letter == ' ')
     });
-    if is_heading || is_item || is_rule || trimmed.starts_with('>') || trimmed.starts_with("~~~") {
+    let starts_block = trimmed.starts_with(['>', '|']) || trimmed.starts_with("~~~");
+    if is_heading || is_item || is_rule || starts_block {
         let (space, rest) = line.split_at(indent);
         return format!("{space}\\{rest}");
     }
@@ -118,11 +142,17 @@ fn push_cell(text: &mut String, cell: &str) {
 
 /// What a table leaves out.
 pub(crate) fn left_out(rows: usize, columns: usize) -> Option<String> {
+    let of_columns = || counted(columns, "column", "columns");
     match (rows, columns) {
         (0, 0) => None,
-        (rows, 0) => Some(format!("{rows} more rows are left out")),
-        (0, columns) => Some(format!("{columns} more columns are left out")),
-        (rows, columns) => Some(format!("{rows} more rows and {columns} columns are left out")),
+        (rows, 0) => Some(counted(rows, "more row is left out", "more rows are left out")),
+        (0, columns) => {
+            Some(counted(columns, "more column is left out", "more columns are left out"))
+        }
+        (rows, _) => {
+            let rows = counted(rows, "more row", "more rows");
+            Some(format!("{rows} and {} are left out", of_columns()))
+        }
     }
 }
 
@@ -139,7 +169,8 @@ mod tests {
             assert_eq!(escape(text), text);
         }
         assert_eq!(escape("*bold* _it_ `code`"), r"\*bold\* \_it\_ \`code\`");
-        assert_eq!(escape("[a](b) [^1] <b> &amp; ~~x"), r"[a\](b) \[^1] \<b> \&amp; \~~x");
+        assert_eq!(escape("[a](b) [^1] <b> &amp; ~~x"), r"[a\](b) \[^1] \<b> \&amp; \~\~x");
+        assert_eq!(escape("__init__ Name:_____ ____ a"), r"\_\_init\_\_ Name:_____ ____ a");
         assert_eq!(escape(r"C:\dir \*"), r"C:\dir \\\*");
     }
 
@@ -148,10 +179,12 @@ mod tests {
         for line in ["-5 degrees", "#1 in sales", "3.5 kg", "*italic* text", "1984 was"] {
             assert_eq!(escape_line_start(line), line);
         }
-        let marks = ["# a", "- a", "1. a", "12) a", "> a", "---", "+", "===", "~~~"];
+        let marks = ["# a", "- a", "* a", "1. a", "12) a", "> a", "---", "+", "===", "~~~", "| a"];
         let escaped = marks.map(escape_line_start);
-        let wanted =
-            [r"\# a", r"\- a", r"1\. a", r"12\) a", r"\> a", r"\---", r"\+", r"\===", r"\~~~"];
+        let wanted = [
+            r"\# a", r"\- a", r"\* a", r"1\. a", r"12\) a", r"\> a", r"\---", r"\+", r"\===",
+            r"\~~~", r"\| a",
+        ];
         assert_eq!(escaped, wanted);
     }
 

@@ -6,7 +6,7 @@ mod output;
 use format::{NotebookCell, NotebookFile};
 use output::output_text;
 
-use crate::converted::Converted;
+use crate::converted::{Converted, counted};
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
@@ -42,7 +42,11 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         converted.push_str(&piece);
     }
     if broken > 0 {
-        converted.losses.push(format!("{broken} cells are broken and left out"));
+        converted.losses.push(counted(
+            broken,
+            "cell is broken and left out",
+            "cells are broken and left out",
+        ));
     }
     Ok(converted)
 }

@@ -1,5 +1,7 @@
 //! Paths of parts in a package, as other parts name them.
 
+use resource::uri::percent_decode;
+
 /// The name of the part at `target`, as a part in `folder` names it. It never leaves the package.
 pub(crate) fn resolve_part(folder: &str, target: &str) -> String {
     let mut names: Vec<&str> =
@@ -19,16 +21,7 @@ pub(crate) fn resolve_part(folder: &str, target: &str) -> String {
 
 /// A target without the escapes of an address: `a%20b` is `a b`.
 pub(crate) fn percent_decoded(target: &str) -> String {
-    let mut bytes = Vec::with_capacity(target.len());
-    let mut rest = target.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| *byte == b'%');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(escaped.unwrap_or(*byte));
-        rest = if escaped.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8_lossy(&percent_decode(target)).into_owned()
 }
 
 #[cfg(test)]
@@ -41,6 +34,7 @@ mod tests {
         assert_eq!(resolve_part("xl", "/xl/worksheets/sheet1.xml"), "xl/worksheets/sheet1.xml");
         assert_eq!(resolve_part("xl", "../../../../etc/passwd"), "etc/passwd");
         assert_eq!(resolve_part("", "a.xhtml"), "a.xhtml");
+        assert_eq!(resolve_part("word", "styles.xml"), "word/styles.xml");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use relay::{
     TaskCall, UriRewrite,
 };
 pub use search::{Passage, Search, SearchHit, SearchRequest};
-pub use section::{Outline, SectionChoice, SectionName, SectionUnit};
+pub use section::{Outline, SectionChoice, SectionName, SectionTitle, SectionUnit};
 pub use skill::{SKILL_INDEX_URI, Skill, SkillFile, SkillFiles, SkillIndexEntry, Skills};
 pub use template::UriTemplate;
 pub use trace_context::TraceContext;

@@ -110,6 +110,11 @@ impl ReadRequest {
         Self::from(Window::Whole { limit })
     }
 
+    /// Whether it names a format or sections, which a source may have to make.
+    pub fn wants_form(&self) -> bool {
+        self.format.is_some() || self.section.is_some()
+    }
+
     /// Requests this window instead.
     #[must_use]
     pub fn with_window(&self, window: Window) -> Self {

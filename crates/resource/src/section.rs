@@ -16,6 +16,9 @@ pub enum SectionUnit {
 }
 
 impl SectionUnit {
+    /// All units.
+    pub const ALL: [Self; 4] = [Self::Page, Self::Sheet, Self::Slide, Self::Chapter];
+
     /// The unit, as requests and messages name it.
     pub fn word(self) -> &'static str {
         match self {
@@ -24,6 +27,12 @@ impl SectionUnit {
             Self::Slide => "slide",
             Self::Chapter => "chapter",
         }
+    }
+
+    /// The error of a read that wants sections of a resource without any.
+    pub fn missing(self) -> Error {
+        let unit = self.word();
+        Error::invalid(format!("this resource has no {unit}s; read it by bytes, lines or tokens"))
     }
 }
 
@@ -76,8 +85,19 @@ pub struct Outline {
     pub unit: SectionUnit,
     /// How many there are; `None` until the document has been converted.
     pub total: Option<usize>,
-    /// The first ones that have a title: number, counted from 1, and title.
-    pub titles: Vec<(usize, String)>,
+    /// The first ones that have a title.
+    pub titles: Vec<SectionTitle>,
+}
+
+/// The title of a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionTitle {
+    /// The number of the section, counted from 1.
+    pub number: usize,
+    /// The title.
+    pub title: String,
+    /// Whether the document hides the section.
+    pub is_hidden: bool,
 }
 
 impl Outline {
@@ -113,7 +133,7 @@ impl Outline {
                 found.or_else(|| number().map(|number| number - 1))
                 .map(|at| at..at + 1).ok_or_else(|| {
                     let known: Vec<_> =
-                        self.titles.iter().map(|(_, title)| format!("{title:?}")).collect();
+                        self.titles.iter().map(|known| format!("{:?}", known.title)).collect();
                     let known = known.join(", ");
                     let message = format!(
                         "this document has {total} {unit}{s} and none called {title:?}; there are {known}"
@@ -127,16 +147,17 @@ impl Outline {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outline, SectionChoice, SectionName, SectionUnit};
+    use super::{Outline, SectionChoice, SectionName, SectionTitle, SectionUnit};
 
     #[test]
     fn sections_are_named_by_number_or_title_and_errors_say_what_there_is() {
         let titles = [Some("one"), None, Some("three")];
-        let outline = Outline {
-            unit: SectionUnit::Sheet,
-            total: Some(3),
-            titles: vec![(1, "one".to_owned()), (3, "three".to_owned())],
+        let known = |number, title: &str| {
+            let title = title.to_owned();
+            SectionTitle { number, title, is_hidden: false }
         };
+        let known = vec![known(1, "one"), known(3, "three")];
+        let outline = Outline { unit: SectionUnit::Sheet, total: Some(3), titles: known };
         let resolve =
             |unit, name| outline.resolve(&SectionChoice { unit, name }, titles.into_iter());
         let numbers = SectionName::Numbers;

@@ -13,3 +13,4 @@ mod rendered;
 mod skills;
 mod unpacked;
 mod unpacked_bounds;
+mod unpacked_changes;

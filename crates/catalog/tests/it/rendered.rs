@@ -53,7 +53,7 @@ impl Converter for SectionMaker {
         let mut converted = Converted::default();
         for (at, title) in ["One", "Two", "三"].into_iter().enumerate() {
             let (title, start) = (Some(title.to_owned()), converted.body.len());
-            converted.sections.push(Section { title, start, is_hidden: false });
+            converted.sections.push(Section { title, start, is_hidden: at == 1 });
             let piece = if job.form == Form::Csv { "a,b" } else { &text };
             converted.body.extend(format!("<{at}>\n{piece}\n日本\n").into_bytes());
         }
@@ -183,7 +183,9 @@ async fn a_document_is_read_with_its_text_beside_it_and_a_text_alone() {
     assert_eq!(text.size, Some(parts[1].1.len() as u64));
     assert!(text.etag.is_some() && text.etag != original.etag);
     assert_eq!(text.notes, ["a picture is left out"]);
-    assert_eq!(text.outline.as_ref().unwrap().total, Some(3));
+    let outline = text.outline.as_ref().unwrap();
+    let hidden: Vec<bool> = outline.titles.iter().map(|known| known.is_hidden).collect();
+    assert_eq!((outline.total, hidden), (Some(3), vec![false, true, false]));
     assert_eq!(desk.parts(PAGE, &whole()).await.unwrap().len(), 1);
     let broken = desk.parts(BROKEN, &whole()).await.unwrap();
     assert_eq!((broken.len(), broken[0].1.as_str()), (1, "none"));
@@ -220,6 +222,28 @@ async fn a_format_is_given_alone_and_one_that_is_not_there_is_refused_by_name() 
     let (form, _) = chosen.one(PAGE, &whole()).await.unwrap();
     assert_eq!(form.mime.as_deref(), Some("text/markdown"), "as the mount's settings say");
     assert_eq!(chosen.one(NOTES, &whole()).await.unwrap().1, "plain notes\n");
+}
+
+#[tokio::test]
+async fn windows_are_of_the_format_that_the_settings_of_the_mount_say() {
+    let desk = desk(RedactionScope::Off, &["text/markdown"]);
+    let window = |etag: Option<&str>, part: Option<usize>| {
+        let etag = etag.map(str::to_owned);
+        let window = Window::Part { offset: 0, length: 6, etag };
+        ReadRequest { part, ..window.into() }
+    };
+    let (form, text) = desk.one(REPORT, &window(None, None)).await.unwrap();
+    assert_eq!((form.mime.as_deref(), text.as_str()), (Some("text/markdown"), "<0>\nth"));
+    let (_, text) = desk.one(REPORT, &window(form.etag.as_deref(), Some(0))).await.unwrap();
+    assert_eq!(text, "<0>\nth", "of the version of the form");
+    let error = desk.one(REPORT, &window(Some("other"), None)).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Changed, "not of the original");
+    let error = desk.one(REPORT, &window(None, Some(1))).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Invalid, "there is one part");
+    let (original, text) = desk.one(BROKEN, &window(None, None)).await.unwrap();
+    assert_eq!(original.mime.as_deref(), Some(DocumentKind::Docx.mime()));
+    assert_eq!(text, "none", "what cannot be converted is given as it is");
+    assert_eq!(desk.one(NOTES, &window(None, None)).await.unwrap().1, "plain ");
 }
 
 #[tokio::test]

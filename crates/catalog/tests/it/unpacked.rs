@@ -12,8 +12,8 @@ use flate2::write::GzEncoder;
 use futures_util::StreamExt;
 use redaction::{Redaction, RedactionScope, Redactor};
 use resource::{
-    Body, ByteSource, Change, Content, ErrorKind, Filter, Interest, PageRequest, Part, PathFilter,
-    Provider, ReadRequest, Resource, Result, Uri, Window,
+    Body, ByteSource, Content, ErrorKind, Filter, PageRequest, Part, PathFilter, Provider,
+    ReadRequest, Resource, Result, Uri, Window,
 };
 use testkit::{Expectations, MemoryProvider, contract};
 use zip::write::SimpleFileOptions;
@@ -58,7 +58,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn members() -> Vec<(&'static str, &'static [u8])> {
+pub(crate) fn members() -> Vec<(&'static str, &'static [u8])> {
     vec![
         ("inner/x.txt", "hello\n日本語のテキスト\n".as_bytes()),
         ("inner/deep/y.md", b"# deep\n"),
@@ -327,38 +327,6 @@ async fn filters_and_pages_hold_in_archives() {
     assert_eq!(on_the_way.items.len(), 1);
     let inside = provider.list(&ctx, Some(&uri(ARCHIVE)), &paging).await.unwrap();
     assert_eq!(inside.items.len(), 10);
-}
-
-#[tokio::test]
-async fn an_archive_that_changes_is_read_anew() {
-    let inner = Arc::new(with_archive("a.zip", &zip_of(&[("a.txt", b"old")])));
-    let provider = Unpacked.around(Arc::clone(&inner) as Arc<dyn Provider>);
-    let member = "file:///app/a.zip/a.txt";
-    let ctx = testkit::local_context();
-    assert_eq!(text(&*provider, member).await, "old");
-    let old = provider.stat(&ctx, &uri(member)).await.unwrap();
-    inner.write_blob(ARCHIVE, &zip_of(&[("a.txt", b"new one"), ("b.txt", b"b")]));
-    assert_eq!(text(&*provider, member).await, "new one");
-    assert_eq!(names(&*provider, ARCHIVE).await.len(), 2);
-    let new = provider.stat(&ctx, &uri(member)).await.unwrap();
-    assert_ne!(old.etag, new.etag);
-    let pinned = Window::Part { offset: 0, length: 9, etag: old.etag.clone() };
-    let error = read(&*provider, member, pinned).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Changed);
-    assert_eq!(error.facts[0].1, new.etag.clone().unwrap());
-}
-
-#[tokio::test]
-async fn a_change_of_the_archive_is_a_change_of_its_members() {
-    let inner = Arc::new(with_archive("a.zip", &zip_of(&members())));
-    let provider = Unpacked.around(Arc::clone(&inner) as Arc<dyn Provider>);
-    let (ctx, member) = (testkit::local_context(), uri("file:///app/a.zip/inner/x.txt"));
-    let watch = provider.facets().watch.unwrap();
-    let mut changes = watch.watch(&ctx, Interest::Resource(member.clone())).await.unwrap();
-    inner.notify(&Change::Updated(uri(ARCHIVE)));
-    assert_eq!(changes.next().await, Some(Change::Updated(member)));
-    let missing = Interest::Resource(uri("file:///app/a.zip/none"));
-    assert_eq!(watch.watch(&ctx, missing).await.err().unwrap().kind, ErrorKind::NotFound);
 }
 
 #[tokio::test]

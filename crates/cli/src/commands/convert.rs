@@ -11,17 +11,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::layers::rendered::{ConvertJob, Converter as _, DocumentSource};
 use clap::error::ErrorKind as UsageErrorKind;
-use convert::{Converted, DocumentKind, Form};
-use resource::{Accept, ByteSource, Outline, SectionChoice, SectionUnit};
+use convert::{Converted, DocumentKind, MAX_DOCUMENT_BYTES};
+use resource::{Accept, ByteSource, SectionChoice, SectionUnit};
 use serde_json::json;
 
 use crate::args::{Args, ConvertArgs};
 use crate::conversion::ConvertPool;
 use crate::output;
 use crate::settings::RenderSettings;
-
-/// The largest document.
-const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
 
 /// After how long a person is told that the conversion goes on, and how often.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -60,36 +57,14 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
     for loss in &converted.losses {
         output::tell(&format!("note: {loss}\n"));
     }
-    let body = chosen_body(&converted, (kind, forms[form]), section.as_ref())?;
-    match io::stdout().lock().write_all(body) {
+    let whole = (&converted.sections[..], converted.body.len());
+    let outline = converted.outline(kind);
+    let range = convert::chosen_range(whole, outline.as_ref(), forms[form], section.as_ref())?;
+    match io::stdout().lock().write_all(&converted.body[range]) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         written => written?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The whole body, or the sections that are wanted; of a table, the first sheet.
-fn chosen_body<'a>(
-    converted: &'a Converted,
-    (kind, form): (DocumentKind, Form),
-    section: Option<&SectionChoice>,
-) -> anyhow::Result<&'a [u8]> {
-    let range = match (section, kind.section_unit()) {
-        (Some(choice), Some(unit)) => {
-            let titles = || converted.sections.iter().map(|section| section.title.as_deref());
-            let known =
-                titles().enumerate().filter_map(|(at, title)| Some((at + 1, title?.to_owned())));
-            let (total, known) = (Some(converted.sections.len()), known.collect());
-            Outline { unit, total, titles: known }.resolve(choice, titles())?
-        }
-        (Some(choice), None) => anyhow::bail!("this document has no {}s", choice.unit.word()),
-        (None, _) if form == Form::Csv && converted.sections.len() > 1 => 0..1,
-        (None, _) => return Ok(&converted.body),
-    };
-    let place = |at: usize| converted.sections.get(at).map(|section| section.start);
-    let start = place(range.start).unwrap_or_default();
-    let end = place(range.end).unwrap_or(converted.body.len());
-    converted.body.get(start..end).context("the sections of the document make no sense")
 }
 
 fn section(args: &ConvertArgs) -> Result<Option<SectionChoice>, String> {

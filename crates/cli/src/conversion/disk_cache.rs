@@ -15,6 +15,7 @@ use catalog::layers::rendered::ConvertJob;
 use convert::{Converted, Options};
 
 use super::frame;
+use super::worker::shown_name;
 use crate::state_file::{read_regular_file, replace_file};
 
 /// The bytes of a checksum.
@@ -39,14 +40,8 @@ pub(super) struct DocumentHash(blake3::Hasher);
 impl DocumentHash {
     pub(super) fn new(job: &ConvertJob<'_>, options: &Options) -> Self {
         let mut hash = blake3::Hasher::new();
-        // A converter looks at the name of source code only.
-        let made_by = format!(
-            "{} {:?} {:?} {options:?} {}\0",
-            convert::VERSION,
-            job.kind,
-            job.form,
-            job.name.rsplit('.').next().unwrap_or_default()
-        );
+        let (kind, form, name) = (job.kind, job.form, shown_name(job));
+        let made_by = format!("{} {kind:?} {form:?} {options:?} {name}\0", convert::VERSION);
         hash.update(made_by.as_bytes());
         Self(hash)
     }
@@ -160,9 +155,34 @@ fn files(folder: &Path) -> Vec<KeptForm> {
 
 #[cfg(test)]
 mod tests {
-    use convert::Converted;
+    use async_trait::async_trait;
+    use catalog::layers::rendered::{ConvertJob, DocumentSource};
+    use convert::{Converted, DocumentKind, Form, Options};
+    use resource::ByteSource;
 
-    use super::DiskCache;
+    use super::{DiskCache, DocumentHash};
+
+    struct EmptySource;
+
+    #[async_trait]
+    impl DocumentSource for EmptySource {
+        async fn open(&self) -> resource::Result<ByteSource> {
+            Ok(ByteSource::Bytes(bytes::Bytes::new()))
+        }
+    }
+
+    #[test]
+    fn a_key_depends_on_as_much_of_the_name_as_the_converter_is_told() {
+        let key = |kind, name| {
+            let job = ConvertJob { kind, form: Form::Html, name, source: &EmptySource, keep: true };
+            DocumentHash::new(&job, &Options::default()).finish()
+        };
+        let (code, word) = (DocumentKind::Source, DocumentKind::Docx);
+        assert_ne!(key(code, "CMakeLists.txt"), key(code, "notes.txt"));
+        assert_eq!(key(code, "a/main.rs"), key(code, "b/main.rs"));
+        assert_eq!(key(word, "plan.docx"), key(word, "offer.docx"));
+        assert_ne!(key(word, "plan.docx"), key(word, "plan.docm"));
+    }
 
     #[tokio::test]
     async fn a_form_is_kept_until_there_is_no_room_and_a_broken_one_is_none() {

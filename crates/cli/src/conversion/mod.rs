@@ -24,7 +24,7 @@ use futures_util::StreamExt;
 use resource::{ByteSource, Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, ChildStdout};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Semaphore;
 
 use disk_cache::{DiskCache, DocumentHash};
@@ -93,33 +93,12 @@ impl ConvertPool {
         }
         let slot = self.slots.acquire().await;
         let _slot = slot.map_err(|_| Error::internal("the pool of converters is closed"))?;
-        let worker = self.start_worker(job)?;
+        let worker = Worker::start(worker::command(OWN_PROGRAM, job, &self.limits))?;
         let converted = tokio::time::timeout(self.limits.time, worker.run(job.source)).await;
         converted.unwrap_or_else(|_| {
             let time = humantime::format_duration(self.limits.time);
             Err(not_converted(&format!("the conversion took longer than {time} and was ended")))
         })
-    }
-
-    fn start_worker(&self, job: &ConvertJob<'_>) -> Result<Worker> {
-        let spawned = worker::command(OWN_PROGRAM, job, &self.limits)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn();
-        let cannot = |error: io::Error| {
-            Error::unavailable("no process could be started to convert the document")
-                .caused_by(error)
-        };
-        let mut child = spawned.map_err(cannot)?;
-        let pipes = (child.stdin.take(), child.stdout.take());
-        let (Some(input), Some(output)) = pipes else {
-            return Err(Error::internal("a converter has no pipes"));
-        };
-        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        Ok(Worker { child, input: Some(input), output, group })
     }
 }
 
@@ -168,18 +147,38 @@ struct Worker {
     child: Child,
     input: Option<ChildStdin>,
     output: ChildStdout,
+    /// The process group, as long as its id is surely not that of another.
     group: Option<Pid>,
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if let Some(group) = self.group {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        self.kill_group();
     }
 }
 
 impl Worker {
+    fn start(mut command: Command) -> Result<Self> {
+        let spawned = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn();
+        let cannot = |error: io::Error| {
+            Error::unavailable("no process could be started to convert the document")
+                .caused_by(error)
+        };
+        let mut child = spawned.map_err(cannot)?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = pipes else {
+            return Err(Error::internal("a converter has no pipes"));
+        };
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Ok(Self { child, input: Some(input), output, group })
+    }
+
     async fn run(mut self, source: &dyn DocumentSource) -> Result<Converted> {
         let input = self.input.take();
         let mut answer = Vec::new();
@@ -200,12 +199,22 @@ impl Worker {
             Error::internal("a converter cannot be waited for").caused_by(error)
         })?;
         if status.success() {
+            // It has waited for its own children, and the id may soon be that of another process.
+            self.group = None;
             let broken = || not_converted("the converter gave an answer that makes no sense");
             return frame::decode(&answer).ok_or_else(broken)?.map_err(Error::from);
         }
+        // Its own children may go on, and hold what it says open.
+        self.kill_group();
         let said = self.said().await;
         tracing::debug!("a converter ended with {status}: {said}");
-        Err(not_converted(&failure_words(status)))
+        Err(not_converted(failure_words(status)))
+    }
+
+    fn kill_group(&mut self) {
+        if let Some(group) = self.group.take() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     }
 
     /// What the child said before it failed, for the log.
@@ -239,18 +248,45 @@ fn not_converted(why: &str) -> Error {
 }
 
 /// What the end of a child means.
-fn failure_words(status: ExitStatus) -> String {
+fn failure_words(status: ExitStatus) -> &'static str {
     use std::os::unix::process::ExitStatusExt as _;
     let signal = |signal: Signal| Some(signal.as_raw());
     match status.signal() {
-        ended if ended == signal(Signal::XCPU) => "it took too much time".to_owned(),
-        ended if ended == signal(Signal::ABORT) => {
-            "the converter crashed or took too much memory".to_owned()
+        ended if ended == signal(Signal::XCPU) => "it took too much time",
+        ended if ended == signal(Signal::ABORT) => "the converter crashed or took too much memory",
+        _ => "the converter crashed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use async_trait::async_trait;
+    use bytes::Bytes;
+    use catalog::layers::rendered::DocumentSource;
+    use resource::ByteSource;
+    use tokio::process::Command;
+
+    use super::Worker;
+
+    struct EmptySource;
+
+    #[async_trait]
+    impl DocumentSource for EmptySource {
+        async fn open(&self) -> resource::Result<ByteSource> {
+            Ok(ByteSource::Bytes(Bytes::new()))
         }
-        Some(_) => "the converter crashed".to_owned(),
-        None if status.code() == Some(i32::from(worker::OUT_OF_MEMORY)) => {
-            "it took too much memory".to_owned()
-        }
-        None => "the converter crashed".to_owned(),
+    }
+
+    #[tokio::test]
+    async fn a_program_of_a_failed_converter_ends_with_it() {
+        let mut command = Command::new("sh");
+        // The program holds the errors open, which are read to their end.
+        command.arg("-c").arg("sleep 1000 >/dev/null </dev/null & exit 1");
+        let worker = Worker::start(command).unwrap();
+        let failed = tokio::time::timeout(Duration::from_secs(60), worker.run(&EmptySource));
+        let error = failed.await.expect("the program goes on").unwrap_err();
+        assert!(error.message.contains("crashed"), "{error}");
     }
 }

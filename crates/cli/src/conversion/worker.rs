@@ -6,26 +6,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use catalog::layers::rendered::ConvertJob;
-use convert::{ConvertError, Document, DocumentKind, Form, Options};
+use convert::{ConvertError, Document, DocumentKind, Form, MAX_DOCUMENT_BYTES, Options};
 use tokio::process::Command;
 
 use super::{ConvertLimits, MAX_RESULT_BYTES, frame, sandbox};
 use crate::args::ConvertWorkerArgs;
 
-/// The exit status of a child that has no memory left.
-pub(super) const OUT_OF_MEMORY: u8 = 3;
-
-/// The largest document that a child reads.
-const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
-
 /// The command line of the child for `job`.
 pub(super) fn command(program: &str, job: &ConvertJob<'_>, limits: &ConvertLimits) -> Command {
     let mut command = Command::new(program);
     let options = &limits.options;
-    // A name is for its ending alone, and the command line is there for all to see.
-    let name = job.name.rsplit('/').next().unwrap_or(job.name);
-    let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
-    let shown = if job.kind == DocumentKind::Source { name } else { ending };
     command.arg("convert-worker").arg(kind_text(job.kind)).arg(job.form.mime());
     command.arg(format!("--memory={}", limits.memory));
     command.arg(format!("--seconds={}", limits.time.as_secs().max(1)));
@@ -35,12 +25,20 @@ pub(super) fn command(program: &str, job: &ConvertJob<'_>, limits: &ConvertLimit
     if options.with_position {
         command.arg("--position");
     }
-    command.arg("--").arg(OsStr::new(shown));
+    command.arg("--").arg(OsStr::new(shown_name(job)));
     command.env_clear();
     // A program of the system is looked for as the server would.
     command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
     command.env("LC_ALL", "C.UTF-8");
     command
+}
+
+/// What a converter is told of the name: all of it for source code, whose language it tells, else the
+/// ending alone, because the command line is there for all to see.
+pub(super) fn shown_name<'a>(job: &ConvertJob<'a>) -> &'a str {
+    let name = job.name.rsplit('/').next().unwrap_or(job.name);
+    let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
+    if job.kind == DocumentKind::Source { name } else { ending }
 }
 
 fn kind_text(kind: DocumentKind) -> &'static str {

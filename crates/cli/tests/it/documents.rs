@@ -42,7 +42,7 @@ pub(crate) fn write_pdf(path: &Path, pages: &[String]) {
     fs::write(path, pdf).unwrap();
 }
 
-fn pages(count: usize) -> Vec<String> {
+pub(crate) fn pages(count: usize) -> Vec<String> {
     (1..=count).map(|page| format!("Words of page number {page} about harbours")).collect()
 }
 
@@ -143,6 +143,11 @@ fn a_model_reads_a_page_in_two_calls_and_searches_the_text() {
         described["structuredContent"]["resources"][0]["sections"], "500 pages",
         "{described}"
     );
+    let metadata = desk.request("resources/metadata", json!({ "uri": PDF }));
+    let formats = &metadata["result"]["resource"]["_meta"]["dev.refdesk/formats"];
+    let made = [&formats[1]["size"], &formats[1]["etag"], &formats[2]["size"]];
+    let is_told = made.map(|fact| !fact.is_null());
+    assert_eq!(is_told, [true, true, false], "the Markdown was made for the count: {formats}");
     let arguments = json!({ "uri": PDF, "page": 37 });
     let page = call(&mut desk, "resources_read", &arguments);
     let text = page["structuredContent"]["text"].as_str().unwrap();

@@ -1,9 +1,10 @@
 //! Inline content of a page: text, emphasis, links, images, ruby.
 
 use super::elements::is_block;
-use super::escape::{fence, link_target, push_escaped};
+use super::escape::{fence, link_target};
 use super::tree::{HtmlNodeId, HtmlTree, TEXT};
 use super::writer::{HtmlWriter, InlineMarks};
+use crate::markdown::push_escaped;
 
 impl HtmlWriter<'_> {
     /// The inline content of an element; `\n` stands for line breaks and for the edges of blocks.

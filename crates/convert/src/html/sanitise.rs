@@ -278,7 +278,8 @@ fn is_inline_image(source: &str) -> bool {
         && data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=%\r\n ".contains(&byte))
 }
 
-/// Appends text with every character escaped that HTML reads as a mark, in text or in a value.
+/// Appends text with every character escaped that HTML reads as a mark, in text or in a value, and
+/// without control characters, which have no meaning in HTML.
 pub(crate) fn push_text(out: &mut String, text: &str) {
     for letter in text.chars() {
         match letter {
@@ -288,7 +289,7 @@ pub(crate) fn push_text(out: &mut String, text: &str) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '`' => out.push_str("&#96;"),
-            '\0' => {}
+            letter if letter.is_control() && !letter.is_ascii_whitespace() => {}
             letter => out.push(letter),
         }
     }

@@ -1,9 +1,9 @@
 //! Writer of a page's content as Markdown or as text: blocks, their prefixes and the lines between.
 
-use super::escape::push_line;
 use super::main_content::MainContent;
 use super::notes::HtmlNotes;
 use super::tree::HtmlTree;
+use crate::markdown::escape_line_start;
 use crate::options::Options;
 
 /// The deepest nesting of lists and quotes that is shown.
@@ -187,7 +187,7 @@ impl<'a> HtmlWriter<'a> {
                 Some(target) if self.is_markdown() => {
                     text.push_str(&format!("[{line}]({target})"));
                 }
-                _ if self.is_markdown() => push_line(&mut text, line),
+                _ if self.is_markdown() => text.push_str(&escape_line_start(line)),
                 _ => text.push_str(line),
             }
         }

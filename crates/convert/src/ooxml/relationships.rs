@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::error::ConvertError;
 use crate::package::Package;
+use crate::part_path::resolve_part;
 use crate::xml_tree::XmlTree;
 
 /// The relationships of a part.
@@ -41,7 +42,7 @@ impl Relationships {
             let kind = node.attribute("Type").unwrap_or_default().rsplit('/').next();
             let row = Relationship {
                 kind: kind.unwrap_or_default().to_owned(),
-                target: if is_external { target.to_owned() } else { resolve(folder, target) },
+                target: if is_external { target.to_owned() } else { resolve_part(folder, target) },
                 is_external,
             };
             relationships.order.push(id.to_owned());
@@ -76,33 +77,4 @@ impl Relationships {
 pub(crate) fn main_part(package: &Package<'_>, usual: &str) -> Result<String, ConvertError> {
     let relationships = Relationships::of(package, "")?;
     Ok(relationships.first("officeDocument").unwrap_or(usual).to_owned())
-}
-
-/// The name of the part that `target` means in a part of `folder`. It never leaves the package.
-fn resolve(folder: &str, target: &str) -> String {
-    let mut names: Vec<&str> = match target.starts_with('/') {
-        true => Vec::new(),
-        false => folder.split('/').filter(|name| !name.is_empty()).collect(),
-    };
-    for name in target.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    names.join("/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::resolve;
-
-    #[test]
-    fn a_target_is_a_part_of_the_package_whatever_it_says() {
-        assert_eq!(resolve("word", "styles.xml"), "word/styles.xml");
-        assert_eq!(resolve("word", "/word/styles.xml"), "word/styles.xml");
-        assert_eq!(resolve("ppt/slides", "../media/a.png"), "ppt/media/a.png");
-        assert_eq!(resolve("word", "../../../etc/passwd"), "etc/passwd");
-    }
 }

@@ -6,6 +6,7 @@ use super::spans::{is_public, normalise, plain_text};
 use super::{ListMarker, RichBlock, RichSpan, RichTable, RichText, SpanContent, SpanStyle};
 use crate::converted::Converted;
 use crate::error::ConvertError;
+use crate::html::push_text;
 use crate::options::Options;
 
 /// Styles with their elements, from the outside to the inside.
@@ -101,17 +102,7 @@ struct RichHtmlWriter {
 
 impl RichHtmlWriter {
     fn escaped(&mut self, text: &str) {
-        for letter in text.chars() {
-            match letter {
-                '&' => self.out.push_str("&amp;"),
-                '<' => self.out.push_str("&lt;"),
-                '>' => self.out.push_str("&gt;"),
-                '"' => self.out.push_str("&quot;"),
-                '\'' => self.out.push_str("&#39;"),
-                letter if letter.is_control() && !matches!(letter, '\n' | '\t') => {}
-                letter => self.out.push(letter),
-            }
-        }
+        push_text(&mut self.out, text);
     }
 
     fn wrapped(&mut self, element: &str, blocks: &[RichBlock]) -> Result<(), ConvertError> {

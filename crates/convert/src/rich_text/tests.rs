@@ -22,7 +22,7 @@ fn a_table_over_the_limits_says_what_is_left_out() {
     let table = RichTable { rows: (0..5).map(|_| row()).collect() };
     let options = Options { max_table_rows: 2, max_table_columns: 2, ..Options::default() };
     let text = markdown_of(vec![RichBlock::Table(table)], &options);
-    let wanted = "| x | x |\n| --- | --- |\n| x | x |\n| x | x |\n\n*2 more rows and 1 columns are left out*\n";
+    let wanted = "| x | x |\n| --- | --- |\n| x | x |\n| x | x |\n\n*2 more rows and 1 column are left out*\n";
     assert_eq!(text, wanted);
 }
 

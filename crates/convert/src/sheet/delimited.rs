@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(
             body(text, DocumentKind::Csv, Form::Markdown),
             "| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n| x\\|y | two<br>lines | 3 |\n\
-             | 5 | 6 | 7 |\n\n*1 more rows and 1 columns are left out*\n"
+             | 5 | 6 | 7 |\n\n*1 more row and 1 column are left out*\n"
         );
     }
 

@@ -1,5 +1,7 @@
 //! Cells of sheets, as readers of workbooks hand them to writers: row by row.
 
+use crate::converted::counted;
+
 /// The most columns of a sheet.
 pub(crate) const MAX_COLUMNS: u32 = 16_384;
 
@@ -123,6 +125,16 @@ pub(crate) struct SheetExtras {
     pub(crate) shapes: Vec<String>,
 }
 
+/// The words for texts that are cut.
+pub(crate) const CUT_TEXTS: (&str, &str) =
+    ("text is too long and cut", "texts are too long and cut");
+
+/// The words for formulas without a value.
+pub(crate) const UNCALCULATED: (&str, &str) = (
+    "formula has no calculated value; the formula stands instead",
+    "formulas have no calculated value; the formula stands instead",
+);
+
 /// A writer of sheets.
 pub(crate) trait SheetWriter {
     /// Starts a sheet.
@@ -135,6 +147,13 @@ pub(crate) trait SheetWriter {
     fn end_sheet(&mut self, extras: &SheetExtras);
     /// Says what is lost.
     fn lose(&mut self, sentence: String);
+    /// Says what `count` things of a sheet lose, with the words for one and for several; nothing if
+    /// there are none.
+    fn lose_counted(&mut self, sheet: &str, count: usize, (one, several): (&str, &str)) {
+        if count > 0 {
+            self.lose(format!("sheet {sheet:?}: {}", counted(count, one, several)));
+        }
+    }
 }
 
 /// The letters of a column, from 0.

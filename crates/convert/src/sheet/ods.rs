@@ -11,8 +11,8 @@ use cell::{OdsShape, read_cell, read_shape};
 
 use super::formula;
 use super::grid::{
-    CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetExtras, SheetRow, SheetWriter, cell_address,
-    column_letters,
+    CUT_TEXTS, CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetExtras, SheetRow, SheetWriter,
+    UNCALCULATED, cell_address, column_letters,
 };
 use crate::document::Document;
 use crate::error::ConvertError;
@@ -77,14 +77,10 @@ struct OdsSheet {
 impl OdsSheet {
     /// Says what is not shown.
     fn say_losses(&self, sheet: &str, writer: &mut dyn SheetWriter) {
-        let losses = [
-            (self.uncalculated, "formulas have no calculated value; the formula stands instead"),
-            (self.cut_texts, "texts are too long and cut"),
-            (self.pictures, "pictures and charts are not shown"),
-        ];
-        for (count, words) in losses.into_iter().filter(|loss| loss.0 > 0) {
-            writer.lose(format!("sheet {sheet:?}: {count} {words}"));
-        }
+        let pictures = ("picture or chart is not shown", "pictures and charts are not shown");
+        writer.lose_counted(sheet, self.uncalculated, UNCALCULATED);
+        writer.lose_counted(sheet, self.cut_texts, CUT_TEXTS);
+        writer.lose_counted(sheet, self.pictures, pictures);
     }
 
     fn read_rows(

@@ -222,7 +222,7 @@ fn one_cell_in_the_last_corner_is_cheap() {
 fn a_text_that_is_not_there_is_a_loss() {
     let bytes = workbook(&rows("<row><c t='s'><v>99</v></c></row>"), &[]);
     let converted = converted(DocumentKind::Xlsx, &bytes, Form::Markdown).unwrap();
-    let expected = "sheet \"First\": 1 cells refer to texts that the workbook does not have";
+    let expected = "sheet \"First\": 1 cell refers to a text that the workbook does not have";
     assert_eq!(converted.losses, [expected]);
 }
 
@@ -355,5 +355,5 @@ fn texts_over_an_open_document_sheet_are_given_and_pictures_are_a_loss() {
     let converted = converted(DocumentKind::Ods, &bytes, Form::Markdown).unwrap();
     let text = String::from_utf8(converted.body).unwrap();
     assert_eq!(text, "## x\n\nIn a box\n\nA hill\n");
-    assert_eq!(converted.losses, ["sheet \"x\": 1 pictures and charts are not shown"]);
+    assert_eq!(converted.losses, ["sheet \"x\": 1 picture or chart is not shown"]);
 }

@@ -16,7 +16,7 @@ use std::vec::IntoIter;
 use serde_json::Value;
 
 use super::names::language_key;
-use crate::converted::Converted;
+use crate::converted::{Converted, counted};
 use crate::error::ConvertError;
 
 /// The deepest nesting of an outline.
@@ -74,7 +74,11 @@ pub(super) fn outline(text: &str, name: &str) -> Result<Converted, ConvertError>
     }
     let symbols = find_symbols(read, &language_key(name));
     if symbols.left_out > 0 {
-        losses.push(format!("{} more symbols are left out", symbols.left_out));
+        losses.push(counted(
+            symbols.left_out,
+            "more symbol is left out",
+            "more symbols are left out",
+        ));
     }
     let mut json = String::new();
     push_level(&mut json, &mut symbols.list.into_iter().peekable(), 0);

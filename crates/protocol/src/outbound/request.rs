@@ -9,9 +9,12 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use resource::{CompletionRequest, PromptCompletionRequest, ReadRequest, TraceContext, Window};
+use resource::{
+    CompletionRequest, PromptCompletionRequest, ReadRequest, SectionChoice, SectionName,
+    TraceContext, Window,
+};
 
-use crate::inbound::shape::resource::META_WINDOW;
+use crate::inbound::shape::resource_meta::META_WINDOW;
 use crate::json::frame::RequestId;
 use crate::json::raw_object::{ObjectWriter, parse_members};
 use crate::outbound::response::{MalformedMessage, RpcError};
@@ -71,6 +74,7 @@ const META_PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub(crate) const META_CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 pub(crate) const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+const META_ACCEPT: &str = "dev.refdesk/accept";
 const PROGRESS_TOKEN: &str = "progressToken";
 
 /// True if sending the request twice has the same effect as sending it once.
@@ -261,9 +265,13 @@ pub fn uri_params(uri: &str) -> Box<RawValue> {
     to_raw(&json!({ "uri": uri }))
 }
 
-/// Parameters of a read of `request`'s window of a resource, as another refdesk understands it. A
-/// server that does not know windows ignores it.
+/// Parameters of a read of what `request` wants of a resource, as another refdesk understands it. A
+/// server that does not know windows and formats ignores them.
 pub fn window_params(uri: &str, request: &ReadRequest) -> Box<RawValue> {
+    let is_whole = matches!(request.window, Window::Whole { .. });
+    if let (true, Some(format), None) = (is_whole, &request.format, &request.section) {
+        return to_raw(&json!({ "uri": uri, "_meta": { META_ACCEPT: [format] } }));
+    }
     let mut window = Map::new();
     if let Window::Part { offset, length, etag } = &request.window {
         window.insert("offset".to_owned(), (*offset).into());
@@ -276,7 +284,18 @@ pub fn window_params(uri: &str, request: &ReadRequest) -> Box<RawValue> {
     let format = request.format.as_ref().map(|format| ("format", Value::from(format.as_str())));
     let part = request.part.map(|part| ("part", Value::from(part)));
     window.extend([format, part].into_iter().flatten().map(|(name, json)| (name.to_owned(), json)));
+    window.extend(request.section.as_ref().map(section_member));
     to_raw(&json!({ "uri": uri, "_meta": { META_WINDOW: window } }))
+}
+
+/// The member of a window that names sections.
+fn section_member(choice: &SectionChoice) -> (String, Value) {
+    let unit = choice.unit.word();
+    match &choice.name {
+        SectionName::Numbers(first, last) if first == last => (unit.to_owned(), (*first).into()),
+        SectionName::Numbers(first, last) => (format!("{unit}s"), format!("{first}-{last}").into()),
+        SectionName::Title(title) => (unit.to_owned(), title.as_str().into()),
+    }
 }
 
 /// Parameters of a completion request for a template variable.

@@ -63,7 +63,9 @@ impl UpstreamListEntry for Resource {
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
         let icons: usize = self.icons.iter().map(icon_weight).sum();
         let formats: usize = self.formats.iter().map(|format| 80 + format.mime.len()).sum();
-        let texts = texts + icons + formats;
+        let titles = self.outline.iter().flat_map(|outline| &outline.titles);
+        let titles: usize = titles.map(|known| 40 + known.title.len()).sum();
+        let texts = texts + icons + formats + titles;
         400 + 2 * self.uri.as_str().len() + self.name.len() + texts + self.extra.approximate_bytes()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `resources/read` returns a whole resource, so windows are cut from one cached read, which stays
 //! cached for a grace period so that a client can fetch the next window of the same content. Another
-//! refdesk cuts windows itself.
+//! refdesk cuts windows itself, and gives a document in the format and the sections that are wanted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,7 +113,8 @@ impl Inner {
             && self.known_server().is_some_and(is_refdesk)
     }
 
-    /// Reads a window from a server that cuts it. If it returns the whole, that is cached.
+    /// Reads a window, a format or sections from a server that knows them. If it returns the whole
+    /// of everything, that is cached.
     async fn read_cut_window(
         self: &Arc<Self>,
         uri: &Uri,
@@ -129,14 +130,26 @@ impl Inner {
             elements.iter().map(|element| element.slice.clone()).collect();
         let copy = self.build_content(uri, (elements, freshness, extra), epoch);
         let Some(slices) = slices.filter(|slices| !slices.is_empty()) else {
-            self.cache_content(uri, &copy);
+            if !request.wants_form() {
+                self.cache_content(uri, &copy);
+            }
             return copy.reading(request, copy.freshness).map_err(|error| error.about(uri));
         };
+        let is_whole = matches!(request.window, Window::Whole { .. });
+        if let Some(cut) = slices.iter().find(|slice| is_whole && slice.next_offset().is_some()) {
+            return Err(Error::too_large(cut.total, cut.length).about(uri));
+        }
+        if let Window::Whole { limit } = request.window {
+            let total = slices.iter().map(|slice| slice.length).sum();
+            if total > limit {
+                return Err(Error::too_large(total, limit).about(uri));
+            }
+        }
         let total_parts = slices.first().map_or(1, |slice| slice.total_parts);
         let parts = copy.parts.iter().zip(slices).map(|(part, slice)| Part {
             resource: Arc::clone(&part.resource),
             body: Body::new(ByteSource::Bytes(part.bytes.clone()), part.is_text),
-            slice: Some(slice),
+            slice: Some(slice).filter(|_| !is_whole),
         });
         let content = Content::Parts(parts.collect());
         let extra = copy.extra.clone();
@@ -227,8 +240,9 @@ impl Inner {
             _ => RequiredFreshness::Fresh,
         };
         let goes_on = matches!(window, Window::Part { .. });
-        let is_cached = self.read_cache.get_aged(uri, need).is_some();
-        if goes_on && !is_cached && self.cuts_windows().await {
+        // What is cached has the usual formats alone, and no sections.
+        let is_cached = !request.wants_form() && self.read_cache.get_aged(uri, need).is_some();
+        if (goes_on || request.wants_form()) && !is_cached && self.cuts_windows().await {
             return self.read_cut_window(uri, request).await;
         }
         let (mut copy, mut freshness) = self.read_with_freshness(uri, need, goes_on).await?;
@@ -268,9 +282,13 @@ impl UpstreamContent {
         matches!(window, Window::Part { etag: Some(pinned), .. } if *pinned != self.etag())
     }
 
-    /// What `request` wants of it. A window is of one part, the first if none is named.
+    /// What `request` wants of it. A window is of one part, the first if none is named. There are no
+    /// sections: the server does not know them.
     fn reading(&self, request: &ReadRequest, freshness: Freshness) -> Result<Reading> {
         let window = &request.window;
+        if let Some(section) = &request.section {
+            return Err(section.unit.missing());
+        }
         let mut wanted: Vec<&UpstreamPart> = self.parts.iter().collect();
         let total_parts = request.select(&mut wanted, |part| part.resource.mime.as_deref())?;
         let etag = matches!(window, Window::Part { .. }).then(|| self.etag());

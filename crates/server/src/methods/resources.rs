@@ -192,6 +192,7 @@ pub(crate) async fn count_sections(
         Ok(Content::Parts(parts)) => {
             if let Some(part) = parts.first() {
                 described.outline.clone_from(&part.resource.outline);
+                described.formats.clone_from(&part.resource.formats);
                 described.notes.clone_from(&part.resource.notes);
             }
         }

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 
 use protocol::inbound::tool::TextLines;
 use protocol::inbound::tool::output::{AbsentSource, ResourceRow, time_text};
-use resource::{Absence, Outline, Provider, Resource, SectionUnit, Uri, uri::percent_decode};
+use resource::{
+    Absence, Outline, Provider, Resource, SectionTitle, SectionUnit, Uri, uri::percent_decode,
+};
 
 /// How much of a description a list shows; `resources_metadata` shows all.
 const MAX_DESCRIPTION_CHARS: usize = 200;
@@ -70,7 +72,10 @@ pub(super) fn section_words(outline: &Outline) -> Option<String> {
     let (total, unit) = (outline.total?, outline.unit.word());
     let words = format!("{total} {unit}{}", if total == 1 { "" } else { "s" });
     let is_named = outline.unit == SectionUnit::Sheet && !outline.titles.is_empty();
-    let titles = || outline.titles.iter().map(|(_, title)| title.as_str()).collect::<Vec<_>>();
+    let title = |known: &SectionTitle| {
+        format!("{}{}", known.title, if known.is_hidden { " (hidden)" } else { "" })
+    };
+    let titles = || outline.titles.iter().map(title).collect::<Vec<_>>();
     Some(if is_named { format!("{words}: {}", titles().join(", ")) } else { words })
 }
 
@@ -161,4 +166,24 @@ pub(super) fn common_base<'a>(uris: impl Iterator<Item = &'a Uri>) -> &'a str {
 /// The sources that could not be listed.
 pub(super) fn absent_sources(absent: Vec<Absence>) -> Vec<AbsentSource> {
     absent.into_iter().map(|one| AbsentSource { what: one.name, why: one.reason }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use resource::{Outline, SectionTitle, SectionUnit};
+
+    use super::section_words;
+
+    #[test]
+    fn sheets_are_named_and_the_hidden_ones_marked() {
+        let sheet = |number, title: &str, is_hidden| {
+            let title = title.to_owned();
+            SectionTitle { number, title, is_hidden }
+        };
+        let titles = vec![sheet(1, "Sales", false), sheet(2, "Sums", true)];
+        let outline = Outline { unit: SectionUnit::Sheet, total: Some(2), titles };
+        assert_eq!(section_words(&outline).unwrap(), "2 sheets: Sales, Sums (hidden)");
+        let page = Outline { unit: SectionUnit::Page, total: Some(1), titles: Vec::new() };
+        assert_eq!(section_words(&page).unwrap(), "1 page");
+    }
 }

@@ -14,7 +14,7 @@ use machinery::{Cache, CacheBounds, FairSemaphore, WorkPool};
 use redaction::Syntax;
 use resource::{
     Body, ByteSource, Content, Context, Error, ErrorKind, Part, Provider, ReadRequest, Reading,
-    Resource, Result, Uri, Window,
+    Resource, Result, SectionChoice, Uri, Window,
 };
 use tokio::time::Instant;
 
@@ -42,8 +42,11 @@ pub(super) struct ContentMasker {
     pool: WorkPool,
 }
 
+/// Where a part comes from: its number among those of the wanted format, and the wanted sections.
+type PartPlace = (usize, Option<SectionChoice>);
+
 /// A version of a text, as one principal sees it: principal, URI, MIME type, part and etag.
-type TextVersion = (Arc<str>, Uri, Option<String>, usize, String);
+type TextVersion = (Arc<str>, Uri, Option<String>, PartPlace, String);
 
 /// How long a masked text is.
 #[derive(Clone, Copy)]
@@ -58,8 +61,7 @@ struct RawPart {
     resource: Arc<Resource>,
     body: ByteSource,
     syntax: Syntax,
-    /// Its number among the parts of the wanted format.
-    at: usize,
+    place: PartPlace,
 }
 
 impl ContentMasker {
@@ -129,7 +131,8 @@ impl ContentMasker {
         let Some(syntax) = self.masker.syntax_of(&resource) else { return Ok(None) };
         let (text, _held) = collect(ctx, body, uri).await?;
         let raw = ByteSource::Bytes(text.clone());
-        let masked = self.whole_text(ctx, RawPart { resource, body: raw, syntax, at: 0 }).await?;
+        let masked =
+            self.whole_text(ctx, RawPart { resource, body: raw, syntax, place: (0, None) }).await?;
         Ok(Some((text, masked, syntax)))
     }
 
@@ -160,7 +163,8 @@ impl ContentMasker {
             }
             Body::Blob(source) => self.blob_part(ctx, (resource, source), at, request).await,
             Body::Text(body) => {
-                self.text_part(ctx, RawPart { resource, body, syntax, at }, request).await
+                let place = (at, request.section.clone());
+                self.text_part(ctx, RawPart { resource, body, syntax, place }, request).await
             }
         }
     }
@@ -190,8 +194,7 @@ impl ContentMasker {
     async fn text_part(&self, ctx: &Context, raw: RawPart, request: &ReadRequest) -> Result<Part> {
         match (raw.body, raw.syntax.has_keys()) {
             (ByteSource::Stream(body), false) => {
-                let (resource, at) = (raw.resource, raw.at);
-                self.streamed_part(ctx, (resource, body), at, request).await
+                self.streamed_part(ctx, (raw.resource, body), &raw.place, request).await
             }
             (body, _) => {
                 let raw = RawPart { body, ..raw };
@@ -211,7 +214,7 @@ impl ContentMasker {
 
     /// The whole masked text of a part, from memory if its version is known.
     async fn whole_text(&self, ctx: &Context, raw: RawPart) -> Result<Bytes> {
-        let version = text_version(ctx, &raw.resource, raw.at);
+        let version = text_version(ctx, &raw.resource, &raw.place);
         if let Some(masked) = version.as_ref().and_then(|version| self.texts.get(version)) {
             return Ok(masked);
         }
@@ -238,10 +241,11 @@ impl ContentMasker {
         &self,
         ctx: &Context,
         (resource, body): (Arc<Resource>, ChunkStream),
-        at: usize,
+        place: &PartPlace,
         request: &ReadRequest,
     ) -> Result<Part> {
-        let length = self.masked_length(ctx, &resource, at, body).await?;
+        let at = place.0;
+        let length = self.masked_length(ctx, &resource, place, body).await?;
         let shown = self.shown(&resource, Some(length.total));
         request.window.check(shown.etag.as_deref(), length.total)?;
         if length.is_clean {
@@ -264,10 +268,10 @@ impl ContentMasker {
         &self,
         ctx: &Context,
         resource: &Arc<Resource>,
-        at: usize,
+        place: &PartPlace,
         mut body: ChunkStream,
     ) -> Result<MaskedLength> {
-        let version = text_version(ctx, resource, at);
+        let version = text_version(ctx, resource, place);
         if let Some(known) = version.as_ref().and_then(|version| self.lengths.get(version)) {
             return Ok(known);
         }
@@ -330,10 +334,10 @@ fn whole(request: &ReadRequest) -> ReadRequest {
     request.with_window(Window::Whole { limit: u64::MAX })
 }
 
-fn text_version(ctx: &Context, resource: &Resource, at: usize) -> Option<TextVersion> {
+fn text_version(ctx: &Context, resource: &Resource, place: &PartPlace) -> Option<TextVersion> {
     let etag = resource.etag.clone()?;
     let key = Arc::clone(ctx.principal().key());
-    Some((key, resource.uri.clone(), resource.mime.clone(), at, etag))
+    Some((key, resource.uri.clone(), resource.mime.clone(), place.clone(), etag))
 }
 
 fn unmaskable(uri: &Uri) -> Error {

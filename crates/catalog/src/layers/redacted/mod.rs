@@ -71,7 +71,7 @@ impl MountMasker {
     /// How the content of `uri` is masked, as far as the URI tells; `None` if it is given as it is.
     fn syntax_of_uri(&self, uri: &Uri) -> Option<Syntax> {
         let is_meant = self.1 == MaskedUris::All || is_in_archive(uri);
-        is_meant.then(|| self.0.syntax_of(&path_of(uri))).flatten()
+        is_meant.then(|| self.0.syntax_of(&redaction_path(uri))).flatten()
     }
 
     /// How the content of a resource is masked; `None` if it is given as it is. The name of the
@@ -87,7 +87,7 @@ impl MountMasker {
     /// Whether a name or a syntax says that there are secrets, whatever the content is.
     fn is_sensitive(&self, resource: &Resource, syntax: Syntax) -> bool {
         syntax.has_keys()
-            || Syntax::is_sensitive(&path_of(&resource.uri))
+            || Syntax::is_sensitive(&redaction_path(&resource.uri))
             || resource.link_target.as_deref().is_some_and(Syntax::is_sensitive)
     }
 
@@ -149,8 +149,8 @@ impl MountMasker {
     }
 }
 
-/// The path of a URI, decoded.
-fn path_of(uri: &Uri) -> String {
+/// The path of a URI, decoded, by which a redaction tells what is masked, and how.
+pub(super) fn redaction_path(uri: &Uri) -> String {
     let rest = &uri.as_str()[uri.scheme().len() + 1..];
     let path = rest.split(['?', '#']).next().unwrap_or(rest).trim_matches('/');
     String::from_utf8_lossy(&uri::percent_decode(path)).into_owned()
@@ -178,6 +178,11 @@ fn describe_masked(masker: &MountMasker, resource: &mut Resource) {
     masker.mask_string(&mut resource.name);
     for text in [&mut resource.title, &mut resource.description].into_iter().flatten() {
         masker.mask_string(text);
+    }
+    if let Some(outline) = &mut resource.outline {
+        for known in &mut Arc::make_mut(outline).titles {
+            masker.mask_string(&mut known.title);
+        }
     }
     masker.mask_members(&mut resource.extra);
     resource.etag = resource.etag.as_deref().map(|etag| masker.etag(etag));

@@ -1,6 +1,5 @@
 //! Readings of documents: the original, the form that is wanted, or both.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use convert::{DocumentKind, Form};
@@ -20,14 +19,11 @@ impl RenderedProvider {
         uri: &Uri,
         request: &ReadRequest,
     ) -> Result<Reading> {
-        if request.format.is_some() || request.section.is_some() || !self.formats.is_empty() {
+        if request.wants_form() || !self.formats.is_empty() {
             let described = add_forms(self.inner.stat(ctx, uri).await?);
             return self.read_chosen(ctx, &described, request).await;
         }
-        match &request.window {
-            Window::Whole { .. } => self.read_whole(ctx, uri, request).await,
-            Window::Part { .. } => self.read_window(ctx, uri, request).await,
-        }
+        self.read_usual(ctx, uri, request).await
     }
 
     /// Reads the form that the request, or else the mount's settings, want.
@@ -39,16 +35,19 @@ impl RenderedProvider {
     ) -> Result<Reading> {
         let uri = &described.uri;
         let Some(kind) = kind_of(described) else {
+            // A source that names sections knows them.
             return match &request.section {
-                Some(section) => Err(no_sections(section.unit.word()).about(uri)),
-                None => self.inner.read(ctx, uri, request).await,
+                Some(section) if described.outline.is_none() => {
+                    Err(section.unit.missing().about(uri))
+                }
+                _ => self.inner.read(ctx, uri, request).await,
             };
         };
         match self.choose_form(kind, described, request)? {
             ChosenFormat::Form(form) => {
                 match self.read_form(ctx, described, (kind, form), request).await {
                     // The settings wish for a form; the request did not ask for it.
-                    Err(_) if request.format.is_none() && request.section.is_none() => {
+                    Err(error) if !request.wants_form() && !is_about_window(&error, request) => {
                         self.read_usual(ctx, uri, request).await
                     }
                     reading => reading.map_err(|error| error.about(uri)),
@@ -65,6 +64,7 @@ impl RenderedProvider {
         }
     }
 
+    /// Reads what a request gets that wants no form and no section.
     async fn read_usual(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         match &request.window {
             Window::Whole { .. } => self.read_whole(ctx, uri, request).await,
@@ -87,7 +87,6 @@ impl RenderedProvider {
             }
             // Sections are of the text.
             None if request.section.is_some() => Some(1),
-            None if matches!(request.window, Window::Part { .. }) => None,
             None => self.formats.choose(formats()),
         };
         Ok(match chosen {
@@ -249,8 +248,10 @@ enum ChosenFormat {
     Usual,
 }
 
-fn no_sections(unit: &str) -> Error {
-    Error::invalid(format!("this resource has no {unit}s; read it by bytes, lines or tokens"))
+/// Whether a form is there, but not the window of it that the request wants.
+fn is_about_window(error: &Error, request: &ReadRequest) -> bool {
+    matches!(request.window, Window::Part { .. })
+        && matches!(error.kind, ErrorKind::Changed | ErrorKind::Invalid)
 }
 
 /// The request for all of what it wants.
@@ -294,7 +295,8 @@ fn form_part(
     made: &MadeForm,
     request: &ReadRequest,
 ) -> Result<Part> {
-    let range = section_range(form, made, request)?;
+    let (whole, choice) = ((&made.sections[..], made.body.len()), request.section.as_ref());
+    let range = convert::chosen_range(whole, made.outline.as_deref(), form, choice)?;
     let bytes = made.body.slice(range);
     let mut resource = Resource::clone(described);
     resource.mime = Some(form.mime().to_owned());
@@ -320,24 +322,5 @@ fn form_etag(etag: &str, form: Form) -> String {
     match etag.strip_suffix('"') {
         Some(open) => format!("{open}{mark}\""),
         None => format!("{etag}{mark}"),
-    }
-}
-
-/// The bytes that the request wants of a form.
-fn section_range(form: Form, made: &MadeForm, request: &ReadRequest) -> Result<Range<usize>> {
-    let end_of = |at: usize| made.sections.get(at).map_or(made.body.len(), |next| next.start);
-    let bytes = |sections: Range<usize>| {
-        let start = end_of(sections.start).min(made.body.len());
-        start..end_of(sections.end).clamp(start, made.body.len())
-    };
-    match (&request.section, &made.outline) {
-        (Some(choice), Some(outline)) => {
-            let titles = made.sections.iter().map(|section| section.title.as_deref());
-            Ok(bytes(outline.resolve(choice, titles)?))
-        }
-        (Some(choice), None) => Err(no_sections(choice.unit.word())),
-        // A table has no marks between sheets.
-        (None, _) if form == Form::Csv && made.sections.len() > 1 => Ok(bytes(0..1)),
-        (None, _) => Ok(0..made.body.len()),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use convert::{Converted, DocumentKind, Form};
+use convert::{DocumentKind, Form};
 use resource::{Format, Outline, Resource, Uri, uri};
 
 /// The kind of a document, if it can be converted.
@@ -41,15 +41,4 @@ pub(super) fn add_forms(mut item: Arc<Resource>) -> Arc<Resource> {
     resource.outline =
         kind.section_unit().map(|unit| Arc::new(Outline { unit, total: None, titles: Vec::new() }));
     item
-}
-
-/// The sections of a converted document.
-pub(super) fn outline_of(kind: DocumentKind, converted: &Converted) -> Option<Arc<Outline>> {
-    let unit = kind.section_unit()?;
-    let numbered = converted.sections.iter().enumerate();
-    let titles = numbered
-        .filter_map(|(at, section)| Some((at + 1, section.title.clone()?)))
-        .take(Outline::MAX_TITLES)
-        .collect();
-    Some(Arc::new(Outline { unit, total: Some(converted.sections.len()), titles }))
 }

@@ -5,23 +5,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use convert::{Converted, DocumentKind, Form, Section};
+use convert::{Converted, DocumentKind, Form, MAX_DOCUMENT_BYTES, Section};
 use futures_util::{StreamExt, stream};
 use machinery::{Cache, CacheBounds, SingleFlight};
 use redaction::{Redaction, Syntax};
 use resource::{
     Body, ByteSource, Content, Context, Error, ErrorKind, Outline, Provider, ReadRequest, Resource,
-    Result, Uri, uri,
+    Result, Uri,
 };
 
-use super::describe::{file_name, outline_of};
+use super::describe::file_name;
 use super::{ConvertJob, DocumentSource, Rendered};
+use crate::layers::redacted::redaction_path;
 
 /// The most bytes of forms in memory.
 const MAX_KEPT_BYTES: usize = 32 << 20;
-
-/// The largest document that is converted.
-const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
 
 /// The mark that says UTF-8, before a text that the source has decoded.
 const UTF_8_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -141,7 +139,7 @@ async fn make_form(
     let keep = terms.keep && syntax.is_none();
     let job = ConvertJob { kind, form, name: &file_name(uri), source: &document, keep };
     let converted = terms.converter.convert(job).await?;
-    let outline = outline_of(kind, &converted);
+    let outline = converted.outline(kind).map(Arc::new);
     Ok(Arc::new(match syntax {
         Some(syntax) => {
             let syntax = if form == Form::Json { Syntax::of_mime(form.mime()) } else { syntax };
@@ -156,10 +154,7 @@ async fn make_form(
 
 /// How a text of what is at `uri` is masked; `None` if it is not.
 fn syntax_of(redaction: &Redaction, uri: &Uri) -> Option<Syntax> {
-    let rest = &uri.as_str()[uri.scheme().len() + 1..];
-    let path = rest.split(['?', '#']).next().unwrap_or(rest).trim_matches('/');
-    let path = String::from_utf8_lossy(&uri::percent_decode(path)).into_owned();
-    redaction.syntax_of(&path).map(|_| Syntax::Text)
+    redaction.syntax_of(&redaction_path(uri)).map(|_| Syntax::Text)
 }
 
 /// Masks each section, so that its place is known afterwards.

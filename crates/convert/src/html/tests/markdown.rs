@@ -140,7 +140,7 @@ fn what_a_page_hides_in_drawings_is_said() {
     let bytes = b"<p>a</p><svg><text>label</text></svg>";
     let document = Document { kind: DocumentKind::Html, bytes, name: "", options: &options };
     let converted = convert(&document, Form::Markdown).unwrap();
-    assert_eq!(converted.losses, ["1 texts in drawings are left out"]);
+    assert_eq!(converted.losses, ["1 text in a drawing is left out"]);
 }
 
 #[test]

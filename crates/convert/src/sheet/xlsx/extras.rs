@@ -10,6 +10,7 @@ use super::Workbook;
 use super::drawing::{chart_title, read_shapes};
 use super::page_header::header_text;
 use super::parts::{Relations, rich_text};
+use crate::converted::counted;
 use crate::error::ConvertError;
 use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader, xml_text};
 
@@ -184,9 +185,10 @@ impl XlsxExtras {
                 self.sheet.shapes.push(format!("Chart: {title}"));
             }
         }
-        let counts = [(charts.len(), "charts"), (drawing.pictures, "pictures")];
-        for (count, word) in counts.into_iter().filter(|row| row.0 > 0) {
-            self.losses.push(format!("{count} {word} are not shown"));
+        let charts = (charts.len(), "chart is not shown", "charts are not shown");
+        let pictures = (drawing.pictures, "picture is not shown", "pictures are not shown");
+        for (count, one, several) in [charts, pictures].into_iter().filter(|row| row.0 > 0) {
+            self.losses.push(counted(count, one, several));
         }
         Ok(())
     }

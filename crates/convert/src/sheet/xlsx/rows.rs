@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::super::formula::{shifted, without_prefixes};
 use super::super::grid::{
-    CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetRow, SheetWriter, parse_address,
+    CUT_TEXTS, CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetRow, SheetWriter, UNCALCULATED,
+    parse_address,
 };
 use super::super::number_format::general;
 use super::Workbook;
@@ -92,24 +93,16 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
 
     /// Says what the cells lack.
     pub(super) fn say_losses(&self, sheet: &str, writer: &mut dyn SheetWriter) {
-        if self.missing_texts > 0 {
-            writer.lose(format!(
-                "sheet {sheet:?}: {} cells refer to texts that the workbook does not have",
-                self.missing_texts
-            ));
-        }
-        if self.cut_texts > 0 {
-            writer.lose(format!("sheet {sheet:?}: {} texts are too long and cut", self.cut_texts));
-        }
+        let missing = (
+            "cell refers to a text that the workbook does not have",
+            "cells refer to texts that the workbook does not have",
+        );
+        writer.lose_counted(sheet, self.missing_texts, missing);
+        writer.lose_counted(sheet, self.cut_texts, CUT_TEXTS);
         if self.shifted_bytes > MAX_SHIFTED_BYTES {
             writer.lose(format!("sheet {sheet:?}: formulas are left out: they are too many"));
         }
-        if self.uncalculated > 0 {
-            writer.lose(format!(
-                "sheet {sheet:?}: {} formulas have no calculated value; the formula stands instead",
-                self.uncalculated
-            ));
-        }
+        writer.lose_counted(sheet, self.uncalculated, UNCALCULATED);
     }
 
     fn read_row(

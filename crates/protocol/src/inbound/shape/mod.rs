@@ -10,6 +10,7 @@ pub mod embedded;
 pub(crate) mod iso_date;
 pub mod relayed_result;
 pub mod resource;
+pub(crate) mod resource_meta;
 pub mod skill;
 pub mod template;
 pub(crate) mod unknown_members;

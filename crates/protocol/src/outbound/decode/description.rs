@@ -3,18 +3,21 @@
 //! Values of an unexpected type, and unknown members, are kept as raw JSON.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use resource::{
-    Annotations, Format, Icon, MemberPlace, Resource, Role, Template, UnknownMembers, Uri,
+    Annotations, Format, Icon, MemberPlace, Outline, Resource, Role, Template, UnknownMembers, Uri,
     UriTemplate, Variable, VariableKind,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::outline::parse_outline;
 use crate::inbound::shape::iso_date::IsoDate;
-use crate::inbound::shape::resource::{
-    LAST_MODIFIED, META_COLLECTION, META_ETAG, META_FORMATS, META_IMMUTABLE, META_LANGUAGE,
+use crate::inbound::shape::resource::LAST_MODIFIED;
+use crate::inbound::shape::resource_meta::{
+    META_COLLECTION, META_ETAG, META_FORMATS, META_IMMUTABLE, META_LANGUAGE, META_OUTLINE,
 };
 use crate::inbound::shape::template::META_VARIABLES;
 use crate::json::raw_object::{RawMembers, parse_members, parse_string};
@@ -51,6 +54,7 @@ pub(super) struct DescriptionDraft<'a> {
     immutable: bool,
     etag: Option<String>,
     formats: Vec<Format>,
+    outline: Option<Arc<Outline>>,
     variables: Vec<Variable>,
     text: Option<&'a RawValue>,
     blob: Option<&'a RawValue>,
@@ -218,6 +222,10 @@ impl<'a> DescriptionDraft<'a> {
                 self.formats = parse_formats(raw).unwrap_or_default();
                 !self.formats.is_empty()
             }
+            META_OUTLINE => {
+                self.outline = parse_outline(raw).map(Arc::new);
+                self.outline.is_some()
+            }
             _ => false,
         };
         if !is_known {
@@ -276,6 +284,7 @@ impl<'a> DescriptionDraft<'a> {
         resource.language = self.language;
         resource.immutable = self.immutable;
         resource.formats = self.formats;
+        resource.outline = self.outline;
         resource.extra = self.unknown;
         Some(resource)
     }

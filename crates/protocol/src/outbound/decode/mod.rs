@@ -4,6 +4,7 @@
 //! JSON and passed on. One odd entry does not fail the whole list.
 
 mod description;
+mod outline;
 pub mod skill;
 mod window;
 

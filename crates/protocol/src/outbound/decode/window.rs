@@ -3,7 +3,7 @@
 use resource::{MemberPlace, Resource, Slice};
 use serde::Deserialize;
 
-use crate::inbound::shape::resource::META_WINDOW;
+use crate::inbound::shape::resource_meta::META_WINDOW;
 use crate::json::raw_object::parse_object;
 use crate::outbound::response::MalformedMessage;
 

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::{ProptestConfig, any, proptest};
-use resource::PromptCompletionRequest;
+use resource::{PromptCompletionRequest, ReadRequest, SectionChoice, SectionUnit, Window};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{
     ClientIdentity, RequestStyle, UpstreamRequest, is_idempotent, listen_params, mcp_name, methods,
-    next_page_params, prompt_completion_params,
+    next_page_params, prompt_completion_params, window_params,
 };
+use crate::inbound::call::{Call, Method};
+use crate::inbound::request_meta::RequestMeta;
 use crate::revision::Revision;
 
 const ALONE: RequestStyle = RequestStyle::Stateless(Revision::V2026_07_28);
@@ -139,4 +141,42 @@ fn a_completion_request_carries_the_arguments_that_have_a_value_if_there_are_any
     assert_eq!(params(&[]), json!({ "ref": reference, "argument": argument }));
     let settled = [("b".to_owned(), "v".to_owned())];
     assert_eq!(params(&settled)["context"], json!({ "arguments": { "b": "v" } }));
+}
+
+/// A gateway passes on what it was asked for, and the refdesk behind it decodes the same.
+#[test]
+fn sections_and_formats_come_to_another_refdesk_as_they_were_asked_for() {
+    let decoded = |request: &ReadRequest| {
+        let params = window_params("a:b", request);
+        let meta = RequestMeta::decode(Some(&params)).unwrap();
+        match Call::decode(Method::Read, Some(&params), &meta, 100).unwrap() {
+            Call::Read { window, accept, .. } => (window, accept),
+            other => panic!("{other:?}"),
+        }
+    };
+    let pages = |text| SectionChoice::parse_range(SectionUnit::Page, text).unwrap();
+    let sections = [
+        pages("2"),
+        pages("3-5"),
+        SectionChoice::sheet("2 & 3"),
+        SectionChoice::sheet("2"),
+        SectionChoice::number(SectionUnit::Sheet, 2),
+        SectionChoice::parse_range(SectionUnit::Slide, "1-2").unwrap(),
+        SectionChoice::number(SectionUnit::Chapter, 7),
+    ];
+    let part = Window::Part { offset: 0, length: 10, etag: Some("e".to_owned()) };
+    for section in sections {
+        for window in [part.clone(), Window::Whole { limit: 5 }] {
+            let format = Some("text/markdown".to_owned());
+            let section = Some(section.clone());
+            let request = ReadRequest { format, section, ..window.into() };
+            let (window, accept) = decoded(&request);
+            let window = window.unwrap();
+            assert_eq!((&window.format, &window.section), (&request.format, &request.section));
+            assert_eq!(accept, [""; 0]);
+        }
+    }
+    let whole =
+        ReadRequest { format: Some("text/plain".to_owned()), ..ReadRequest::whole(u64::MAX) };
+    assert_eq!(decoded(&whole), (None, vec!["text/plain".to_owned()]));
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use resource::{ErrorKind, MemberPlace, PageRequest, Provider, Uri};
+use resource::{
+    ErrorKind, MemberPlace, PageRequest, Provider, ReadRequest, SectionChoice, SectionUnit, Uri,
+    Window,
+};
 use serde_json::{Value, json};
 
 use super::scripted_server::{ScriptedReply, ScriptedServer};
@@ -64,6 +67,20 @@ async fn a_server_that_may_not_be_read_to_be_described_is_not() {
         super::Upstream::new(super::Options { reads_to_describe: false, ..stage.options() });
     assert_eq!(stat(&upstream, "a://unlisted").await.unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(stage.requests("resources/read").len(), 0);
+}
+
+/// Its content is never passed off as the page that was asked for.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_knows_no_pages_refuses_them() {
+    let upstream = stranger().upstream();
+    let section = Some(SectionChoice::number(SectionUnit::Page, 2));
+    let ctx = testkit::local_context();
+    for window in [Window::Whole { limit: 9 }, Window::Part { offset: 0, length: 9, etag: None }] {
+        let request = ReadRequest { section: section.clone(), ..window.into() };
+        let error = upstream.read(&ctx, &uri("a://t/7"), &request).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Invalid);
+        assert!(error.message.contains("no pages"), "{error}");
+    }
 }
 
 /// B-12.
