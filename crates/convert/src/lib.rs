@@ -27,6 +27,7 @@ mod office_fixture;
 mod epub;
 mod html;
 mod image;
+mod man;
 mod markup;
 mod notebook;
 mod pdf;
@@ -64,6 +65,7 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
         DocumentKind::Image | DocumentKind::Svg => image::convert(document, form),
         DocumentKind::Email | DocumentKind::Mbox => email::convert(document, form),
         DocumentKind::Epub => epub::convert(document, form),
+        DocumentKind::Man => man::convert(document, form),
     }
 }
 

@@ -1,0 +1,1 @@
+//! Tests of the converter of manual pages.
