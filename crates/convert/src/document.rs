@@ -168,7 +168,7 @@ impl DocumentKind {
         }
         let is_text = essence.is_some_and(|essence| essence.starts_with("text/"));
         // The content of a text told that it is none.
-        if !is_text && man::is_page_name(name) {
+        if !is_text && detection::man::is_page_name(name) {
             return Some(Self::Man);
         }
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
@@ -190,7 +190,7 @@ impl DocumentKind {
         match (found, named) {
             (Some(Self::Html), Some(text)) if !text.is_binary() => Some(text),
             (Some(found), _) => Some(found),
-            (None, None) if man::is_roff(bytes) => Some(Self::Man),
+            (None, None) if man::is_page(bytes) => Some(Self::Man),
             // A name that says binary, over bytes that are none, is wrong; the converter says so.
             (None, named) => named,
         }

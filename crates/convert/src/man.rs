@@ -8,7 +8,6 @@ mod interpolation;
 mod machine;
 mod macros;
 mod mdoc;
-mod names;
 mod page;
 mod table;
 mod writer;
@@ -19,6 +18,7 @@ mod tests;
 use std::borrow::Cow;
 use std::io::Read as _;
 
+use detection::man::is_roff;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::converted::Converted;
@@ -32,8 +32,6 @@ use crate::rich_text::{RichBlock, RichSpan, SpanStyle};
 use machine::RoffMachine;
 use macros::ManTitle;
 use page::{ManBlock, span_text};
-
-pub(crate) use names::{is_page_name, is_roff};
 
 /// The most bytes that a compressed page may become: the longest pages have one million.
 const MAX_PAGE_BYTES: u64 = 32 << 20;
@@ -64,9 +62,27 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     Ok(converted)
 }
 
+/// How much of a compressed file is looked at for macros.
+const HEAD_BYTES: u64 = 1 << 14;
+
+/// Whether these bytes are a page, compressed or not, by their beginning.
+pub(crate) fn is_page(bytes: &[u8]) -> bool {
+    if !is_packed(bytes) {
+        return is_roff(bytes);
+    }
+    let mut head = Vec::new();
+    // The bytes may be a beginning, so that they end early.
+    let _ = MultiGzDecoder::new(bytes).take(HEAD_BYTES).read_to_end(&mut head);
+    is_roff(&head)
+}
+
+fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x1f\x8b")
+}
+
 /// The bytes of a page, which gzip may have compressed.
 fn unpack<'a>(bytes: &'a [u8], options: &Options) -> Result<Cow<'a, [u8]>, ConvertError> {
-    if !bytes.starts_with(b"\x1f\x8b") {
+    if !is_packed(bytes) {
         return Ok(Cow::Borrowed(bytes));
     }
     let limit = MAX_PAGE_BYTES.min(options.max_unpacked_bytes);

@@ -2,6 +2,9 @@
 
 use super::glyphs::glyph;
 
+/// The longest argument of an escape.
+const MAX_ARGUMENT: usize = 1_024;
+
 /// What an escape stands for in running text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RoffEscape<'t> {
@@ -88,9 +91,9 @@ pub(super) fn parse_name(text: &str) -> (&str, usize) {
     let mut letters = text.chars();
     match letters.next() {
         None => ("", 0),
-        Some('[') => match text[1..].find(']') {
-            Some(end) => (&text[1..=end], end + 2),
-            None => ("", text.len()),
+        Some('[') => match text[..text.floor_char_boundary(MAX_ARGUMENT)].find(']') {
+            Some(end) => (&text[1..end], end + 1),
+            None => ("", 1),
         },
         Some('(') => {
             let end = text[1..].char_indices().nth(2).map_or(text.len(), |(at, _)| at + 1);
@@ -100,13 +103,15 @@ pub(super) fn parse_name(text: &str) -> (&str, usize) {
     }
 }
 
-/// The argument at the start of `text`, between two of the same character.
+/// The argument at the start of `text`, between two of the same character. A letter or an argument
+/// without an end is none: only its first character is taken.
 pub(super) fn delimited(text: &str) -> (&str, usize) {
     let Some(quote) = text.chars().next() else { return ("", 0) };
     let inner = &text[quote.len_utf8()..];
-    match inner.find(quote) {
+    let near = &inner[..inner.floor_char_boundary(MAX_ARGUMENT)];
+    match near.find(quote).filter(|_| !quote.is_alphanumeric()) {
         Some(end) => (&inner[..end], end + 2 * quote.len_utf8()),
-        None => (inner, text.len()),
+        None => ("", quote.len_utf8()),
     }
 }
 

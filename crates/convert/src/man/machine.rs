@@ -101,7 +101,9 @@ impl<'t> RoffMachine<'t> {
     fn execute(&mut self, line: &str) {
         let mut line = line;
         loop {
-            let Some((name, rest)) = split_request(line) else { return self.text_line(line) };
+            let is_format = self.table.as_ref().is_some_and(RoffTable::is_format);
+            let request = split_request(line).filter(|(name, _)| !is_format || !name.is_empty());
+            let Some((name, rest)) = request else { return self.text_line(line) };
             let (is_true, body) = match name {
                 "if" | "ie" => {
                     let (is_true, body) = condition(rest, self);

@@ -7,7 +7,7 @@ use super::input::RoffArg;
 use super::machine::RoffMachine;
 use super::macros::{ManTitle, joined, plain};
 use super::page::ManMarker;
-use crate::rich_text::{RichBlock, RichCell, RichTable};
+use crate::rich_text::{RichBlock, RichCell, RichSpan, RichTable};
 
 /// How many lists and displays may be open in each other.
 const MAX_OPEN: usize = 1_000;
@@ -24,7 +24,7 @@ pub(super) struct MdocMacros {
     lists: Vec<MdocList>,
     displays: Vec<bool>,
     /// The parts of the reference that is open.
-    reference: Option<Vec<String>>,
+    reference: Option<Vec<(u8, String)>>,
     /// The arguments of the function that is open.
     arguments: Option<usize>,
     /// Whether the type of a function was set last.
@@ -40,6 +40,7 @@ struct MdocList {
     items: u32,
     /// The rows of a list of columns.
     rows: Vec<Vec<RichCell>>,
+    is_cell_open: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +118,7 @@ impl RoffMachine<'_> {
     }
 
     fn start_list(&mut self, args: &[RoffArg]) {
+        self.end_column_row();
         let kind = args.iter().find_map(|arg| match arg.text.as_str() {
             "-bullet" | "-dash" | "-hyphen" => Some(MdocListKind::Bullet),
             "-enum" => Some(MdocListKind::Number),
@@ -129,11 +131,12 @@ impl RoffMachine<'_> {
             self.page.end_paragraph();
             self.page.indent();
             let kind = kind.unwrap_or(MdocListKind::Plain);
-            self.mdoc.lists.push(MdocList { kind, items: 0, rows: Vec::new() });
+            self.mdoc.lists.push(MdocList { kind, items: 0, rows: Vec::new(), is_cell_open: false });
         }
     }
 
     fn list_item(&mut self, args: &[RoffArg]) {
+        self.end_column_row();
         self.page.end_paragraph();
         self.mdoc.is_tag_open = false;
         let Some(list) = self.mdoc.lists.last_mut() else { return };
@@ -188,18 +191,33 @@ impl RoffMachine<'_> {
                 }
             }
         }
+        let last = cells.len() - 1;
         let mut row = Vec::with_capacity(cells.len());
-        for cell in &cells {
+        for (at, cell) in cells.iter().enumerate() {
             self.page.start_cell();
             self.mdoc_line(None, cell);
-            row.push(RichCell::single(vec![RichBlock::Paragraph(self.page.end_cell())]));
+            // The last cell goes on in the lines that follow.
+            if at < last {
+                row.push(cell_of(self.page.end_cell()));
+            }
         }
         if let Some(list) = self.mdoc.lists.last_mut() {
             list.rows.push(row);
+            list.is_cell_open = true;
+        }
+    }
+
+    /// Ends the last cell of a row, if one is open.
+    fn end_column_row(&mut self) {
+        let Some(list) = self.mdoc.lists.last_mut().filter(|list| list.is_cell_open) else { return };
+        list.is_cell_open = false;
+        if let Some(row) = list.rows.last_mut() {
+            row.push(cell_of(self.page.end_cell()));
         }
     }
 
     fn end_list(&mut self) {
+        self.end_column_row();
         let Some(list) = self.mdoc.lists.pop() else { return };
         self.page.end_paragraph();
         if !list.rows.is_empty() {
@@ -208,13 +226,17 @@ impl RoffMachine<'_> {
         self.page.outdent();
     }
 
-    /// Ends a reference: its parts with commas between.
+    /// Ends a reference: its parts with commas between, authors first.
     fn end_reference(&mut self) {
-        let Some(parts) = self.mdoc.reference.take() else { return };
-        if !parts.is_empty() {
-            self.page.start_word();
-            self.page.text(&format!("{}.", parts.join(", ")));
-            self.page.end_line();
+        let Some(mut parts) = self.mdoc.reference.take() else { return };
+        parts.sort_by_key(|(rank, _)| *rank);
+        let authors = parts.iter().take_while(|(rank, _)| *rank == 0).count();
+        let texts: Vec<_> = parts.iter().map(|(_, text)| text.as_str()).collect();
+        let (authors, rest) = texts.split_at(authors);
+        let authors = (!authors.is_empty()).then(|| authors.join(" and "));
+        let texts: Vec<_> = authors.as_deref().into_iter().chain(rest.iter().copied()).collect();
+        if !texts.is_empty() {
+            self.page.line(&format!("{}.", texts.join(", ")));
         }
     }
 
@@ -224,4 +246,8 @@ impl RoffMachine<'_> {
             self.page.line_break();
         }
     }
+}
+
+fn cell_of(spans: Vec<RichSpan>) -> RichCell {
+    RichCell::single(vec![RichBlock::Paragraph(spans)])
 }

@@ -282,9 +282,8 @@ impl ManPage {
             self.push_block(RichBlock::Paragraph(spans));
         }
         let code = std::mem::take(&mut self.code);
-        let code = code.trim_matches('\n').trim_end();
         if !code.trim().is_empty() {
-            self.push_block(RichBlock::Code(code.to_owned()));
+            self.push_block(RichBlock::Code(outdented(&code)));
         }
         (self.has_space, self.has_break, self.is_joined) = (false, false, false);
         (self.has_text, self.last) = (false, ' ');
@@ -381,7 +380,9 @@ impl ManPage {
         let tag = tag.trim();
         let number = tag.strip_suffix(['.', ')']).unwrap_or("");
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        if matches!(tag, "•" | "·" | "*" | "-" | "–" | "—" | "o" | "+" | "−" | "○") {
+        let is_plain = self.spans.iter().all(|span| span.style == SpanStyle::default());
+        let is_mark = matches!(tag, "*" | "-" | "–" | "—" | "o" | "+" | "−") && is_plain;
+        if is_mark || matches!(tag, "•" | "·" | "○") {
             self.spans.clear();
         } else if let Some(number) = number.parse().ok().filter(|_| is_number) {
             self.marker = Some(ManMarker::Number(number));
@@ -430,6 +431,16 @@ impl ManPage {
     pub(super) fn plain_text(&self) -> String {
         self.spans.iter().filter_map(span_text).collect()
     }
+}
+
+/// Lines without blank ones around them, and without the indent that all of them have.
+fn outdented(code: &str) -> String {
+    let code = code.trim_matches('\n').trim_end();
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let lines = code.split('\n').filter(|line| !line.trim().is_empty());
+    let least = lines.map(indent).min().unwrap_or(0);
+    let lines: Vec<_> = code.split('\n').map(|line| line.get(least..).unwrap_or("")).collect();
+    lines.join("\n")
 }
 
 /// The text of a span.

@@ -33,6 +33,11 @@ impl RoffTable {
         }
     }
 
+    /// Whether the format is being read, which a period ends.
+    pub(super) fn is_format(&self) -> bool {
+        self.is_format
+    }
+
     /// Whether a cell of several lines is open, which are set as those of the page.
     pub(super) fn is_in_block(&self) -> bool {
         self.is_in_block
@@ -95,6 +100,15 @@ impl RoffTable {
         if !row.is_empty() {
             self.rows.push(row);
         }
+    }
+
+    /// The title of a table: a first row that is one cell over all columns.
+    fn take_title(&mut self) -> Option<Vec<RichSpan>> {
+        let is_blank = |cell: &Vec<RichSpan>| cell.is_empty();
+        let first = self.rows.first().filter(|row| row.iter().skip(1).all(is_blank))?;
+        let has_columns = self.rows.iter().skip(1).any(|row| row.len() > 1);
+        (has_columns && self.rows.len() > 2 && !first[0].is_empty())
+            .then(|| self.rows.remove(0).swap_remove(0))
     }
 
     fn into_block(self) -> RichBlock {
@@ -184,6 +198,9 @@ impl RoffMachine<'_> {
             table.row.push(self.page.end_cell());
         }
         table.end_row();
+        if let Some(title) = table.take_title() {
+            self.page.push_block(RichBlock::Paragraph(title));
+        }
         if !table.rows.is_empty() {
             self.page.push_block(table.into_block());
         }

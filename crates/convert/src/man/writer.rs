@@ -4,7 +4,7 @@ use super::page::{ManBlock, ManMarker};
 use crate::error::ConvertError;
 use crate::form::Form;
 use crate::options::Options;
-use crate::rich_text::{RichBlock, RichCell, RichSpan, code_text, push_blocks};
+use crate::rich_text::{RichBlock, RichCell, RichSpan, SpanContent, code_text, push_blocks};
 
 /// Writes the blocks of a page, those of an item indented under it.
 pub(super) fn write(
@@ -23,7 +23,7 @@ pub(super) fn write(
         if form == Form::Plain {
             push_plain(&mut text, &block.block);
         } else {
-            push_blocks(&mut text, std::slice::from_ref(&block.block), options)?;
+            push_markdown(&mut text, &block.block, options)?;
         }
         let text = text.trim_matches('\n');
         if !out.is_empty() && !(is_after_item && block.marker.is_some()) {
@@ -48,6 +48,26 @@ pub(super) fn write(
         }
     }
     Ok(out)
+}
+
+/// Appends a block. Each line of a paragraph has its own marks, which none takes along to the next.
+fn push_markdown(
+    out: &mut String,
+    block: &RichBlock,
+    options: &Options,
+) -> Result<(), ConvertError> {
+    let RichBlock::Paragraph(spans) = block else {
+        return push_blocks(out, std::slice::from_ref(block), options);
+    };
+    for line in spans.split(|span| span.content == SpanContent::Break) {
+        let mut text = String::new();
+        push_blocks(&mut text, &[RichBlock::Paragraph(line.to_vec())], options)?;
+        if !out.is_empty() {
+            out.push_str("  \n");
+        }
+        out.push_str(text.trim_end());
+    }
+    Ok(())
 }
 
 /// Appends lines, all but the first indented.

@@ -35,8 +35,13 @@ impl RoffMachine<'_> {
             "Ud" => self.page.line("currently under development."),
             name if name.starts_with('%') => {
                 let text = joined(args);
+                let rank = match name {
+                    "%A" => 0,
+                    "%T" | "%B" => 1,
+                    _ => 2,
+                };
                 match &mut self.mdoc.reference {
-                    Some(parts) => parts.push(text),
+                    Some(parts) => parts.push((rank, text)),
                     None => self.page.line(&text),
                 }
             }
