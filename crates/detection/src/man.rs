@@ -25,8 +25,7 @@ pub fn is_page_name(name: &str) -> bool {
 
 /// Whether text is roff with macros of manual pages, by its beginning.
 pub fn is_roff(bytes: &[u8]) -> bool {
-    const MACROS: [&[u8]; 8] =
-        [b".TH", b".SH", b".Dd", b".Dt", b".Sh", b".so", b".\\\"", b"'\\\""];
+    const MACROS: [&[u8]; 8] = [b".TH", b".SH", b".Dd", b".Dt", b".Sh", b".so", b".\\\"", b"'\\\""];
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     if head.contains(&0) {

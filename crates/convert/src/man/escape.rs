@@ -166,7 +166,9 @@ mod tests {
     #[test]
     fn escapes_that_end_early_stay_within_the_text() {
         for first in (' '..='~').chain(['日']) {
-            for rest in ["", "'", "'a", "(", "(a", "(日", "(日本", "[", "[a", "+", "-(", "日", "日本日"] {
+            for rest in
+                ["", "'", "'a", "(", "(a", "(日", "(日本", "[", "[a", "+", "-(", "日", "日本日"]
+            {
                 let text = format!("{first}{rest}");
                 let (_, taken) = parse_escape(&text);
                 assert!(text.is_char_boundary(taken), "{text} {taken}");

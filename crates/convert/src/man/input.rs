@@ -18,7 +18,7 @@ pub(super) struct RoffInput<'t> {
 }
 
 struct RoffCall {
-    body: Rc<[String]>,
+    body: Rc<Vec<String>>,
     next: usize,
     args: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl<'t> RoffInput<'t> {
     }
 
     /// Calls a macro; false if the page runs too many.
-    pub(super) fn call(&mut self, body: &Rc<[String]>, args: Vec<String>) -> bool {
+    pub(super) fn call(&mut self, body: &Rc<Vec<String>>, args: Vec<String>) -> bool {
         // A call at the end of a macro replaces it.
         while self.calls.last().is_some_and(|call| call.next >= call.body.len()) {
             self.calls.pop();
@@ -65,6 +65,11 @@ impl<'t> RoffInput<'t> {
             self.calls.push(RoffCall { body: Rc::clone(body), next: 0, args });
         }
         is_allowed
+    }
+
+    /// Counts work as lines of macros.
+    pub(super) fn charge(&mut self, lines: usize) {
+        self.macro_lines = self.macro_lines.saturating_add(lines);
     }
 
     /// The arguments of the macro that is being called.

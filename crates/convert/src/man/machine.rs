@@ -52,7 +52,7 @@ pub(super) struct RoffMachine<'t> {
     pub(super) table: Option<RoffTable>,
     pub(super) losses: Vec<String>,
     pub(super) strings: HashMap<String, String>,
-    macros: HashMap<String, Rc<[String]>>,
+    macros: HashMap<String, Rc<Vec<String>>>,
     pub(super) registers: HashMap<String, i64>,
     branches: Vec<bool>,
     pub(super) expanded: usize,
@@ -191,15 +191,16 @@ impl<'t> RoffMachine<'t> {
             "de" | "de1" | "dei" | "dei1" | "am" | "am1" | "ig" => {
                 let end = if name == "ig" { Some(first.as_str()) } else { words.next() };
                 let end = end.filter(|end| !end.is_empty()).unwrap_or(".").to_owned();
-                let mut body = self.body(&end);
-                if name.starts_with("am")
-                    && let Some(before) = self.macros.get(&first)
-                {
-                    body.splice(0..0, before.iter().cloned());
-                    body.truncate(MAX_STRING);
-                }
-                if name != "ig" {
-                    self.macros.insert(first, body.into());
+                let body = self.body(&end);
+                if name.starts_with("am") {
+                    let lines = self.macros.entry(first).or_default();
+                    // A macro that runs is copied before it grows.
+                    if Rc::strong_count(lines) > 1 {
+                        self.input.charge(lines.len());
+                    }
+                    Rc::make_mut(lines).extend(body);
+                } else if name != "ig" {
+                    self.macros.insert(first, Rc::new(body));
                 }
             }
             "ds" | "ds1" | "as" | "as1" => {

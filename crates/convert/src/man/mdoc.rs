@@ -131,7 +131,12 @@ impl RoffMachine<'_> {
             self.page.end_paragraph();
             self.page.indent();
             let kind = kind.unwrap_or(MdocListKind::Plain);
-            self.mdoc.lists.push(MdocList { kind, items: 0, rows: Vec::new(), is_cell_open: false });
+            self.mdoc.lists.push(MdocList {
+                kind,
+                items: 0,
+                rows: Vec::new(),
+                is_cell_open: false,
+            });
         }
     }
 
@@ -209,7 +214,9 @@ impl RoffMachine<'_> {
 
     /// Ends the last cell of a row, if one is open.
     fn end_column_row(&mut self) {
-        let Some(list) = self.mdoc.lists.last_mut().filter(|list| list.is_cell_open) else { return };
+        let Some(list) = self.mdoc.lists.last_mut().filter(|list| list.is_cell_open) else {
+            return;
+        };
         list.is_cell_open = false;
         if let Some(row) = list.rows.last_mut() {
             row.push(cell_of(self.page.end_cell()));

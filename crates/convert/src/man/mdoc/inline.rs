@@ -29,7 +29,10 @@ impl RoffMachine<'_> {
                 self.mdoc.reference = Some(Vec::new());
             }
             "Re" => self.end_reference(),
-            "Sm" => self.mdoc.is_tight = first == "off",
+            "Sm" => {
+                self.mdoc.is_tight = first == "off";
+                self.page.is_joined &= self.mdoc.is_tight;
+            }
             "Rv" | "Ex" => self.exit_text(name, args),
             "Bt" => self.page.line("is currently in beta test."),
             "Ud" => self.page.line("currently under development."),
@@ -145,7 +148,9 @@ impl RoffMachine<'_> {
                         self.set_joined(&format!("({section})"));
                     }
                 }
-                "In" => self.set(&format!("#include <{}>", next().unwrap_or_default()), SpanStyle::BOLD),
+                "In" => {
+                    self.set(&format!("#include <{}>", next().unwrap_or_default()), SpanStyle::BOLD)
+                }
                 "Lk" | "Mt" => {
                     let address = plain(&next().unwrap_or_default());
                     let text = if name == "Lk" { next() } else { None };
@@ -174,7 +179,8 @@ impl RoffMachine<'_> {
     /// A function with its arguments, or its beginning.
     fn function(&mut self, name: &str, args: &[RoffArg], at: &mut usize) {
         let rest = &args[(*at).min(args.len())..];
-        let is_end = |arg: &RoffArg| !arg.is_quoted && (is_closing(&arg.text) || is_callable(&arg.text));
+        let is_end =
+            |arg: &RoffArg| !arg.is_quoted && (is_closing(&arg.text) || is_callable(&arg.text));
         let count = rest.iter().position(is_end).unwrap_or(rest.len());
         let (words, _) = rest.split_at(count);
         *at += count;
