@@ -46,7 +46,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     machine.run();
     let (mut blocks, losses) = (machine.page.blocks, machine.losses);
     if let Some(title) = machine.man.title {
-        add_title(&mut blocks, title);
+        add_title(&mut blocks, &title);
     }
     let mut converted = match form {
         Form::Markdown | Form::Plain => {
@@ -97,7 +97,7 @@ fn unpack<'a>(bytes: &'a [u8], options: &Options) -> Result<Cow<'a, [u8]>, Conve
 }
 
 /// Adds the title before the page, and what it belongs to after it.
-fn add_title(blocks: &mut Vec<ManBlock>, title: ManTitle) {
+fn add_title(blocks: &mut Vec<ManBlock>, title: &ManTitle) {
     let plain = |block| ManBlock { depth: 0, marker: None, block };
     if !title.footer.is_empty() {
         let text = title.footer.join(", ");

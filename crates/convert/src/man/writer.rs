@@ -26,7 +26,8 @@ pub(super) fn write(
             push_markdown(&mut text, &block.block, options)?;
         }
         let text = text.trim_matches('\n');
-        if !out.is_empty() && !(is_after_item && block.marker.is_some()) {
+        let is_same_list = is_after_item && block.marker.is_some();
+        if !out.is_empty() && !is_same_list {
             out.push('\n');
         }
         let mark = match &block.marker {

@@ -109,11 +109,6 @@ impl RoffMachine<'_> {
         at: &mut usize,
         closers: &mut Vec<&'static str>,
     ) -> MdocRun<'a> {
-        let mut next = || {
-            let arg = args.get(*at).filter(|arg| arg.is_quoted || !is_closing(&arg.text));
-            *at += usize::from(arg.is_some());
-            arg.map(|arg| arg.text.clone())
-        };
         if let Some((open, close)) = enclosure(name) {
             self.set(open, SpanStyle::default());
             self.page.is_joined = true;
@@ -132,48 +127,58 @@ impl RoffMachine<'_> {
             let is_fresh = matches!(name, "Fl" | "Ar" | "Nm");
             return MdocRun { name, font, is_fresh };
         } else {
-            match name {
-                "Ns" => self.page.is_joined = true,
-                "Ap" => {
-                    self.set_joined("'");
-                    self.page.is_joined = true;
+            self.set_special(name, args, at);
+        }
+        MdocRun::default()
+    }
+
+    /// Sets a macro that is neither a font nor an enclosure.
+    fn set_special(&mut self, name: &str, args: &[RoffArg], at: &mut usize) {
+        let mut next = || {
+            let arg = args.get(*at).filter(|arg| arg.is_quoted || !is_closing(&arg.text));
+            *at += usize::from(arg.is_some());
+            arg.map(|arg| arg.text.clone())
+        };
+        match name {
+            "Ns" => self.page.is_joined = true,
+            "Ap" => {
+                self.set_joined("'");
+                self.page.is_joined = true;
+            }
+            "Pf" => {
+                self.set(&next().unwrap_or_default(), SpanStyle::default());
+                self.page.is_joined = true;
+            }
+            "Xr" => {
+                self.set(&next().unwrap_or_default(), SpanStyle::BOLD);
+                if let Some(section) = next() {
+                    self.set_joined(&format!("({section})"));
                 }
-                "Pf" => {
-                    self.set(&next().unwrap_or_default(), SpanStyle::default());
-                    self.page.is_joined = true;
-                }
-                "Xr" => {
-                    self.set(&next().unwrap_or_default(), SpanStyle::BOLD);
-                    if let Some(section) = next() {
-                        self.set_joined(&format!("({section})"));
-                    }
-                }
-                "In" => {
-                    self.set(&format!("#include <{}>", next().unwrap_or_default()), SpanStyle::BOLD)
-                }
-                "Lk" | "Mt" => {
-                    let address = plain(&next().unwrap_or_default());
-                    let text = if name == "Lk" { next() } else { None };
-                    let target =
-                        if name == "Mt" { format!("mailto:{address}") } else { address.clone() };
-                    self.page.link = Some(target.into());
-                    self.set(&text.unwrap_or(address), SpanStyle::default());
-                    self.page.link = None;
-                }
-                "Fn" | "Fo" => self.function(name, args, at),
-                "Fc" => {
-                    self.mdoc.arguments = None;
-                    self.set_joined(if self.mdoc.is_synopsis { ");" } else { ")" });
-                }
-                name => {
-                    let version = next().unwrap_or_default();
-                    if let Some(text) = system(name, &version) {
-                        self.set(&text, SpanStyle::default());
-                    }
+            }
+            "In" => {
+                self.set(&format!("#include <{}>", next().unwrap_or_default()), SpanStyle::BOLD)
+            }
+            "Lk" | "Mt" => {
+                let address = plain(&next().unwrap_or_default());
+                let text = if name == "Lk" { next() } else { None };
+                let target =
+                    if name == "Mt" { format!("mailto:{address}") } else { address.clone() };
+                self.page.link = Some(target.into());
+                self.set(&text.unwrap_or(address), SpanStyle::default());
+                self.page.link = None;
+            }
+            "Fn" | "Fo" => self.function(name, args, at),
+            "Fc" => {
+                self.mdoc.arguments = None;
+                self.set_joined(if self.mdoc.is_synopsis { ");" } else { ")" });
+            }
+            name => {
+                let version = next().unwrap_or_default();
+                if let Some(text) = system(name, &version) {
+                    self.set(&text, SpanStyle::default());
                 }
             }
         }
-        MdocRun::default()
     }
 
     /// A function with its arguments, or its beginning.
