@@ -23,6 +23,8 @@ mod xml_tree;
 pub mod email;
 #[cfg(test)]
 mod office_fixture;
+#[cfg(test)]
+mod properties;
 
 mod epub;
 mod html;

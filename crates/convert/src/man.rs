@@ -33,8 +33,8 @@ use machine::RoffMachine;
 use macros::ManTitle;
 use page::{ManBlock, span_text};
 
-/// The most bytes that a compressed page may become: the longest pages have one million.
-const MAX_PAGE_BYTES: u64 = 32 << 20;
+/// The most bytes of a page: the longest have two million.
+const MAX_PAGE_BYTES: u64 = 8 << 20;
 
 pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     let bytes = unpack(document.bytes, document.options)?;
@@ -82,15 +82,16 @@ fn is_packed(bytes: &[u8]) -> bool {
 
 /// The bytes of a page, which gzip may have compressed.
 fn unpack<'a>(bytes: &'a [u8], options: &Options) -> Result<Cow<'a, [u8]>, ConvertError> {
-    if !is_packed(bytes) {
-        return Ok(Cow::Borrowed(bytes));
-    }
     let limit = MAX_PAGE_BYTES.min(options.max_unpacked_bytes);
+    let too_long =
+        || ConvertError::over_limit(format!("the manual page has more than {limit} bytes of text"));
+    if !is_packed(bytes) {
+        return if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(Cow::Borrowed(bytes)) };
+    }
     let mut unpacked = Vec::new();
     let read = MultiGzDecoder::new(bytes).take(limit + 1).read_to_end(&mut unpacked);
     if unpacked.len() as u64 > limit {
-        let found = format!("the manual page unpacks to more than {limit} bytes");
-        return Err(ConvertError::over_limit(found));
+        return Err(too_long());
     }
     read.map_err(|_| ConvertError::damaged("the manual page is not compressed by gzip, or cut"))?;
     Ok(Cow::Owned(unpacked))

@@ -7,6 +7,7 @@ use super::input::RoffArg;
 use super::machine::RoffMachine;
 use super::macros::{ManTitle, joined, plain};
 use super::page::ManMarker;
+use super::table::MAX_ROWS;
 use crate::rich_text::{RichBlock, RichCell, RichSpan, RichTable};
 
 /// How many lists and displays may be open in each other.
@@ -207,7 +208,7 @@ impl RoffMachine<'_> {
             }
         }
         if let Some(list) = self.mdoc.lists.last_mut() {
-            list.rows.push(row);
+            list.rows.push(if list.rows.len() < MAX_ROWS { row } else { Vec::new() });
             list.is_cell_open = true;
         }
     }
@@ -227,6 +228,9 @@ impl RoffMachine<'_> {
         self.end_column_row();
         let Some(list) = self.mdoc.lists.pop() else { return };
         self.page.end_paragraph();
+        if list.rows.len() > MAX_ROWS {
+            self.lose("the last rows of a long table are left out");
+        }
         if !list.rows.is_empty() {
             self.page.push_block(RichBlock::Table(RichTable { rows: list.rows }));
         }

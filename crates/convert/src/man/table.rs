@@ -7,6 +7,9 @@ use crate::rich_text::{RichBlock, RichCell, RichSpan, RichTable, SpanContent, Sp
 /// The most columns of a format that count.
 const MAX_COLUMNS: usize = 1_000;
 
+/// The most rows whose cells are kept, far over what is shown.
+pub(super) const MAX_ROWS: usize = 100_000;
+
 /// A table that is being read.
 pub(super) struct RoffTable {
     separator: char,
@@ -98,7 +101,8 @@ impl RoffTable {
     fn end_row(&mut self) {
         let row = std::mem::take(&mut self.row);
         if !row.is_empty() {
-            self.rows.push(row);
+            // A row without cells is counted among those that are left out.
+            self.rows.push(if self.rows.len() < MAX_ROWS { row } else { Vec::new() });
         }
     }
 
@@ -198,6 +202,9 @@ impl RoffMachine<'_> {
             table.row.push(self.page.end_cell());
         }
         table.end_row();
+        if table.rows.len() > MAX_ROWS {
+            self.lose("the last rows of a long table are left out");
+        }
         if let Some(title) = table.take_title() {
             self.page.push_block(RichBlock::Paragraph(title));
         }

@@ -82,10 +82,12 @@ fn pages_of_one_piece_thousands_of_times_end_in_time() {
 }
 
 #[test]
-fn a_page_that_unpacks_to_too_much_is_refused() {
+fn a_page_that_is_too_long_or_unpacks_to_too_much_is_refused() {
     let bomb = gzip(&vec![b'\n'; 40 << 20]);
-    let error = try_form(&bomb, Form::Markdown).unwrap_err();
-    assert_eq!(error.kind, ConvertErrorKind::OverLimit);
+    for page in [bomb, vec![b'\n'; 9 << 20]] {
+        let error = try_form(&page, Form::Markdown).unwrap_err();
+        assert_eq!(error.kind, ConvertErrorKind::OverLimit);
+    }
 }
 
 /// Pieces of roff, with bars between.
