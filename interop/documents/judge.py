@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from case import Case, Output, found_in_order, plain, run, structure_found
 
-FAMILIES = ["word", "slides", "sheets", "pdf", "images", "web", "mail", "books"]
+FAMILIES = ["word", "slides", "sheets", "pdf", "images", "web", "mail", "books", "man"]
 # Families whose hostile documents stand in a file of their own.
 HOSTILE = {"pdf": "pdf_hostile"}
 

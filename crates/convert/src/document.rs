@@ -3,6 +3,7 @@
 use resource::SectionUnit;
 
 use crate::form::Form;
+use crate::man;
 use crate::options::Options;
 use crate::package;
 
@@ -63,6 +64,8 @@ pub enum DocumentKind {
     Mbox,
     /// Electronic book.
     Epub,
+    /// Manual page in roff.
+    Man,
 }
 
 /// A kind, what it is called, its MIME types (its own first) and the endings of its file names.
@@ -147,6 +150,12 @@ const KINDS: &[KindRow] = &[
     (DocumentKind::Email, "a mail message", &["message/rfc822"], &["eml"]),
     (DocumentKind::Mbox, "a mailbox", &["application/mbox"], &["mbox"]),
     (DocumentKind::Epub, "an electronic book", &["application/epub+zip"], &["epub"]),
+    (
+        DocumentKind::Man,
+        "a manual page",
+        &["text/troff", "text/x-troff", "application/x-troff", "application/x-troff-man"],
+        &["man", "mdoc", "roff"],
+    ),
 ];
 
 impl DocumentKind {
@@ -161,6 +170,10 @@ impl DocumentKind {
             }
         }
         let is_text = essence.is_some_and(|essence| essence.starts_with("text/"));
+        // The content of a text told that it is none.
+        if !is_text && detection::man::is_page_name(name) {
+            return Some(Self::Man);
+        }
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         let by_ending = ending.and_then(|ending| {
             let row = KINDS.iter().find(|row| row.3.contains(&ending.as_str()));
@@ -180,6 +193,7 @@ impl DocumentKind {
         match (found, named) {
             (Some(Self::Html), Some(text)) if !text.is_binary() => Some(text),
             (Some(found), _) => Some(found),
+            (None, None) if man::is_page(bytes) => Some(Self::Man),
             // A name that says binary, over bytes that are none, is wrong; the converter says so.
             (None, named) => named,
         }
@@ -211,6 +225,7 @@ impl DocumentKind {
             Self::Pptx | Self::Odp | Self::Epub | Self::Email | Self::Mbox => &[Form::Markdown],
             Self::Html => &[Form::Markdown, Form::Plain, Form::SanitisedHtml],
             Self::Notebook => &[Form::Markdown, Form::Plain],
+            Self::Man => &[Form::Markdown, Form::Plain, Form::Html],
             Self::Markdown => &[Form::Html],
             Self::Source => &[Form::HighlightedHtml, Form::Outline],
             Self::Image => &[Form::Plain, Form::Thumbnail],
@@ -231,7 +246,7 @@ impl DocumentKind {
 
     /// Whether the original is bytes that are no text.
     fn is_binary(self) -> bool {
-        (self.is_document() && self != Self::Rtf) || self == Self::Image
+        (self.is_document() && !matches!(self, Self::Rtf | Self::Man)) || self == Self::Image
     }
 
     /// Whether people read such a document with a program of its own, so that a reading gives its
@@ -248,6 +263,7 @@ impl DocumentKind {
                 | Self::Pptx
                 | Self::Odp
                 | Self::Epub
+                | Self::Man
         )
     }
 }

@@ -23,10 +23,13 @@ mod xml_tree;
 pub mod email;
 #[cfg(test)]
 mod office_fixture;
+#[cfg(test)]
+mod properties;
 
 mod epub;
 mod html;
 mod image;
+mod man;
 mod markup;
 mod notebook;
 mod pdf;
@@ -64,6 +67,7 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
         DocumentKind::Image | DocumentKind::Svg => image::convert(document, form),
         DocumentKind::Email | DocumentKind::Mbox => email::convert(document, form),
         DocumentKind::Epub => epub::convert(document, form),
+        DocumentKind::Man => man::convert(document, form),
     }
 }
 

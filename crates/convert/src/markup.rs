@@ -33,7 +33,7 @@ fn extensions() -> Extensions {
         | Extensions::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS
 }
 
-fn html_of_markdown(text: &str, options: &Options) -> Result<Converted, ConvertError> {
+pub(crate) fn html_of_markdown(text: &str, options: &Options) -> Result<Converted, ConvertError> {
     let mut rewriter = MarkdownRewriter {
         events: Parser::new_ext(text, extensions()),
         pending: Vec::new().into_iter(),

@@ -2,5 +2,6 @@
 //!
 //! Pure functions over names and bytes.
 
+pub mod man;
 pub mod mime;
 pub mod text;

@@ -1,10 +1,15 @@
 //! MIME type detection, by file name and by the first bytes.
 
+use crate::man;
+
 /// MIME type of unknown binary content.
 pub const OCTET_STREAM: &str = "application/octet-stream";
 
 /// MIME type of unknown text.
 pub const PLAIN_TEXT: &str = "text/plain";
+
+/// MIME type of manual pages.
+pub const TROFF: &str = "text/troff";
 
 /// Returns the MIME type for `name`, by whole name, then by extension.
 pub fn by_name(name: &str) -> Option<&'static str> {
@@ -15,6 +20,9 @@ pub fn by_name(name: &str) -> Option<&'static str> {
     let (stem, extension) = name.rsplit_once('.')?;
     if stem.is_empty() {
         return None;
+    }
+    if man::is_page_name(&name) && extension != "gz" {
+        return Some(TROFF);
     }
     find_in_table(&EXTENSIONS, extension).or_else(|| mime_guess::from_ext(extension).first_raw())
 }
@@ -27,9 +35,14 @@ pub fn by_magic(head: &[u8]) -> Option<&'static str> {
     (!is_text).then_some(kind.mime_type())
 }
 
-/// Chooses the MIME type of content detected as text; a binary type from the name is ignored.
-pub fn for_text(named: Option<&'static str>) -> &'static str {
-    named.filter(|mime| !is_binary(mime)).unwrap_or(PLAIN_TEXT)
+/// Chooses the MIME type of content detected as text; a binary type from the name is ignored. The
+/// numbers after names of manual pages are also those of old logs: `head`, where it is known, decides.
+pub fn for_text(named: Option<&'static str>, head: &[u8]) -> &'static str {
+    match named.filter(|mime| !is_binary(mime)) {
+        Some(TROFF) if !head.is_empty() && !man::is_roff(head) => PLAIN_TEXT,
+        Some(mime) => mime,
+        None => PLAIN_TEXT,
+    }
 }
 
 /// Chooses the MIME type of content detected as binary; a text type from the name is ignored.
@@ -256,6 +269,8 @@ mod tests {
             ("a.pdf", "application/pdf"),
             ("a.svg", "image/svg+xml"),
             ("a.html", "text/html"),
+            ("ls.1", "text/troff"),
+            ("Carp.3pm", "text/troff"),
         ] {
             assert_eq!(by_name(name), Some(mime), "{name}");
         }
@@ -271,8 +286,12 @@ mod tests {
         assert_eq!(for_blob(by_name("a.md"), png), "image/png");
         assert_eq!(for_blob(by_name("a.md"), b"\0\x01"), "application/octet-stream");
         assert_eq!(for_blob(by_name("a.docx"), b"PK\x03\x04"), by_name("a.docx").unwrap());
-        assert_eq!(for_text(by_name("a.png")), "text/plain");
-        assert_eq!(for_text(by_name("a.svg")), "image/svg+xml");
+        assert_eq!(for_text(by_name("a.png"), b"a"), "text/plain");
+        assert_eq!(for_text(by_name("a.svg"), b"<svg>"), "image/svg+xml");
+        assert_eq!(for_text(by_name("ls.1"), b".TH LS 1\n"), "text/troff");
+        assert_eq!(for_text(by_name("syslog.1"), b"Nov 16 host kernel: x\n"), "text/plain");
+        assert_eq!(for_text(by_name("ls.1"), b""), "text/troff");
+        assert_eq!(by_name("ls.1.gz"), Some("application/gzip"));
         assert_eq!(by_magic(b"#!/bin/sh\n"), None);
         assert_eq!(by_magic(b"<!DOCTYPE html>"), None);
     }

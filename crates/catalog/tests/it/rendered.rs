@@ -192,6 +192,27 @@ async fn a_document_is_read_with_its_text_beside_it_and_a_text_alone() {
     assert_eq!(broken[0].0.notes, ["its text is left out: the package is broken"]);
 }
 
+/// The number after its name tells a manual page, also one that is compressed.
+#[tokio::test]
+async fn a_manual_page_is_a_document_compressed_or_not() {
+    let page = "file:///man/ls.1.gz";
+    let memory = MemoryProvider::new()
+        .collection("file:///man", &[page])
+        .blob(page, b"packed")
+        .of_type("application/gzip");
+    let maker = Arc::new(SectionMaker::default());
+    let redaction = Redaction::new(RedactionScope::Off, Arc::new(Redactor::default()));
+    let formats = Accept::parse([]).unwrap();
+    let converter = Arc::clone(&maker) as Arc<dyn Converter>;
+    let layer = Rendered { converter, redaction, formats, keep: true };
+    let desk = Desk { provider: layer.around(Arc::new(memory)), maker };
+    let parts = desk.parts(page, &whole()).await.unwrap();
+    let mimes: Vec<_> = parts.iter().map(|(part, _)| part.mime.as_deref().unwrap()).collect();
+    assert_eq!(mimes, ["application/gzip", "text/markdown"]);
+    let known: Vec<_> = parts[0].0.formats.iter().map(|format| format.mime.as_str()).collect();
+    assert_eq!(known, ["application/gzip", "text/markdown", "text/plain", "text/html"]);
+}
+
 #[tokio::test]
 async fn each_form_is_converted_once_for_a_version() {
     let desk = plain_desk();

@@ -193,7 +193,7 @@ impl OpenFile {
         let (mime, body) = match form {
             ContentForm::Blob => (mime::for_blob(named, head), Body::Blob(source)),
             ContentForm::Utf8 | ContentForm::Charset(_) => {
-                (mime::for_text(named), Body::Text(source))
+                (mime::for_text(named, head), Body::Text(source))
             }
         };
         self.resource.mime = Some(mime.to_owned());

@@ -119,7 +119,7 @@ impl GitSession<'_> {
         let named = mime::by_name(&resource.name);
         let mime = match (place.entry.kind, content.is_text) {
             (EntryKind::Link, true) => mime::PLAIN_TEXT,
-            (_, true) => mime::for_text(named),
+            (_, true) => mime::for_text(named, &content.bytes),
             (_, false) => mime::for_blob(named, &content.bytes),
         };
         resource.mime = Some(mime.to_owned());

@@ -70,7 +70,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "convert",
-        workspace: &["resource"],
+        workspace: &["detection", "resource"],
         external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
     },
     DependencyRule {

@@ -234,7 +234,7 @@ pub(super) fn mime_of(form: ContentForm, name: &str, head: &[u8]) -> &'static st
     let named = mime::by_name(name);
     match form {
         ContentForm::Blob => mime::for_blob(named, head),
-        ContentForm::Utf8 | ContentForm::Charset(_) => mime::for_text(named),
+        ContentForm::Utf8 | ContentForm::Charset(_) => mime::for_text(named, head),
     }
 }
 
