@@ -15,13 +15,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use resource::{
-<<<<<<< HEAD
-    Annotations, Change, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
-    PageRequest, PrincipalSource, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, UnknownMembers,
-=======
     Annotations, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
-    PageRequest, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, UnknownMembers,
->>>>>>> mend
+    PageRequest, PrincipalSource, Provider, ReadRequest, Reading, Resource, Result, Skill,
+    Template, UnknownMembers,
     Uri, UriTemplate,
 };
 
