@@ -69,6 +69,11 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
     },
     DependencyRule {
+        package: "embedding",
+        workspace: &["machinery"],
+        external: ExternalCrates::AllBut(&["clap", "gix", "rmcp", "rustix", "toml"]),
+    },
+    DependencyRule {
         package: "resource",
         workspace: &[],
         external: ExternalCrates::Only(&["async-trait", "bytes", "futures-core", "thiserror"]),
@@ -116,7 +121,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "search",
-        workspace: &["machinery", "resource", "subscriptions"],
+        workspace: &["embedding", "machinery", "resource", "subscriptions"],
         external: ExternalCrates::AllBut(&["serde", "serde_json", "hyper"]),
     },
     DependencyRule {
@@ -153,6 +158,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         package: "refdesk",
         workspace: &[
             "convert",
+            "embedding",
             "machinery",
             "redaction",
             "resource",
@@ -280,6 +286,8 @@ mod tests {
         let wrong = [
             ("machinery", "resource"),
             ("machinery", "serde"),
+            ("embedding", "resource"),
+            ("embedding", "client"),
             ("resource", "machinery"),
             ("resource", "serde"),
             ("resource", "tokio"),

@@ -1,0 +1,12 @@
+//! Text embeddings: models that turn text into vectors, and a store that searches vectors.
+//!
+//! A caller embeds passages with an [`Embedder`], keeps them in a [`VectorStore`], and merges the
+//! hits with those of another search by [`fuse`]. This crate knows nothing of resources.
+
+pub mod embedder;
+pub mod error;
+pub mod fusion;
+
+pub use embedder::{EmbedKind, Embedder};
+pub use error::EmbedError;
+pub use fusion::fuse;
