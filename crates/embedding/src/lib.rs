@@ -6,7 +6,11 @@
 pub mod embedder;
 pub mod error;
 pub mod fusion;
+pub mod model;
+pub mod store;
 
 pub use embedder::{EmbedKind, Embedder};
 pub use error::EmbedError;
 pub use fusion::fuse;
+pub use model::{ModelInstallProgress, ModelSummary, StaticModel, check_model, install_model};
+pub use store::{VectorStore, VectorStoreAccess, VectorStoreOpening};
