@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::error::EmbedError;
 
@@ -28,17 +28,6 @@ pub(super) struct ModelFiles {
     pub(super) tokenizer: PathBuf,
     /// Not every layout has one.
     pub(super) config: Option<PathBuf>,
-}
-
-/// The part of `config.json` that matters here.
-#[derive(Deserialize)]
-struct ModelConfig {
-    #[serde(default = "default_normalize")]
-    normalize: bool,
-}
-
-fn default_normalize() -> bool {
-    true
 }
 
 impl ModelFiles {
@@ -92,9 +81,14 @@ impl ModelFiles {
     pub(super) fn read_normalize(&self) -> Result<bool, EmbedError> {
         let Some(path) = &self.config else { return Ok(true) };
         let bytes = read_bounded(path, MAX_CONFIG_BYTES)?;
-        let config: ModelConfig = serde_json::from_slice(&bytes)
-            .map_err(|error| EmbedError::broken(&file_name(path), error.to_string()))?;
-        Ok(config.normalize)
+        let broken = |why: &str| EmbedError::broken(&file_name(path), why);
+        let config: Map<String, Value> =
+            serde_json::from_slice(&bytes).map_err(|error| broken(&error.to_string()))?;
+        match config.get("normalize") {
+            None => Ok(true),
+            Some(Value::Bool(normalize)) => Ok(*normalize),
+            Some(_) => Err(broken("\"normalize\" is neither true nor false")),
+        }
     }
 }
 

@@ -131,28 +131,34 @@ impl LogFile {
         Ok(size.saturating_sub(end))
     }
 
+    /// The file, if this process may write to it.
+    pub(super) fn writable_file(&self) -> Result<&File, EmbedError> {
+        let file = self.file.as_ref().filter(|_| self.access == VectorStoreAccess::Write);
+        let refused = || EmbedError::Invalid("the vector store is open for reading".to_owned());
+        file.ok_or_else(refused)
+    }
+
     /// Appends whole records, or none if it fails.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), EmbedError> {
-        let file = match (&self.file, self.access) {
-            (Some(file), VectorStoreAccess::Write) => file,
-            _ => {
-                let why = "the vector store is open for reading alone";
-                return Err(EmbedError::Invalid(why.to_owned()));
-            }
-        };
-        if bytes.is_empty() {
-            return Ok(());
-        }
+        self.writable_file()?;
         if self.is_torn {
-            // Whole records of the failed batch would come back behind the new ones.
-            file.set_len(self.end).map_err(EmbedError::io("cut the vector store"))?;
-            self.is_torn = false;
+            self.discard_torn()?;
         }
-        if let Err(error) = file.write_all_at(bytes, self.end) {
-            self.is_torn = file.set_len(self.end).is_err();
+        if let Err(error) = self.writable_file()?.write_all_at(bytes, self.end) {
+            self.is_torn = true;
+            // If this fails too, the next append does it first.
+            let _ = self.discard_torn();
             return Err(EmbedError::io("write to the vector store")(error));
         }
         self.end += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Cuts off what a failed append wrote: whole records of it would come back behind later ones.
+    fn discard_torn(&mut self) -> Result<(), EmbedError> {
+        let cut = self.writable_file()?.set_len(self.end);
+        cut.map_err(EmbedError::io("cut the vector store"))?;
+        self.is_torn = false;
         Ok(())
     }
 
@@ -225,5 +231,35 @@ fn read_whole(reader: &mut impl Read, bytes: &mut [u8]) -> Result<bool, EmbedErr
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         Err(error) => Err(EmbedError::io("read the vector store")(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File, OpenOptions};
+
+    use super::{LogFile, RecordFormat, VectorStoreAccess};
+
+    #[test]
+    fn records_of_a_failed_append_do_not_come_back_behind_later_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let format = RecordFormat::new("model", 1);
+        let record = |id| {
+            let mut bytes = Vec::new();
+            format.encode_removal(id, &mut bytes);
+            bytes
+        };
+        // The failed append got as far as two records.
+        fs::write(&path, [format.header(), &record(1), &record(2)].concat()).unwrap();
+        let end = format.header_length();
+        let file = Some(File::open(&path).unwrap());
+        let mut log = LogFile { file, end, access: VectorStoreAccess::Write, is_torn: false };
+        log.append(&record(3)).unwrap_err();
+        assert_eq!((log.end(), log.is_torn), (end, true));
+        log.append(&record(3)).unwrap_err();
+        log.file = Some(OpenOptions::new().read(true).write(true).open(&path).unwrap());
+        log.append(&record(4)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [format.header(), &record(4)].concat());
     }
 }

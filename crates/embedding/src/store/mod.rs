@@ -188,6 +188,7 @@ impl VectorStore {
 
     /// Writes the file anew without removed and replaced records. A crash leaves the old file.
     pub fn compact(&mut self) -> Result<(), EmbedError> {
+        self.file.writable_file()?;
         let mut fresh = LogFile::create_beside(&self.folder, &self.format)?;
         let mut order: Vec<usize> = (0..self.table.len()).collect();
         order.sort_unstable_by_key(|slot| self.table.positions()[*slot]);
