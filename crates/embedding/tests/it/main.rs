@@ -1,5 +1,7 @@
 //! Tests of embedding models, of the vector store, and of the remote embedder.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
+
 mod hostile_models;
 mod install;
 mod remote;

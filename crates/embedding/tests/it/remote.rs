@@ -31,8 +31,8 @@ async fn fail_with(script: Vec<Act>) -> (EmbedError, ScriptedServer) {
     (failed.unwrap_err(), server)
 }
 
-fn answer(status: u16, body: impl ToString) -> Act {
-    Act::Answer(status, Vec::new(), body.to_string())
+fn answer(status: u16, body: impl Into<String>) -> Act {
+    Act::Answer(status, Vec::new(), body.into())
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn overload_and_lost_connections_are_waited_out() {
 
 #[tokio::test]
 async fn a_server_that_stays_overloaded_is_given_up_with_its_own_words() {
-    let busy = || answer(500, json!({"error": {"message": "out of memory"}}));
+    let busy = || answer(500, json!({"error": {"message": "out of memory"}}).to_string());
     let (error, server) = fail_with((0..9).map(|_| busy()).collect()).await;
     assert!(error.is_temporary(), "{error:?}");
     assert!(error.to_string().contains("HTTP 500: out of memory"), "{error}");
