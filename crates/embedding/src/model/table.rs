@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 
-use half::f16;
 use half::slice::HalfFloatSliceExt as _;
+use half::{bf16, f16};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
@@ -57,6 +57,9 @@ impl TokenTable {
         let rows = match info.dtype {
             Dtype::F32 => TableRows::F32(reader.read_numbers(&info, f32::from_le_bytes)?),
             Dtype::F16 => TableRows::F16(reader.read_numbers(&info, f16::from_le_bytes)?),
+            Dtype::BF16 => TableRows::F32(
+                reader.read_numbers(&info, |bytes| bf16::from_le_bytes(bytes).to_f32())?,
+            ),
             Dtype::I8 => TableRows::I8(reader.read_numbers(&info, i8::from_le_bytes)?),
             other => return Err(reader.broken(&format!("tables of type {other:?} are unknown"))),
         };

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use embedding::{EmbedError, StaticModel, check_model};
 use proptest::prelude::{prop, proptest};
@@ -225,9 +226,12 @@ fn a_configuration_that_is_no_json_or_of_wrong_types_is_refused() {
 proptest! {
     #[test]
     fn any_text_is_embedded_without_a_panic(text in "\\PC{0,200}|[\\x00-\\xff]{0,200}") {
-        let folder = tempfile::tempdir().unwrap();
-        write_model(folder.path());
-        let vector = StaticModel::load(folder.path()).unwrap().embed_text(&text).unwrap();
+        static MODEL: LazyLock<StaticModel> = LazyLock::new(|| {
+            let folder = tempfile::tempdir().unwrap();
+            write_model(folder.path());
+            StaticModel::load(folder.path()).unwrap()
+        });
+        let vector = MODEL.embed_text(&text).unwrap();
         assert!(vector.iter().all(|number| number.is_finite()));
     }
 

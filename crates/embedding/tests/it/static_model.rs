@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use embedding::{EmbedError, EmbedKind, Embedder as _, StaticModel};
-use half::f16;
+use half::{bf16, f16};
 use safetensors::Dtype;
 
 use crate::tiny_model::{ROWS, Tensor, WORDS, safetensors, tokenizer, write_files, write_model};
@@ -61,10 +61,12 @@ async fn a_batch_has_a_unit_vector_for_each_text_in_order() {
 fn tables_of_all_number_types_give_the_same_vectors() {
     let halves = ROWS.as_flattened().iter().flat_map(|number| f16::from_f32(*number).to_le_bytes());
     let halves = Tensor { dtype: Dtype::F16, shape: vec![6, 3], data: halves.collect() };
+    let brains = ROWS.as_flattened().iter().flat_map(|n| bf16::from_f32(*n).to_le_bytes());
+    let brains = Tensor { dtype: Dtype::BF16, shape: vec![6, 3], data: brains.collect() };
     // Eighths as whole numbers: the table is the same but for a factor.
     let bytes = ROWS.as_flattened().iter().map(|number| (number * 8.0) as i8 as u8);
     let bytes = Tensor { dtype: Dtype::I8, shape: vec![6, 3], data: bytes.collect() };
-    for (tensor, factor) in [(halves, 1.0), (bytes, 8.0)] {
+    for (tensor, factor) in [(halves, 1.0), (brains, 1.0), (bytes, 8.0)] {
         let model = load_with(&[("embeddings", tensor)]).unwrap();
         let expected = ROWS[2].map(|number| number * factor);
         assert_eq!(model.embed_text("dog").unwrap(), expected);

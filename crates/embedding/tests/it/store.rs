@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use embedding::{EmbedError, VectorStore, VectorStoreAccess, VectorStoreOpening};
-use proptest::prelude::{Just, Strategy, prop, prop_oneof, proptest};
+use proptest::prelude::{Just, ProptestConfig, Strategy, prop, prop_oneof, proptest};
 
 pub(crate) const DIMENSIONS: usize = 4;
 
@@ -158,6 +158,9 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
+    // Each case waits for the disk a few times.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn any_sequence_of_changes_leaves_what_a_map_would_hold(
         steps in prop::collection::vec(any_step(), 0..20),
