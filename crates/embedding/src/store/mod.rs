@@ -11,7 +11,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use self::log_file::{LogFile, StoreLock};
-use self::quantized::QuantizedVector;
+use self::quantized::{QuantizedQuery, QuantizedVector};
 use self::record::{Record, RecordFormat};
 use self::table::VectorTable;
 use crate::error::EmbedError;
@@ -229,7 +229,7 @@ impl VectorStore {
         let mut bytes = vec![0; self.format.vector_length()];
         let mut hits = Vec::new();
         let most = (k * CANDIDATES_PER_HIT).max(MIN_CANDIDATES);
-        for slot in self.table.nearest(&QuantizedVector::new(&query), most, accept) {
+        for slot in self.table.nearest(&QuantizedQuery::new(&query), most, accept) {
             let numbers = self.read_record(slot, &mut bytes)?;
             let score: f32 = query.iter().zip(&numbers).map(|(a, b)| a * b).sum();
             hits.push((self.table.ids()[slot], score));

@@ -2,8 +2,9 @@
 
 /// Vectors in a block: growing the store moves none of them.
 const BLOCK_VECTORS: usize = 4_096;
-/// The dot product adds up this many products side by side, so that the compiler vectorizes it.
-const LANES: usize = 16;
+/// The dot product takes this many numbers at a time: measured, the compiler then multiplies and
+/// adds pairs in one instruction; with 16 or 64 the search takes twice as long.
+const LANES: usize = 32;
 
 /// A vector in 8-bit numbers: `code * scale` is about the number.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,20 @@ impl QuantizedVector {
         // A cast saturates, and makes 0 of what is not a number.
         let codes = numbers.iter().map(|number| (number * factor).round() as i8).collect();
         Self { codes, scale }
+    }
+}
+
+/// A quantized vector to compare many others with: widened once, not for each of them.
+#[derive(Debug)]
+pub(super) struct QuantizedQuery {
+    codes: Vec<i16>,
+    scale: f32,
+}
+
+impl QuantizedQuery {
+    pub(super) fn new(numbers: &[f32]) -> Self {
+        let QuantizedVector { codes, scale } = QuantizedVector::new(numbers);
+        Self { codes: codes.into_iter().map(i16::from).collect(), scale }
     }
 }
 
@@ -71,7 +86,7 @@ impl QuantizedVectors {
     }
 
     /// Calls `take` with the slot and the approximate dot product of every vector.
-    pub(super) fn for_each_score(&self, query: &QuantizedVector, mut take: impl FnMut(usize, f32)) {
+    pub(super) fn for_each_score(&self, query: &QuantizedQuery, mut take: impl FnMut(usize, f32)) {
         let mut slot = 0;
         for block in &self.blocks {
             for codes in block.chunks_exact(self.dimensions) {
@@ -84,17 +99,18 @@ impl QuantizedVectors {
 }
 
 /// The dot product of two slices of one length. It fits: 127 * 127 * 8,192 is below 2^31.
-fn dot(a: &[i8], b: &[i8]) -> i32 {
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
-    let mut sums = [0_i32; LANES];
-    for (a, b) in a.iter().zip(b) {
+fn dot(query: &[i16], codes: &[i8]) -> i32 {
+    let (query, query_rest) = query.as_chunks::<LANES>();
+    let (codes, codes_rest) = codes.as_chunks::<LANES>();
+    let chunks = query.iter().zip(codes).map(|(query, codes)| {
+        let mut sum = 0;
         for lane in 0..LANES {
-            sums[lane] += i32::from(i16::from(a[lane]) * i16::from(b[lane]));
+            sum += i32::from(query[lane]) * i32::from(i16::from(codes[lane]));
         }
-    }
-    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| i32::from(*a) * i32::from(*b));
-    sums.iter().sum::<i32>() + rest.sum::<i32>()
+        sum
+    });
+    let rest = query_rest.iter().zip(codes_rest).map(|(a, b)| i32::from(*a) * i32::from(*b));
+    chunks.sum::<i32>() + rest.sum::<i32>()
 }
 
 #[cfg(test)]
@@ -147,7 +163,8 @@ mod tests {
         fn the_dot_product_is_exact(
             pairs in prop::collection::vec((any::<i8>(), any::<i8>()), 0..100),
         ) {
-            let (a, b): (Vec<i8>, Vec<i8>) = pairs.iter().copied().unzip();
+            let a: Vec<i16> = pairs.iter().map(|(a, _)| i16::from(*a)).collect();
+            let b: Vec<i8> = pairs.iter().map(|(_, b)| *b).collect();
             let expected: i32 = pairs.iter().map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
             assert_eq!(dot(&a, &b), expected);
         }

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
-use super::quantized::{QuantizedVector, QuantizedVectors};
+use super::quantized::{QuantizedQuery, QuantizedVector, QuantizedVectors};
 
 /// Vectors by id, in dense slots.
 pub(super) struct VectorTable {
@@ -77,7 +77,7 @@ impl VectorTable {
     /// The slots of the `most` vectors with the highest approximate score, in no order.
     pub(super) fn nearest(
         &self,
-        query: &QuantizedVector,
+        query: &QuantizedQuery,
         most: usize,
         accept: impl Fn(u64) -> bool,
     ) -> Vec<usize> {
