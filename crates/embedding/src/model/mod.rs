@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use self::files::ModelFiles;
 pub(crate) use self::install::sync_folder;
 pub use self::install::{ModelInstallProgress, ModelSummary, check_model, install_model};
+use self::table::EmbeddingTable;
 pub(crate) use self::table::MAX_DIMENSIONS;
-use self::table::TokenTable;
 use self::tokenizer::BoundedTokenizer;
 use crate::embedder::{EmbedKind, Embedder};
 use crate::error::EmbedError;
@@ -24,7 +24,7 @@ use crate::error::EmbedError;
 pub struct StaticModel {
     fingerprint: String,
     tokenizer: BoundedTokenizer,
-    table: TokenTable,
+    table: EmbeddingTable,
     /// Whether vectors get length 1.
     is_normalized: bool,
 }
@@ -41,7 +41,7 @@ impl StaticModel {
         let is_normalized = files.read_normalize()?;
         hasher.update(&[u8::from(is_normalized)]);
         let tokenizer = BoundedTokenizer::load(&files, &mut hasher)?;
-        let table = TokenTable::load(&files, &mut hasher)?;
+        let table = EmbeddingTable::load(&files, &mut hasher)?;
         table.check_fits(&tokenizer, &files)?;
         let fingerprint = format!("static-{}", &hasher.finalize().to_hex()[..32]);
         Ok(Self { fingerprint, tokenizer, table, is_normalized })

@@ -21,7 +21,7 @@ pub(crate) const MAX_DIMENSIONS: usize = 8_192;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// The vectors of all tokens.
-pub(super) struct TokenTable {
+pub(super) struct EmbeddingTable {
     rows: TableRows,
     dimensions: usize,
     /// What each token's vector is multiplied by.
@@ -37,7 +37,7 @@ enum TableRows {
     I8(Vec<i8>),
 }
 
-impl TokenTable {
+impl EmbeddingTable {
     pub(super) fn load(
         files: &ModelFiles,
         hasher: &mut blake3::Hasher,

@@ -28,7 +28,7 @@ pub struct EmbedCost {
 }
 
 /// Counts what is sent, and refuses what is above the bound.
-pub(super) struct CostMeter {
+pub(super) struct EmbedCostMeter {
     bound: Option<CostBound>,
     count: Mutex<CostCount>,
 }
@@ -39,7 +39,7 @@ struct CostCount {
     characters: u64,
 }
 
-impl CostMeter {
+impl EmbedCostMeter {
     pub(super) fn new(bound: Option<CostBound>) -> Self {
         let total = EmbedCost::default();
         let count = CostCount { total, since: Instant::now(), characters: 0 };
@@ -79,13 +79,13 @@ impl CostMeter {
 mod tests {
     use std::time::Duration;
 
-    use super::{CostBound, CostMeter};
+    use super::{CostBound, EmbedCostMeter};
     use crate::error::EmbedError;
 
     #[tokio::test(start_paused = true)]
     async fn the_bound_holds_until_its_period_ends_and_counts_characters() {
         let period = Some(Duration::from_secs(60));
-        let meter = CostMeter::new(Some(CostBound { max_characters: 5, period }));
+        let meter = EmbedCostMeter::new(Some(CostBound { max_characters: 5, period }));
         meter.charge(&["日本", "a"]).unwrap();
         let refused = meter.charge(&["abc"]);
         assert!(
@@ -101,9 +101,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_bound_without_a_period_and_no_bound_at_all() {
-        let meter = CostMeter::new(Some(CostBound { max_characters: 1, period: None }));
+        let meter = EmbedCostMeter::new(Some(CostBound { max_characters: 1, period: None }));
         meter.charge(&["a"]).unwrap();
         assert!(meter.charge(&["b"]).is_err());
-        CostMeter::new(None).charge(&[&"a".repeat(100_000)]).unwrap();
+        EmbedCostMeter::new(None).charge(&[&"a".repeat(100_000)]).unwrap();
     }
 }

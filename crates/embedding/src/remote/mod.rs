@@ -13,7 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time;
 
-use self::cost::CostMeter;
+use self::cost::EmbedCostMeter;
 pub use self::cost::{CostBound, EmbedCost};
 use self::http::{HttpEndpoint, HttpReply};
 pub use self::options::RemoteOptions;
@@ -30,7 +30,7 @@ pub struct RemoteEmbedder {
     endpoint: HttpEndpoint,
     fingerprint: String,
     dimensions: usize,
-    meter: CostMeter,
+    meter: EmbedCostMeter,
 }
 
 impl RemoteEmbedder {
@@ -38,7 +38,7 @@ impl RemoteEmbedder {
     pub async fn connect(options: RemoteOptions) -> Result<Self, EmbedError> {
         options.check()?;
         let endpoint = HttpEndpoint::new(&options.url, &options.headers)?;
-        let meter = CostMeter::new(options.cost_bound);
+        let meter = EmbedCostMeter::new(options.cost_bound);
         let mut remote =
             Self { endpoint, fingerprint: String::new(), dimensions: 0, meter, options };
         remote.dimensions = match remote.options.dimensions {
