@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         CliCommand::HostConfig(host) => commands::host_config::run(&host),
         CliCommand::Import(import) => commands::import::run(&import),
         CliCommand::Token(TokenCommand::New(token)) => commands::token::run(&token),
+        CliCommand::Models(models) => commands::models::run(&models),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod host_config;
 pub(crate) mod import;
+pub(crate) mod models;
 pub(crate) mod serve;
 pub(crate) mod supervise;
 pub(crate) mod token;
