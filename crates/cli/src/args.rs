@@ -1,6 +1,7 @@
 //! Command-line arguments, declared with clap. The doc comments are the help texts.
 
 mod host;
+mod models;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 
 use crate::listen::ListenAddress;
 pub(crate) use host::{HostConfigArgs, ImportArgs};
+pub(crate) use models::{AddModelArgs, ModelsCommand, RemoveModelArgs};
 
 /// The reference desk for AI models: every source of context as MCP resources.
 #[derive(Debug, Parser)]
@@ -40,6 +42,9 @@ pub(crate) enum CliCommand {
     /// Show, remove or fill the search index of a settings file or folder
     #[command(subcommand)]
     Index(IndexCommand),
+    /// Install, list and remove embedding models, for search by meaning
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Convert a document to a form that a model or a person can read
     Convert(ConvertArgs),
     /// Print a completion script for a shell

@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         CliCommand::Import(import) => commands::import::run(&import),
         CliCommand::Token(TokenCommand::New(token)) => commands::token::run(&token),
         CliCommand::Index(index) => commands::index::run(&index),
+        CliCommand::Models(models) => commands::models::run(&models),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
     };
     match done {

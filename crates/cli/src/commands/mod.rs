@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod host_config;
 pub(crate) mod import;
 pub(crate) mod index;
+pub(crate) mod models;
 pub(crate) mod serve;
 pub(crate) mod supervise;
 pub(crate) mod token;

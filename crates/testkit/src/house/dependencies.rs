@@ -74,6 +74,11 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         external: ExternalCrates::AllBut(&["hyper", "rmcp", "rustix", "tokio", "tracing"]),
     },
     DependencyRule {
+        package: "embedding",
+        workspace: &["machinery"],
+        external: ExternalCrates::AllBut(&["clap", "gix", "rmcp", "rustix", "toml"]),
+    },
+    DependencyRule {
         package: "resource",
         workspace: &[],
         external: ExternalCrates::Only(&["async-trait", "bytes", "futures-core", "thiserror"]),
@@ -121,7 +126,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "search",
-        workspace: &["analysis", "machinery", "resource", "subscriptions"],
+        workspace: &["analysis", "embedding", "machinery", "resource", "subscriptions"],
         external: ExternalCrates::AllBut(&["serde", "serde_json", "hyper"]),
     },
     DependencyRule {
@@ -158,6 +163,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
         package: "refdesk",
         workspace: &[
             "convert",
+            "embedding",
             "machinery",
             "redaction",
             "resource",
@@ -285,6 +291,8 @@ mod tests {
         let wrong = [
             ("machinery", "resource"),
             ("machinery", "serde"),
+            ("embedding", "resource"),
+            ("embedding", "client"),
             ("resource", "machinery"),
             ("resource", "serde"),
             ("resource", "tokio"),

@@ -63,13 +63,21 @@ pub const RULES: &[PlacementRule] = &[
         allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
     },
     PlacementRule {
-        sentence: "3: only protocol, client (raw pass-through), cli and convert (JSON documents) know JSON",
+        sentence: "3: only protocol, client (raw pass-through), cli, convert (JSON documents) and \
+                   embedding (files of models, its own wire format) know JSON",
         words: &["serde_json", "json!"],
-        allowed_paths: &["crates/protocol", "crates/client", "crates/cli", "crates/convert"],
+        allowed_paths: &[
+            "crates/protocol",
+            "crates/client",
+            "crates/cli",
+            "crates/convert",
+            "crates/embedding/src/model",
+            "crates/embedding/src/remote/wire",
+        ],
     },
     PlacementRule {
-        sentence: "4: only providers, transports, the index, testkit/fuzz (its own memory) and cli \
-                   open files, sockets and processes",
+        sentence: "4: only providers, transports, the index, embedding/{model,store}, testkit/fuzz \
+                   (its own memory) and cli open files, sockets and processes",
         words: &[
             "std::fs",
             "tokio::fs",
@@ -89,6 +97,8 @@ pub const RULES: &[PlacementRule] = &[
             "crates/*/src/transport",
             "crates/search/src/index",
             "crates/convert/src/pdf/poppler",
+            "crates/embedding/src/model",
+            "crates/embedding/src/store",
             "crates/testkit/src/fuzz",
             "crates/cli",
         ],
@@ -157,7 +167,7 @@ pub const RULES: &[PlacementRule] = &[
         sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
                    machinery/{cache,work_pool}, \
                    providers/{config/watch,file_watch,fs/budget,upstream/{poll,starting,watch}}, \
-                   search/keeper, \
+                   search/keeper, embedding/remote, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers and cli",
@@ -183,6 +193,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/upstream/starting",
             "crates/providers/src/upstream/watch",
             "crates/search/src/keeper",
+            "crates/embedding/src/remote",
             "crates/*/src/transport",
             "crates/catalog/src/changes",
             "crates/catalog/src/layers/timed",
