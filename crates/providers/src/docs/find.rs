@@ -134,7 +134,11 @@ impl Documentation {
 fn fallback_note(chosen: &PageVersion, wanted: Option<&LanguageTag>) -> Option<String> {
     let wanted = wanted?;
     let is_served = chosen.language.as_ref().is_some_and(|own| own.serves(wanted));
-    let given = chosen.language.as_ref().map_or("in no known language", LanguageTag::as_str);
+    let given = chosen
+        .language
+        .as_ref()
+        .map_or_else(|| "of another language".to_owned(), |own| format!("in `{}`", own.as_str()));
+    let wanted = wanted.as_str();
     (!is_served)
-        .then(|| format!("this page is not there in `{}`; this is `{given}`", wanted.as_str()))
+        .then(|| format!("there is no version of this page in `{wanted}`; this one is {given}"))
 }

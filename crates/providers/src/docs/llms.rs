@@ -23,7 +23,7 @@ pub(super) const MADE_PAGES: [&str; 2] = ["llms.txt", "llms-full.txt"];
 
 /// The most pages in them, and the most folders and files that are looked at.
 const MAX_PAGES: usize = 2_000;
-const MAX_LISTED: usize = 20_000;
+const MAX_LISTED: usize = 10_000;
 const MAX_FOLDERS: usize = 1_000;
 /// The largest `llms-full.txt`, and the largest page in it.
 const MAX_FULL_BYTES: usize = 4 << 20;
@@ -104,6 +104,9 @@ impl Documentation {
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut scope = FolderScope::new();
         for file in self.collect_files(ctx).await {
+            if pages.len() >= MAX_PAGES {
+                break;
+            }
             let Some(path) = self.source.path_of(&file.uri) else { continue };
             if PageKind::of_name(path.name()).is_none() || self.source.is_opaque(&path) {
                 continue;
@@ -118,7 +121,6 @@ impl Documentation {
             match places.get(&key) {
                 Some(at) if is_wanted => pages[*at] = described,
                 Some(_) => {}
-                None if pages.len() >= MAX_PAGES => {}
                 None => {
                     places.insert(key, pages.len());
                     pages.push(described);
@@ -145,6 +147,7 @@ impl Documentation {
         while let Some(folder) = folders.pop() {
             entered += 1;
             let mut paging = PageRequest::first(1_000);
+            let mut inner = Vec::new();
             loop {
                 let Ok(page) = self.source.files().list(ctx, Some(&folder), &paging).await else {
                     break;
@@ -158,7 +161,7 @@ impl Documentation {
                     }
                     match item.listable {
                         // A link may lead to a folder above it.
-                        Some(true) if item.link_target.is_none() => folders.push(item.uri.clone()),
+                        Some(true) if item.link_target.is_none() => inner.push(item.uri.clone()),
                         Some(true) => {}
                         _ => files.push(item),
                     }
@@ -168,6 +171,7 @@ impl Documentation {
                     break;
                 }
             }
+            folders.extend(inner.into_iter().rev());
             if entered >= MAX_FOLDERS || listed >= MAX_LISTED {
                 break;
             }
@@ -202,12 +206,23 @@ impl Documentation {
                 let _ = write!(text, "\n## {group}\n\n{rows}");
             }
         }
+        if pages.len() >= MAX_PAGES {
+            let root = self.source.public(&self.root);
+            let _ = write!(
+                text,
+                "\nThese are the first {MAX_PAGES} pages; list {root} for the others.\n"
+            );
+        }
         text
     }
 
     fn opening(&self, pages: &[Arc<Resource>]) -> String {
-        let main = pages.iter().find(|page| page.name.to_ascii_lowercase().starts_with("readme"));
-        let main = main.or(pages.first());
+        let is_main = |page: &&Arc<Resource>| {
+            let path = self.source.path_of(&page.uri).map(|path| path.page());
+            let name = path.filter(|path| path.len() == 1).map(|path| path[0].to_lowercase());
+            name.is_some_and(|name| name.starts_with("readme.") || name.starts_with("index."))
+        };
+        let main = pages.iter().find(is_main);
         let root = self.source.public(&self.root);
         let name = root.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
         let title = main.and_then(|page| page.title.clone()).unwrap_or(name);

@@ -28,12 +28,12 @@ const MAX_KEPT_TEXTS: usize = 8 << 20;
 const MAX_KEPT_SECTIONS: usize = 8 << 20;
 
 /// A version of a file.
-type FileVersion = (Uri, Option<String>);
+type PageFileVersion = (Uri, Option<String>);
 
 /// Texts that were made, and sections that were found, by version.
 pub(super) struct PageTexts {
-    texts: Cache<FileVersion, Bytes>,
-    sections: Cache<FileVersion, Arc<PageSections>>,
+    texts: Cache<PageFileVersion, Bytes>,
+    sections: Cache<PageFileVersion, Arc<PageSections>>,
 }
 
 impl Default for PageTexts {

@@ -145,14 +145,16 @@ impl ManualWriter {
             self.text.push('\n');
             return;
         }
-        let line = line.trim();
-        if line.is_empty() {
+        if line.trim().is_empty() {
             return self.end_paragraph();
         }
         if self.block == ManualBlock::Item && self.text.ends_with('\n') {
             self.text.push_str("  ");
         }
-        self.text.push_str(line);
+        for (at, word) in line.split_ascii_whitespace().enumerate() {
+            self.text.push_str(if at > 0 { " " } else { "" });
+            self.text.push_str(word);
+        }
         self.text.push('\n');
     }
 

@@ -99,8 +99,16 @@ async fn a_page_by_language_falls_back_in_the_order_of_the_settings_and_says_so(
     let local = local_context();
     assert_eq!(read(&served, "docs:///en/guide.md").await, "# Guide\n");
     for (asked, text, note) in [
-        ("docs:///ja/only.md", "# Only\n", Some("not there in `ja`; this is `en`")),
-        ("docs:///fr/guide.md", "# ガイド\n", Some("not there in `fr`; this is `ja`")),
+        (
+            "docs:///ja/only.md",
+            "# Only\n",
+            Some("no version of this page in `ja`; this one is in `en`"),
+        ),
+        (
+            "docs:///fr/guide.md",
+            "# ガイド\n",
+            Some("no version of this page in `fr`; this one is in `ja`"),
+        ),
         ("docs:///ja-JP/guide.md", "# ガイド\n", None),
         ("docs:///guide.md", "# ガイド\n", None),
     ] {

@@ -210,3 +210,15 @@ async fn what_a_principal_may_not_see_is_in_no_page_that_is_made() {
         assert!(!text.contains("hidden words"));
     }
 }
+
+#[tokio::test]
+async fn llms_txt_of_many_pages_names_the_first_and_says_so() {
+    let tree = DocsTree::of(&[]);
+    for number in 0..2_050 {
+        tree.write(&format!("p/{number:04}.md"), "# P\n");
+    }
+    let text = read(&tree.serve(&[]), "file:///llms.txt").await;
+    assert_eq!(text.matches("- [P]").count(), 2_000);
+    assert!(text.starts_with("# manual\n"), "without a README, the mount's name is the title");
+    assert!(text.contains("first 2000 pages; list file:///manual/ for the others"));
+}
