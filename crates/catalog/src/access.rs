@@ -116,6 +116,15 @@ impl AccessRules {
         self.allows_by_default
     }
 
+    /// Whether `principal` may list and read the resource at the local `uri`, whose public form is
+    /// `public`. For providers that show resources once more in others.
+    pub fn may_read(&self, principal: &Principal, uri: &Uri, public: Option<&str>) -> bool {
+        let subject = Subject::resource(uri, public);
+        [MethodClass::List, MethodClass::Read]
+            .into_iter()
+            .all(|class| self.allow(principal, class, &subject))
+    }
+
     /// Whether `principal` may use a method of `class` on something whose URI begins with `start`,
     /// as far as the rules tell. `start` may end inside a path segment.
     pub(crate) fn may_reach_from(

@@ -30,6 +30,12 @@ pub enum Address {
         /// The mount's name.
         name: String,
     },
+    /// A folder of documentation: `file:///<name>/…` as a folder, and `docs://<name>/…` for its
+    /// pages by language. A local URI has either scheme.
+    Docs {
+        /// The mount's name.
+        name: String,
+    },
     /// The mount's name and a plus precede the scheme: `<name>+<uri>`. In `ui://` URIs, which
     /// hosts recognise by their scheme, they precede the authority; in `skill://` URIs the name is
     /// the authority.
@@ -62,6 +68,7 @@ impl Address {
                 let path = if rest.is_empty() { "/" } else { rest };
                 Uri::parse(&format!("{scheme}://{path}")).ok()
             }
+            Self::Docs { name } => docs_addresses(name).iter().find_map(|one| one.split(uri)),
             Self::Scheme { name } => Uri::parse(&remove_mount_name(name, uri.as_str())?).ok(),
             Self::Declared { uris, templates } => {
                 let here = uris.contains(uri)
@@ -84,6 +91,7 @@ impl Address {
             Self::Authority { scheme, name } => {
                 Uri::parse(&add_authority(local.as_str(), scheme, name)?)
             }
+            Self::Docs { name } => docs_address(name, local.as_str()).join(local),
             Self::Scheme { name } => Uri::parse(&add_mount_name(name, local.as_str())),
             Self::Declared { .. } | Self::Fallback => Ok(local.clone()),
         }
@@ -99,6 +107,9 @@ impl Address {
             Self::Authority { scheme, name } => {
                 let rest = path_of_authority(template, scheme, name)?;
                 rest.starts_with('/').then(|| format!("{scheme}://{rest}"))
+            }
+            Self::Docs { name } => {
+                docs_addresses(name).iter().find_map(|one| one.split_template(template))
             }
             Self::Scheme { name } => remove_mount_name(name, template),
             Self::Declared { templates, .. } => {
@@ -120,6 +131,7 @@ impl Address {
             Self::Authority { scheme, name } => {
                 UriTemplate::parse(&add_authority(local.as_str(), scheme, name)?)
             }
+            Self::Docs { name } => docs_address(name, local.as_str()).join_template(local),
             Self::Scheme { name } => UriTemplate::parse(&add_mount_name(name, local.as_str())),
             Self::Declared { .. } | Self::Fallback => Ok(local.clone()),
         }
@@ -131,6 +143,7 @@ impl Address {
         match self {
             Self::Path { scheme, name } => fits(&format!("{scheme}:///{name}")),
             Self::Authority { scheme, name } => fits(&format!("{scheme}://{name}")),
+            Self::Docs { name } => docs_addresses(name).iter().any(|one| one.may_match(prefix)),
             Self::Scheme { name } => {
                 fits(&format!("{name}+"))
                     || fits(&format!("{UI_PREFIX}{name}+"))
@@ -145,10 +158,26 @@ impl Address {
         match self {
             Self::Path { scheme, name } => Some(format!("{scheme}:///{name}/")),
             Self::Authority { scheme, name } => Some(format!("{scheme}://{name}/")),
+            Self::Docs { name } => docs_addresses(name)[0].root(),
             Self::Scheme { name } => Some(format!("{name}+")),
             Self::Declared { .. } | Self::Fallback => None,
         }
     }
+}
+
+/// The addresses of a folder of documentation: as a folder, and by language.
+fn docs_addresses(name: &str) -> [Address; 2] {
+    let own = || name.to_owned();
+    [
+        Address::Path { scheme: "file", name: own() },
+        Address::Authority { scheme: "docs", name: own() },
+    ]
+}
+
+/// The address of a folder of documentation that the local URI or template `text` is of.
+fn docs_address(name: &str, text: &str) -> Address {
+    let [folder, by_language] = docs_addresses(name);
+    if text.starts_with("docs:") { by_language } else { folder }
 }
 
 /// The path of `text`, a URI or template whose authority is `name`; empty if it ends there.
@@ -249,6 +278,34 @@ mod tests {
         }
         assert!(app.join(&Uri::parse("config://app/a").unwrap()).is_err());
         assert!(app.may_match("config://") && !app.may_match("config://other"));
+    }
+
+    #[test]
+    fn documentation_has_the_uris_of_a_folder_and_those_by_language() {
+        let docs = Address::Docs { name: "manual".to_owned() };
+        for (local, public) in [
+            ("file:///", "file:///manual"),
+            ("file:///ja/a.md", "file:///manual/ja/a.md"),
+            ("docs:///ja/a.md", "docs://manual/ja/a.md"),
+        ] {
+            let (local, public) = (Uri::parse(local).unwrap(), Uri::parse(public).unwrap());
+            assert_eq!(docs.join(&local).unwrap(), public);
+            assert_eq!(docs.split(&public), Some(local));
+        }
+        for template in ["file:///{+path}", "docs:///{lang}/{+path}"] {
+            let local = resource::UriTemplate::parse(template).unwrap();
+            let public = docs.join_template(&local).unwrap();
+            assert!(public.as_str().contains("manual"));
+            assert_eq!(docs.split_template(public.as_str()).as_deref(), Some(template));
+        }
+        for other in ["docs://manuals/a", "docs:///manual/a", "file:///manuals/a", "git://manual/a"]
+        {
+            assert_eq!(docs.split(&Uri::parse(other).unwrap()), None, "{other}");
+        }
+        assert!(docs.may_match("docs://manual/ja") && docs.may_match("file:///manual/x"));
+        assert!(
+            !docs.may_match("docs://other/") && docs.root().as_deref() == Some("file:///manual/")
+        );
     }
 
     proptest! {

@@ -148,6 +148,7 @@ impl Mount {
     pub(crate) fn info(&self, ctx: &Context) -> MountInfo {
         let kind = match &*self.address {
             Address::Path { .. } => "folder",
+            Address::Docs { .. } => "documentation",
             Address::Authority { scheme: "config", .. } => "configuration",
             Address::Authority { scheme: "env", .. } => "environment",
             Address::Authority { scheme, .. } => scheme,
@@ -155,7 +156,7 @@ impl Mount {
             Address::Declared { .. } => "documents",
         };
         let root = match &*self.address {
-            Address::Path { .. } | Address::Authority { .. } => {
+            Address::Path { .. } | Address::Authority { .. } | Address::Docs { .. } => {
                 self.address.root().and_then(|root| Uri::parse(&root).ok())
             }
             _ => None,

@@ -5,6 +5,7 @@
 mod access;
 mod charsets;
 mod config;
+mod docs;
 mod env;
 mod folder;
 mod git;
@@ -207,6 +208,7 @@ fn build_mount(
         }
         MountKind::Config(declared) => config::config_mount(settings, name, mount, declared)?,
         MountKind::Env(declared) => env::env_mount(settings, name, mount, declared)?,
+        MountKind::Docs(declared) => docs::docs_mount(settings, name, mount, declared)?,
         MountKind::UpstreamServer(declared) => {
             match (DeclaredServer { settings, name, mount, declared }).build() {
                 Ok(built) => {
@@ -372,7 +374,9 @@ fn mount_terms(
         rendering: rendering::build_rendering(settings, mount, &redaction)?,
         unpack: match &common.archives {
             Some(archives) => *archives.get_ref(),
-            None => matches!(mount.kind, MountKind::Folder(_) | MountKind::Git(_)),
+            None => {
+                matches!(mount.kind, MountKind::Folder(_) | MountKind::Git(_) | MountKind::Docs(_))
+            }
         },
         masks_itself: false,
         redaction,

@@ -2,6 +2,7 @@
 
 mod change_channel;
 pub mod config;
+pub mod docs;
 pub mod env;
 mod file_watch;
 pub mod fs;

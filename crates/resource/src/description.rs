@@ -51,8 +51,8 @@ pub struct Resource {
     /// Whether it shows other resources once more, as a history shows files: a walk through all
     /// mounts leaves it out.
     pub is_view: bool,
-    /// Whether its members are packed in it, as those of an archive: a walk enters it only where it
-    /// is named.
+    /// Whether its members are packed in it, as those of an archive or the sections of a page: a
+    /// walk enters it only where it is named.
     pub is_archive: bool,
     /// The path of the file that symbolic links lead to, if the URI leads through links: its name
     /// says what the file is. Never sent to a client.
@@ -96,6 +96,15 @@ impl Resource {
     pub fn mime_types(&self) -> impl Iterator<Item = &str> {
         let primary = self.mime.as_deref().filter(|_| self.formats.is_empty());
         self.formats.iter().map(|format| format.mime.as_str()).chain(primary)
+    }
+
+    /// Whether it is a collection whose own content is text, as a page with sections is.
+    pub fn is_page(&self) -> bool {
+        let is_text = self.mime.as_deref().is_some_and(|mime| {
+            let is_data = mime.ends_with("json") || mime.ends_with("yaml");
+            mime.starts_with("text/") || is_data
+        });
+        self.listable == Some(true) && self.is_archive && is_text
     }
 
     /// The format to read as text, where the original is for a program of its own.

@@ -130,7 +130,8 @@ pub trait MountLookup: Send + Sync {
 pub struct MountInfo {
     /// Its name.
     pub name: String,
-    /// What it is: `folder`, `server`, `documents`, `configuration` or `environment`.
+    /// What it is: `folder`, `documentation`, `server`, `documents`, `configuration` or
+    /// `environment`.
     pub kind: &'static str,
     /// The URI of its root, if its resources have a common one.
     pub root: Option<Uri>,

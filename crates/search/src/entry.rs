@@ -115,6 +115,9 @@ impl IndexEntry {
         head.add_text(fields.uri, uri);
         head.add_u64(fields.uri_key, text_key(uri));
         head.add_u64(fields.version, version_key(resource));
+        if !self.text.is_empty() {
+            head.add_u64(fields.content_key, text_key(&self.text));
+        }
         head.add_u64(fields.mount_key, text_key(&self.mount));
         head.add_text(fields.mime, essence(resource.mime.as_deref().unwrap_or(&self.mime)));
         let language = resource.language.as_deref();

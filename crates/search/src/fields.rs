@@ -26,6 +26,8 @@ pub(crate) struct Fields {
     pub(crate) version: Field,
     /// A hash of the name of the mount.
     pub(crate) mount_key: Field,
+    /// A hash of the text of the resource: copies have the same.
+    pub(crate) content_key: Field,
     /// Its number among the passages of the resource, from 0.
     pub(crate) ordinal: Field,
     /// A hash of URI and number: the key of its vector.
@@ -62,6 +64,7 @@ impl Fields {
             uri_key: schema.add_u64_field("uri_key", FAST | INDEXED),
             mount_key: schema.add_u64_field("mount_key", FAST | INDEXED),
             version: schema.add_u64_field("version", FAST),
+            content_key: schema.add_u64_field("content_key", FAST),
             ordinal: schema.add_u64_field("ordinal", FAST),
             passage_key: schema.add_u64_field("passage_key", INDEXED),
             place: schema.add_bytes_field("place", STORED),

@@ -18,6 +18,8 @@ use crate::weights;
 #[derive(Debug, Clone)]
 pub(crate) struct FoundResource {
     pub(crate) uri: Uri,
+    /// A hash of its text; `None` if it has none.
+    pub(crate) content: Option<u64>,
     pub(crate) score: f32,
     /// How the score came about.
     pub(crate) reasons: ScoreReasons,
@@ -67,6 +69,7 @@ struct Candidate {
 /// The columns of a segment that the ranking looks at.
 struct SegmentColumns {
     uri_key: tantivy::columnar::Column<u64>,
+    content_key: tantivy::columnar::Column<u64>,
     priority: tantivy::columnar::Column<f64>,
     modified: tantivy::columnar::Column<i64>,
 }
@@ -145,7 +148,8 @@ fn group(
             priority: priority_factor(priority),
             recency: recency_factor(modified, now),
         };
-        found.push(FoundResource { uri, score, reasons, passages: vec![passage] });
+        let content = columns.content_key.first(address.doc_id);
+        found.push(FoundResource { uri, content, score, reasons, passages: vec![passage] });
     }
     for resource in &mut found {
         resource.passages.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -166,6 +170,7 @@ fn segment_columns(searcher: &Searcher) -> Result<Vec<SegmentColumns>, TantivyEr
         let columns = segment.fast_fields();
         Ok(SegmentColumns {
             uri_key: columns.u64("uri_key")?,
+            content_key: columns.u64("content_key")?,
             priority: columns.f64("priority")?,
             modified: columns.i64("modified")?,
         })

@@ -129,8 +129,14 @@ impl SearchService {
         let found = self.find(ctx, &plan, query).await?;
         let terms: HashSet<&str> = plan.marked.iter().map(String::as_str).collect();
         let (mut hits, mut seen, mut next) = (Vec::new(), 0, None);
+        let mut texts = HashSet::new();
         for one in found {
+            // A copy of a hit says nothing new.
+            if one.content.is_some_and(|content| texts.contains(&content)) {
+                continue;
+            }
             let Some(resource) = self.admitted(ctx, query, &one.uri).await else { continue };
+            texts.extend(one.content);
             if seen < query.skip {
                 seen += 1;
                 continue;
@@ -159,12 +165,16 @@ impl SearchService {
     ) -> Result<Vec<(Arc<Resource>, FoundResource)>> {
         let plan = Arc::new(QueryPlan::new(&query.text)?);
         self.index.wait_complete(FILL_WAIT).await;
-        let mut visible = Vec::new();
+        let (mut visible, mut texts) = (Vec::new(), HashSet::new());
         for one in self.find(ctx, &plan, query).await? {
             if visible.len() == query.limit {
                 break;
             }
+            if one.content.is_some_and(|content| texts.contains(&content)) {
+                continue;
+            }
             if let Some(resource) = self.admitted(ctx, query, &one.uri).await {
+                texts.extend(one.content);
                 visible.push((resource, one));
             }
         }

@@ -42,6 +42,6 @@ pub(super) fn refuse_charsets(
     let Some(label) = mount.shared.rules.iter().find_map(|rule| rule.charset.as_ref()) else {
         return Ok(());
     };
-    let message = "only the rules of a folder (`kind = \"fs\"`) can set a charset";
+    let message = "only the rules of a folder (`kind = \"fs\"` or `\"docs\"`) can set a charset";
     Err(settings.diagnostic(label.span(), message, Some("remove this key".to_owned())))
 }

@@ -32,11 +32,7 @@ pub(super) fn folder_mount(
     });
     let options = Options {
         root: settings.resolve_path(files.path.get_ref()),
-        listing: match files.listing {
-            ListingSetting::Auto => ListingMode::Auto,
-            ListingSetting::Flat => ListingMode::Flat,
-            ListingSetting::Tree => ListingMode::Tree,
-        },
+        listing: listing_mode(files.listing),
         hidden: files.hidden,
         ignore_files: true,
         hide,
@@ -48,10 +44,7 @@ pub(super) fn folder_mount(
         // A public URI has the mount's name and a slash more.
         max_uri: settings.server.limits().uri.saturating_sub(name.len() + 1),
         open_folders: descriptors::open_folders_per_mount(settings.mounts.len()),
-        file_api: match files.file_api {
-            FileApiSetting::Native => FileApi::Native,
-            FileApiSetting::Portable => FileApi::Portable,
-        },
+        file_api: file_api(files.file_api),
     };
     let root = std::path::absolute(&options.root).unwrap_or_else(|_| options.root.clone());
     let fs = Fs::open(options).map_err(|error| {
@@ -69,6 +62,23 @@ pub(super) fn folder_mount(
         size: MountSize::Folder(Arc::clone(&fs)),
     };
     Ok((Mount::new(name, address, fs, terms).at_folder(root), part))
+}
+
+/// What a list without parent shows.
+pub(super) fn listing_mode(setting: ListingSetting) -> ListingMode {
+    match setting {
+        ListingSetting::Auto => ListingMode::Auto,
+        ListingSetting::Flat => ListingMode::Flat,
+        ListingSetting::Tree => ListingMode::Tree,
+    }
+}
+
+/// Which file system calls are made.
+pub(super) fn file_api(setting: FileApiSetting) -> FileApi {
+    match setting {
+        FileApiSetting::Native => FileApi::Native,
+        FileApiSetting::Portable => FileApi::Portable,
+    }
 }
 
 /// How changes are found.

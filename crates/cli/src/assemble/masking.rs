@@ -15,7 +15,7 @@ pub(crate) fn build_redaction(
     let usual = match &mount.kind {
         // Values of these are likely secrets.
         MountKind::Config(_) | MountKind::Env(_) => RedactSetting::Everything,
-        MountKind::Folder(_) | MountKind::Git(_) | MountKind::Static(_) => {
+        MountKind::Folder(_) | MountKind::Git(_) | MountKind::Static(_) | MountKind::Docs(_) => {
             RedactSetting::SensitiveFiles
         }
         // The servers behind refdesk give what their users let them give.

@@ -13,7 +13,8 @@ pub(super) fn build_rendering(
     mount: &MountSettings,
     redaction: &Redaction,
 ) -> Result<Option<Rendered>, Diagnostic> {
-    let is_usual = matches!(mount.kind, MountKind::Folder(_) | MountKind::Git(_));
+    let is_usual =
+        matches!(mount.kind, MountKind::Folder(_) | MountKind::Git(_) | MountKind::Docs(_));
     let texts = mount.shared.formats.iter();
     for format in texts.clone() {
         if let Err(error) = Accept::parse([format.get_ref().as_str()]) {

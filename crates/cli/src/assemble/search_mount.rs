@@ -22,7 +22,10 @@ pub(super) fn index_roots(
     mount: &MountSettings,
 ) -> Option<Vec<Uri>> {
     let is_usual = match &mount.kind {
-        MountKind::Folder(_) | MountKind::Config(_) | MountKind::Static(_) => true,
+        MountKind::Folder(_)
+        | MountKind::Docs(_)
+        | MountKind::Config(_)
+        | MountKind::Static(_) => true,
         // A folder of the repository has the same files.
         MountKind::Git(repository) => !has_folder_of(settings, repository),
         MountKind::Env(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => false,

@@ -56,6 +56,7 @@ fn check_single_unprefixed(settings: &Settings) -> Result<(), Diagnostic> {
         | MountKind::Config(_)
         | MountKind::Env(_)
         | MountKind::Git(_)
+        | MountKind::Docs(_)
         | MountKind::Invalid(_) => None,
     });
     let (Some((one, _)), Some((other, span))) = (mounts.next(), mounts.next()) else {
@@ -114,6 +115,7 @@ fn folder_containing<'a>(settings: &'a Settings, claim: &UriClaim<'_>) -> Option
             MountKind::Config(_) => Address::Authority { scheme: "config", name },
             MountKind::Env(_) => Address::Authority { scheme: "env", name },
             MountKind::Git(_) => Address::Authority { scheme: "git", name },
+            MountKind::Docs(_) => Address::Docs { name },
             MountKind::Static(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => {
                 return false;
             }

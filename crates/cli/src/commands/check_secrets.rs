@@ -94,10 +94,10 @@ impl SecretScan {
                         continue;
                     }
                     // An archive is looked through only where it is named.
-                    if item.is_archive {
+                    if item.is_archive && !item.is_page() {
                         continue;
                     }
-                    if item.listable == Some(true) {
+                    if item.listable == Some(true) && !item.is_page() {
                         parents.push(Some(item.uri.clone()));
                     } else {
                         self.look_at(&ctx, assembly, &item.uri, redaction).await;

@@ -5,6 +5,7 @@
 mod access;
 mod config;
 mod diagnostic;
+mod docs;
 mod env;
 mod fingerprint;
 mod git;
@@ -34,6 +35,7 @@ pub(crate) use access::{AccessSettings, MethodClassSetting};
 pub(crate) use config::ConfigMount;
 pub(crate) use diagnostic::Diagnostic;
 use diagnostic::SettingsText;
+pub(crate) use docs::DocsMount;
 pub(crate) use env::EnvMount;
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use git::GitMount;
@@ -349,7 +351,7 @@ fn read_mount(
     at: std::ops::Range<usize>,
     value: Spanned<DeValue<'_>>,
 ) -> Result<MountSettings, Diagnostic> {
-    const KINDS: [&str; 6] = ["fs", "git", "config", "env", "static", "upstream"];
+    const KINDS: [&str; 7] = ["fs", "docs", "git", "config", "env", "static", "upstream"];
     let span = value.span();
     let DeValue::Table(mut table) = value.into_inner() else {
         return Err(text.diagnostic(Some(span), "a mount must be a table".into(), None));
@@ -368,6 +370,7 @@ fn read_mount(
         "config" => MountKind::Config(text.deserialize(rest)?),
         "env" => MountKind::Env(text.deserialize(rest)?),
         "git" => MountKind::Git(text.deserialize(rest)?),
+        "docs" => MountKind::Docs(text.deserialize(rest)?),
         other => {
             let message = format!("unknown mount kind `{other}`");
             let hint = diagnostic::did_you_mean(other, KINDS)

@@ -11,6 +11,7 @@ use toml::Spanned;
 
 use super::access::AccessList;
 use super::config::ConfigMount;
+use super::docs::DocsMount;
 use super::env::EnvMount;
 use super::fingerprint::Fingerprint;
 use super::git::GitMount;
@@ -42,6 +43,7 @@ pub(crate) enum MountKind {
     Config(ConfigMount),
     Env(EnvMount),
     Git(GitMount),
+    Docs(DocsMount),
     /// An entry of a host's file that makes no sense, for this reason.
     Invalid(String),
 }

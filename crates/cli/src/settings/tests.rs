@@ -65,6 +65,26 @@ fn each_mistake_is_told_where_it_stands() {
             "paths are relative",
         ),
         (
+            "[mounts.a]\nkind = \"docs\"\npath = \".\"\nlanguages = [\"ja\", \"jp\"]\n",
+            "4:20: `jp`: `jp` is no language; did you mean `ja`?",
+            "languages = [",
+        ),
+        (
+            "[mounts.a]\nkind = \"docs\"\npath = \".\"\nlanguages = [\"ja\", \"JA\"]\n",
+            "4:20: `languages` has `ja` twice",
+            "",
+        ),
+        (
+            "[mounts.a]\nkind = \"docs\"\npath = \".\"\nlanguage = \"ja\"\n",
+            "4:1: unknown key `language`",
+            "`languages`",
+        ),
+        (
+            "[mounts.a]\nkind = \"docs\"\npath = \"nowhere\"\n",
+            "3:8: the folder `nowhere`",
+            "paths are relative",
+        ),
+        (
             "[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"much\"\n",
             "4:12:",
             "a size such as",

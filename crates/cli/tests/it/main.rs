@@ -10,6 +10,7 @@ mod compositor;
 mod configuration;
 mod denied_links;
 mod descriptors;
+mod docs_mounts;
 mod documents;
 mod documents_behind;
 mod eras;

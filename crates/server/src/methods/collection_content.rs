@@ -33,7 +33,8 @@ pub(crate) async fn read_collection(
     let mut parts = vec![listing_part(&collection, &page)];
     let mut left = MAX_TOTAL_BYTES;
     let small = |child: &&Arc<Resource>| {
-        child.listable == Some(false) && child.size.is_some_and(|size| size <= MAX_BODY_BYTES)
+        let is_read = child.listable == Some(false) || child.is_page();
+        is_read && child.size.is_some_and(|size| size <= MAX_BODY_BYTES)
     };
     for child in page.items.iter().filter(small).take(MAX_BODIES) {
         let request = ReadRequest::whole(MAX_BODY_BYTES.min(left));
@@ -54,7 +55,8 @@ fn listing_part(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
         text.push_str("\nThis collection is empty.\n");
     }
     for child in &page.items {
-        let slash = if child.listable == Some(true) { "/" } else { "" };
+        let is_folder = child.listable == Some(true) && !child.is_page();
+        let slash = if is_folder { "/" } else { "" };
         let name = one_line(&child.name);
         let size = child.size.map(|size| format!(", {size} bytes")).unwrap_or_default();
         let mime = child.mime.as_deref().unwrap_or("unknown type");

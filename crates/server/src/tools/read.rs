@@ -40,7 +40,7 @@ pub(super) async fn read_resource_window(
     };
     let window = window.ok_or_else(|| Error::internal("empty window"))?;
     // The bytes of an archive tell a model nothing; its members do.
-    let has_own_text = window.resource.formats.len() > 1;
+    let has_own_text = window.resource.formats.len() > 1 || window.resource.is_page();
     if window.resource.is_archive
         && !has_own_text
         && read.accept.is_none()

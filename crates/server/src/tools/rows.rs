@@ -44,7 +44,8 @@ pub(super) fn resource_rows<'a>(
 
 fn plain_row(resource: &Resource, details: RowDetails) -> ResourceRow {
     let notes = &resource.annotations;
-    let is_collection = resource.listable == Some(true);
+    // A page is read, though its sections can be listed.
+    let is_collection = resource.listable == Some(true) && !resource.is_page();
     let mime = resource.mime.clone().filter(|mime| {
         let is_plain_folder = is_collection && mime == "inode/directory";
         (details.whole || !last_segment(&resource.uri).contains('.')) && !is_plain_folder

@@ -110,8 +110,14 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/fs",
             "crates/providers/src/lib",
             "crates/providers/src/config/tests",
+            "crates/providers/src/docs/tests",
             "crates/cli/src/assemble",
         ],
+    },
+    PlacementRule {
+        sentence: "5: Documentation is named only in its own folder and in cli/assemble",
+        words: &["Documentation::new"],
+        allowed_paths: &["crates/providers/src/docs", "crates/cli/src/assemble"],
     },
     PlacementRule {
         sentence: "5: ConfigFiles is named only in its own folder and in cli/assemble",
