@@ -71,7 +71,7 @@ async fn the_query_language_narrows() {
         ("gardens OR 通信", vec!["a:/guide.md", "a:/shm"]),
         ("name:guide", vec!["a:/guide.md"]),
         ("mime:text/x-rust", vec!["a:/code.rs"]),
-        ("lang:ja プロセス", vec!["a:/shm"]),
+        ("lang:ja 共有", vec!["a:/shm"]),
         ("permissions mount:other", vec![]),
     ] {
         let mut uris = index.uris(query).await;
@@ -121,13 +121,23 @@ async fn page(index: &Indexed, skip: usize, limit: usize) -> (Vec<String>, Optio
 }
 
 #[tokio::test]
-async fn priority_decides_between_equals() {
-    let text = "the same words about cursors";
+async fn a_copy_of_a_hit_is_left_out() {
     let provider = MemoryProvider::new()
-        .text("a:/1-plain", text)
-        .text("a:/2-high", text)
+        .text("a:/1", "one text about cursors")
+        .text("a:/2", "one text about cursors")
+        .text("a:/3", "another text about cursors");
+    let index = Indexed::new(provider, None).await;
+    assert_eq!(index.uris("about cursors").await, ["a:/1", "a:/3"]);
+}
+
+#[tokio::test]
+async fn priority_decides_between_equals() {
+    let text = |number: u8| format!("the same words about cursors {number}");
+    let provider = MemoryProvider::new()
+        .text("a:/1-plain", &text(1))
+        .text("a:/2-high", &text(2))
         .with_description(|resource| resource.annotations.priority = Some(0.9))
-        .text("a:/3-low", text)
+        .text("a:/3-low", &text(3))
         .with_description(|resource| resource.annotations.priority = Some(0.1));
     let index = Indexed::new(provider, None).await;
     assert_eq!(index.uris("words about cursors").await, ["a:/2-high", "a:/1-plain", "a:/3-low"]);
