@@ -7,7 +7,9 @@ use resource::{Filter, Uri};
 use tantivy::collector::TopDocs;
 use tantivy::query::Query;
 use tantivy::schema::Value;
-use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError};
+use tantivy::postings::SegmentPostings;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, DocSet, Searcher, TantivyDocument, TantivyError, Term};
 
 use crate::entry::{PassagePlace, seconds};
 use crate::plan::{self, QueryPlan};
@@ -94,7 +96,61 @@ pub(crate) fn find(
         let phrases = phrases.get(&address).copied().unwrap_or(0.0) * weights::PHRASE;
         Candidate { address, words, phrases }
     });
-    group(&searcher, store, candidates, seconds(now))
+    let candidates: Vec<Candidate> = candidates.collect();
+    let shares = term_shares(&searcher, store, request.plan, &candidates)?;
+    group(&searcher, store, candidates.into_iter().zip(shares), seconds(now))
+}
+
+/// The share of the query's terms that each candidate has, by weight.
+fn term_shares(
+    searcher: &Searcher,
+    store: &IndexStore,
+    plan: &QueryPlan,
+    candidates: &[Candidate],
+) -> Result<Vec<f32>, TantivyError> {
+    let mut shares = vec![0.0; candidates.len()];
+    let total: f32 = plan.terms.iter().map(|term| term.weight).sum();
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by_key(|at| candidates[*at].address);
+    for term in &plan.terms {
+        let mut has = vec![0.0_f32; candidates.len()];
+        for other in term.alternatives.iter().filter(|other| !other.is_prefix) {
+            for field in [plan::text_field(&store.fields, other), store.fields.title] {
+                let term = Term::from_field_text(field, &other.text);
+                mark_holders(searcher, &term, candidates, &order, |at| {
+                    has[at] = has[at].max(other.weight);
+                })?;
+            }
+        }
+        for (share, has) in shares.iter_mut().zip(has) {
+            *share += has * term.weight / total.max(f32::MIN_POSITIVE);
+        }
+    }
+    Ok(shares)
+}
+
+/// Calls `mark` for each candidate that has `term`. `order` sorts the candidates by address.
+fn mark_holders(
+    searcher: &Searcher,
+    term: &Term,
+    candidates: &[Candidate],
+    order: &[usize],
+    mut mark: impl FnMut(usize),
+) -> Result<(), TantivyError> {
+    let mut postings: Option<(u32, Option<SegmentPostings>)> = None;
+    for at in order {
+        let DocAddress { segment_ord, doc_id } = candidates[*at].address;
+        if postings.as_ref().is_none_or(|(segment, _)| *segment != segment_ord) {
+            let index = searcher.segment_reader(segment_ord).inverted_index(term.field())?;
+            postings = Some((segment_ord, index.read_postings(term, IndexRecordOption::Basic)?));
+        }
+        if let Some((_, Some(postings))) = &mut postings
+            && (postings.doc() == doc_id || postings.doc() < doc_id && postings.seek(doc_id) == doc_id)
+        {
+            mark(*at);
+        }
+    }
+    Ok(())
 }
 
 /// The URIs of the resources of priority 1, in order.
@@ -121,14 +177,15 @@ fn top_passages(
 fn group(
     searcher: &Searcher,
     store: &IndexStore,
-    candidates: impl Iterator<Item = Candidate>,
+    candidates: impl Iterator<Item = (Candidate, f32)>,
     now: i64,
 ) -> Result<Vec<FoundResource>, TantivyError> {
     let columns = segment_columns(searcher)?;
     let mut found: Vec<FoundResource> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();
-    for candidate in candidates {
+    for (candidate, share) in candidates {
         let Candidate { address, words, phrases } = candidate;
+        let words = words * (1.0 + weights::TERM_COVERAGE * share);
         let Some(columns) = columns.get(address.segment_ord as usize) else { continue };
         let Some((uri, place)) = read_passage(searcher, store, address)? else { continue };
         let key = columns.uri_key.first(address.doc_id).unwrap_or(0);

@@ -140,22 +140,27 @@ fn collect_words(clause: &Clause, terms: &mut Vec<QueryTerm>, marked: &mut Vec<S
     }
 }
 
-/// One term, in every field, with every other spelling. All count as rare as the term itself: a
-/// rare synonym or a rare title would otherwise outweigh it.
+/// One term, in every field, with every other spelling. No other spelling counts as rarer than the
+/// term itself, and no field: a rare synonym or title would otherwise outweigh what was asked for.
 fn term_clauses(searcher: &Searcher, fields: &Fields, term: &QueryTerm) -> Clauses {
-    let text_field = |other: &TermAlternative| match other.field {
-        TermField::Main => (fields.body, weights::BODY),
-        TermField::Dictionary => (fields.dictionary, weights::DICTIONARY),
+    let text_weight = |other: &TermAlternative| match other.field {
+        TermField::Main => weights::BODY,
+        TermField::Dictionary => weights::DICTIONARY,
     };
     let frequency = |field: Field, text: &str| {
         searcher.doc_freq(&Term::from_field_text(field, text)).unwrap_or(0)
     };
-    let own = term.alternatives.iter().map(|other| frequency(text_field(other).0, &other.text));
-    let rarity = rarity(searcher, own.max().unwrap_or(0));
+    let mut own_rarity = None;
     let mut clauses: Clauses = Vec::new();
     for other in &term.alternatives {
+        let count = frequency(text_field(fields, other), &other.text);
+        let rarity = rarity(searcher, count);
+        let rarity = own_rarity.map_or(rarity, |own: f32| own.min(rarity));
+        if count > 0 {
+            own_rarity.get_or_insert(rarity);
+        }
         let places = [
-            text_field(other),
+            (text_field(fields, other), text_weight(other)),
             (fields.title, weights::TITLE),
             (fields.heading, weights::HEADING),
             (fields.path, weights::PATH),
@@ -183,6 +188,14 @@ fn term_clauses(searcher: &Searcher, fields: &Fields, term: &QueryTerm) -> Claus
 fn rarity(searcher: &Searcher, frequency: u64) -> f32 {
     let (all, frequency) = (searcher.num_docs().max(frequency) as f32, frequency as f32);
     (1.0 + (all - frequency + 0.5) / (frequency + 0.5)).ln()
+}
+
+/// The field that an alternative stands in.
+pub(crate) fn text_field(fields: &Fields, other: &TermAlternative) -> Field {
+    match other.field {
+        TermField::Main => fields.body,
+        TermField::Dictionary => fields.dictionary,
+    }
 }
 
 fn term_query(field: Field, text: &str) -> Box<dyn IndexQuery> {

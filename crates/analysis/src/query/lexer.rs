@@ -64,7 +64,8 @@ fn next_lexeme(rest: &str, first: char) -> (QueryLexeme<'_>, usize) {
     }
     let after = &rest[first.len_utf8()..];
     let is_minus = matches!(first, '-' | '－' | '−');
-    if is_minus && after.starts_with(|c: char| c.is_alphanumeric() || is_quote(c) || c == '/') {
+    let is_excluding = |c: char| c.is_alphanumeric() || is_quote(c) || c == '/';
+    if is_minus && after.starts_with(is_excluding) && !is_option(after) {
         return (QueryLexeme::Not, first.len_utf8());
     }
     if let Some((field, colon)) = field_name(rest) {
@@ -79,6 +80,13 @@ fn next_lexeme(rest: &str, first: char) -> (QueryLexeme<'_>, usize) {
     }
     let length = word_length(rest);
     (word(&rest[..length]), length)
+}
+
+/// Whether what follows a minus makes it an option of a command, such as `-f` or `-rf`, which people
+/// ask about rather than exclude.
+fn is_option(after: &str) -> bool {
+    let length = after.find(char::is_whitespace).unwrap_or(after.len());
+    length <= 2 && after[..length].bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn word(text: &str) -> QueryLexeme<'_> {
