@@ -72,11 +72,8 @@ impl Documentation {
     async fn is_flat(&self, ctx: &Context, navigation: &Navigation) -> bool {
         let nested = navigation.pages.iter().find(|page| page.path.len() > 1);
         let Some(uri) = nested.and_then(|page| file_uri(&page.path)) else { return false };
-        let text =
-            format!("file:///{}", nested.map(|page| page.path.join("/")).unwrap_or_default());
-        let exact = uri.clone();
-        let is_one = move |found: &str| found == text;
-        let path = PathFilter::new(&percent_decoded(&exact), is_one);
+        let text = percent_decoded(&uri);
+        let path = PathFilter::new(&text.clone(), move |found: &str| found == text);
         let filter = Filter { path: Some(path), ..Filter::default() };
         let paging = PageRequest::first(1).with_filter(Some(Arc::new(filter)));
         let listed = self.source.files().list(ctx, None, &paging).await;
