@@ -202,3 +202,22 @@ impl Template {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Resource;
+    use crate::uri::Uri;
+
+    #[test]
+    fn a_page_is_a_text_with_members() {
+        let page = |mime: &str, listable: bool, is_archive: bool| {
+            let mut page = Resource::new(Uri::parse("a:b").unwrap(), "b");
+            page.mime = Some(mime.to_owned());
+            (page.listable, page.is_archive) = (Some(listable), is_archive);
+            page.is_page()
+        };
+        assert!(page("text/markdown", true, true) && page("application/json", true, true));
+        assert!(!page("application/zip", true, true) && !page("text/markdown", false, false));
+        assert!(!page("inode/directory", true, false));
+    }
+}

@@ -65,6 +65,29 @@ fn each_mistake_is_told_where_it_stands() {
             "paths are relative",
         ),
         (
+            "[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"much\"\n",
+            "4:12:",
+            "a size such as",
+        ),
+        ("[server]\nlisten = \"/a.sock\"\n", "2:10:", "unix:/path/of/socket"),
+        ("[server]\ntrusted_proxies = [\"all\"]\n", "not a range of addresses", "10.0.0.0/8"),
+        ("[tls]\ncertificate = \"a.pem\"\n", "missing field `key`", ""),
+        ("[tokens.Ada]\nhash = \"\"\n", "1:9: `Ada` is not a valid token name", "lower-case"),
+        ("[tokens.local]\nhash = \"\"\n", "1:9: `local` is not", "take another name"),
+        ("[tokens.ada]\nhash = \"blake3:1\"\n", "2:8: this is not the hash", "token new ada"),
+        ("[tokens.ada]\nexpire = 1\n", "unknown key `expire`", "`expires`"),
+        ("a = [\n", ":", ""),
+    ];
+    for (content, place, hint) in cases {
+        let told = told(content);
+        assert!(told.contains(place) && told.contains(hint), "{content}\n{told}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_documentation_mount_names_its_key() {
+    let cases = [
+        (
             "[mounts.a]\nkind = \"docs\"\npath = \".\"\nlanguages = [\"ja\", \"jp\"]\n",
             "4:20: `jp`: `jp` is no language; did you mean `ja`?",
             "languages = [",
@@ -84,19 +107,6 @@ fn each_mistake_is_told_where_it_stands() {
             "3:8: the folder `nowhere`",
             "paths are relative",
         ),
-        (
-            "[mounts.a]\nkind = \"fs\"\npath = \".\"\nmax_read = \"much\"\n",
-            "4:12:",
-            "a size such as",
-        ),
-        ("[server]\nlisten = \"/a.sock\"\n", "2:10:", "unix:/path/of/socket"),
-        ("[server]\ntrusted_proxies = [\"all\"]\n", "not a range of addresses", "10.0.0.0/8"),
-        ("[tls]\ncertificate = \"a.pem\"\n", "missing field `key`", ""),
-        ("[tokens.Ada]\nhash = \"\"\n", "1:9: `Ada` is not a valid token name", "lower-case"),
-        ("[tokens.local]\nhash = \"\"\n", "1:9: `local` is not", "take another name"),
-        ("[tokens.ada]\nhash = \"blake3:1\"\n", "2:8: this is not the hash", "token new ada"),
-        ("[tokens.ada]\nexpire = 1\n", "unknown key `expire`", "`expires`"),
-        ("a = [\n", ":", ""),
     ];
     for (content, place, hint) in cases {
         let told = told(content);

@@ -76,6 +76,9 @@ fn documentation_is_listed_and_read_by_section_and_by_language() {
     assert_eq!(found["structuredContent"]["matches"].as_object().unwrap().len(), 1, "{found}");
     let text = tool(&mut desk, "resources_read", &json!({ "uri": "file:///manual/ja/guide.md" }));
     assert!(text.to_string().contains("こう使います"), "a page is read, not listed: {text}");
+    let told =
+        tool(&mut desk, "resources_metadata", &json!({ "uris": ["file:///manual/ja/guide.md"] }));
+    assert!(told.to_string().contains("has sections"), "{told}");
     let state = read(&mut desk, "refdesk://mounts/manual").to_string();
     assert!(state.contains("broken.md") && state.contains("front matter"), "{state}");
 }

@@ -120,7 +120,8 @@ impl DocsSource {
         let mut is_whole =
             file.size.is_some_and(|size| size <= HEAD_BYTES) && file.charset.is_none();
         is_whole |= (bytes.len() as u64) < HEAD_BYTES.saturating_sub(4);
-        if !is_text && !(kind == PageKind::Manual && manual::is_compressed(&bytes)) {
+        let is_packed = kind == PageKind::Manual && manual::is_compressed(&bytes);
+        if !is_text && !is_packed {
             return Ok(PageFacts::default());
         }
         let mut text = match kind {

@@ -20,6 +20,9 @@ use super::place::SECTION_SIGN;
 /// The ordered pages that one page of a list looks at.
 const MAX_LOOKED_AT: usize = 1_000;
 
+/// The pages with faults that one list looks for.
+const MAX_RECHECKED: usize = 20;
+
 /// A list of pages: of a folder, or of the whole mount.
 struct PageList<'a> {
     parent: Option<&'a Uri>,
@@ -46,6 +49,7 @@ impl Documentation {
             let found = self.find(ctx, uri).await.map_err(|error| error.about(uri))?;
             return self.list_members(ctx, uri, &found, paging).await;
         }
+        self.forget_gone_pages(ctx).await;
         let navigation = self.navigation.find(ctx, &self.source).await;
         let folder = parent.and_then(|uri| self.source.path_of(uri)).map(|path| path.segments);
         let folder = folder.unwrap_or_default();
@@ -56,6 +60,16 @@ impl Documentation {
         let ordered = navigation.pages.iter().filter(|page| is_here(&page.path)).collect();
         let list = PageList { parent, ordered, is_top: folder.is_empty() };
         self.list_parts(ctx, &list, &navigation, paging).await
+    }
+
+    /// Forgets the faults of pages that are gone, some with each list.
+    async fn forget_gone_pages(&self, ctx: &Context) {
+        for page in self.source.faults.some_pages(MAX_RECHECKED) {
+            let found = self.source.files().stat(ctx, &page).await;
+            if found.is_err_and(|error| error.kind == ErrorKind::NotFound) {
+                self.source.faults.forget(&page);
+            }
+        }
     }
 
     async fn is_folder(&self, ctx: &Context, uri: &Uri) -> Result<bool> {
@@ -72,11 +86,8 @@ impl Documentation {
     async fn is_flat(&self, ctx: &Context, navigation: &Navigation) -> bool {
         let nested = navigation.pages.iter().find(|page| page.path.len() > 1);
         let Some(uri) = nested.and_then(|page| file_uri(&page.path)) else { return false };
-        let text =
-            format!("file:///{}", nested.map(|page| page.path.join("/")).unwrap_or_default());
-        let exact = uri.clone();
-        let is_one = move |found: &str| found == text;
-        let path = PathFilter::new(&percent_decoded(&exact), is_one);
+        let text = percent_decoded(&uri);
+        let path = PathFilter::new(&text.clone(), move |found: &str| found == text);
         let filter = Filter { path: Some(path), ..Filter::default() };
         let paging = PageRequest::first(1).with_filter(Some(Arc::new(filter)));
         let listed = self.source.files().list(ctx, None, &paging).await;

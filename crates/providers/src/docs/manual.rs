@@ -16,8 +16,9 @@ const MAX_HEAD_LINES: usize = 400;
 /// Title (`chmod(1)`) and description of a manual page, from its first lines.
 pub(super) fn read_head(text: &str) -> (Option<String>, Option<String>) {
     let (mut title, mut names) = (None, String::new());
-    let (mut in_name, mut description) = (false, None);
-    for line in text.lines().take(MAX_HEAD_LINES) {
+    let (mut in_name, mut has_dash) = (false, false);
+    let mut lines = text.lines().take(MAX_HEAD_LINES);
+    while let Some(line) = lines.next() {
         let (name, rest) = control_line(line);
         let arguments = || split_arguments(rest);
         match name {
@@ -28,12 +29,19 @@ pub(super) fn read_head(text: &str) -> (Option<String>, Option<String>) {
                     .first()
                     .map(|name| format!("{}{}", page_name(name), section.unwrap_or_default()));
             }
+            Some("de" | "de1" | "am" | "ig") => {
+                lines.by_ref().find(|line| line.starts_with(".."));
+            }
             Some("SH" | "Sh") if in_name => break,
             Some("SH" | "Sh") => in_name = true,
-            Some("Nd") if in_name => description = Some(arguments().join(" ")),
+            Some("Nd") if in_name => {
+                has_dash = true;
+                names.push_str(" - ");
+                names.push_str(&arguments().join(" "));
+            }
             Some("\\\"" | "PP" | "Nm" | "IX") => {}
             // Of the macros, fonts alone have text.
-            Some(font) if in_name && render::is_font(font) => {
+            Some(font) if in_name && (has_dash || render::is_font(font)) => {
                 names.push(' ');
                 names.push_str(&arguments().join(" "));
             }
@@ -45,13 +53,12 @@ pub(super) fn read_head(text: &str) -> (Option<String>, Option<String>) {
             None => {}
         }
     }
-    let after_dash = || {
-        let dashes = [" - ", " — ", " – ", " -- "];
+    let after_dash = {
+        let dashes = [" - ", " — ", " – ", " -- ", " --- "];
         let found = dashes.iter().filter_map(|dash| Some((names.find(dash)?, dash.len()))).min();
         found.map(|(at, length)| names[at + length..].trim().to_owned())
     };
-    let description = description.or_else(after_dash).filter(|text| !text.is_empty());
-    (title, description)
+    (title, after_dash.filter(|text| !text.is_empty()))
 }
 
 /// The name of a page, as `.TH` gives it: in capitals it is written small.

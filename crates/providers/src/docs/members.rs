@@ -157,7 +157,7 @@ impl Documentation {
                 let section = &sections.sections[at];
                 let page = (&*found.file, known);
                 self.texts
-                    .read_section(ctx, &self.source, page, (section, found.described), request)
+                    .read_section((ctx, &self.source), page, (section, found.described), request)
                     .await
             }
             PageMembers::Operations(operations) => {

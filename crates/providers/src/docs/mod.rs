@@ -122,7 +122,7 @@ impl Documentation {
             Some(member) => self.read_member(ctx, found, member, request).await?,
             None => {
                 let page = (&*found.file, found.known.as_ref());
-                self.texts.read_page(ctx, &self.source, page, found.described, request).await?
+                self.texts.read_page((ctx, &self.source), page, found.described, request).await?
             }
         };
         if is_by_language {

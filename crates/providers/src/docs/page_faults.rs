@@ -36,6 +36,16 @@ impl PageFaults {
         }
     }
 
+    /// Some of the pages that have faults.
+    pub(super) fn some_pages(&self, most: usize) -> Vec<Uri> {
+        self.0.lock().keys().take(most).map(|(page, _)| page.clone()).collect()
+    }
+
+    /// Forgets the faults of a page that is gone.
+    pub(super) fn forget(&self, page: &Uri) {
+        self.0.lock().retain(|(own, _), _| own != page);
+    }
+
     /// Forgets what `finder` found.
     pub(super) fn clear(&self, finder: FaultFinder) {
         self.0.lock().retain(|(_, own), _| *own != finder);

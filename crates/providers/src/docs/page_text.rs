@@ -93,8 +93,7 @@ impl PageTexts {
     /// Reads a page: the file as it is, described as `described`, or the text that is made of it.
     pub(super) async fn read_page(
         &self,
-        ctx: &Context,
-        source: &DocsSource,
+        (ctx, source): (&Context, &DocsSource),
         (file, known): (&Resource, Option<&KnownPage>),
         described: Resource,
         request: &ReadRequest,
@@ -124,8 +123,7 @@ impl PageTexts {
     /// Reads a section of a page, described as `described`.
     pub(super) async fn read_section(
         &self,
-        ctx: &Context,
-        source: &DocsSource,
+        (ctx, source): (&Context, &DocsSource),
         (file, known): (&Resource, &KnownPage),
         (section, described): (&PageSection, Resource),
         request: &ReadRequest,

@@ -10,6 +10,9 @@ use resource::{
     Absence, Outline, Provider, Resource, SectionTitle, SectionUnit, Uri, uri::percent_decode,
 };
 
+/// From this size on, a row says that a page has sections.
+const LARGE_PAGE_BYTES: u64 = 16 << 10;
+
 /// How much of a description a list shows; `resources_metadata` shows all.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 
@@ -61,11 +64,22 @@ fn plain_row(resource: &Resource, details: RowDetails) -> ResourceRow {
         mime_type: mime,
         size: resource.size.filter(|_| !is_collection),
         tokens: None,
-        sections: resource.outline.as_deref().and_then(section_words),
+        sections: resource
+            .outline
+            .as_deref()
+            .and_then(section_words)
+            .or_else(|| page_sections(resource, details)),
         is_collection,
         last_modified: modified.and_then(time_text),
         priority: notes.priority.filter(|_| details.priority),
     }
+}
+
+/// That a page can be read section by section, where that saves something.
+fn page_sections(resource: &Resource, details: RowDetails) -> Option<String> {
+    let is_large = resource.size.is_some_and(|size| size >= LARGE_PAGE_BYTES);
+    (resource.is_page() && (is_large || details.whole))
+        .then(|| "has sections: list it as a collection".to_owned())
 }
 
 /// How many sections there are, and what they are called; `None` if they are not counted.

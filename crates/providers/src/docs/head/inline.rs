@@ -20,7 +20,9 @@ pub(in crate::docs) fn plain_text(line: &str) -> String {
                     after
                 }
             },
-            '*' | '`' => after,
+            '*' => after,
+            '`' => push_code(after, &mut text),
+            '&' => push_entity(after, &mut text),
             '_' => {
                 // Inside of a word it is a letter: `max_read`.
                 let is_inner = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -82,9 +84,40 @@ fn bounded(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_MARK_BYTES)]
 }
 
-/// The text of a label: an image in it says nothing.
+/// The text of a label: an image in it says nothing. A label is short, so this ends soon.
 fn plain_label(label: &str) -> String {
-    if label.starts_with("![") { String::new() } else { label.replace(['*', '`'], "") }
+    plain_text(label)
+}
+
+/// Pushes a code span as it is, without its marks; returns what follows it.
+fn push_code<'a>(after: &'a str, text: &mut String) -> &'a str {
+    let inside = after.trim_start_matches('`');
+    let marks = &"`````"[..(after.len() - inside.len() + 1).min(5)];
+    match bounded(inside).find(marks) {
+        Some(end) => {
+            text.push_str(&inside[..end]);
+            &inside[end + marks.len()..]
+        }
+        None => inside,
+    }
+}
+
+/// Pushes the character that an entity stands for, or the sign itself; returns what follows.
+fn push_entity<'a>(after: &'a str, text: &mut String) -> &'a str {
+    const ENTITIES: [(&str, char); 7] = [
+        ("nbsp;", ' '),
+        ("ensp;", ' '),
+        ("emsp;", ' '),
+        ("amp;", '&'),
+        ("lt;", '<'),
+        ("gt;", '>'),
+        ("quot;", '"'),
+    ];
+    let found =
+        ENTITIES.iter().find_map(|(name, letter)| Some((*letter, after.strip_prefix(name)?)));
+    let (letter, rest) = found.unwrap_or(('&', after));
+    text.push(letter);
+    rest
 }
 
 fn is_tag(inside: &str) -> bool {
@@ -105,6 +138,8 @@ mod tests {
             ("`max_read` _is_ set", "max_read is set"),
             ("a <br/> b < c", "a b < c"),
             ("使い方 {#usage}", "使い方"),
+            ("a `Vec<T>` and ``a`b``", "a Vec<T> and a`b"),
+            ("[<img src=x>](http://x) A&ensp;B &x", "A B &x"),
             (r"\*not\* bold", "*not* bold"),
             ("array[0] and [x]", "array[0] and [x]"),
             ("[[[[[", "[[[[["),
@@ -113,5 +148,6 @@ mod tests {
         }
         // Linear: nothing here is looked at again and again.
         assert_eq!(plain_text(&"[".repeat(20_000)).len(), 20_000);
+        assert_eq!(plain_text(&"`".repeat(20_000)), "");
     }
 }

@@ -127,7 +127,12 @@ fn first_texts(text: &str, kind: impl Fn(&str, Option<&str>) -> LineKind) -> Hea
                     break;
                 }
                 at += count - 1;
-                title.get_or_insert_with(|| plain_text(&heading));
+                let heading = plain_text(&heading);
+                // What follows such a heading does not tell what the page is about.
+                if title.is_some() && is_aside(&heading) {
+                    break;
+                }
+                title.get_or_insert(heading);
             }
             LineKind::Block if !paragraph.is_empty() => break,
             LineKind::Block => {}
@@ -145,6 +150,22 @@ fn first_texts(text: &str, kind: impl Fn(&str, Option<&str>) -> LineKind) -> Hea
     }
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     (title.and_then(some), some(paragraph))
+}
+
+/// Whether a heading is that of a part that says nothing of the page.
+fn is_aside(heading: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "license",
+        "licence",
+        "contents",
+        "contribut",
+        "changelog",
+        "ライセンス",
+        "目次",
+        "変更履歴",
+    ];
+    let heading = heading.to_lowercase();
+    WORDS.iter().any(|word| heading.contains(word))
 }
 
 /// Whether two lines of a paragraph are joined by a space: Japanese and Chinese ones are not.

@@ -48,6 +48,11 @@ fn title_and_description_come_from_front_matter_first_heading_and_paragraph() {
         let expected = (Some(title.to_owned()), Some(description.to_owned()));
         assert_eq!(texts(kind, text), expected, "{text}");
     }
+    assert_eq!(
+        texts(PageKind::Markdown, "# T\n\n## License\n\nMIT\n").1,
+        None,
+        "not what it is about"
+    );
     assert_eq!(texts(PageKind::Markdown, ""), (None, None));
     assert_eq!(texts(PageKind::Markdown, "- a\n- b\n"), (None, None));
 }

@@ -26,6 +26,10 @@ fn name_section_and_description_are_found_in_both_languages_of_roff() {
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(read_head(CHMOD), (some("chmod(1)"), some("ファイルのモードを変更する")));
     assert_eq!(read_head(MDOC), (some("ls(1)"), some("list directory contents")));
+    let split = ".Dt FTP 1\n.Sh 名前\n.Nm ftp\n.Nd\n.Tn Internet\nのファイル転送\n.Sh 書式\n";
+    assert_eq!(read_head(split).1, some("Internet のファイル転送"));
+    let defined = format!(".de Sh\n.SH x\n..\n{CHMOD}");
+    assert_eq!(read_head(&defined).1, some("ファイルのモードを変更する"), "macros are skipped");
     assert_eq!(read_head(""), (None, None));
     assert_eq!(title_of_name("shm_overview.7.gz"), some("shm_overview(7)"));
 }

@@ -4,8 +4,7 @@ use testkit::{Expectations, contract};
 
 use super::{DocsTree, uri};
 
-#[tokio::test]
-async fn documentation_is_a_provider_like_any_other() {
+fn sample() -> DocsTree {
     let tree = DocsTree::of(&[
         ("README.md", "# Project\n\nWhat it is.\n\n## Use\n\nSo.\n\n## Use\n\nAgain.\n"),
         (
@@ -22,6 +21,12 @@ async fn documentation_is_a_provider_like_any_other() {
         ),
     ]);
     tree.write("logo.png", [0x89, b'P', b'N', b'G', 13, 10, 26, 10, 0, 0]);
+    tree
+}
+
+#[tokio::test]
+async fn documentation_is_a_provider_like_any_other() {
+    let tree = sample();
     let known = Expectations {
         leaves: vec![
             (uri("file:///plain.md"), b"no heading\n".to_vec()),

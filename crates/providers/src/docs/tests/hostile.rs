@@ -88,7 +88,10 @@ async fn broken_front_matter_is_an_error_of_its_page_and_the_rest_is_served() {
             && message.contains("file:///manual/broken.md"),
         "{message}"
     );
-    for name in ["broken.md", "wrong.md", "lies.en.md"] {
+    std::fs::remove_file(tree.at("wrong.md")).unwrap();
+    names(&served, "").await;
+    assert!(!health().message.unwrap().contains("wrong.md"), "it is gone");
+    for name in ["broken.md", "lies.en.md"] {
         tree.write(name, "# Mended\n");
         stat(&served, &format!("file:///{name}")).await;
     }
