@@ -1,15 +1,19 @@
 //! The search index of a running server: its parts, and a keeper for each indexed mount.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use anyhow::Context as _;
+use embedding::{CostBound, Embedder, RemoteEmbedder, RemoteOptions, StaticModel};
 use parking_lot::Mutex;
 use resource::Provider;
 use search::{IndexKeeper, SearchIndex, SearchService, ServiceSlot};
 use subscriptions::DebounceConfig;
 
 use crate::assemble::{Assembly, BuiltMount};
-use crate::settings::Settings;
+use crate::commands::models::models_folder;
+use crate::settings::{SearchSettings, Settings};
 
 /// The index, and the place of the service that answers from it.
 #[derive(Clone)]
@@ -56,6 +60,19 @@ impl Searching {
         Some(Self { service, parts, debounce, keepers: Mutex::default() })
     }
 
+    /// Loads the model that the settings name, so that the index finds by meaning too. Without it, it
+    /// finds by words, and the log says why.
+    pub(crate) async fn enable_meaning(&self, search: &SearchSettings) {
+        let embedder = match load_embedder(search).await {
+            Ok(Some(embedder)) => embedder,
+            Ok(None) => return,
+            Err(error) => return tracing::error!("search by meaning is off: {error:#}"),
+        };
+        if let Err(error) = self.parts.index.enable_meaning(embedder) {
+            tracing::error!("search by meaning is off: {}", error.with_causes());
+        }
+    }
+
     pub(crate) fn parts(&self) -> &SearchParts {
         &self.parts
     }
@@ -80,4 +97,30 @@ impl Searching {
             index.retain_mounts(&names).await;
         });
     }
+}
+
+/// The model of the settings; `None` if they name none.
+async fn load_embedder(search: &SearchSettings) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+    if let Some(model) = &search.model {
+        let installed = models_folder().map(|folder| folder.join(model));
+        let folder = installed.filter(|folder| folder.is_dir());
+        let folder = folder.unwrap_or_else(|| PathBuf::from(model));
+        anyhow::ensure!(
+            folder.is_dir(),
+            "there is no model {model:?}; install one with `refdesk models add FOLDER`"
+        );
+        let loaded = tokio::task::spawn_blocking(move || StaticModel::load(&folder)).await?;
+        return Ok(Some(Arc::new(loaded.with_context(|| format!("the model {model:?}"))?)));
+    }
+    let Some(remote) = &search.embeddings else { return Ok(None) };
+    let mut options = RemoteOptions::new(&remote.url, &remote.model);
+    if let Some(name) = &remote.key_env {
+        let key = std::env::var(name).with_context(|| format!("the variable {name}"))?;
+        options.headers.push(("authorization".to_owned(), format!("Bearer {key}")));
+    }
+    options.cost_bound = remote
+        .max_characters_per_day
+        .map(|characters| CostBound { max_characters: characters, period: Some(Duration::from_secs(86_400)) });
+    let remote = RemoteEmbedder::connect(options).await;
+    Ok(Some(Arc::new(remote.context("the embeddings server")?)))
 }

@@ -24,6 +24,8 @@ pub struct Coverage {
     pub mounts: BTreeMap<String, MountCoverage>,
     /// Where the index is kept.
     pub home: IndexHome,
+    /// Why search by meaning lacks passages, if so.
+    pub meaning_fault: Option<String>,
 }
 
 impl Coverage {

@@ -71,41 +71,54 @@ pub(crate) struct IndexEntry {
 /// The most passages of one resource; the rest of a longer text is not indexed.
 pub(crate) const MAX_PASSAGES: usize = 20_000;
 
-/// One passage, ready to be indexed.
-pub(crate) struct EntryPassage {
-    pub(crate) key: u64,
-    pub(crate) document: TantivyDocument,
-    /// What stands for its meaning: title, headings and text.
-    pub(crate) meaning: String,
-}
-
 impl IndexEntry {
-    /// The passages of the entry. A text without any is one empty passage, so that the resource is
-    /// found by its name.
-    pub(crate) fn passages(&self, fields: &Fields) -> impl Iterator<Item = EntryPassage> {
+    /// The key of its URI.
+    pub(crate) fn uri_key(&self) -> u64 {
+        text_key(self.resource.uri.as_str())
+    }
+
+    /// The documents of its passages.
+    pub(crate) fn documents(&self, fields: &Fields) -> impl Iterator<Item = TantivyDocument> {
+        let (head, fields, uri_key) = (self.head(fields), *fields, self.uri_key());
+        self.spans().into_iter().enumerate().map(move |(ordinal, span)| {
+            let (mut document, place) = (head.clone(), PassagePlace::new(&span));
+            let text = self.text.get(span.range).unwrap_or_default();
+            document.add_u64(fields.ordinal, ordinal as u64);
+            document.add_u64(fields.passage_key, passage_key(uri_key, ordinal as u64));
+            document.add_bytes(fields.place, &place.pack());
+            for text_field in [fields.body, fields.dictionary, fields.spelling] {
+                document.add_text(text_field, text);
+            }
+            document.add_text(fields.heading, place.headings.join(" "));
+            document
+        })
+    }
+
+    /// What stands for the meaning of each passage, by its key: title, description, headings and
+    /// text.
+    pub(crate) fn meanings(&self) -> Vec<(u64, String)> {
+        let uri_key = self.uri_key();
+        let title = self.resource.title.as_deref().unwrap_or(&self.resource.name);
+        let about = self.resource.description.as_deref().unwrap_or_default();
+        let meaning = |(ordinal, span): (usize, PassageSpan)| {
+            let text = self.text.get(span.range).unwrap_or_default();
+            let headings = span.heading_path.join(" ");
+            let key = passage_key(uri_key, ordinal as u64);
+            (key, format!("{title}\n{about}\n{headings}\n{text}"))
+        };
+        self.spans().into_iter().enumerate().map(meaning).collect()
+    }
+
+    /// Its passages. A text without any is one empty passage, so that the resource is found by its
+    /// name.
+    fn spans(&self) -> Vec<PassageSpan> {
         let mut spans = analysis::split_passages(&self.text, text_kind(&self.mime));
         spans.truncate(MAX_PASSAGES);
         if spans.is_empty() {
             let (range, lines) = (0..0, 1..1);
             spans.push(PassageSpan { range, lines, heading_path: Vec::new(), page: None });
         }
-        let head = self.head(fields);
-        let fields = *fields;
-        spans.into_iter().enumerate().map(move |(ordinal, span)| {
-            let (mut document, place) = (head.clone(), PassagePlace::new(&span));
-            let text = self.text.get(span.range.clone()).unwrap_or_default();
-            let key = passage_key(self.resource.uri.as_str(), ordinal as u64);
-            document.add_u64(fields.ordinal, ordinal as u64);
-            document.add_u64(fields.passage_key, key);
-            document.add_bytes(fields.place, &place.pack());
-            for text_field in [fields.body, fields.dictionary, fields.spelling] {
-                document.add_text(text_field, text);
-            }
-            let headings = place.headings.join(" ");
-            document.add_text(fields.heading, &headings);
-            let title = self.resource.title.as_deref().unwrap_or(&self.resource.name);
-            EntryPassage { key, document, meaning: format!("{title}\n{headings}\n{text}") }
-        })
+        spans
     }
 
     /// What all passages of the resource have in common.
@@ -180,9 +193,9 @@ pub(crate) fn text_key(text: &str) -> u64 {
     hash_parts(&[text.as_bytes()])
 }
 
-/// The key of a passage.
-pub(crate) fn passage_key(uri: &str, ordinal: u64) -> u64 {
-    hash_parts(&[uri.as_bytes(), &ordinal.to_le_bytes()])
+/// The key of a passage, by the key of its URI and its number.
+pub(crate) fn passage_key(uri_key: u64, ordinal: u64) -> u64 {
+    hash_parts(&[&uri_key.to_le_bytes(), &ordinal.to_le_bytes()])
 }
 
 /// A hash of what tells one version of a resource from another: its etag, or else its size and the

@@ -66,7 +66,7 @@ impl Fields {
             version: schema.add_u64_field("version", FAST),
             content_key: schema.add_u64_field("content_key", FAST),
             ordinal: schema.add_u64_field("ordinal", FAST),
-            passage_key: schema.add_u64_field("passage_key", INDEXED),
+            passage_key: schema.add_u64_field("passage_key", FAST | INDEXED),
             place: schema.add_bytes_field("place", STORED),
             mime: schema.add_text_field("mime", STRING),
             language: schema.add_text_field("language", STRING),

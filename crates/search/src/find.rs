@@ -101,6 +101,32 @@ pub(crate) fn find(
     group(&searcher, store, candidates.into_iter().zip(shares), seconds(now))
 }
 
+/// The resources of the passages with these keys that meet the request, in the order of the keys'
+/// scores.
+pub(crate) fn find_by_keys(
+    store: &IndexStore,
+    request: &FindRequest<'_>,
+    keys: &[(u64, f32)],
+    now: SystemTime,
+) -> Result<Vec<FoundResource>, TantivyError> {
+    let searcher = store.reader.searcher();
+    let scores: HashMap<u64, f32> = keys.iter().copied().collect();
+    let terms = keys.iter().map(|(key, _)| Term::from_field_u64(store.fields.passage_key, *key));
+    let query = request.plan.among(&store.fields, terms, request.filter, request.mounts);
+    let found = top_passages(&searcher, &*query, keys.len())?;
+    let mut candidates = Vec::new();
+    for (_, address) in found {
+        let columns = searcher.segment_reader(address.segment_ord).fast_fields();
+        let key = columns.u64("passage_key")?.first(address.doc_id);
+        if let Some(score) = key.and_then(|key| scores.get(&key)) {
+            candidates.push(Candidate { address, words: *score, phrases: 0.0 });
+        }
+    }
+    candidates.sort_by(|a, b| b.words.total_cmp(&a.words).then(a.address.cmp(&b.address)));
+    let shares = vec![0.0; candidates.len()];
+    group(&searcher, store, candidates.into_iter().zip(shares), seconds(now))
+}
+
 /// The share of the query's terms that each candidate has, by weight.
 fn term_shares(
     searcher: &Searcher,

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use embedding::Embedder;
 use parking_lot::{Mutex, RwLock};
 use resource::{Error, Result};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
 use crate::coverage::{Coverage, MountCoverage};
+use crate::meaning::MeaningIndex;
 use crate::store::{IndexHome, IndexStore, IndexedVersion, OpenedStore, WriterParts};
 use crate::writer::{self, OrderQueue};
 
@@ -28,6 +30,8 @@ pub struct IndexOptions {
 pub struct SearchIndex {
     pub(crate) state: Arc<IndexState>,
     pub(crate) orders: OrderQueue,
+    /// What search by meaning needs, once a model is there.
+    meaning: Arc<OnceLock<Arc<MeaningIndex>>>,
 }
 
 /// What the threads and tasks of the index share.
@@ -57,7 +61,29 @@ impl SearchIndex {
         });
         writer::spawn(Arc::clone(&state), writer, received)
             .map_err(|error| Error::internal("the index has no thread").caused_by(error))?;
-        Ok(Self { state, orders })
+        Ok(Self { state, orders, meaning: Arc::default() })
+    }
+
+    /// Lets the index find by meaning too, with the vectors of `embedder`. Called before the keepers
+    /// begin.
+    pub fn enable_meaning(&self, embedder: Arc<dyn Embedder>) -> Result<()> {
+        let (folder, writes) = match self.home() {
+            IndexHome::Folder(folder) => (folder, true),
+            IndexHome::Shared(folder) => (folder, false),
+            IndexHome::Memory(_) => {
+                let message = "search by meaning needs an index on disk";
+                return Err(Error::unavailable(message));
+            }
+        };
+        let meaning = MeaningIndex::open(embedder, &folder, writes)?;
+        // Only the first call counts.
+        let _ = self.meaning.set(Arc::new(meaning));
+        Ok(())
+    }
+
+    /// What finds by meaning; `None` without a model.
+    pub(crate) fn meaning(&self) -> Option<&Arc<MeaningIndex>> {
+        self.meaning.get()
     }
 
     /// Where it is kept.
@@ -67,8 +93,9 @@ impl SearchIndex {
 
     /// How much of which mounts it covers.
     pub fn coverage(&self) -> Coverage {
-        let home = self.home();
-        Coverage { mounts: self.state.coverage.lock().clone(), home }
+        let (home, mounts) = (self.home(), self.state.coverage.lock().clone());
+        let meaning_fault = self.meaning().and_then(|meaning| meaning.fault());
+        Coverage { mounts, home, meaning_fault }
     }
 
     /// What it covers of one mount; `None` if that is not indexed.

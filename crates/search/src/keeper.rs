@@ -91,6 +91,9 @@ impl SearchIndex {
         let gone = known.into_iter().filter(|(_, version)| !kept.contains(&version.mount));
         for (uri, _) in gone {
             self.orders.remove(uri).await;
+            if let Some(meaning) = self.meaning() {
+                meaning.remove(uri);
+            }
         }
         self.orders.commit().await;
     }
@@ -312,7 +315,9 @@ impl MountKeeper {
             return Examined::LeftOut;
         }
         let (key, version) = (text_key(resource.uri.as_str()), version_key(resource));
-        let is_known = self.known.get(&key) == Some(&version) || !self.index.is_writer();
+        let has_vectors = self.index.meaning().is_none_or(|meaning| meaning.has(key));
+        let is_known =
+            self.known.get(&key) == Some(&version) && has_vectors || !self.index.is_writer();
         Examined::Entry { key, unread: (!is_known).then_some(version) }
     }
 
@@ -332,13 +337,20 @@ impl MountKeeper {
             }
         };
         let mount = self.mount.name.clone();
-        self.index.orders.put(IndexEntry { mount, resource, mime, text }).await;
+        let entry = IndexEntry { mount, resource, mime, text };
+        if let Some(meaning) = self.index.meaning() {
+            meaning.put(&entry).await;
+        }
+        self.index.orders.put(entry).await;
         self.known.insert(key, version);
     }
 
     async fn remove(&mut self, key: u64) {
         if self.known.remove(&key).is_some() && self.index.is_writer() {
             self.index.orders.remove(key).await;
+            if let Some(meaning) = self.index.meaning() {
+                meaning.remove(key);
+            }
         }
     }
 

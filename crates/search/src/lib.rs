@@ -9,6 +9,7 @@ mod fields;
 mod find;
 mod index;
 mod keeper;
+mod meaning;
 mod pack;
 mod plan;
 mod provider;

@@ -10,7 +10,7 @@ use resource::{Error, Filter, Result};
 use tantivy::{Searcher, Term};
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, Query as IndexQuery,
-    RangeQuery, TermQuery,
+    RangeQuery, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
@@ -59,7 +59,7 @@ impl QueryPlan {
     ) -> Box<dyn IndexQuery> {
         let words = self.terms.iter().flat_map(|term| term_clauses(searcher, fields, term));
         let words: Clauses = words.collect();
-        let mut required: Clauses = Vec::new();
+        let mut required = self.restrictions(fields, filter, mounts);
         for clause in &self.clauses {
             match clause {
                 Clause::Words(_) => {}
@@ -68,16 +68,6 @@ impl QueryPlan {
                 }
                 clause => required.push((Occur::Must, clause_query(searcher, fields, clause))),
             }
-        }
-        for condition in &self.conditions {
-            required.push(condition_clause(fields, condition));
-        }
-        if let Some(filter) = filter {
-            required.extend(filter_clauses(fields, filter));
-        }
-        if let Some(mounts) = mounts {
-            let any = mounts.iter().map(|mount| (Occur::Should, mount_query(fields, mount)));
-            required.push((Occur::Must, unscored(Box::new(BooleanQuery::new(any.collect())))));
         }
         // Words that occur nowhere find nothing, unlike a query without words.
         let words: Option<Box<dyn IndexQuery>> =
@@ -96,6 +86,47 @@ impl QueryPlan {
                 Box::new(BooleanQuery::new(required))
             }
         }
+    }
+
+    /// The query for those of the passages with these keys that meet all conditions.
+    pub(crate) fn among(
+        &self,
+        fields: &Fields,
+        keys: impl Iterator<Item = Term>,
+        filter: Option<&Filter>,
+        mounts: Option<&[String]>,
+    ) -> Box<dyn IndexQuery> {
+        let mut required = self.restrictions(fields, filter, mounts);
+        required.push((Occur::Must, Box::new(TermSetQuery::new(keys))));
+        Box::new(BooleanQuery::new(required))
+    }
+
+    /// What every passage must meet, whatever its words.
+    fn restrictions(
+        &self,
+        fields: &Fields,
+        filter: Option<&Filter>,
+        mounts: Option<&[String]>,
+    ) -> Clauses {
+        let conditions = self.conditions.iter().map(|one| condition_clause(fields, one));
+        let mut required: Clauses = conditions.collect();
+        if let Some(filter) = filter {
+            required.extend(filter_clauses(fields, filter));
+        }
+        if let Some(mounts) = mounts {
+            let any = mounts.iter().map(|mount| (Occur::Should, mount_query(fields, mount)));
+            required.push((Occur::Must, unscored(Box::new(BooleanQuery::new(any.collect())))));
+        }
+        required
+    }
+
+    /// The words of the query, for its meaning; empty if it has none.
+    pub(crate) fn words(&self) -> String {
+        let words = self.clauses.iter().filter_map(|clause| match clause {
+            Clause::Words(text) | Clause::Phrase(text) => Some(text.as_str()),
+            _ => None,
+        });
+        words.collect::<Vec<_>>().join(" ")
     }
 
     /// The query for passages in which words stand beside each other as in the query.

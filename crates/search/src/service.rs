@@ -1,14 +1,16 @@
 //! Answers queries: what the index finds, checked and read under the context of whoever asks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use resource::{Context, Error, Filter, Provider, Resource, Result, Uri};
 
 use crate::coverage::Coverage;
-use crate::entry::PassagePlace;
-use crate::find::{FindRequest, FoundResource, ScoreReasons, find, required_uris};
+use crate::entry::{PassagePlace, text_key};
+use crate::find::{
+    FindRequest, FoundResource, ScoreReasons, find, find_by_keys, required_uris,
+};
 use crate::index::{SearchIndex, index_error};
 use crate::plan::QueryPlan;
 use crate::snippet::snippet;
@@ -252,11 +254,45 @@ impl SearchService {
         coverage
     }
 
+    /// What the index finds, by words, by meaning or by both.
     async fn find(
         &self,
         ctx: &Context,
         plan: &Arc<QueryPlan>,
         query: &SearchQuery,
+    ) -> Result<Vec<FoundResource>> {
+        let meaning = self.index.meaning().filter(|_| query.mode != SearchMode::Words);
+        if query.mode == SearchMode::Meaning && meaning.is_none() {
+            return Err(Error::invalid(
+                "no model for meaning is configured here; search by words, or set `model` in [search]",
+            ));
+        }
+        let by_words = match query.mode {
+            SearchMode::Meaning => Vec::new(),
+            _ => self.run(ctx, plan, query, None).await?,
+        };
+        let text = plan.words();
+        let Some(meaning) = meaning.filter(|_| !text.is_empty()) else { return Ok(by_words) };
+        let nearest = match meaning.nearest(&text).await {
+            Ok(nearest) => nearest,
+            Err(error) if query.mode == SearchMode::Meaning => return Err(error),
+            // The words still find something; the log says what is missing.
+            Err(error) => {
+                tracing::warn!("a search went without meaning: {}", error.with_causes());
+                return Ok(by_words);
+            }
+        };
+        let by_meaning = self.run(ctx, plan, query, Some(nearest)).await?;
+        Ok(fused(by_words, by_meaning))
+    }
+
+    /// Runs the plan on a thread for blocking work: by words, or among the passages with these keys.
+    async fn run(
+        &self,
+        ctx: &Context,
+        plan: &Arc<QueryPlan>,
+        query: &SearchQuery,
+        keys: Option<Vec<(u64, f32)>>,
     ) -> Result<Vec<FoundResource>> {
         let mounts = self.visible_mounts(ctx);
         let wanted = (query.skip + query.limit).saturating_mul(CANDIDATES_PER_HIT);
@@ -270,7 +306,10 @@ impl SearchService {
             let mounts = (!sees_all).then_some(&mounts[..]);
             let request =
                 FindRequest { plan: &plan, filter: filter.as_deref(), mounts, candidates };
-            find(&store, &request, SystemTime::now())
+            match keys {
+                Some(keys) => find_by_keys(&store, &request, &keys, SystemTime::now()),
+                None => find(&store, &request, SystemTime::now()),
+            }
         };
         let found = tokio::task::spawn_blocking(search).await;
         found.map_err(|_| Error::internal("the search failed"))?.map_err(index_error)
@@ -309,4 +348,21 @@ impl SearchService {
         let FoundResource { score, reasons, .. } = found;
         Some(PassageHit { resource, place, snippet, score, reasons, passages })
     }
+}
+
+/// Both lists in one, by rank. A resource of both keeps the passages that its words found.
+fn fused(by_words: Vec<FoundResource>, by_meaning: Vec<FoundResource>) -> Vec<FoundResource> {
+    let ranks = |list: &[FoundResource]| -> Vec<(u64, f32)> {
+        list.iter().map(|found| (text_key(found.uri.as_str()), found.score)).collect()
+    };
+    let order = embedding::fuse(&[&ranks(&by_words), &ranks(&by_meaning)], embedding::fusion::FUSION_K);
+    let mut found: HashMap<u64, FoundResource> = HashMap::new();
+    for one in by_words.into_iter().chain(by_meaning) {
+        found.entry(text_key(one.uri.as_str())).or_insert(one);
+    }
+    let mut fused = Vec::new();
+    for (key, score) in order {
+        fused.extend(found.remove(&key).map(|one| FoundResource { score, ..one }));
+    }
+    fused
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tantivy::{TantivyError, Term};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use crate::entry::{IndexEntry, text_key};
+use crate::entry::IndexEntry;
 use crate::index::IndexState;
 use crate::store::{self, IndexHome, IndexStore, WriterParts};
 
@@ -152,7 +152,7 @@ impl WriterThread {
     }
 
     fn put(&mut self, entry: &IndexEntry) -> Result<(), TantivyError> {
-        self.remove(text_key(entry.resource.uri.as_str()));
+        self.remove(entry.uri_key());
         let store = self.state.store();
         let Some(WriterParts { writer, .. }) = &self.parts else { return Ok(()) };
         if store.is_in_memory() {
@@ -162,8 +162,8 @@ impl WriterThread {
                 return Ok(());
             }
         }
-        for passage in entry.passages(&store.fields) {
-            writer.add_document(passage.document)?;
+        for document in entry.documents(&store.fields) {
+            writer.add_document(document)?;
         }
         self.is_pending = true;
         Ok(())

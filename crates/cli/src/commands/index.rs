@@ -84,6 +84,7 @@ fn rebuild(args: &IndexArgs) -> anyhow::Result<()> {
     let searching = Searching::new(parts, &assembly, settle).context("no mount is indexed")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let coverage = runtime.block_on(async {
+        searching.enable_meaning(&settings.search).await;
         searching.keep(&assembly.mounts);
         let index = searching.service.index();
         loop {

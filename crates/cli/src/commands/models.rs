@@ -21,7 +21,7 @@ pub(crate) fn run(command: &ModelsCommand) -> anyhow::Result<()> {
 
 /// The folder of installed models: `refdesk/models` in `XDG_DATA_HOME`, by default
 /// `~/.local/share`.
-fn models_folder() -> Option<PathBuf> {
+pub(crate) fn models_folder() -> Option<PathBuf> {
     let given = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/share"));
     given.or_else(home).map(|folder| folder.join("refdesk/models"))

@@ -81,6 +81,7 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
     settings.forget_mounts();
     let settle = (limits.debounce_quiet, limits.debounce_max);
     let searching = search.and_then(|search| Searching::new(search, &assembly, settle));
+    let searching = searching.map(Arc::new);
     let server = Server::new(
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
         limits,
@@ -98,7 +99,7 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         // One pipe needs one thread; more would only add hand-offs between threads.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
-            start_mounts(&assembly.mounts, searching.as_ref());
+            start_mounts(&assembly.mounts, searching.as_ref(), &settings);
             if io::stdin().is_terminal() {
                 let _ = io::stderr().write_all(STDIO_ON_A_TERMINAL.as_bytes());
             }
@@ -107,7 +108,7 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
             let serving = stdio::serve_audited(server, pipes, shutdown_signal()?, audit);
             tokio::select! {
                 served = serving => anyhow::Ok(served?),
-                () = reload::watch_settings(args, &settings, (&assembly, searching.as_ref()), None) => Ok(()),
+                () = reload::watch_settings(args, &settings, (&assembly, searching.as_deref()), None) => Ok(()),
             }
         });
         // A blocking read of the terminal must not delay the exit.
@@ -124,12 +125,12 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
 async fn serve_http(
     args: &ServeArgs,
     settings: &Settings,
-    (assembly, searching): (&Assembly, Option<&Searching>),
+    (assembly, searching): (&Assembly, Option<&Arc<Searching>>),
     server: Arc<Server>,
 ) -> anyhow::Result<()> {
     let address = settings.address.clone().unwrap_or_default();
     let (access, startup) = Access::new(args, settings, &address)?;
-    start_mounts(&assembly.mounts, searching);
+    start_mounts(&assembly.mounts, searching, settings);
     let OpenListener { listener, address, file } = address.open().await?;
     let options = access.http_options(settings, &address);
     let stop = shutdown_signal()?;
@@ -137,7 +138,7 @@ async fn serve_http(
     let serving = async {
         tokio::select! {
             served = serving => served,
-            () = reload::watch_settings(args, settings, (assembly, searching), Some(&access)) => Ok(()),
+            () = reload::watch_settings(args, settings, (assembly, searching.map(|searching| &**searching)), Some(&access)) => Ok(()),
         }
     };
     let has_tls = access.tls.is_some();
@@ -151,9 +152,17 @@ async fn serve_http(
 
 /// Connects to the upstream servers and begins to index, in the background: neither must delay the
 /// first client.
-fn start_mounts(built: &[BuiltMount], searching: Option<&Searching>) {
-    if let Some(searching) = searching {
-        searching.keep(built);
+fn start_mounts(
+    built: &[BuiltMount],
+    searching: Option<&Arc<Searching>>,
+    settings: &Settings,
+) {
+    if let Some(searching) = searching.cloned() {
+        let (built, search) = (built.to_vec(), settings.search.clone());
+        tokio::spawn(async move {
+            searching.enable_meaning(&search).await;
+            searching.keep(&built);
+        });
     }
     for mount in built {
         let mount = mount.clone();

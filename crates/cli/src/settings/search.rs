@@ -16,6 +16,21 @@ pub(crate) struct SearchSettings {
     enabled: Option<bool>,
     index_memory: Option<ByteSize>,
     cache: Option<bool>,
+    /// An installed model, or the folder of one.
+    pub(crate) model: Option<String>,
+    pub(crate) embeddings: Option<EmbeddingsSettings>,
+}
+
+/// The `[search.embeddings]` table: a server that makes vectors.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EmbeddingsSettings {
+    pub(crate) url: String,
+    pub(crate) model: String,
+    /// The environment variable that holds the key of the server.
+    pub(crate) key_env: Option<String>,
+    /// The most characters that are sent in a day.
+    pub(crate) max_characters_per_day: Option<u64>,
 }
 
 /// The memory for indexing: by default, and at least and at most what the library takes.

@@ -152,7 +152,9 @@ fn place_words(hit: &PassageHit, title: Option<&str>) -> Option<String> {
 
 /// What a model should know of the answer: that nothing was found, or what the index lacks.
 fn search_note(results: &SearchResults) -> Option<String> {
-    let covered = coverage_note(&results.coverage);
+    let lacks_meaning = results.coverage.meaning_fault.is_some();
+    let lacks_meaning = lacks_meaning.then(|| "search by meaning lacks passages".to_owned());
+    let covered = coverage_note(&results.coverage).or(lacks_meaning);
     let nothing = "nothing found; try fewer or other words, or resources_grep";
     match (results.hits.is_empty(), covered) {
         (true, Some(covered)) => Some(format!("{nothing}; {covered}")),
@@ -162,7 +164,7 @@ fn search_note(results: &SearchResults) -> Option<String> {
 }
 
 /// How much is missing; `None` if nothing is.
-pub(super) fn coverage_note(coverage: &Coverage) -> Option<String> {
+fn coverage_note(coverage: &Coverage) -> Option<String> {
     let (indexed, found) = coverage.totals();
     let lacking: Vec<&str> = coverage
         .mounts
