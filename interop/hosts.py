@@ -37,6 +37,7 @@ CALLS = [
     ToolCall("resources_read", {"uri": "project/README.md"}),
     ToolCall("resources_read", {"uri": "project/資料/メモ.txt", "start_line": 2, "max_lines": 1}),
     ToolCall("resources_grep", {"pattern": "(?i)ask"}),
+    ToolCall("resources_search", {"query": "飛びこむ蛙"}),
     ToolCall("resources_read", {"uri": "project/READNE.md"}),
 ]
 

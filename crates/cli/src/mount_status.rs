@@ -182,7 +182,9 @@ impl Provider for MountsProvider {
         let items: Vec<_> = rest.by_ref().take(paging.limit.max(1)).collect();
         let next = items.last().filter(|_| rest.peek().is_some());
         let next = next.map(|known| Cursor(known.mount.name.clone().into()));
-        let describe = |known: &&Arc<MountStatus>| known.describe(&known.status_json(ctx, self.index.as_ref()));
+        let describe = |known: &&Arc<MountStatus>| {
+            known.describe(&known.status_json(ctx, self.index.as_ref()))
+        };
         let mut items: Vec<_> = items.iter().map(describe).map(Arc::new).collect();
         items.retain(|item| paging.shows(item));
         Ok(Page { items, next, ..Page::empty() })
@@ -324,29 +326,33 @@ mod tests {
             let mount = Mount::new(name, Address::Fallback, provider, options);
             Arc::new(MountStatus::new(&Arc::new(mount), "fs", root).unwrap())
         };
-        let mounts = MountsProvider::new(vec![
-            known(
-                "slow",
-                Arc::new(
-                    MemoryProvider::new()
-                        .with_health(HealthStatus::degraded("looks 日本 now and then")),
+        let mounts = MountsProvider::new(
+            vec![
+                known(
+                    "slow",
+                    Arc::new(
+                        MemoryProvider::new()
+                            .with_health(HealthStatus::degraded("looks 日本 now and then")),
+                    ),
                 ),
-            ),
-            known("fine", Arc::new(MemoryProvider::new())),
-        ], None);
+                known("fine", Arc::new(MemoryProvider::new())),
+            ],
+            None,
+        );
         let mounts = mounts.unwrap();
         let uri = |text: &str| Uri::parse(text).unwrap();
-        let text =
-            |at: usize| mounts.statuses[at].status_json(&testkit::local_context()).into_bytes();
+        let text = |at: usize| {
+            mounts.statuses[at].status_json(&testkit::local_context(), None).into_bytes()
+        };
         let (fine, slow) = (uri("refdesk://mounts/fine"), uri("refdesk://mounts/slow"));
         assert!(
             mounts.statuses[0]
-                .status_json(&testkit::local_context())
+                .status_json(&testkit::local_context(), None)
                 .contains(r#""state": "ready""#)
         );
         assert!(
             mounts.statuses[1]
-                .status_json(&testkit::local_context())
+                .status_json(&testkit::local_context(), None)
                 .contains(r#""state": "degraded""#)
         );
         let content = Content {

@@ -8,12 +8,16 @@ use anyhow::Context as _;
 use embedding::{CostBound, Embedder, RemoteEmbedder, RemoteOptions, StaticModel};
 use parking_lot::Mutex;
 use resource::Provider;
-use search::{IndexKeeper, SearchIndex, SearchService, ServiceSlot};
+use search::{IndexKeeper, SearchIndex, SearchService, ServiceSlot, remove_unused};
 use subscriptions::DebounceConfig;
 
 use crate::assemble::{Assembly, BuiltMount};
 use crate::commands::models::models_folder;
 use crate::settings::{SearchSettings, Settings};
+use crate::state_file::cache_folder;
+
+/// How long the index of settings that are not served any more is kept.
+const UNUSED_AGE: Duration = Duration::from_secs(90 * 86_400);
 
 /// The index, and the place of the service that answers from it.
 #[derive(Clone)]
@@ -27,6 +31,10 @@ impl SearchParts {
     pub(crate) fn open(settings: &Settings) -> Option<Self> {
         if !settings.search.is_enabled() {
             return None;
+        }
+        if let Some(root) = cache_folder("index") {
+            // Folders that cannot be removed stay.
+            let _ = remove_unused(&root, UNUSED_AGE);
         }
         let opened = SearchIndex::open(settings.index_options());
         let opened = opened.inspect_err(|error| {
@@ -118,9 +126,10 @@ async fn load_embedder(search: &SearchSettings) -> anyhow::Result<Option<Arc<dyn
         let key = std::env::var(name).with_context(|| format!("the variable {name}"))?;
         options.headers.push(("authorization".to_owned(), format!("Bearer {key}")));
     }
-    options.cost_bound = remote
-        .max_characters_per_day
-        .map(|characters| CostBound { max_characters: characters, period: Some(Duration::from_secs(86_400)) });
+    options.cost_bound = remote.max_characters_per_day.map(|characters| CostBound {
+        max_characters: characters,
+        period: Some(Duration::from_secs(86_400)),
+    });
     let remote = RemoteEmbedder::connect(options).await;
     Ok(Some(Arc::new(remote.context("the embeddings server")?)))
 }

@@ -88,8 +88,7 @@ impl Fields {
     pub(crate) fn register_tokenizers(index: &Index) {
         let known = index.tokenizers();
         known.register(WORDS, TextAnalyzer::from(FieldTokenizer(analysis::tokenize)));
-        known
-            .register(DICTIONARY, TextAnalyzer::from(FieldTokenizer(analysis::dictionary_words)));
+        known.register(DICTIONARY, TextAnalyzer::from(FieldTokenizer(analysis::dictionary_words)));
         known.register(SPELLING, TextAnalyzer::from(FieldTokenizer(spelling_tokens)));
         known.register(NAMES, TextAnalyzer::from(FieldTokenizer(name_tokens)));
     }

@@ -5,10 +5,10 @@ use std::time::SystemTime;
 
 use resource::{Filter, Uri};
 use tantivy::collector::TopDocs;
-use tantivy::query::Query;
-use tantivy::schema::Value;
 use tantivy::postings::SegmentPostings;
+use tantivy::query::Query;
 use tantivy::schema::IndexRecordOption;
+use tantivy::schema::Value;
 use tantivy::{DocAddress, DocSet, Searcher, TantivyDocument, TantivyError, Term};
 
 use crate::entry::{PassagePlace, seconds};
@@ -171,7 +171,8 @@ fn mark_holders(
             postings = Some((segment_ord, index.read_postings(term, IndexRecordOption::Basic)?));
         }
         if let Some((_, Some(postings))) = &mut postings
-            && (postings.doc() == doc_id || postings.doc() < doc_id && postings.seek(doc_id) == doc_id)
+            && (postings.doc() == doc_id
+                || postings.doc() < doc_id && postings.seek(doc_id) == doc_id)
         {
             mark(*at);
         }

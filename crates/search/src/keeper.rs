@@ -309,8 +309,8 @@ impl MountKeeper {
     /// in the index in this version.
     fn examine(&self, resource: &Resource) -> Examined {
         let mime = resource.mime.as_deref();
-        let is_pure_collection = resource.listable == Some(true)
-            && mime.is_none_or(|mime| mime == "inode/directory");
+        let is_pure_collection =
+            resource.listable == Some(true) && mime.is_none_or(|mime| mime == "inode/directory");
         if is_pure_collection || resource.is_view {
             return Examined::LeftOut;
         }

@@ -29,4 +29,4 @@ pub use keeper::{IndexKeeper, IndexedMount};
 pub use pack::{ContextPack, LeftOutItem, PackItem, PackRequest};
 pub use provider::{SEARCH_TEMPLATES, SearchProvider, ServiceSlot};
 pub use service::{PassageHit, SearchMode, SearchQuery, SearchResults, SearchService};
-pub use store::{IndexHome, IndexSummary, clear_index};
+pub use store::{IndexHome, IndexSummary, clear_index, remove_unused};

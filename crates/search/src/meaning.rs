@@ -30,9 +30,8 @@ impl MeaningIndex {
         let access = if writes { VectorStoreAccess::Write } else { VectorStoreAccess::Read };
         let (folder, dimensions) = (folder.join(FOLDER), embedder.dimensions());
         let opened = VectorStore::open(&folder, embedder.fingerprint(), dimensions, access);
-        let vectors = opened.map_err(|error| {
-            Error::unavailable("the vectors cannot be opened").caused_by(error)
-        })?;
+        let vectors = opened
+            .map_err(|error| Error::unavailable("the vectors cannot be opened").caused_by(error))?;
         Ok(Self { embedder, vectors: RwLock::new(vectors), fault: Mutex::default() })
     }
 

@@ -7,12 +7,12 @@ use analysis::{
     parse_query, phrase_tokens, prefix_term, query_terms,
 };
 use resource::{Error, Filter, Result};
-use tantivy::{Searcher, Term};
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, Query as IndexQuery,
     RangeQuery, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Searcher, Term};
 
 use crate::entry::{essence, role_word, seconds, text_key};
 use crate::fields::Fields;
@@ -242,17 +242,13 @@ fn prefix_query(field: Field, start: &str) -> Box<dyn IndexQuery> {
         }
         None => None,
     };
-    let upper = upper.map_or(Bound::Unbounded, |upper| {
-        Bound::Excluded(Term::from_field_text(field, &upper))
-    });
+    let upper = upper
+        .map_or(Bound::Unbounded, |upper| Bound::Excluded(Term::from_field_text(field, &upper)));
     let lower = Bound::Included(Term::from_field_text(field, start));
     Box::new(RangeQuery::new(lower, upper))
 }
 
-fn phrase_query<'a>(
-    fields: &Fields,
-    words: impl Iterator<Item = &'a str>,
-) -> Box<dyn IndexQuery> {
+fn phrase_query<'a>(fields: &Fields, words: impl Iterator<Item = &'a str>) -> Box<dyn IndexQuery> {
     let terms: Vec<Term> = words.map(|word| Term::from_field_text(fields.body, word)).collect();
     match <[Term; 1]>::try_from(terms) {
         Ok([term]) => Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)),
@@ -297,7 +293,9 @@ fn clause_query(searcher: &Searcher, fields: &Fields, clause: &Clause) -> Box<dy
             (Occur::MustNot, clause_query(searcher, fields, clause)),
         ])),
         Clause::Any(clauses) => {
-            let any = clauses.iter().map(|clause| (Occur::Should, clause_query(searcher, fields, clause)));
+            let any = clauses
+                .iter()
+                .map(|clause| (Occur::Should, clause_query(searcher, fields, clause)));
             Box::new(BooleanQuery::new(any.collect()))
         }
     }
@@ -305,9 +303,7 @@ fn clause_query(searcher: &Searcher, fields: &Fields, clause: &Clause) -> Box<dy
 
 fn condition_clause(fields: &Fields, condition: &Condition) -> (Occur, Box<dyn IndexQuery>) {
     match condition {
-        Condition::Not(condition) => {
-            (Occur::MustNot, unscored(condition_query(fields, condition)))
-        }
+        Condition::Not(condition) => (Occur::MustNot, unscored(condition_query(fields, condition))),
         condition => (Occur::Must, unscored(condition_query(fields, condition))),
     }
 }

@@ -204,9 +204,8 @@ impl Complete for SearchProvider {
             (SEARCH_TEMPLATES[0], &["mount", "query"][..]),
             (SEARCH_TEMPLATES[1], &["question", "budget"][..]),
         ]);
-        let known = variables.get(request.template).is_some_and(|all| {
-            all.contains(&request.variable)
-        });
+        let known =
+            variables.get(request.template).is_some_and(|all| all.contains(&request.variable));
         if !known {
             return Err(Error::invalid("unknown template or variable"));
         }
@@ -230,9 +229,11 @@ fn hits_markdown(hits: &[PassageHit]) -> String {
     let mut text = String::new();
     for hit in hits {
         let title = hit.resource.title.as_deref().unwrap_or(&hit.resource.name);
-        let mut place: Vec<String> = hit.place.page.map(|page| format!("page {page}")).into_iter().collect();
+        let mut place: Vec<String> =
+            hit.place.page.map(|page| format!("page {page}")).into_iter().collect();
         place.extend(hit.place.headings.iter().cloned());
-        let place = if place.is_empty() { String::new() } else { format!(", {}", place.join(" > ")) };
+        let place =
+            if place.is_empty() { String::new() } else { format!(", {}", place.join(" > ")) };
         let last = (hit.place.line + hit.place.lines).saturating_sub(1);
         text.push_str(&format!(
             "- [{}](<{}>), lines {}-{last}{place}\n  {}\n",

@@ -8,9 +8,7 @@ use resource::{Context, Error, Filter, Provider, Resource, Result, Uri};
 
 use crate::coverage::Coverage;
 use crate::entry::{PassagePlace, text_key};
-use crate::find::{
-    FindRequest, FoundResource, ScoreReasons, find, find_by_keys, required_uris,
-};
+use crate::find::{FindRequest, FoundResource, ScoreReasons, find, find_by_keys, required_uris};
 use crate::index::{SearchIndex, index_error};
 use crate::plan::QueryPlan;
 use crate::snippet::snippet;
@@ -355,7 +353,8 @@ fn fused(by_words: Vec<FoundResource>, by_meaning: Vec<FoundResource>) -> Vec<Fo
     let ranks = |list: &[FoundResource]| -> Vec<(u64, f32)> {
         list.iter().map(|found| (text_key(found.uri.as_str()), found.score)).collect()
     };
-    let order = embedding::fuse(&[&ranks(&by_words), &ranks(&by_meaning)], embedding::fusion::FUSION_K);
+    let order =
+        embedding::fuse(&[&ranks(&by_words), &ranks(&by_meaning)], embedding::fusion::FUSION_K);
     let mut found: HashMap<u64, FoundResource> = HashMap::new();
     for one in by_words.into_iter().chain(by_meaning) {
         found.entry(text_key(one.uri.as_str())).or_insert(one);

@@ -59,10 +59,8 @@ fn edit_distance(one: &str, other: &str, most: usize) -> Option<usize> {
         for (column, letter) in other.iter().enumerate() {
             let replaced = last[column] + usize::from(own != letter);
             let mut least = replaced.min(last[column + 1] + 1).min(current[column] + 1);
-            let is_swapped = row > 0
-                && column > 0
-                && one[row - 1] == *letter
-                && other[column - 1] == *own;
+            let is_swapped =
+                row > 0 && column > 0 && one[row - 1] == *letter && other[column - 1] == *own;
             if is_swapped {
                 least = least.min(before[column - 1] + 1);
             }

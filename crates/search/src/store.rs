@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::IndexWriterOptions;
@@ -89,7 +90,8 @@ impl IndexStore {
 
     /// Opens the index in a folder that this process has locked.
     pub(crate) fn open_locked(folder: &Path, memory: usize, lock: File) -> OpenedStore {
-        let is_current = fs::read_to_string(folder.join(FORMAT_FILE)).is_ok_and(|own| own == FORMAT);
+        let is_current =
+            fs::read_to_string(folder.join(FORMAT_FILE)).is_ok_and(|own| own == FORMAT);
         let place = folder.join(INDEX_FOLDER);
         if place.exists() && !is_current {
             tracing::info!("the search index is of another version of refdesk and is built anew");
@@ -114,7 +116,8 @@ impl IndexStore {
 
     /// Opens the index that another process writes.
     fn open_shared(folder: &Path) -> OpenedStore {
-        let is_current = fs::read_to_string(folder.join(FORMAT_FILE)).is_ok_and(|own| own == FORMAT);
+        let is_current =
+            fs::read_to_string(folder.join(FORMAT_FILE)).is_ok_and(|own| own == FORMAT);
         if !is_current {
             let message = "another refdesk, of another version, writes it";
             return Err(io::Error::other(message).into());
@@ -198,11 +201,15 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
 }
 
-/// Locks the folder for writing; `None` if another process has.
+/// Locks the folder for writing; `None` if another process has. The time of the lock file tells when
+/// the index was last used.
 fn take_lock(folder: &Path) -> io::Result<Option<File>> {
     let lock = File::options().create(true).append(true).open(folder.join(LOCK_FILE))?;
     match lock.try_lock() {
-        Ok(()) => Ok(Some(lock)),
+        Ok(()) => {
+            lock.set_modified(SystemTime::now())?;
+            Ok(Some(lock))
+        }
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -275,4 +282,29 @@ fn folder_bytes(folder: &Path) -> io::Result<u64> {
         bytes += if data.is_dir() { folder_bytes(&part.path())? } else { data.len() };
     }
     Ok(bytes)
+}
+
+/// Removes the index folders in `root` that nobody has used for `max_age`.
+pub fn remove_unused(root: &Path, max_age: Duration) -> io::Result<()> {
+    for folder in fs::read_dir(root)? {
+        let folder = folder?.path();
+        let Ok(used) = fs::metadata(folder.join(LOCK_FILE)).and_then(|lock| lock.modified()) else {
+            continue;
+        };
+        let is_old = used.elapsed().is_ok_and(|age| age > max_age);
+        if is_old && let Some(_lock) = lock_unused(&folder)? {
+            fs::remove_dir_all(&folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Locks a folder that seems unused; `None` if a process has it after all.
+fn lock_unused(folder: &Path) -> io::Result<Option<File>> {
+    let lock = File::open(folder.join(LOCK_FILE))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }

@@ -17,8 +17,7 @@ use parking_lot::{Mutex, RwLock};
 use resource::{
     Annotations, ComponentKind, Context, Error, Facets, Health, HealthStatus, Json, Page,
     PageRequest, PrincipalSource, Provider, ReadRequest, Reading, Resource, Result, Skill,
-    Template, UnknownMembers,
-    Uri, UriTemplate,
+    Template, UnknownMembers, Uri, UriTemplate,
 };
 
 use components::MemoryComponent;

@@ -22,10 +22,9 @@ pub(super) fn index_roots(
     mount: &MountSettings,
 ) -> Option<Vec<Uri>> {
     let is_usual = match &mount.kind {
-        MountKind::Folder(_)
-        | MountKind::Docs(_)
-        | MountKind::Config(_)
-        | MountKind::Static(_) => true,
+        MountKind::Folder(_) | MountKind::Docs(_) | MountKind::Config(_) | MountKind::Static(_) => {
+            true
+        }
         // A folder of the repository has the same files.
         MountKind::Git(repository) => !has_folder_of(settings, repository),
         MountKind::Env(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => false,
@@ -42,11 +41,9 @@ fn has_folder_of(settings: &Settings, repository: &GitMount) -> bool {
     let canonical = |path| std::fs::canonicalize(settings.resolve_path(path)).ok();
     let Some(repository) = canonical(repository.path.get_ref()) else { return false };
     settings.mounts.values().any(|mount| match &mount.kind {
-        MountKind::Folder(folder) => {
-            canonical(folder.path.get_ref()).is_some_and(|folder| {
-                folder.starts_with(&repository) || repository.starts_with(&folder)
-            })
-        }
+        MountKind::Folder(folder) => canonical(folder.path.get_ref()).is_some_and(|folder| {
+            folder.starts_with(&repository) || repository.starts_with(&folder)
+        }),
         _ => false,
     })
 }

@@ -90,7 +90,8 @@ fn rebuild(args: &IndexArgs) -> anyhow::Result<()> {
         loop {
             let coverage = index.coverage();
             show_progress(&coverage);
-            let is_over = |mount: &search::MountCoverage| mount.is_complete || mount.fault.is_some();
+            let is_over =
+                |mount: &search::MountCoverage| mount.is_complete || mount.fault.is_some();
             if coverage.mounts.values().all(is_over) {
                 return coverage;
             }

@@ -116,7 +116,8 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         return served;
     }
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve_http(args, &settings, (&assembly, searching.as_ref()), server));
+    let served =
+        runtime.block_on(serve_http(args, &settings, (&assembly, searching.as_ref()), server));
     // A blocking read of a disk that does not answer must not prevent the exit.
     runtime.shutdown_timeout(EXIT_TIMEOUT);
     served
@@ -152,11 +153,7 @@ async fn serve_http(
 
 /// Connects to the upstream servers and begins to index, in the background: neither must delay the
 /// first client.
-fn start_mounts(
-    built: &[BuiltMount],
-    searching: Option<&Arc<Searching>>,
-    settings: &Settings,
-) {
+fn start_mounts(built: &[BuiltMount], searching: Option<&Arc<Searching>>, settings: &Settings) {
     if let Some(searching) = searching.cloned() {
         let (built, search) = (built.to_vec(), settings.search.clone());
         tokio::spawn(async move {

@@ -38,7 +38,9 @@ impl RenderSettings {
             memory: self.memory.map_or(1 << 30, |size| size.0.max(LEAST_MEMORY)),
             time: self.time.map_or(Duration::from_secs(10), |span| span.0),
             at_once: self.at_once.map(NonZeroUsize::from),
-            cache: cache_folder("forms").filter(|_| self.cache.unwrap_or(true)).map(|path| (path, size)),
+            cache: cache_folder("forms")
+                .filter(|_| self.cache.unwrap_or(true))
+                .map(|path| (path, size)),
             options: Options {
                 thumbnail_pixels: self.thumbnail.map_or(usual.thumbnail_pixels, |n| n.get().into()),
                 max_table_rows: number(self.table_rows, usual.max_table_rows),
@@ -49,4 +51,3 @@ impl RenderSettings {
         }
     }
 }
-

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use search::IndexOptions;
 use serde::Deserialize;
 
-use super::{MountKind, Settings};
 use super::units::ByteSize;
+use super::{MountKind, Settings};
 use crate::state_file::cache_folder;
 
 /// The `[search]` table.

@@ -9,8 +9,9 @@ use crate::assemble::assemble;
 /// The error for a settings file with this content, or "in order".
 fn told(content: &str) -> String {
     let text = SettingsText { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
-    let assembled = parse(text)
-        .and_then(|settings| assemble(&settings, &[], &server::WatcherRegistry::new(), None).map(drop));
+    let assembled = parse(text).and_then(|settings| {
+        assemble(&settings, &[], &server::WatcherRegistry::new(), None).map(drop)
+    });
     assembled.err().map_or("in order".to_owned(), |flaw| flaw.to_string())
 }
 

@@ -173,7 +173,10 @@ fn ten_hits_cost_a_model_at_most_700_tokens() {
              snippets do in the results of any search over longer texts.\n"
         );
         fs::write(folder.path().join(format!("app/chapter-{at:02}.md")), text).unwrap();
-        let text = format!("# 第{at}章\n\n潮の流れについての長い文章。{}\n", "海流は季節とともに変わる。".repeat(20));
+        let text = format!(
+            "# 第{at}章\n\n潮の流れについての長い文章。{}\n",
+            "海流は季節とともに変わる。".repeat(20)
+        );
         fs::write(folder.path().join(format!("app/章-{at:02}.md")), text).unwrap();
     }
     let mut desk = start(folder.path());

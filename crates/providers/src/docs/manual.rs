@@ -1,14 +1,11 @@
-//! Manual pages: title and description from roff, and their text as Markdown.
+//! Manual pages: title and description, from the first lines of their roff.
 
 mod escapes;
-mod mdoc;
-mod render;
 mod unpack;
 
 use self::escapes::{plain_line, split_arguments};
 
-pub(super) use render::render_manual;
-pub(super) use unpack::{is_compressed, unpack_manual, unpack_start};
+pub(super) use unpack::{is_compressed, unpack_start};
 
 /// The lines that the name and the description stand in.
 const MAX_HEAD_LINES: usize = 400;
@@ -41,7 +38,7 @@ pub(super) fn read_head(text: &str) -> (Option<String>, Option<String>) {
             }
             Some("\\\"" | "PP" | "Nm" | "IX") => {}
             // Of the macros, fonts alone have text.
-            Some(font) if in_name && (has_dash || render::is_font(font)) => {
+            Some(font) if in_name && (has_dash || is_font(font)) => {
                 names.push(' ');
                 names.push_str(&arguments().join(" "));
             }
@@ -59,6 +56,14 @@ pub(super) fn read_head(text: &str) -> (Option<String>, Option<String>) {
         found.map(|(at, length)| names[at + length..].trim().to_owned())
     };
     (title, after_dash.filter(|text| !text.is_empty()))
+}
+
+/// Whether a macro writes its arguments in a font.
+fn is_font(name: &str) -> bool {
+    matches!(
+        name,
+        "B" | "I" | "R" | "SM" | "SB" | "BI" | "BR" | "IB" | "IR" | "RB" | "RI" | "CW" | "C"
+    )
 }
 
 /// The name of a page, as `.TH` gives it: in capitals it is written small.

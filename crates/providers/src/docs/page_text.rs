@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use convert::{Document, DocumentKind, Form, Options};
 use machinery::{Cache, CacheBounds};
 use resource::{
     Content, Context, Error, ErrorKind, Part, Provider as _, ReadRequest, Reading, Resource,
@@ -12,7 +13,6 @@ use resource::{
 
 use super::describe::KnownPage;
 use super::docs_source::{DocsSource, collect_first};
-use super::manual;
 use super::page_path::PageKind;
 use super::section_scan::{PageSection, PageSections, SectionScan};
 use crate::memory_content::body_from_bytes;
@@ -56,11 +56,12 @@ impl PageTexts {
             return Ok(text);
         }
         let (bytes, _) = source.read_whole(ctx, &file.uri, MAX_MANUAL_FILE).await?;
-        let text = manual::unpack_manual(&bytes).map_err(|reason| {
-            Error::invalid(format!("this manual page cannot be read: {reason}")).about(&file.uri)
+        let (name, options) = (known.path.name(), &Options::default());
+        let page = Document { kind: DocumentKind::Man, bytes: &bytes, name, options };
+        let made = convert::convert(&page, Form::Markdown).map_err(|error| {
+            Error::invalid(format!("this manual page cannot be read: {error}")).about(&file.uri)
         })?;
-        let title = known.facts.head.title().or_else(|| manual::title_of_name(known.path.name()));
-        let text = Bytes::from(manual::render_manual(title.as_deref().unwrap_or_default(), &text));
+        let text = Bytes::from(made.body);
         self.texts.insert(version, text.clone(), text.len());
         Ok(text)
     }

@@ -6,7 +6,8 @@ use testkit::MemoryProvider;
 use crate::Indexed;
 
 fn library() -> MemoryProvider {
-    let long = (0..60).map(|at| format!("Line {at} of filler about gardens.\n")).collect::<String>();
+    let long =
+        (0..60).map(|at| format!("Line {at} of filler about gardens.\n")).collect::<String>();
     MemoryProvider::new()
         .text("a:/chmod", "chmod changes the permissions of files and directories.")
         .text("a:/ls", "ls lists the members of a directory, with sizes and permissions.")
@@ -54,9 +55,8 @@ async fn a_hit_says_where_and_gives_the_window_that_a_read_takes() {
 
 #[tokio::test]
 async fn the_query_language_narrows() {
-    let provider = library()
-        .text("a:/old", "permissions in an archive")
-        .with_description(|resource| {
+    let provider =
+        library().text("a:/old", "permissions in an archive").with_description(|resource| {
             resource.annotations.priority = Some(0.1);
             resource.annotations.audience = vec![Role::User];
         });

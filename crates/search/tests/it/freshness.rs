@@ -8,10 +8,8 @@ use crate::Indexed;
 
 #[tokio::test]
 async fn changes_additions_and_removals_arrive() {
-    let provider = MemoryProvider::new()
-        .text("a:/1", "alpha words")
-        .text("a:/2", "beta words")
-        .with_watches();
+    let provider =
+        MemoryProvider::new().text("a:/1", "alpha words").text("a:/2", "beta words").with_watches();
     let index = Indexed::new(provider, None).await;
     assert_eq!(index.uris("alpha").await, ["a:/1"]);
     index.provider.write("a:/1", "gamma words");

@@ -4,6 +4,7 @@
 
 mod finding;
 mod freshness;
+mod meaning;
 mod packs;
 mod privacy;
 mod storage;
@@ -22,6 +23,11 @@ use testkit::{MemoryProvider, local_context};
 
 const MEMORY: usize = 16 << 20;
 
+fn open_index(folder: Option<&Path>) -> SearchIndex {
+    let options = IndexOptions { folder: folder.map(Path::to_owned), memory: MEMORY };
+    SearchIndex::open(options).unwrap()
+}
+
 /// An index over one provider.
 struct Indexed {
     provider: Arc<MemoryProvider>,
@@ -37,15 +43,16 @@ impl Indexed {
     }
 
     async fn shared(provider: Arc<MemoryProvider>, folder: Option<&Path>) -> Self {
-        let options = IndexOptions { folder: folder.map(Path::to_owned), memory: MEMORY };
-        let index = SearchIndex::open(options).unwrap();
+        Self::keeping(open_index(folder), provider).await
+    }
+
+    /// Keeps `index` up to date with `provider`, and waits until it is.
+    async fn keeping(index: SearchIndex, provider: Arc<MemoryProvider>) -> Self {
         let shared = Arc::clone(&provider) as Arc<dyn Provider>;
         let mount =
             IndexedMount { name: "m".to_owned(), provider: Arc::clone(&shared), roots: Vec::new() };
-        let debounce = DebounceConfig {
-            quiet: Duration::from_millis(1),
-            max_delay: Duration::from_millis(5),
-        };
+        let debounce =
+            DebounceConfig { quiet: Duration::from_millis(1), max_delay: Duration::from_millis(5) };
         let keeper = index.keep(mount, debounce);
         let service = SearchService::new(index.clone(), shared);
         let indexed = Self { provider, index, service, _keeper: keeper };

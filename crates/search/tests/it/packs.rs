@@ -18,7 +18,10 @@ fn corpus() -> MemoryProvider {
         .text("a:/rules", "House rules: answer politely.")
         .with_description(|resource| resource.annotations.priority = Some(1.0))
         .text("a:/cursors", "How cursors are signed: with BLAKE3 in keyed mode, over the list.")
-        .text("a:/cursors-copy", "How cursors are signed: with BLAKE3 in keyed mode, over the list!!! Yes.")
+        .text(
+            "a:/cursors-copy",
+            "How cursors are signed: with BLAKE3 in keyed mode, over the list!!! Yes.",
+        )
         .text("a:/people", "How cursors are signed, for people.")
         .with_description(|resource| {
             resource.annotations.audience = vec![resource::Role::User];

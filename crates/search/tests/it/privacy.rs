@@ -12,8 +12,7 @@ async fn hits_counts_snippets_and_suggestions_are_those_of_the_principal() {
         .text("a:/secret", "quarterly acquisition of Zyxwcorp")
         .private_to("alice");
     let index = Indexed::new(provider, None).await;
-    let [alice, bob] =
-        ["alice", "bob"].map(|name| Context::new(Principal::authenticated(name)));
+    let [alice, bob] = ["alice", "bob"].map(|name| Context::new(Principal::authenticated(name)));
     let of = |results: search::SearchResults| -> Vec<String> {
         results.hits.iter().map(|hit| hit.resource.uri.to_string()).collect()
     };

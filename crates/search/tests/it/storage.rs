@@ -17,9 +17,7 @@ fn provider() -> MemoryProvider {
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries
-        .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] })
-        .collect()
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[tokio::test]
@@ -51,7 +49,8 @@ async fn a_damaged_index_is_built_anew() {
     tokio::task::spawn_blocking(move || lock.lock().unwrap()).await.unwrap();
     for file in files_below(&folder.path().join("passages")) {
         let mut bytes = fs::read(&file).unwrap();
-        if file.extension().is_some_and(|kind| kind == "term" || kind == "idx") && !bytes.is_empty() {
+        if file.extension().is_some_and(|kind| kind == "term" || kind == "idx") && !bytes.is_empty()
+        {
             let middle = bytes.len() / 2;
             bytes[middle] ^= 0x55;
             fs::write(&file, bytes).unwrap();
@@ -96,4 +95,21 @@ async fn no_text_is_kept_but_its_words() {
         let found = bytes.windows(text.len()).any(|window| window == text.as_bytes());
         assert!(!found, "{}", file.display());
     }
+}
+
+#[tokio::test]
+async fn an_index_that_nobody_uses_is_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let [old, used] = ["old", "used"].map(|name| root.path().join(name));
+    drop(Indexed::new(provider(), Some(&old)).await);
+    let lock = fs::File::open(old.join("lock")).unwrap();
+    tokio::task::spawn_blocking(move || lock.lock().unwrap()).await.unwrap();
+    let _used = Indexed::new(provider(), Some(&used)).await;
+    let month = std::time::Duration::from_secs(30 * 86_400);
+    for folder in [&old, &used] {
+        let lock = fs::File::options().append(true).open(folder.join("lock")).unwrap();
+        lock.set_modified(std::time::SystemTime::now() - 2 * month).unwrap();
+    }
+    search::remove_unused(root.path(), month).unwrap();
+    assert!(!old.exists() && used.exists());
 }

@@ -9,8 +9,9 @@ use protocol::inbound::shape::relayed_result::adapt_result;
 use protocol::outbound::input_request::canonical_arguments;
 use protocol::{BuiltinTool, Reply};
 use resource::{
-    CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error, ErrorKind,
-    Freshness, Json, Page, PageRequest, PromptCompletionRequest, Relay, Result, UriRewrite,
+    CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error,
+    ErrorKind, Freshness, Json, Page, PageRequest, PromptCompletionRequest, Relay, Result,
+    UriRewrite,
 };
 
 use super::resources::{page_request, seal_page};

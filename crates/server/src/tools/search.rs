@@ -79,9 +79,9 @@ pub(super) async fn search_filter(
         let prefix = root.clone();
         filter.path = Some(PathFilter::new(&root, move |text: &str| {
             text.starts_with(&prefix)
-                && pattern.as_ref().is_none_or(|pattern| {
-                    Uri::parse(text).is_ok_and(|uri| pattern.matches(&uri))
-                })
+                && pattern
+                    .as_ref()
+                    .is_none_or(|pattern| Uri::parse(text).is_ok_and(|uri| pattern.matches(&uri)))
         }));
     }
     Ok(Some(Arc::new(filter)))
@@ -89,8 +89,7 @@ pub(super) async fn search_filter(
 
 fn search_result(results: SearchResults, cursor: Option<String>, explain: bool) -> ToolResult {
     let base = common_base(results.hits.iter().map(|hit| &hit.resource.uri)).to_owned();
-    let hits: Vec<HitRow> =
-        results.hits.iter().map(|hit| hit_row(hit, &base, explain)).collect();
+    let hits: Vec<HitRow> = results.hits.iter().map(|hit| hit_row(hit, &base, explain)).collect();
     let note = search_note(&results);
     let suggestion = results.suggestion;
     let mut lines = TextLines::default();

@@ -136,7 +136,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "providers",
-        workspace: &["detection", "machinery", "redaction", "resource", "client"],
+        workspace: &["convert", "detection", "machinery", "redaction", "resource", "client"],
         external: ExternalCrates::AllBut(&["rmcp"]),
     },
     DependencyRule {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{read_head, render_manual, title_of_name, unpack_manual, unpack_start};
+use super::{read_head, title_of_name, unpack_start};
 
 const CHMOD: &str = ".\\\" a comment\n.TH CHMOD \"1\" \"2021年5月\" \"GNU\"\n.SH 名前\nchmod \\- ファイルの\
 \\fBモード\\fPを変更する\n.SH 書式\n.B chmod\n[\\fIOPTION\\fR]... FILE\n.SH 説明\n一行目。\n.PP\n段落。\n\
@@ -35,37 +35,7 @@ fn name_section_and_description_are_found_in_both_languages_of_roff() {
 }
 
 #[test]
-fn a_page_is_rendered_with_its_sections_items_and_examples() {
-    let text = render_manual("chmod(1)", CHMOD);
-    assert_eq!(
-        text,
-        "# chmod(1)\n\n## 名前\n\nchmod - ファイルのモードを変更する\n\n## 書式\n\nchmod\n[OPTION]... \
-         FILE\n\n## 説明\n\n一行目。\n\n段落。\n\n- -c, --changes\n  変更を報告する\n\n```\n  $ chmod +x \
-         a\n```\n"
-    );
-    let text = render_manual("ls(1)", MDOC);
-    for part in
-        ["## NAME", "Nm ls — list", "[-aA]", "[file ...]", "chmod(1).", "- -a\n  All of them."]
-    {
-        let part = part.replace("Nm ls — list", "— list directory contents");
-        assert!(text.contains(&part), "{part} in {text}");
-    }
-}
-
-#[test]
-fn conditions_and_definitions_of_macros_are_left_out() {
-    let page = ".de IX\n..\n.ie n \\{\\\n.    ds C+ C\\v'-.1v'\n'br\\}\n.el\\{\\\n.    ds -- x\n'br\\}\n.if t .x\n\
-                .TH X 1\n.SH NAME\nx \\- y\n.so man1/y.1\n";
-    let text = render_manual("x(1)", page);
-    assert_eq!(text, "# x(1)\n\n## NAME\n\nx - y\nSee man1/y.1.\n");
-}
-
-#[test]
-fn compressed_pages_are_read_and_bombs_and_damage_are_refused() {
-    let packed = gzip(CHMOD);
-    assert_eq!(unpack_manual(&packed).unwrap(), CHMOD);
-    assert!(unpack_manual(&packed[..packed.len() / 2]).is_err());
-    assert!(unpack_manual(&gzip(&"x".repeat(9 << 20))).unwrap_err().contains("8 MiB"));
+fn the_start_of_a_compressed_page_is_enough() {
     let long = format!("{CHMOD}{}", (0..20_000).map(|n| format!("line {n}\n")).collect::<String>());
     let start = unpack_start(&gzip(&long)[..4096]);
     assert_eq!(read_head(&start).0.as_deref(), Some("chmod(1)"));
@@ -73,12 +43,11 @@ fn compressed_pages_are_read_and_bombs_and_damage_are_refused() {
 }
 
 #[test]
-fn any_page_is_rendered_without_a_panic() {
+fn any_page_is_looked_at_without_a_panic() {
     const EXAMPLES: &[&[u8]] =
         &[CHMOD.as_bytes(), MDOC.as_bytes(), b".TP\n.SH\n\\", b".if \\{\n.ig\n"];
     let check = |input: &[u8]| {
         let text = String::from_utf8_lossy(input);
-        render_manual("x", &text);
         read_head(&text);
         unpack_start(input);
     };

@@ -1,13 +1,11 @@
-//! Decompression of manual pages, within a bound, and their charset.
+//! The start of manual pages: decompressed within a bound, in their charset.
 
 use std::io::Read as _;
 
 use detection::text::{SampleExtent, guess_charset};
 use flate2::bufread::MultiGzDecoder;
 
-/// The largest manual page, decompressed.
-const MAX_MANUAL_BYTES: u64 = 8 << 20;
-/// How much of it the first bytes of a file give.
+/// How much of a page the first bytes of its file give.
 const MAX_START_BYTES: u64 = 32 << 10;
 
 /// The first two bytes of a compressed file.
@@ -16,20 +14,6 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Whether the bytes are those of a compressed file.
 pub(in crate::docs) fn is_compressed(bytes: &[u8]) -> bool {
     bytes.starts_with(&GZIP_MAGIC)
-}
-
-/// The whole text of a manual page; the error says why there is none.
-pub(in crate::docs) fn unpack_manual(bytes: &[u8]) -> Result<String, &'static str> {
-    if !is_compressed(bytes) {
-        return Ok(decode_text(bytes));
-    }
-    let mut text = Vec::new();
-    let mut decoder = MultiGzDecoder::new(bytes).take(MAX_MANUAL_BYTES + 1);
-    decoder.read_to_end(&mut text).map_err(|_| "the compressed data is damaged")?;
-    match text.len() as u64 > MAX_MANUAL_BYTES {
-        true => Err("it is larger than 8 MiB"),
-        false => Ok(decode_text(&text)),
-    }
 }
 
 /// The start of the text of a manual page, from the first bytes of its file.
