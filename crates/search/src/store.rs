@@ -94,7 +94,7 @@ impl IndexStore {
             fs::read_to_string(folder.join(FORMAT_FILE)).is_ok_and(|own| own == FORMAT);
         let place = folder.join(INDEX_FOLDER);
         if place.exists() && !is_current {
-            tracing::info!("the search index is of another version of refdesk and is built anew");
+            tracing::warn!("the search index is damaged or of another version, and is built anew");
             clear(folder)?;
         }
         let index = match open_index(&place) {

@@ -190,14 +190,24 @@ fn a_query_without_anything_to_search_for_is_refused() {
 }
 
 #[test]
+fn an_option_of_a_command_is_a_word_and_excludes_nothing() {
+    for text in ["tail -f", "rm -rf", "ls -1"] {
+        let words = vec![Clause::Words(text.to_owned())];
+        assert_eq!(parse_query(text).unwrap().clauses, words, "{text}");
+    }
+    let excluded = parse_query("tail -fox").unwrap().clauses;
+    assert!(excluded.iter().any(|clause| matches!(clause, Clause::Not(_))), "{excluded:?}");
+}
+
+#[test]
 fn a_query_over_its_bounds_is_refused() {
     assert!(parse_query(&"あ".repeat(2_000)).is_ok());
     assert_eq!(
         parse_query(&"あ".repeat(2_001)),
         Err(QueryError::TooLong { length: 2_001, limit: 2_000 })
     );
-    assert!(parse_query(&"a -b ".repeat(32)).is_ok());
-    assert_eq!(parse_query(&"a -b ".repeat(33)), Err(QueryError::TooManyClauses { limit: 64 }));
+    assert!(parse_query(&"a -bee ".repeat(32)).is_ok());
+    assert_eq!(parse_query(&"a -bee ".repeat(33)), Err(QueryError::TooManyClauses { limit: 64 }));
     assert_eq!(parse_query(&"a OR ".repeat(100)), Err(QueryError::TooManyClauses { limit: 64 }));
 }
 

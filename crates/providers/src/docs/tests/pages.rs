@@ -89,13 +89,13 @@ async fn manual_pages_are_read_as_text_in_every_language() {
         (Some("ja"), Some("text/markdown"))
     );
     assert!(
-        read(&served, "file:///ja/man1/chmod.1.gz").await.contains("## 説明\n\nchmod です。\n")
+        read(&served, "file:///ja/man1/chmod.1.gz").await.contains("## 説明\n\n**chmod** です。\n")
     );
     assert_eq!(names(&served, "file:///ja/man1/chmod.1.gz").await, ["名前", "説明"]);
     assert!(
         read(&served, "docs:///ja/man1/chmod.1.gz/%C2%A7%E8%AA%AC%E6%98%8E")
             .await
-            .contains("chmod です")
+            .contains("**chmod** です")
     );
     assert!(read(&served, "docs:///en/man1/chmod.1.gz").await.contains("change the mode"));
 }
