@@ -198,7 +198,7 @@ pub(crate) fn create_once(
 }
 
 fn settings_head(page_size: usize) -> String {
-    format!("[server]\npage_size = {page_size}\n\n[mounts.{MOUNT}]\n")
+    format!("[server]\npage_size = {page_size}\n\n[search]\nenabled = false\n\n[mounts.{MOUNT}]\n")
 }
 
 fn write_settings(path: &Path, settings: &str) -> anyhow::Result<PathBuf> {

@@ -78,8 +78,8 @@ pub(crate) struct BuiltMount {
     /// Why the mount is left out, if it is.
     pub(crate) left_out: Option<String>,
     fingerprint: Option<Fingerprint>,
-    /// Where the search index begins to walk it; `None` if it is not indexed.
-    index_roots: Option<Vec<Uri>>,
+    /// Whether the search index covers it.
+    is_indexed: bool,
     /// The access rules and the redaction key for all mounts that it was built with, as text.
     access: String,
 }
@@ -100,7 +100,13 @@ impl BuiltMount {
 
     /// The mount for the search index; `None` if it is not indexed.
     pub(crate) fn indexed(&self) -> Option<IndexedMount> {
-        let roots = self.index_roots.clone().filter(|_| self.left_out.is_none())?;
+        if !self.is_indexed || self.left_out.is_some() {
+            return None;
+        }
+        // Of a repository, the files as they are now; its history would be the same many times.
+        let head = self.summary.root.as_ref().filter(|_| self.summary.kind == "git");
+        let head = head.and_then(|root| Uri::parse(&format!("{root}HEAD/")).ok());
+        let roots = head.into_iter().collect();
         let alone = Catalog::new(Vec::new());
         alone.replace(vec![Arc::clone(&self.mount)]);
         let name = self.summary.name.clone();
@@ -176,7 +182,7 @@ pub(crate) fn assemble(
             Some(known) => known.clone(),
             None => BuiltMount {
                 access: access.clone(),
-                index_roots: search_mount::index_roots(settings, name, mount),
+                is_indexed: search_mount::is_indexed(settings, mount),
                 ..build_mount(settings, name, mount)?
             },
         });
@@ -187,6 +193,7 @@ pub(crate) fn assemble(
     let index = skill_index::index_mount(&all, terms.clone());
     let index = index.map_err(|error| to_diagnostic(settings, 0..0, &error))?;
     let mut own = vec![mounts, index];
+    let search = search.filter(|_| all.iter().any(|made| made.is_indexed));
     own.extend(search.map(|search| search_mount::search_mount(search, terms.clone())));
     own.push(watchers_mount(watchers, terms));
     let catalog = Catalog::new(own);
@@ -253,7 +260,7 @@ fn build_mount(
         unlogged: Arc::new(Mutex::new(status)),
         left_out,
         fingerprint: mount.fingerprint,
-        index_roots: None,
+        is_indexed: false,
         access: String::new(),
     })
 }

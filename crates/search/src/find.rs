@@ -11,9 +11,9 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::schema::Value;
 use tantivy::{DocAddress, DocSet, Searcher, TantivyDocument, TantivyError, Term};
 
-use crate::entry::{PassagePlace, seconds};
+use crate::index::entry::{PassagePlace, seconds};
+use crate::index::store::IndexStore;
 use crate::plan::{self, QueryPlan};
-use crate::store::IndexStore;
 use crate::weights;
 
 /// A resource that matches, with its best passages.
@@ -62,7 +62,7 @@ pub(crate) struct FindRequest<'a> {
 }
 
 /// A scored passage, not read yet.
-struct Candidate {
+struct PassageCandidate {
     address: DocAddress,
     words: f32,
     phrases: f32,
@@ -94,9 +94,9 @@ pub(crate) fn find(
     };
     let candidates = best.into_iter().map(|(words, address)| {
         let phrases = phrases.get(&address).copied().unwrap_or(0.0) * weights::PHRASE;
-        Candidate { address, words, phrases }
+        PassageCandidate { address, words, phrases }
     });
-    let candidates: Vec<Candidate> = candidates.collect();
+    let candidates: Vec<PassageCandidate> = candidates.collect();
     let shares = term_shares(&searcher, store, request.plan, &candidates)?;
     group(&searcher, store, candidates.into_iter().zip(shares), seconds(now))
 }
@@ -119,7 +119,7 @@ pub(crate) fn find_by_keys(
         let columns = searcher.segment_reader(address.segment_ord).fast_fields();
         let key = columns.u64("passage_key")?.first(address.doc_id);
         if let Some(score) = key.and_then(|key| scores.get(&key)) {
-            candidates.push(Candidate { address, words: *score, phrases: 0.0 });
+            candidates.push(PassageCandidate { address, words: *score, phrases: 0.0 });
         }
     }
     candidates.sort_by(|a, b| b.words.total_cmp(&a.words).then(a.address.cmp(&b.address)));
@@ -132,7 +132,7 @@ fn term_shares(
     searcher: &Searcher,
     store: &IndexStore,
     plan: &QueryPlan,
-    candidates: &[Candidate],
+    candidates: &[PassageCandidate],
 ) -> Result<Vec<f32>, TantivyError> {
     let mut shares = vec![0.0; candidates.len()];
     let total: f32 = plan.terms.iter().map(|term| term.weight).sum();
@@ -159,7 +159,7 @@ fn term_shares(
 fn mark_holders(
     searcher: &Searcher,
     term: &Term,
-    candidates: &[Candidate],
+    candidates: &[PassageCandidate],
     order: &[usize],
     mut mark: impl FnMut(usize),
 ) -> Result<(), TantivyError> {
@@ -204,14 +204,14 @@ fn top_passages(
 fn group(
     searcher: &Searcher,
     store: &IndexStore,
-    candidates: impl Iterator<Item = (Candidate, f32)>,
+    candidates: impl Iterator<Item = (PassageCandidate, f32)>,
     now: i64,
 ) -> Result<Vec<FoundResource>, TantivyError> {
     let columns = segment_columns(searcher)?;
     let mut found: Vec<FoundResource> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();
     for (candidate, share) in candidates {
-        let Candidate { address, words, phrases } = candidate;
+        let PassageCandidate { address, words, phrases } = candidate;
         let words = words * (1.0 + weights::TERM_COVERAGE * share);
         let Some(columns) = columns.get(address.segment_ord as usize) else { continue };
         let Some((uri, place)) = read_passage(searcher, store, address)? else { continue };

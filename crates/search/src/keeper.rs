@@ -19,9 +19,9 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time;
 
-use crate::entry::{IndexEntry, text_key, version_key};
 use crate::index::SearchIndex;
-use crate::store::IndexedVersion;
+use crate::index::entry::{IndexEntry, text_key, version_key};
+use crate::index::store::IndexedVersion;
 use crate::text::{ResourceText, read_text};
 
 const PAGE_SIZE: usize = 256;

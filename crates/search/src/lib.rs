@@ -3,9 +3,6 @@
 //! [`SearchIndex`] holds the passages; an [`IndexKeeper`] for each mount keeps them up to date;
 //! [`SearchService`] answers queries under the context of whoever asks.
 
-mod coverage;
-mod entry;
-mod fields;
 mod find;
 mod index;
 mod keeper;
@@ -16,17 +13,15 @@ mod provider;
 mod service;
 mod snippet;
 mod spelling;
-mod store;
 mod text;
 mod weights;
-mod writer;
 
-pub use coverage::{Coverage, MountCoverage};
-pub use entry::PassagePlace;
 pub use find::ScoreReasons;
+pub use index::coverage::{Coverage, MountCoverage};
+pub use index::entry::PassagePlace;
+pub use index::store::{IndexHome, IndexSummary, clear_index, remove_unused};
 pub use index::{IndexOptions, SearchIndex};
 pub use keeper::{IndexKeeper, IndexedMount};
 pub use pack::{ContextPack, LeftOutItem, PackItem, PackRequest};
 pub use provider::{SEARCH_TEMPLATES, SearchProvider, ServiceSlot};
 pub use service::{PassageHit, SearchMode, SearchQuery, SearchResults, SearchService};
-pub use store::{IndexHome, IndexSummary, clear_index, remove_unused};

@@ -7,7 +7,7 @@ use embedding::{EmbedKind, Embedder, VectorStore, VectorStoreAccess};
 use parking_lot::{Mutex, RwLock};
 use resource::{Error, Result};
 
-use crate::entry::{IndexEntry, passage_key};
+use crate::index::entry::{IndexEntry, passage_key};
 
 /// How many texts are embedded at once.
 const BATCH: usize = 64;

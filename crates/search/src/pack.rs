@@ -7,9 +7,9 @@ use resource::{
     Body, ByteSource, Context, Filter, LineRange, Part, Resource, Result, Role, Slice, Uri, tokens,
 };
 
-use crate::coverage::Coverage;
-use crate::entry::{PassagePlace, text_key};
 use crate::find::FoundResource;
+use crate::index::coverage::Coverage;
+use crate::index::entry::{PassagePlace, text_key};
 use crate::service::{SearchMode, SearchQuery, SearchService};
 use crate::text::{read_passage, read_text};
 

@@ -14,8 +14,8 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, Term};
 
-use crate::entry::{essence, role_word, seconds, text_key};
-use crate::fields::Fields;
+use crate::index::entry::{essence, role_word, seconds, text_key};
+use crate::index::fields::Fields;
 use crate::weights;
 
 type Clauses = Vec<(Occur, Box<dyn IndexQuery>)>;

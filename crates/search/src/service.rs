@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use resource::{Context, Error, Filter, Provider, Resource, Result, Uri};
 
-use crate::coverage::Coverage;
-use crate::entry::{PassagePlace, text_key};
 use crate::find::{FindRequest, FoundResource, ScoreReasons, find, find_by_keys, required_uris};
+use crate::index::coverage::Coverage;
+use crate::index::entry::{PassagePlace, text_key};
 use crate::index::{SearchIndex, index_error};
 use crate::plan::QueryPlan;
 use crate::snippet::snippet;

@@ -6,8 +6,8 @@ use std::ops::Range;
 use resource::tokens;
 
 /// How many characters a snippet has at most, and how many tokens: a model pays for each.
-const MAX_CHARS: usize = 140;
-const MAX_TOKENS: u64 = 26;
+const MAX_CHARS: usize = 130;
+const MAX_TOKENS: u64 = 24;
 /// How many characters before a match may be in it.
 const BEFORE_CHARS: usize = 30;
 /// What marks a match.

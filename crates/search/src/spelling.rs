@@ -2,7 +2,7 @@
 
 use tantivy::TantivyError;
 
-use crate::store::IndexStore;
+use crate::index::store::IndexStore;
 
 /// The most words of the dictionary that one suggestion looks at.
 const MAX_LOOKED_AT: usize = 200_000;

@@ -1,7 +1,7 @@
 //! The internal mount of searches and packs, and which mounts the search index covers.
 
 use catalog::{Address, Mount, MountOptions};
-use resource::{Uri, UriTemplate};
+use resource::UriTemplate;
 use search::{SEARCH_TEMPLATES, SearchProvider};
 
 use crate::search_index::SearchParts;
@@ -15,12 +15,8 @@ pub(super) fn search_mount(search: &SearchParts, terms: MountOptions) -> Mount {
     Mount::new("~search", address, provider, terms).unlisted()
 }
 
-/// Where the index begins to walk the mount, the whole of it if empty; `None` if it is not indexed.
-pub(super) fn index_roots(
-    settings: &Settings,
-    name: &str,
-    mount: &MountSettings,
-) -> Option<Vec<Uri>> {
+/// Whether the index covers the mount.
+pub(super) fn is_indexed(settings: &Settings, mount: &MountSettings) -> bool {
     let is_usual = match &mount.kind {
         MountKind::Folder(_) | MountKind::Docs(_) | MountKind::Config(_) | MountKind::Static(_) => {
             true
@@ -29,11 +25,7 @@ pub(super) fn index_roots(
         MountKind::Git(repository) => !has_folder_of(settings, repository),
         MountKind::Env(_) | MountKind::UpstreamServer(_) | MountKind::Invalid(_) => false,
     };
-    let head = || Uri::parse(&format!("git://{name}/HEAD/")).ok();
-    mount.shared.index.unwrap_or(is_usual).then(|| match &mount.kind {
-        MountKind::Git(_) => head().into_iter().collect(),
-        _ => Vec::new(),
-    })
+    mount.shared.index.unwrap_or(is_usual)
 }
 
 /// Whether a folder mount serves files of the repository.

@@ -50,7 +50,7 @@ fn a_server_that_knows_no_such_list_has_an_empty_one() {
         let mut front = TestClient::piped(folder.path(), &settings);
         for (method, member, own) in [
             ("resources/list", "resources", 6),
-            ("resources/templates/list", "resourceTemplates", 3),
+            ("resources/templates/list", "resourceTemplates", 5),
         ] {
             let list = front.request(method, json!({}));
             assert_eq!(list["result"][member].as_array().map(Vec::len), Some(own), "{list}");

@@ -187,8 +187,14 @@ fn the_file_that_a_host_has_is_taken_as_it_is() {
 #[test]
 fn a_server_without_prompts_offers_none_and_its_tools_stand_alone_if_ours_are_off() {
     let folder = project();
-    let settings = "[server]\ntools = false\n".to_owned();
-    let mut desk = desk(&folder, &(settings + &child("near", &folder.path().join("project"))));
+    let near = "[search]\nenabled = false\n[mounts.project]\nkind = \"fs\"\npath = \"project\"\n";
+    fs::write(folder.path().join("near.toml"), near).unwrap();
+    let program = env!("CARGO_BIN_EXE_refdesk");
+    let settings = format!(
+        "[server]\ntools = false\n[mounts.near]\nkind = \"upstream\"\n\
+         command = [\"{program}\", \"serve\", \"--stdio\", \"--settings\", \"near.toml\"]\n"
+    );
+    let mut desk = desk(&folder, &settings);
     // Until the server has connected, it may have prompts.
     let state = json!({ "uri": "refdesk://mounts/near" });
     while desk.request("resources/read", state.clone()).to_string().contains("starting") {}

@@ -224,7 +224,8 @@ fn a_listener_that_does_not_read_holds_nobody_up() {
     let path = folder.path().join("many");
     fs::create_dir(&path).unwrap();
     let uris = create_files(&path, FILES + 1, LENGTH);
-    let settings = "[server]\nquiet = \"1ms\"\nhold = \"2ms\"\n[mounts.many]\nkind = \"fs\"\npath = \"many\"\n";
+    let settings = "[server]\nquiet = \"1ms\"\nhold = \"2ms\"\n[search]\nenabled = false\n\
+        [mounts.many]\nkind = \"fs\"\npath = \"many\"\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let desk = HttpProgram::start(folder.path(), &[]);
     let mut slow = StreamClient::subscribe(&desk, &uris);
@@ -275,7 +276,9 @@ fn descriptors_and_watches(process: u32) -> (usize, usize) {
 #[test]
 fn a_thousand_listeners_leave_nothing_behind() {
     let folder = project();
-    let desk = HttpProgram::start(folder.path(), &["project"]);
+    let settings = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nindex = false\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let desk = HttpProgram::start(folder.path(), &[]);
     let process = desk.child.id();
     let uri = vec!["file:///project/src/main.rs".to_owned()];
     let round = |count: usize| {

@@ -33,8 +33,7 @@ fn a_list_is_heard_of_when_it_holds_something_else() {
 #[test]
 fn where_the_kernel_has_no_watches_left_one_looks_now_and_then() {
     let folder = project();
-    let settings =
-        "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nwatches = 1\npoll = \"20ms\"\n";
+    let settings = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nwatches = 1\npoll = \"20ms\"\nindex = false\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let desk = HttpProgram::start(folder.path(), &[]);
     let state = |desk: &HttpProgram| -> Value {

@@ -29,7 +29,8 @@ fn a_large_file_passes_through_in_pieces() {
     for _ in 0..written / (1 << 20) {
         blob.write_all(&[0; 1 << 20]).unwrap();
     }
-    let settings = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nmax_read = \"200 MiB\"\n";
+    let settings = "[search]\nenabled = false\n[mounts.project]\nkind = \"fs\"\npath = \"project\"\n\
+        max_read = \"200 MiB\"\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let listening = HttpProgram::start(folder.path(), &[]);
     let small = json!({ "uri": "file:///project/README.md" });

@@ -19,11 +19,15 @@ fn help_teaches_by_example() {
         vec!["host-config"],
         vec!["import"],
         vec!["completions"],
+        vec!["index"],
+        vec!["index", "rebuild"],
+        vec!["models"],
+        vec!["models", "add"],
     ] {
         let mut arguments = command.clone();
         arguments.push("--help");
         let help = output_text(&run(folder.path(), &arguments));
-        let name = command.first().copied().unwrap_or("refdesk");
+        let name = if command.is_empty() { "refdesk".to_owned() } else { command.join("-") };
         insta::assert_snapshot!(format!("help-{name}"), help);
     }
 }

@@ -158,7 +158,8 @@ pub const RULES: &[PlacementRule] = &[
     PlacementRule {
         sentence: "6: only catalog/address adds a mount's name to a URI or removes it",
         words: &["://{mount*", ":///{mount*", "://{name*", ":///{name*", "file:///{}"],
-        allowed_paths: &["crates/catalog/src/address"],
+        // The name of a mount in a search is what is searched, and no address.
+        allowed_paths: &["crates/catalog/src/address", "crates/search/src/provider"],
     },
     PlacementRule {
         sentence: "7: only catalog/layers/allowed and the providers deny access",
@@ -173,7 +174,7 @@ pub const RULES: &[PlacementRule] = &[
         sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
                    machinery/{cache,work_pool}, \
                    providers/{config/watch,file_watch,fs/budget,upstream/{poll,starting,watch}}, \
-                   search/keeper, embedding/remote, \
+                   search/{index,keeper}, embedding/remote, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers and cli",
@@ -198,6 +199,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/upstream/poll",
             "crates/providers/src/upstream/starting",
             "crates/providers/src/upstream/watch",
+            "crates/search/src/index",
             "crates/search/src/keeper",
             "crates/embedding/src/remote",
             "crates/*/src/transport",
@@ -218,12 +220,15 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "9: only cli, the providers (age of their stamps), the hub (last change), the signed \
-                   requestState and access tokens (expiry) read the date",
+        sentence: "9: only cli, the providers (age of their stamps), the hub (last change), the search \
+                   (age of hits and of indexes), the signed requestState and access tokens (expiry) \
+                   read the date",
         words: &["SystemTime::now"],
         allowed_paths: &[
             "crates/providers/src/*/*",
             "crates/subscriptions/src/hub",
+            "crates/search/src/index",
+            "crates/search/src/service",
             "crates/server/src/request_state",
             "crates/server/src/transport/http/tokens",
             "crates/cli",

@@ -10,8 +10,8 @@ use tantivy::directory::MmapDirectory;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
-use crate::entry::text_key;
-use crate::fields::{FORMAT, Fields};
+use crate::index::entry::text_key;
+use crate::index::fields::{FORMAT, Fields};
 
 /// The file that says in which format the index is, and the one that its writer holds a lock on.
 const FORMAT_FILE: &str = "format";

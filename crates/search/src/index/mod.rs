@@ -1,5 +1,11 @@
 //! The search index: the passages of all indexed mounts.
 
+pub(crate) mod coverage;
+pub(crate) mod entry;
+pub(crate) mod fields;
+pub(crate) mod store;
+pub(crate) mod writer;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -11,10 +17,10 @@ use resource::{Error, Result};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
-use crate::coverage::{Coverage, MountCoverage};
 use crate::meaning::MeaningIndex;
-use crate::store::{IndexHome, IndexStore, IndexedVersion, OpenedStore, WriterParts};
-use crate::writer::{self, OrderQueue};
+use coverage::{Coverage, MountCoverage};
+use store::{IndexHome, IndexStore, IndexedVersion, OpenedStore, WriterParts};
+use writer::OrderQueue;
 
 /// How the index is kept.
 #[derive(Debug, Clone)]

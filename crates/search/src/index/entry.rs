@@ -8,7 +8,7 @@ use resource::uri::percent_decode;
 use resource::{Resource, Role};
 use tantivy::TantivyDocument;
 
-use crate::fields::Fields;
+use crate::index::fields::Fields;
 
 /// Where a passage stands in the text of its resource.
 #[derive(Debug, Clone, PartialEq, Eq)]

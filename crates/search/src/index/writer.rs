@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use tantivy::{TantivyError, Term};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use crate::entry::IndexEntry;
 use crate::index::IndexState;
-use crate::store::{self, IndexHome, IndexStore, WriterParts};
+use crate::index::entry::IndexEntry;
+use crate::index::store::{self, IndexHome, IndexStore, WriterParts};
 
 /// How many orders may wait.
 const MAX_QUEUED: usize = 256;

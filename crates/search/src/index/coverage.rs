@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::store::IndexHome;
+use crate::index::store::IndexHome;
 
 /// How much of one mount is in the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
