@@ -244,12 +244,10 @@ impl MountKeeper {
     /// Walks these collections and everything below them.
     async fn walk_from(&mut self, roots: Vec<Option<Uri>>, seen: &mut HashSet<u64>) -> Result<()> {
         let provider = Arc::clone(&self.mount.provider);
-        let mut stack: Vec<(Option<Uri>, usize)> =
-            roots.into_iter().map(|root| (root, 0)).collect();
-        let mut entered: HashSet<u64> = HashSet::new();
+        let mut walk = WalkStack::new(roots);
         let mut reading = FuturesUnordered::new();
         let (mut failed, mut absent, mut unread_count) = (None, None, 0);
-        while let Some((parent, depth)) = stack.pop() {
+        while let Some((parent, depth)) = walk.stack.pop() {
             let mut cursor = None;
             loop {
                 let ask = PageRequest::new(cursor, PAGE_SIZE);
@@ -266,15 +264,7 @@ impl MountKeeper {
                     absent.get_or_insert(one);
                 }
                 for resource in page.items {
-                    let below = (!resource.is_archive && resource.listable == Some(true))
-                        .then(|| resource.uri.clone());
-                    if let Some(uri) = below.filter(|_| !resource.is_view)
-                        && depth < MAX_DEPTH
-                        && entered.len() < MAX_COLLECTIONS
-                        && entered.insert(text_key(uri.as_str()))
-                    {
-                        stack.push((Some(uri), depth + 1));
-                    }
+                    walk.enter(&resource, depth);
                     let Examined::Entry { key, unread } = self.examine(&resource) else { continue };
                     seen.insert(key);
                     let Some(version) = unread else { continue };
@@ -359,6 +349,33 @@ impl MountKeeper {
         self.index.set_coverage(&self.mount.name, |coverage| {
             (coverage.found, coverage.indexed) = (found as u64, indexed as u64);
         });
+    }
+}
+
+/// The collections that a walk has still to list, with their depth, and those that it has seen.
+struct WalkStack {
+    stack: Vec<(Option<Uri>, usize)>,
+    entered: HashSet<u64>,
+}
+
+impl WalkStack {
+    fn new(roots: Vec<Option<Uri>>) -> Self {
+        let stack = roots.into_iter().map(|root| (root, 0)).collect();
+        Self { stack, entered: HashSet::new() }
+    }
+
+    /// Lists `resource` later if it is a collection: not what is packed, nor what shows other
+    /// resources once more.
+    fn enter(&mut self, resource: &Resource, depth: usize) {
+        let is_folder = resource.listable == Some(true) && !resource.is_archive;
+        if is_folder
+            && !resource.is_view
+            && depth < MAX_DEPTH
+            && self.entered.len() < MAX_COLLECTIONS
+            && self.entered.insert(text_key(resource.uri.as_str()))
+        {
+            self.stack.push((Some(resource.uri.clone()), depth + 1));
+        }
     }
 }
 

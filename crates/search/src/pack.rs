@@ -86,6 +86,7 @@ pub struct LeftOutItem {
 struct PackBuilder {
     items: Vec<PackItem>,
     left_out: Vec<LeftOutItem>,
+    budget: u64,
     left: u64,
     /// The runs of words of each text in the pack.
     runs: Vec<HashSet<u64>>,
@@ -106,6 +107,7 @@ impl SearchService {
         let mut pack = PackBuilder {
             items: Vec::new(),
             left_out: Vec::new(),
+            budget: request.budget,
             left: usable(request.budget).saturating_sub(SUMMARY_TOKENS),
             runs: Vec::new(),
         };
@@ -117,7 +119,7 @@ impl SearchService {
             if is_required(&resource.uri) || !is_for_assistant(&resource) {
                 continue;
             }
-            self.add_found(ctx, &mut pack, request.budget, &resource, &found).await;
+            self.add_found(ctx, &mut pack, &resource, &found).await;
         }
         let spent = usable(request.budget).saturating_sub(pack.left);
         let PackBuilder { items, left_out, .. } = pack;
@@ -154,11 +156,10 @@ impl SearchService {
         &self,
         ctx: &Context,
         pack: &mut PackBuilder,
-        budget: u64,
         resource: &Arc<Resource>,
         found: &FoundResource,
     ) {
-        let whole_limit = (budget / WHOLE_SHARE).max(WHOLE_TOKENS).min(pack.left);
+        let whole_limit = (pack.budget / WHOLE_SHARE).max(WHOLE_TOKENS).min(pack.left);
         // A token has at least about two bytes; larger texts need not be read.
         let is_small = resource.size.is_some_and(|size| size <= whole_limit.saturating_mul(8));
         if is_small
