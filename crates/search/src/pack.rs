@@ -15,18 +15,20 @@ use crate::text::{read_passage, read_text};
 
 /// How many resources are considered, and how many passages of one.
 const MAX_RESOURCES: usize = 60;
-const MAX_PASSAGES: usize = 4;
+const MAX_PASSAGES: usize = 3;
+/// Of how many resources further passages come before the best passages of others.
+const DEEP_RANKS: usize = 4;
 /// The most required resources.
 const MAX_REQUIRED: usize = 100;
 /// A resource up to this part of the budget is taken whole, and always up to so many tokens.
-const WHOLE_SHARE: u64 = 4;
+const WHOLE_SHARE: u64 = 3;
 const WHOLE_TOKENS: u64 = 600;
 /// What an item costs besides its text: its URI, its type and its line in the summary.
 const ITEM_TOKENS: u64 = 30;
 /// What the summary costs besides the lines of the items.
 const SUMMARY_TOKENS: u64 = 60;
 /// Estimates of tokens may be this much too low, in percent.
-const ESTIMATE_ERROR: u64 = 20;
+const ESTIMATE_ERROR: u64 = 15;
 /// Texts that share this part of their runs of words are near-repeats.
 const REPEAT_SHARE: f64 = 0.7;
 /// How many words a run has.
@@ -84,7 +86,8 @@ pub struct LeftOutItem {
 
 /// A pack that is being filled.
 struct PackBuilder {
-    items: Vec<PackItem>,
+    /// Each with the rank of its resource; what is required has rank 0.
+    items: Vec<(usize, PackItem)>,
     left_out: Vec<LeftOutItem>,
     budget: u64,
     left: u64,
@@ -115,14 +118,22 @@ impl SearchService {
             self.add_required(ctx, &mut pack, resource).await;
         }
         let is_required = |uri: &Uri| required.iter().any(|resource| resource.uri == *uri);
-        for (resource, found) in found {
-            if is_required(&resource.uri) || !is_for_assistant(&resource) {
-                continue;
+        let mut found = found;
+        found.retain(|(resource, _)| !is_required(&resource.uri) && is_for_assistant(resource));
+        // The first ones in depth, of the others the best passage: one of them may answer after all.
+        for (rank, (resource, found)) in found.iter().enumerate() {
+            self.add_best(ctx, &mut pack, (rank, resource), found).await;
+            if rank < DEEP_RANKS {
+                self.add_further(ctx, &mut pack, (rank, resource), found).await;
             }
-            self.add_found(ctx, &mut pack, &resource, &found).await;
         }
+        for (rank, (resource, found)) in found.iter().enumerate().skip(DEEP_RANKS) {
+            self.add_further(ctx, &mut pack, (rank, resource), found).await;
+        }
+        pack.items.sort_by_key(|(rank, item)| (*rank, item.offset()));
         let spent = usable(request.budget).saturating_sub(pack.left);
         let PackBuilder { items, left_out, .. } = pack;
+        let items = items.into_iter().map(|(_, item)| item).collect();
         let coverage = self.coverage_for(ctx);
         let (budget, tokens) = (request.budget, spent);
         Ok(ContextPack { items, left_out, tokens, budget, coverage })
@@ -146,54 +157,73 @@ impl SearchService {
         };
         let why = "required: its priority is 1".to_owned();
         let item = PackItem { resource: Arc::clone(resource), text, place, why };
-        if item.text.trim().is_empty() || !pack.take(item) {
+        if item.text.trim().is_empty() || !pack.take(0, item) {
             pack.leave_out(&resource.uri, "did not fit");
         }
     }
 
-    /// Adds what matches: the whole of a small resource, the best passages of a large one.
-    async fn add_found(
+    /// Adds the whole of a small resource that matches, or the best passage of a large one.
+    async fn add_best(
         &self,
         ctx: &Context,
         pack: &mut PackBuilder,
-        resource: &Arc<Resource>,
+        (rank, resource): (usize, &Arc<Resource>),
         found: &FoundResource,
     ) {
         let whole_limit = (pack.budget / WHOLE_SHARE).max(WHOLE_TOKENS).min(pack.left);
-        // A token has at least about two bytes; larger texts need not be read.
+        // A token has at most about eight bytes; larger texts need not be read.
         let is_small = resource.size.is_some_and(|size| size <= whole_limit.saturating_mul(8));
         if is_small
             && let Ok(Some(text)) = read_text(self.provider(), ctx, resource).await
             && tokens::estimate(&text.text) <= whole_limit
         {
-            let why = why(found, None);
-            let item =
-                PackItem { resource: Arc::clone(resource), text: text.text, place: None, why };
-            pack.add(item);
+            let (text, why) = (text.text, why(found, None));
+            let item = PackItem { resource: Arc::clone(resource), text, place: None, why };
+            return pack.add(rank + 1, item);
+        }
+        if let Some(passage) = found.passages.first() {
+            self.add_passage(ctx, pack, (rank, resource), (found, &passage.place)).await;
+        }
+    }
+
+    /// Adds further passages of a resource whose best one is in the pack.
+    async fn add_further(
+        &self,
+        ctx: &Context,
+        pack: &mut PackBuilder,
+        (rank, resource): (usize, &Arc<Resource>),
+        found: &FoundResource,
+    ) {
+        let is_whole = |item: &PackItem| item.place.is_none();
+        let own = pack.items.iter().find(|(known, _)| *known == rank + 1);
+        if own.is_none_or(|(_, item)| is_whole(item)) {
             return;
         }
-        let mut chosen: Vec<&PassagePlace> =
-            found.passages.iter().take(MAX_PASSAGES).map(|passage| &passage.place).collect();
         let best = found.passages.first().map_or(0.0, |passage| passage.score);
-        let good = found.passages.iter().take_while(|passage| passage.score > best / 2.0).count();
-        chosen.truncate(good.max(1));
-        let start = pack.items.len();
-        for place in chosen {
-            let window = (place.offset, place.length);
-            let Ok(text) = read_passage(self.provider(), ctx, resource, window).await else {
-                continue;
-            };
-            let (why, place) = (why(found, Some(place)), Some(place.clone()));
-            pack.add(PackItem { resource: Arc::clone(resource), text, place, why });
+        let others = found.passages.iter().take(MAX_PASSAGES).skip(1);
+        for passage in others.take_while(|passage| passage.score > best / 2.0) {
+            self.add_passage(ctx, pack, (rank, resource), (found, &passage.place)).await;
         }
-        let offset = |item: &PackItem| item.place.as_ref().map_or(0, |place| place.offset);
-        pack.items[start..].sort_by_key(offset);
+    }
+
+    async fn add_passage(
+        &self,
+        ctx: &Context,
+        pack: &mut PackBuilder,
+        (rank, resource): (usize, &Arc<Resource>),
+        (found, place): (&FoundResource, &PassagePlace),
+    ) {
+        let window = (place.offset, place.length);
+        if let Ok(text) = read_passage(self.provider(), ctx, resource, window).await {
+            let (why, place) = (why(found, Some(place)), Some(place.clone()));
+            pack.add(rank + 1, PackItem { resource: Arc::clone(resource), text, place, why });
+        }
     }
 }
 
 impl PackBuilder {
     /// Adds `item` unless it does not fit or repeats what is there; says so if not.
-    fn add(&mut self, item: PackItem) {
+    fn add(&mut self, rank: usize, item: PackItem) {
         let uri = item.resource.uri.clone();
         if item.text.trim().is_empty() {
             return;
@@ -201,25 +231,25 @@ impl PackBuilder {
         let runs = word_runs(&item.text);
         if self.runs.iter().any(|known| is_repeat(known, &runs)) {
             self.leave_out(&uri, "repeats what is there");
-        } else if !self.take(item) {
+        } else if !self.take(rank, item) {
             self.leave_out(&uri, "did not fit");
         }
     }
 
     /// Takes `item` if it fits.
-    fn take(&mut self, item: PackItem) -> bool {
+    fn take(&mut self, rank: usize, item: PackItem) -> bool {
         let cost = item_cost(&item.resource, &item.text);
         if cost > self.left {
             return false;
         }
         self.left -= cost;
         self.runs.push(word_runs(&item.text));
-        self.items.push(item);
+        self.items.push((rank, item));
         true
     }
 
     fn leave_out(&mut self, uri: &Uri, why: &'static str) {
-        let is_there = self.items.iter().any(|item| item.resource.uri == *uri);
+        let is_there = self.items.iter().any(|(_, item)| item.resource.uri == *uri);
         if !is_there && !self.left_out.iter().any(|known| known.uri == *uri) {
             self.left_out.push(LeftOutItem { uri: uri.clone(), why });
         }
@@ -227,6 +257,11 @@ impl PackBuilder {
 }
 
 impl PackItem {
+    /// The byte at which it begins.
+    fn offset(&self) -> u64 {
+        self.place.as_ref().map_or(0, |place| place.offset)
+    }
+
     /// The MIME type of the text.
     pub fn mime(&self) -> Option<&str> {
         self.resource.text_form().or(self.resource.mime.as_deref())

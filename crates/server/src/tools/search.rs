@@ -127,7 +127,7 @@ fn hit_row(hit: &PassageHit, base: &str, explain: bool) -> HitRow {
     let key = uri.get(base.len()..).unwrap_or(uri);
     // A title that the URI shows is not worth its tokens.
     let title = hit.resource.title.clone().filter(|title| !decoded(key).contains(title.as_str()));
-    let title = title.or_else(|| key.contains('%').then(|| decoded(key)));
+    let title = title.or_else(|| key.contains('%').then(|| hit.resource.name.clone()));
     let is_whole = hit.is_whole();
     HitRow {
         uri: key.to_owned(),
