@@ -156,6 +156,9 @@ EXPECTED_CONTENT: dict[str, Any] = {
     "resources_read": ["蛙飛びこむ\n"],
     "resources_read_embedded": [README, "test://static-binary"],
     "resources_grep": [f"note 24{number}" for number in range(10)],
+    # What they find depends on how far the index is; search/ judges that.
+    "resources_search": True,
+    "resources_pack": "text",
     "resources_watch": [README],
     "resources_changes": [],
     "resources_unwatch": [],
@@ -172,6 +175,8 @@ CONTENT_VIEWS: dict[str, Any] = {
     "resources_grep": lambda content: [
         line.split(":", 1)[1] for lines in content["matches"].values() for line in lines
     ],
+    "resources_search": lambda content: all("uri" in hit for hit in content["hits"]),
+    "resources_pack": lambda content: content[-1]["type"],
     "resources_watch": lambda content: content["watching"],
     "resources_changes": lambda content: content["changed"],
     "resources_unwatch": lambda content: content["watching"],

@@ -91,6 +91,8 @@ URI_TEMPLATES = sorted(
         "test://template/{id}/data",
         "refdesk://mounts/{name}",
         "refdesk://subscriptions",
+        "search://{mount}/{query}",
+        "pack://{question}{?budget}",
     ]
 )
 
@@ -119,6 +121,8 @@ REQUESTS = {
         {"name": "resources_read", "arguments": {"uri": file_uri("俳句/古い 池.txt"), "start_line": 2, "max_lines": 1}},
         {"name": "resources_read_embedded", "arguments": {"uris": [file_uri("README.md"), "test://static-binary"]}},
         {"name": "resources_grep", "arguments": {"pattern": "^note 24[0-9]$", "uri": "**/notes/*.txt"}},
+        {"name": "resources_search", "arguments": {"query": "古池", "limit": 3}},
+        {"name": "resources_pack", "arguments": {"question": "Where can I ask?", "budget": 500}},
         {"name": "resources_watch", "arguments": {"uris": [file_uri("README.md")]}},
         {"name": "resources_changes", "arguments": {}, "needs_handle": True},
         {"name": "resources_unwatch", "arguments": {}, "needs_handle": True},

@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use machinery::FairSemaphore;
 use resource::{Context, Error, Filter, Provider, Resource, Result, Uri};
+use tokio::time::Instant;
 
 use crate::find::{FindRequest, FoundResource, ScoreReasons, find, find_by_keys, required_uris};
 use crate::index::coverage::Coverage;
@@ -24,6 +26,9 @@ const MAX_CANDIDATES: usize = 5_000;
 /// How much of a passage is read for its snippet.
 const MAX_SNIPPET_BYTES: u64 = 8 << 10;
 
+/// How many queries run at a time: in all, of one principal, and waiting; and how long one waits.
+const MAX_QUERIES: (usize, usize, usize) = (4, 2, 64);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 /// How many words of a query get a suggestion.
 const MAX_SUGGESTED_WORDS: usize = 4;
 
@@ -109,12 +114,15 @@ impl PassageHit {
 pub struct SearchService {
     index: SearchIndex,
     provider: Arc<dyn Provider>,
+    /// How many queries run at a time, with a share for each principal.
+    queries: FairSemaphore,
 }
 
 impl SearchService {
     /// Answers from `index`; hits are checked and read in `provider`.
     pub fn new(index: SearchIndex, provider: Arc<dyn Provider>) -> Self {
-        Self { index, provider }
+        let (all, each, waiting) = MAX_QUERIES;
+        Self { index, provider, queries: FairSemaphore::new(all, each, waiting) }
     }
 
     /// The index.
@@ -125,7 +133,7 @@ impl SearchService {
     /// Answers `query` with what the principal of `ctx` may see.
     pub async fn search(&self, ctx: &Context, query: &SearchQuery) -> Result<SearchResults> {
         let plan = Arc::new(QueryPlan::new(&query.text)?);
-        self.index.wait_complete(FILL_WAIT).await;
+        self.index.wait_complete(ctx, FILL_WAIT).await;
         let found = self.find(ctx, &plan, query).await?;
         let terms: HashSet<&str> = plan.marked.iter().map(String::as_str).collect();
         let (mut hits, mut seen, mut next) = (Vec::new(), 0, None);
@@ -164,7 +172,7 @@ impl SearchService {
         query: &SearchQuery,
     ) -> Result<Vec<(Arc<Resource>, FoundResource)>> {
         let plan = Arc::new(QueryPlan::new(&query.text)?);
-        self.index.wait_complete(FILL_WAIT).await;
+        self.index.wait_complete(ctx, FILL_WAIT).await;
         let (mut visible, mut texts) = (Vec::new(), HashSet::new());
         for one in self.find(ctx, &plan, query).await? {
             if visible.len() == query.limit {
@@ -228,8 +236,15 @@ impl SearchService {
 
     /// Whether `text` alone finds something that the principal may see.
     async fn finds(&self, ctx: &Context, query: &SearchQuery, text: &str) -> bool {
-        let query = SearchQuery { text: text.to_owned(), limit: 1, skip: 0, ..query.clone() };
-        self.find_visible(ctx, &query).await.is_ok_and(|found| !found.is_empty())
+        let query = SearchQuery { text: text.to_owned(), limit: 3, skip: 0, ..query.clone() };
+        let Ok(found) = self.find_visible(ctx, &query).await else { return false };
+        for (resource, found) in found {
+            // What may be listed and not read tells none of its words.
+            if self.hit(ctx, resource, found, &HashSet::new()).await.is_some() {
+                return true;
+            }
+        }
+        false
     }
 
     pub(crate) fn provider(&self) -> &dyn Provider {
@@ -292,6 +307,9 @@ impl SearchService {
         query: &SearchQuery,
         keys: Option<Vec<(u64, f32)>>,
     ) -> Result<Vec<FoundResource>> {
+        let deadline = Instant::now() + MAX_WAIT;
+        let permit = self.queries.acquire(ctx.principal().key(), deadline).await;
+        let _permit = permit.map_err(|_| Error::unavailable("too many searches run now"))?;
         let mounts = self.visible_mounts(ctx);
         let wanted = (query.skip + query.limit).saturating_mul(CANDIDATES_PER_HIT);
         let candidates = wanted.clamp(MIN_CANDIDATES, MAX_CANDIDATES);

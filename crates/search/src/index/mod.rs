@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use embedding::Embedder;
 use parking_lot::{Mutex, RwLock};
-use resource::{Error, Result};
+use resource::{Context, Error, Result};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
@@ -114,10 +114,18 @@ impl SearchIndex {
         self.state.progress.subscribe()
     }
 
-    /// Waits until everything is covered, at most this long.
-    pub(crate) async fn wait_complete(&self, most: Duration) {
+    /// Waits until everything is covered, at most this long, and reports how much is.
+    pub(crate) async fn wait_complete(&self, ctx: &Context, most: Duration) {
         let (deadline, mut progress) = (Instant::now() + most, self.progress());
-        while !self.coverage().is_complete() {
+        loop {
+            let coverage = self.coverage();
+            // Nobody waits for a mount that fails.
+            let is_over = |mount: &MountCoverage| mount.is_complete || mount.fault.is_some();
+            if coverage.mounts.values().all(is_over) {
+                return;
+            }
+            let (indexed, found) = coverage.totals();
+            ctx.report_progress(indexed, Some(found));
             match time::timeout_at(deadline, progress.changed()).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) | Err(_) => return,

@@ -174,7 +174,7 @@ pub const RULES: &[PlacementRule] = &[
         sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
                    machinery/{cache,work_pool}, \
                    providers/{config/watch,file_watch,fs/budget,upstream/{poll,starting,watch}}, \
-                   search/{index,keeper}, embedding/remote, \
+                   search/{index,keeper,service}, embedding/remote, \
                    transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers and cli",
@@ -201,6 +201,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/upstream/watch",
             "crates/search/src/index",
             "crates/search/src/keeper",
+            "crates/search/src/service",
             "crates/embedding/src/remote",
             "crates/*/src/transport",
             "crates/catalog/src/changes",
