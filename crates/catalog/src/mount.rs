@@ -192,6 +192,11 @@ impl Mount {
         self.access.show_mount(principal)
     }
 
+    /// Whether access rules keep some of it from some principals.
+    pub fn is_restricted(&self) -> bool {
+        !self.access.is_empty()
+    }
+
     /// Whether the list that `paging` requests may show something of this mount.
     pub(crate) fn may_match(&self, paging: &PageRequest) -> bool {
         let Some(filter) = &paging.filter else { return true };

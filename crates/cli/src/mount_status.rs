@@ -75,11 +75,13 @@ impl MountStatus {
             told[name] = fact_json(fact);
         }
         if let Some(covered) = index.and_then(|index| index.mount_coverage(&self.mount.name)) {
-            told["index"] = json!({
-                "resources": covered.found,
-                "indexed": covered.indexed,
-                "complete": covered.is_complete,
-            });
+            let percent = covered.percent();
+            told["index"] = json!({ "complete": covered.is_complete, "percent": percent });
+            // Numbers would tell of resources that the principal may not see.
+            if !self.mount.is_restricted() {
+                told["index"]["resources"] = covered.found.into();
+                told["index"]["indexed"] = covered.indexed.into();
+            }
             if let Some(fault) = covered.fault {
                 told["index"]["fault"] = fault.into();
             }

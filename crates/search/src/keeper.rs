@@ -4,6 +4,8 @@
 //! changes. It reads as the program itself: what it reads leaves the index only for a principal
 //! who may see it.
 
+mod walk;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +24,10 @@ use tokio::time;
 use crate::index::SearchIndex;
 use crate::index::entry::{IndexEntry, text_key, version_key};
 use crate::index::store::IndexedVersion;
-use crate::text::{ResourceText, read_text};
+use crate::text::ResourceText;
+use walk::{Examined, ReadEntry, WalkStack};
 
 const PAGE_SIZE: usize = 256;
-/// Bounds of a walk: links can make endlessly many folders of a few.
-const MAX_DEPTH: usize = 64;
-const MAX_COLLECTIONS: usize = 200_000;
 /// How many resources are read at once.
 const MAX_READING: usize = 4;
 /// How often a mount that does not tell of changes is walked again.
@@ -349,58 +349,5 @@ impl MountKeeper {
         self.index.set_coverage(&self.mount.name, |coverage| {
             (coverage.found, coverage.indexed) = (found as u64, indexed as u64);
         });
-    }
-}
-
-/// The collections that a walk has still to list, with their depth, and those that it has seen.
-struct WalkStack {
-    stack: Vec<(Option<Uri>, usize)>,
-    entered: HashSet<u64>,
-}
-
-impl WalkStack {
-    fn new(roots: Vec<Option<Uri>>) -> Self {
-        let stack = roots.into_iter().map(|root| (root, 0)).collect();
-        Self { stack, entered: HashSet::new() }
-    }
-
-    /// Lists `resource` later if it is a collection: not what is packed, nor what shows other
-    /// resources once more.
-    fn enter(&mut self, resource: &Resource, depth: usize) {
-        let is_folder = resource.listable == Some(true) && !resource.is_archive;
-        if is_folder
-            && !resource.is_view
-            && depth < MAX_DEPTH
-            && self.entered.len() < MAX_COLLECTIONS
-            && self.entered.insert(text_key(resource.uri.as_str()))
-        {
-            self.stack.push((Some(resource.uri.clone()), depth + 1));
-        }
-    }
-}
-
-/// What a look at a resource tells.
-enum Examined {
-    /// It is not indexed.
-    LeftOut,
-    /// It is, under this key; the version, if it must be read.
-    Entry { key: u64, unread: Option<u64> },
-}
-
-/// A resource that was read.
-struct ReadEntry {
-    resource: Arc<Resource>,
-    version: u64,
-    text: Result<Option<ResourceText>>,
-}
-
-impl ReadEntry {
-    async fn read(
-        provider: Arc<dyn Provider>,
-        ctx: Context,
-        (resource, version): (Arc<Resource>, u64),
-    ) -> Self {
-        let text = read_text(&*provider, &ctx, &resource).await;
-        Self { resource, version, text }
     }
 }

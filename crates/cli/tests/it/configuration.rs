@@ -12,6 +12,7 @@ use crate::program::{StdioProgram, output_text, refdesk, run};
 const SETTINGS: &str = r#"
 [mounts.app]
 kind = "config"
+index = false
 path = "etc"
 files = ["**/*.yaml", ".env"]
 layers = ["base.toml", "prod.toml", "env:APP_*"]

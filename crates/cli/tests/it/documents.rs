@@ -66,7 +66,8 @@ fn start(folder: &Path, settings: &str) -> StdioProgram {
     StdioProgram::start(command)
 }
 
-const SETTINGS: &str = "[mounts.app]\nkind = \"fs\"\npath = \"app\"\n";
+// The index would convert documents too.
+const SETTINGS: &str = "[mounts.app]\nkind = \"fs\"\npath = \"app\"\nindex = false\n";
 
 fn read(desk: &mut StdioProgram, uri: &str, meta: &Value) -> Value {
     desk.request("resources/read", json!({ "uri": uri, "_meta": meta }))

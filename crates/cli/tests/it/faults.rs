@@ -7,7 +7,7 @@ use crate::memory::peak;
 use crate::program::project;
 use crate::test_client::TestClient;
 
-const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\n";
+const OWN: &str = "[mounts.own]\nkind = \"fs\"\npath = \"project\"\nindex = false\n";
 const README: &str = "file:///own/README.md";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 

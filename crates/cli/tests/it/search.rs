@@ -138,6 +138,28 @@ fn masked_secrets_are_in_no_file_of_the_index() {
 }
 
 #[test]
+fn what_access_rules_deny_is_not_found_nor_counted() {
+    let folder = app(&format!("{SETTINGS}access = [{{ deny = [\"secret\"] }}]\n"));
+    fs::create_dir(folder.path().join("app/secret")).unwrap();
+    fs::write(folder.path().join("app/secret/plan.txt"), "The walrus plan\n").unwrap();
+    let mut desk = start(folder.path());
+    for query in ["walrus", "walrs", "walrus plan", "path:secret", "name:plan"] {
+        let found = search(&mut desk, query);
+        assert!(uris(&found).is_empty() && found["suggestion"].is_null(), "{query}: {found}");
+    }
+    let pack = json!({ "question": "the walrus plan", "budget": 1000 });
+    let pack = call(&mut desk, "resources_pack", &pack).to_string();
+    assert!(!pack.contains("secret"), "{pack}");
+    let state = desk.request("resources/read", json!({ "uri": "refdesk://mounts/app" }));
+    let state = state["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(state["index"], json!({ "complete": true, "percent": 100 }));
+    // The index does have it: without the rule it is found at once.
+    fs::write(folder.path().join("refdesk.toml"), SETTINGS).unwrap();
+    while uris(&search(&mut desk, "walrus")) != ["file:///app/secret/plan.txt"] {}
+}
+
+#[test]
 fn hosts_without_tools_search_by_uri_and_by_prompt() {
     let folder = app(SETTINGS);
     let mut desk = start(folder.path());

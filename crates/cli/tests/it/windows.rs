@@ -118,7 +118,10 @@ fn a_window_of_a_huge_file_reads_little_of_it() {
     let text = "a line of a log, one of many\n".repeat(4000);
     fs::write(&path, &text).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_len(SIZE).unwrap();
-    let listening = HttpProgram::start(folder.path(), &["project"]);
+    // The index would read of it too.
+    let settings = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\nindex = false\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let listening = HttpProgram::start(folder.path(), &[]);
     let windows = [
         json!({ "offset": 4096, "length": 4096 }),
         json!({ "offset": 3_u64 << 30, "length": 4096 }),

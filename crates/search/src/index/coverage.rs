@@ -17,6 +17,17 @@ pub struct MountCoverage {
     pub fault: Option<String>,
 }
 
+impl MountCoverage {
+    /// How much of what was found so far is in the index, in percent.
+    pub fn percent(&self) -> u64 {
+        percent(self.indexed, self.found)
+    }
+}
+
+fn percent(indexed: u64, found: u64) -> u64 {
+    indexed.saturating_mul(100).checked_div(found).unwrap_or(0).min(100)
+}
+
 /// How much of all mounts is in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
@@ -34,7 +45,13 @@ impl Coverage {
         self.mounts.values().all(|mount| mount.is_complete)
     }
 
-    /// The resources in the index, and those found so far.
+    /// How much of what was found so far is in the index, in percent.
+    pub fn percent(&self) -> u64 {
+        let (indexed, found) = self.totals();
+        percent(indexed, found)
+    }
+
+    /// The resources in the index, and those found so far. Not for principals that may not see all.
     pub fn totals(&self) -> (u64, u64) {
         let sum = |count: fn(&MountCoverage) -> u64| self.mounts.values().map(count).sum();
         (sum(|mount| mount.indexed), sum(|mount| mount.found))

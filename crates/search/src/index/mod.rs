@@ -124,8 +124,7 @@ impl SearchIndex {
             if coverage.mounts.values().all(is_over) {
                 return;
             }
-            let (indexed, found) = coverage.totals();
-            ctx.report_progress(indexed, Some(found));
+            ctx.report_progress(coverage.percent(), Some(100));
             match time::timeout_at(deadline, progress.changed()).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) | Err(_) => return,

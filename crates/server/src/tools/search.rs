@@ -164,15 +164,12 @@ fn search_note(results: &SearchResults) -> Option<String> {
 
 /// How much is missing; `None` if nothing is.
 fn coverage_note(coverage: &Coverage) -> Option<String> {
-    let (indexed, found) = coverage.totals();
     let lacking: Vec<&str> = coverage
         .mounts
         .iter()
         .filter(|(_, mount)| !mount.is_complete)
         .map(|(name, _)| name.as_str())
         .collect();
-    (!lacking.is_empty()).then(|| {
-        let names = lacking.join(", ");
-        format!("still indexing {names}: {indexed} of {found} resources so far")
-    })
+    (!lacking.is_empty())
+        .then(|| format!("still indexing {}: {} % so far", lacking.join(", "), coverage.percent()))
 }
