@@ -33,6 +33,8 @@ pub(crate) struct FoundResource {
 #[derive(Debug, Clone)]
 pub(crate) struct FoundPassage {
     pub(crate) score: f32,
+    /// What of the score its words and its neighbouring words made.
+    parts: (f32, f32),
     pub(crate) place: PassagePlace,
 }
 
@@ -217,7 +219,7 @@ fn group(
         let Some((uri, place)) = read_passage(searcher, store, address)? else { continue };
         let key = columns.uri_key.first(address.doc_id).unwrap_or(0);
         let score = words + phrases;
-        let passage = FoundPassage { score, place };
+        let passage = FoundPassage { score, parts: (words, phrases), place };
         if let Some(known) = places.get(&key).and_then(|at| found.get_mut(*at)) {
             known.passages.push(passage);
             continue;
@@ -226,11 +228,9 @@ fn group(
         let priority = columns.priority.first(address.doc_id);
         let modified = columns.modified.first(address.doc_id);
         let reasons = ScoreReasons {
-            words,
-            phrases,
-            further: 0.0,
             priority: priority_factor(priority),
             recency: recency_factor(modified, now),
+            ..ScoreReasons::default()
         };
         let content = columns.content_key.first(address.doc_id);
         found.push(FoundResource { uri, content, score, reasons, passages: vec![passage] });
@@ -238,8 +238,11 @@ fn group(
     for resource in &mut found {
         resource.passages.sort_by(|a, b| b.score.total_cmp(&a.score));
         let further: f32 = resource.passages.iter().skip(1).map(|passage| passage.score).sum();
-        let best = resource.passages.first().map_or(0.0, |passage| passage.score);
-        let reasons = &mut resource.reasons;
+        let Some(FoundPassage { score: best, parts, .. }) = resource.passages.first() else {
+            continue;
+        };
+        let (best, reasons) = (*best, &mut resource.reasons);
+        (reasons.words, reasons.phrases) = *parts;
         reasons.further = (further * weights::FURTHER_PASSAGES).min(best);
         resource.score = (best + reasons.further) * reasons.priority * reasons.recency;
     }

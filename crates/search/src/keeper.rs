@@ -141,6 +141,7 @@ impl MountKeeper {
         let mailbox = Mailbox::default();
         // Subscribed first, so that no change is lost between the walk and the first one.
         let subscription = self.subscribe(&mailbox).await;
+        self.index.set_coverage(&self.mount.name, |coverage| coverage.fault = None);
         let walked = self.walk_all().await;
         self.index.orders.commit().await;
         let pause = match (&walked, &subscription) {
@@ -149,8 +150,11 @@ impl MountKeeper {
             (Ok(()), Some(_)) => None,
         };
         self.index.set_coverage(&self.mount.name, |coverage| {
-            coverage.is_complete = walked.is_ok();
-            coverage.fault = walked.err().map(|error| error.message.into_owned());
+            // The writer may have told a fault of its own meanwhile: its memory is full.
+            if let Err(error) = walked {
+                coverage.fault = Some(error.message.into_owned());
+            }
+            coverage.is_complete = coverage.fault.is_none();
         });
         loop {
             let rescan = async {

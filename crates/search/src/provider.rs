@@ -1,7 +1,6 @@
 //! Provider of searches and packs as resources: `search://{mount}/{query}` and
 //! `pack://{question}`, for hosts that read resources and offer no tools.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
@@ -200,14 +199,13 @@ impl Provider for SearchProvider {
 #[async_trait]
 impl Complete for SearchProvider {
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
-        let variables: BTreeMap<&str, &[&str]> = BTreeMap::from([
-            (SEARCH_TEMPLATES[0], &["mount", "query"][..]),
-            (SEARCH_TEMPLATES[1], &["question", "budget"][..]),
-        ]);
-        let known =
-            variables.get(request.template).is_some_and(|all| all.contains(&request.variable));
-        if !known {
-            return Err(Error::invalid("unknown template or variable"));
+        let known = match request.template {
+            template if template == SEARCH_TEMPLATES[0] => ["mount", "query"],
+            template if template == SEARCH_TEMPLATES[1] => ["question", "budget"],
+            _ => return Err(Error::invalid("unknown template")),
+        };
+        if !known.contains(&request.variable) {
+            return Err(Error::invalid("unknown variable"));
         }
         let values = match request.variable {
             "mount" => {

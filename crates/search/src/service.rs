@@ -144,18 +144,17 @@ impl SearchService {
                 continue;
             }
             let Some(resource) = self.admitted(ctx, query, &one.uri).await else { continue };
-            texts.extend(one.content);
-            if seen < query.skip {
-                seen += 1;
-                continue;
-            }
-            if hits.len() == query.limit {
-                next = Some(seen);
-                break;
-            }
-            if let Some(hit) = self.hit(ctx, resource, one, &terms).await {
+            let content = one.content;
+            if seen >= query.skip {
+                if hits.len() == query.limit {
+                    next = Some(seen);
+                    break;
+                }
+                // What the principal may not read hides no copy that it may.
+                let Some(hit) = self.hit(ctx, resource, one, &terms).await else { continue };
                 hits.push(hit);
             }
+            texts.extend(content);
             seen += 1;
         }
         let suggestion = match hits.is_empty() && query.skip == 0 {

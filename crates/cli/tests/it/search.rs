@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use resource::tokens;
 use serde_json::{Value, json};
@@ -40,10 +41,15 @@ fn start(folder: &Path) -> StdioProgram {
     desk
 }
 
+/// How long a test waits for the index.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
 /// Waits until the index covers the mount.
 fn wait_for_index(desk: &mut StdioProgram, mount: &str) {
     let uri = format!("refdesk://mounts/{mount}");
+    let end = Instant::now() + MAX_WAIT;
     loop {
+        assert!(Instant::now() < end, "the index does not cover {mount}");
         let answer = desk.request("resources/read", json!({ "uri": uri }));
         let text = answer["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
         let status: Value = serde_json::from_str(&text).unwrap();
@@ -66,6 +72,14 @@ fn uris(found: &Value) -> Vec<String> {
     let base = found["base"].as_str().unwrap_or_default();
     let hits = found["hits"].as_array().unwrap().iter();
     hits.map(|hit| format!("{base}{}", hit["uri"].as_str().unwrap())).collect()
+}
+
+/// Waits until a search gives these URIs.
+fn settles(desk: &mut StdioProgram, query: &str, wanted: &[&str]) {
+    let end = Instant::now() + MAX_WAIT;
+    while uris(&search(desk, query)) != wanted {
+        assert!(Instant::now() < end, "{query} does not find {wanted:?}");
+    }
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -109,12 +123,12 @@ fn changes_of_files_are_found_and_what_is_gone_is_not() {
     let file = folder.path().join("app/readme.txt");
     assert_eq!(uris(&search(&mut desk, "harbour")), ["file:///app/readme.txt"]);
     fs::write(&file, "An overview of the orchard.\n").unwrap();
-    while uris(&search(&mut desk, "orchard")) != ["file:///app/readme.txt"] {}
+    settles(&mut desk, "orchard", &["file:///app/readme.txt"]);
     assert!(uris(&search(&mut desk, "harbour")).is_empty());
     fs::rename(&file, folder.path().join("app/moved.txt")).unwrap();
-    while uris(&search(&mut desk, "orchard")) != ["file:///app/moved.txt"] {}
+    settles(&mut desk, "orchard", &["file:///app/moved.txt"]);
     fs::remove_file(folder.path().join("app/moved.txt")).unwrap();
-    while !uris(&search(&mut desk, "orchard")).is_empty() {}
+    settles(&mut desk, "orchard", &[]);
 }
 
 #[test]
@@ -156,7 +170,7 @@ fn what_access_rules_deny_is_not_found_nor_counted() {
     assert_eq!(state["index"], json!({ "complete": true, "percent": 100 }));
     // The index does have it: without the rule it is found at once.
     fs::write(folder.path().join("refdesk.toml"), SETTINGS).unwrap();
-    while uris(&search(&mut desk, "walrus")) != ["file:///app/secret/plan.txt"] {}
+    settles(&mut desk, "walrus", &["file:///app/secret/plan.txt"]);
 }
 
 #[test]

@@ -186,6 +186,7 @@ impl IndexState {
     /// No more texts fit into the memory of the index.
     pub(crate) fn memory_is_full(&self) {
         for mount in self.coverage.lock().values_mut() {
+            mount.is_complete = false;
             mount.fault.get_or_insert_with(|| "the memory of the index is full".to_owned());
         }
         self.progress.send_replace(());

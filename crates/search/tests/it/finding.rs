@@ -50,7 +50,9 @@ async fn a_hit_says_where_and_gives_the_window_that_a_read_takes() {
     assert!(hit.place.headings.contains(&"Rotate the key".to_owned()), "{:?}", hit.place);
     assert!(hit.place.line > 50 && !hit.is_whole(), "{:?}", hit.place);
     assert!(hit.snippet.contains("**"), "{}", hit.snippet);
-    assert!(hit.explanation().starts_with("score "), "{}", hit.explanation());
+    let parts = hit.reasons;
+    let sum = (parts.words + parts.phrases + parts.further) * parts.priority * parts.recency;
+    assert!((sum - hit.score).abs() < 0.01, "{}", hit.explanation());
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! What a principal may not see leaves no trace in what the index tells it.
 
-use resource::{Context, Principal};
+use resource::{Context, ErrorKind, Principal, Uri};
 use testkit::MemoryProvider;
+use testkit::memory::{Fault, FaultPoint};
 
 use crate::Indexed;
 
@@ -32,4 +33,15 @@ async fn hits_counts_snippets_and_suggestions_are_those_of_the_principal() {
     let pack = index.service.pack(&bob, &pack).await.unwrap();
     assert_eq!(pack.items.len(), 1);
     assert!(!pack.summary().contains("secret"), "{}", pack.summary());
+}
+
+#[tokio::test]
+async fn a_copy_that_cannot_be_read_hides_none_that_can() {
+    let provider = MemoryProvider::new()
+        .text("a:/1-broken", "one text about cursors")
+        .text("a:/2-whole", "one text about cursors");
+    let index = Indexed::new(provider, None).await;
+    let broken = FaultPoint::Read(Uri::parse("a:/1-broken").unwrap());
+    index.provider.inject_fault(broken, Fault::Fails(ErrorKind::Denied));
+    assert_eq!(index.uris("about cursors").await, ["a:/2-whole"]);
 }
