@@ -152,6 +152,16 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
             "toml",
         ]),
     },
+    DependencyRule {
+        package: "terminal",
+        workspace: &["client", "protocol", "resource"],
+        external: ExternalCrates::AllBut(&["rmcp", "tantivy", "toml"]),
+    },
+    DependencyRule {
+        package: "doctor",
+        workspace: &["machinery", "resource"],
+        external: ExternalCrates::AllBut(&["clap", "rmcp", "toml"]),
+    },
     DependencyRule { package: "bench", workspace: &[], external: ExternalCrates::AllBut(&[]) },
     DependencyRule {
         package: "fuzz",
@@ -174,6 +184,8 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
             "client",
             "providers",
             "server",
+            "terminal",
+            "doctor",
         ],
         external: ExternalCrates::AllBut(&["rmcp"]),
     },
