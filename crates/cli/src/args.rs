@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
+use terminal::TerminalCommand;
 
 use crate::listen::ListenAddress;
 pub(crate) use host::{HostConfigArgs, ImportArgs};
@@ -19,6 +20,8 @@ pub(crate) use models::{AddModelArgs, ModelsCommand, RemoveModelArgs};
 #[command(name = "refdesk", version, about, propagate_version = true)]
 #[command(after_help = "Quick start:\n  \
     refdesk serve .                 serve this folder at http://127.0.0.1:7878/mcp\n  \
+    refdesk ls                      list what it serves; cat, search, grep and others read it\n  \
+    refdesk ls -s URL               the same for any other MCP server\n  \
     refdesk host-config claude      print the config for a host (--write: add it there)\n  \
     refdesk check                   check refdesk.toml and show what it serves")]
 pub(crate) struct Args {
@@ -30,6 +33,8 @@ pub(crate) struct Args {
 pub(crate) enum CliCommand {
     /// Serve folders, or the mounts of a settings file, to MCP clients
     Serve(ServeArgs),
+    #[command(flatten)]
+    Terminal(TerminalCommand),
     /// Check a settings file and show what it serves
     Check(CheckArgs),
     /// Print the config for a host, or write it into the host's file
@@ -49,6 +54,8 @@ pub(crate) enum CliCommand {
     Convert(ConvertArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
     /// Run a program for refdesk, and end it with refdesk
     #[command(hide = true)]
     Supervise(SuperviseArgs),
@@ -88,7 +95,8 @@ pub(crate) struct IndexArgs {
     refdesk serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem\n  \
     refdesk serve --mcp-config .mcp.json   all servers of a host, combined\n  \
     refdesk serve --mount notes=\"npx -y @modelcontextprotocol/server-everything\"\n  \
-    refdesk serve --mount team=https://mcp.example.com/mcp .\n\n\
+    refdesk serve --mount team=https://mcp.example.com/mcp .\n  \
+    refdesk serve --daemon                 in the background, for the commands in this folder\n\n\
     REFDESK_LOG=info (or debug) does the same as --log-level.")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
@@ -118,6 +126,15 @@ pub(crate) struct ServeArgs {
     /// Print what is served as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Serve in the background at a socket, where the commands in this folder find the server
+    #[arg(long, conflicts_with_all = ["stdio", "stop"])]
+    pub(crate) daemon: bool,
+    /// Stop the server that runs in the background for this folder
+    #[arg(long, conflicts_with_all = ["stdio", "paths"])]
+    pub(crate) stop: bool,
+    /// Keep no search index, for a server that answers one command
+    #[arg(long, hide = true)]
+    pub(crate) without_index: bool,
 }
 
 /// The least important lines that the log shows.
@@ -133,7 +150,7 @@ pub(crate) enum LogThreshold {
 }
 
 /// Arguments that select what to serve.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct SourceArgs {
     /// Folders to serve, as PATH or NAME=PATH [default: the mounts of refdesk.toml, or this folder
     /// without one]
@@ -178,6 +195,16 @@ pub(crate) struct CheckArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    refdesk man ~/.local/share/man/man1\n  \
+    refdesk man - | man -l -")]
+pub(crate) struct ManArgs {
+    /// The folder for the pages, one for each command; - prints the page of refdesk
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -20,6 +20,7 @@ mod request_log;
 mod rotating_file;
 mod running_server;
 mod search_index;
+mod server_choice;
 mod settings;
 mod state_file;
 mod tls_files;
@@ -27,15 +28,20 @@ mod token;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser as _};
 
 use args::{Args, CliCommand, TokenCommand};
+use server_choice::ServerChoice;
 
 // Cheaper than the system's for many small requests, and gives memory back after a burst.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
+    if std::env::var_os("COMPLETE").is_some() {
+        terminal::set_resolver(Box::new(ServerChoice { needs_index: false }));
+        clap_complete::CompleteEnv::with_factory(Args::command).complete();
+    }
     let args = Args::parse();
     if !matches!(args.command, CliCommand::Serve(_)) {
         output::start_log(None);
@@ -53,6 +59,7 @@ fn main() -> ExitCode {
             return commands::convert::run(&convert)
                 .unwrap_or_else(|error| output::report_error(&error));
         }
+        CliCommand::Terminal(command) => return commands::terminal::run(&command),
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),
@@ -61,6 +68,7 @@ fn main() -> ExitCode {
         CliCommand::Index(index) => commands::index::run(&index),
         CliCommand::Models(models) => commands::models::run(&models),
         CliCommand::Completions(completions) => commands::completions::run(&completions),
+        CliCommand::Man(man) => commands::man::run(&man),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

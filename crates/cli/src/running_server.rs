@@ -21,6 +21,11 @@ pub(crate) struct RunningServer {
     pub(crate) url: String,
     /// The folder in which it was started.
     pub(crate) folder: PathBuf,
+    /// The folders that it serves: what their URIs begin with, and where they are.
+    #[serde(default)]
+    pub(crate) folders: Vec<(String, PathBuf)>,
+    #[serde(default)]
+    pub(crate) process: i32,
 }
 
 /// Announces a server until it is dropped.
@@ -38,9 +43,10 @@ impl Drop for Announcement {
 
 impl RunningServer {
     /// Announces a server at `url`. Without a writable state folder, commands do not find it.
-    pub(crate) fn announce(url: &str) -> Option<Announcement> {
+    pub(crate) fn announce(url: &str, folders: Vec<(String, PathBuf)>) -> Option<Announcement> {
         let folder = std::env::current_dir().ok()?;
-        let running = Self { url: url.to_owned(), folder };
+        let process = rustix::process::getpid().as_raw_nonzero().get();
+        let running = Self { url: url.to_owned(), folder, folders, process };
         let announced = announce_in(&servers_folder()?, &running);
         announced.inspect_err(|error| tracing::debug!(%error, "the server is not announced")).ok()
     }
@@ -94,8 +100,12 @@ mod tests {
     #[test]
     fn a_server_is_found_while_it_runs_and_a_leftover_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let running =
-            RunningServer { url: "http://127.0.0.1:1/mcp".to_owned(), folder: "/a".into() };
+        let running = RunningServer {
+            url: "http://127.0.0.1:1/mcp".to_owned(),
+            folder: "/a".into(),
+            folders: Vec::new(),
+            process: 1,
+        };
         fs::write(folder.path().join("1.json"), serde_json::to_vec(&running).unwrap()).unwrap();
         assert_eq!(find_in(folder.path()), []);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -24,7 +24,9 @@ pub use client::{Client, Request};
 pub use error::{CallError, Error};
 pub use machinery::Backoff;
 pub use notifications::{NotificationKind, NotificationReceiver, ServerNotification};
-pub use options::{Options, PipeOpener, PipeReader, PipeWriter, RevisionChoice, ServerTarget};
+pub use options::{
+    AnsweredRequests, Options, PipeOpener, PipeReader, PipeWriter, RevisionChoice, ServerTarget,
+};
 pub use protocol::RpcError;
 pub use protocol::outbound::decode::{ContentElement, DecodedPage, ReadResult};
 pub use reconnect::{ConnectionStatus, State};

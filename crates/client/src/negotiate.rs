@@ -13,7 +13,7 @@ use protocol::{ClientIdentity, Peer, Revision, RpcError};
 
 use crate::error::{Error, TransportFailure};
 use crate::notifications::NotificationDispatcher;
-use crate::options::{Options, ServerTarget};
+use crate::options::{AnsweredRequests, Options, ServerTarget};
 use crate::secret_mask::SecretMask;
 use crate::server_requests::ServerRequestHandler;
 use crate::transport::connection::{Connection, RequestHooks, RequestTimeout, request_headers};
@@ -272,7 +272,8 @@ impl Connector {
     }
 
     fn new_pending(&self) -> Arc<PendingRequests> {
-        let handler = self.options.relays_requests.then_some(ServerRequestHandler::NoCaller);
+        let handler = (self.options.answers != AnsweredRequests::None)
+            .then_some(ServerRequestHandler::NoCaller);
         PendingRequests::new(Arc::clone(&self.notifications), handler, Arc::clone(&self.mask))
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use machinery::Backoff;
-use protocol::outbound::input_request::all_input_capabilities;
+use protocol::outbound::input_request::{all_input_capabilities, form_capabilities};
 use protocol::{ClientIdentity, Revision};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -30,7 +30,7 @@ pub enum ServerTarget {
     },
     /// An HTTP endpoint.
     Http {
-        /// The URL.
+        /// The URL, or `unix:PATH` for a socket.
         url: String,
         /// Headers to send with every request.
         headers: Vec<(String, String)>,
@@ -137,6 +137,18 @@ impl RevisionChoice {
     }
 }
 
+/// Which requests of a server the callers of a client may answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnsweredRequests {
+    /// None.
+    #[default]
+    None,
+    /// Forms (elicitation).
+    Forms,
+    /// All.
+    All,
+}
+
 /// Settings of a client.
 #[derive(Clone)]
 pub struct Options {
@@ -144,10 +156,10 @@ pub struct Options {
     pub name: String,
     /// The client's version, sent to the server.
     pub version: String,
-    /// Whether callers may answer server requests. If so, `initialize` declares the capabilities
+    /// Which server requests callers may answer. If any, `initialize` declares the capabilities
     /// for them, and outside a call the client answers `roots/list` with no roots. In revisions
     /// without a handshake, each request declares the capabilities of its own caller.
-    pub relays_requests: bool,
+    pub answers: AnsweredRequests,
     /// The protocol revisions that it speaks.
     pub revision: RevisionChoice,
     /// How long a server may stay silent about a request.
@@ -177,7 +189,7 @@ impl Default for Options {
         Self {
             name: "refdesk".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            relays_requests: false,
+            answers: AnsweredRequests::None,
             revision: RevisionChoice::Newest,
             timeout: Duration::from_secs(60),
             resource_timeout: Duration::from_secs(30),
@@ -205,7 +217,11 @@ impl fmt::Debug for Options {
 
 impl Options {
     pub(crate) fn identity(&self) -> ClientIdentity {
-        let capabilities = self.relays_requests.then(all_input_capabilities);
+        let capabilities = match self.answers {
+            AnsweredRequests::None => None,
+            AnsweredRequests::Forms => Some(form_capabilities()),
+            AnsweredRequests::All => Some(all_input_capabilities()),
+        };
         ClientIdentity::new(&self.name, &self.version, capabilities)
     }
 }

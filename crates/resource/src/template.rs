@@ -1,7 +1,9 @@
 //! URI template matching (RFC 6570): finds the values that expand a template to a URI.
 //!
-//! It does not expand. Matching takes time linear in the length of the URI for each part of the
+//! Matching takes time linear in the length of the URI for each part of the
 //! template, for any input.
+
+mod expand;
 
 use crate::error::{Error, Result};
 use crate::uri::{Uri, is_reserved, is_unreserved, percent_decode};

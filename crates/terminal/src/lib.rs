@@ -1,1 +1,44 @@
 //! Terminal client of any MCP server: the commands, what they print, and shell completion.
+//!
+//! It speaks MCP like any stranger: what it shows of a refdesk, another client can have too.
+
+mod args;
+mod commands;
+mod complete;
+mod connection;
+mod content;
+mod error;
+mod filter;
+mod forms;
+mod listing;
+mod local_paths;
+mod local_search;
+mod output;
+mod table;
+mod tool_arguments;
+mod tools;
+mod walk;
+
+pub use args::TerminalCommand;
+pub use complete::set_resolver;
+pub use connection::{ResolvedServer, ServerResolver};
+pub use error::CommandError;
+pub use local_paths::LocalFolder;
+
+use output::Output;
+
+/// Runs one command against the server that its arguments name.
+pub async fn run(
+    command: &TerminalCommand,
+    resolver: &dyn ServerResolver,
+) -> Result<(), CommandError> {
+    let mut output = Output::new(command.server().color);
+    let connection = connection::ServerConnection::open(command.server(), resolver).await?;
+    let ran = tokio::select! {
+        ran = commands::run(command, &connection, &mut output) => ran,
+        // A person who presses Ctrl-C wants the program of the server to end too.
+        _ = tokio::signal::ctrl_c() => Err(CommandError::Interrupted),
+    };
+    connection.close().await;
+    ran.and_then(|()| output.finish())
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use catalog::ToolSelection;
-use client::{Client, ConnectionStatus, RevisionChoice, ServerTarget};
+use client::{AnsweredRequests, Client, ConnectionStatus, RevisionChoice, ServerTarget};
 use providers::upstream::{Options, Upstream};
 use tokio::sync::watch;
 use toml::Spanned;
@@ -95,7 +95,7 @@ impl DeclaredServer<'_> {
         let options = client::Options {
             timeout,
             resource_timeout: reading,
-            relays_requests: true,
+            answers: AnsweredRequests::All,
             revision: self.revision()?,
             supervisor: Some(OWN_PROGRAM.into()),
             ..usual

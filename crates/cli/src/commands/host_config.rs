@@ -184,7 +184,9 @@ fn find_connection(args: &HostConfigArgs) -> anyhow::Result<HostConnection> {
 /// The URL of the running server: the one of this folder, the only one, the one of the settings.
 fn find_url(source: &SourceArgs) -> anyhow::Result<String> {
     if source.settings.is_none() {
-        let running = RunningServer::find_all();
+        let mut running = RunningServer::find_all();
+        // A host cannot use the socket of a daemon.
+        running.retain(|server| server.url.starts_with("http"));
         let here = env::current_dir().unwrap_or_default();
         let mut of_folder = running.iter().filter(|server| server.folder == here);
         match (of_folder.next(), of_folder.next(), &running[..]) {

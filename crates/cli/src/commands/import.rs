@@ -106,6 +106,16 @@ fn find_servers(hosts: &[Host]) -> anyhow::Result<Vec<ConfiguredServer>> {
     Ok(servers)
 }
 
+/// The server with this name in the config of a host.
+pub(crate) fn find_server(name: &str) -> Option<ServerEntry> {
+    let servers = find_servers(&[]).ok()?.into_iter().filter(|server| server.name == name);
+    let mut entries = servers.filter_map(|server| {
+        let entry = ServerEntry::read(&server.entry).ok()?;
+        Some(entry.resolve(&project_folder(&server.file)))
+    });
+    entries.next()
+}
+
 /// Decides for each server what becomes of it; `present` are the mounts of the settings.
 fn plan(servers: Vec<ConfiguredServer>, mut present: Map<String, Value>) -> Vec<FoundServer> {
     let mut found = Vec::new();

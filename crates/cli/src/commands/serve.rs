@@ -1,9 +1,11 @@
 //! `refdesk serve`: the MCP server over HTTP or stdio, until a shutdown signal.
 
 mod banner;
+mod daemon;
 mod stdio_pipes;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +44,12 @@ const STDIO_ON_A_TERMINAL: &str = "\
 /// Serves until the input ends or a shutdown signal arrives. With a log file, it also has the
 /// reason for a failed start: hosts hide standard error.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    if args.stop {
+        return daemon::stop();
+    }
+    if args.daemon {
+        return daemon::start(args);
+    }
     let settings = Settings::load_for_serving(args);
     let has_file = open_log(args, settings.as_ref().ok())?;
     settings.and_then(|settings| serve(args, settings)).inspect_err(|error| {
@@ -76,8 +84,9 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
     if !args.stdio {
         limits.connections = descriptors::max_connections(limits.connections);
     }
-    let search = SearchParts::open(&settings);
+    let search = if args.without_index { None } else { SearchParts::open(&settings) };
     let assembly = assemble(&settings, &[], &WatcherRegistry::new(), search.as_ref())?;
+    let folders = settings.served_folders();
     settings.forget_mounts();
     let settle = (limits.debounce_quiet, limits.debounce_max);
     let searching = search.and_then(|search| Searching::new(search, &assembly, settle));
@@ -116,8 +125,12 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         return served;
     }
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let served =
-        runtime.block_on(serve_http(args, &settings, (&assembly, searching.as_ref()), server));
+    let served = runtime.block_on(serve_http(
+        args,
+        &settings,
+        (&assembly, searching.as_ref()),
+        (server, folders),
+    ));
     // A blocking read of a disk that does not answer must not prevent the exit.
     runtime.shutdown_timeout(EXIT_TIMEOUT);
     served
@@ -127,7 +140,7 @@ async fn serve_http(
     args: &ServeArgs,
     settings: &Settings,
     (assembly, searching): (&Assembly, Option<&Arc<Searching>>),
-    server: Arc<Server>,
+    (server, folders): (Arc<Server>, Vec<(String, PathBuf)>),
 ) -> anyhow::Result<()> {
     let address = settings.address.clone().unwrap_or_default();
     let (access, startup) = Access::new(args, settings, &address)?;
@@ -143,7 +156,7 @@ async fn serve_http(
         }
     };
     let has_tls = access.tls.is_some();
-    let _announcement = RunningServer::announce(&address.url(has_tls));
+    let _announcement = RunningServer::announce(&address.url(has_tls), folders);
     let banner = Banner::new(settings, &address, (startup, has_tls));
     // Serve clients while the banner is still counting.
     let (served, told) = tokio::join!(serving, banner.print(args, assembly));

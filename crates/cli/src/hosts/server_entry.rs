@@ -193,7 +193,7 @@ impl ServerEntry {
     }
 
     /// The words of a program.
-    fn words(&self) -> Option<Vec<String>> {
+    pub(crate) fn words(&self) -> Option<Vec<String>> {
         let EntryTarget::Program { command, args } = &self.target else { return None };
         let mut words = command_words(command);
         words.extend(args.iter().cloned());

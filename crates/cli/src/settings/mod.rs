@@ -13,6 +13,7 @@ mod host_file;
 mod mount;
 mod render;
 mod search;
+mod served_folders;
 mod server;
 mod tokens;
 mod units;
@@ -99,6 +100,11 @@ impl Settings {
             settings.add_from_argument(server)?;
         }
         Ok(settings)
+    }
+
+    /// Loads the settings of the current folder.
+    pub(crate) fn load_here() -> anyhow::Result<Self> {
+        Self::load(&SourceArgs::default())
     }
 
     /// Loads the settings for serving, with the address at which `args` let it listen.

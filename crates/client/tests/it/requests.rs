@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use client::{Error, Options, Request, RpcError};
+use client::{AnsweredRequests, Error, Options, Request, RpcError};
 use resource::{ProgressSink, ProgressStep};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -194,7 +194,7 @@ async fn a_server_that_asks_is_answered() {
     let alone = asked(fast_options()).await;
     assert_eq!(alone[0], json!({ "jsonrpc": "2.0", "id": "p", "result": {} }));
     assert_eq!(alone[1]["error"]["code"], -32601);
-    let handled = asked(Options { relays_requests: true, ..fast_options() }).await;
+    let handled = asked(Options { answers: AnsweredRequests::All, ..fast_options() }).await;
     assert_eq!(handled[0]["result"], json!({}));
     assert_eq!(handled[1]["result"], json!({ "roots": [] }));
     assert_eq!(handled[2]["error"]["code"], -32601);

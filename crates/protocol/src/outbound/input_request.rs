@@ -89,6 +89,12 @@ pub fn all_input_capabilities() -> Box<RawValue> {
     serde_json::value::to_raw_value(&kinds).expect("a JSON value is JSON")
 }
 
+/// The capabilities of a client that shows forms and opens URLs, and no more.
+pub fn form_capabilities() -> Box<RawValue> {
+    let kinds = json!({ "elicitation": { "form": {}, "url": {} } });
+    serde_json::value::to_raw_value(&kinds).expect("a JSON value is JSON")
+}
+
 /// The result of `roots/list` without roots.
 pub fn empty_roots() -> Box<RawValue> {
     serde_json::value::to_raw_value(&json!({ "roots": [] })).expect("a JSON value is JSON")

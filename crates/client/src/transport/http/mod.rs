@@ -5,6 +5,7 @@ mod http_sse;
 mod origin;
 mod pool;
 mod post;
+mod unix_connector;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,7 @@
 //! HTTP connection pool: TLS, fixed headers, same-origin redirects, bounded bodies.
 
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,11 +11,12 @@ use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValu
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use hyper_rustls::builderstates::WantsSchemes;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{Client, Error as PoolError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::origin;
+use super::unix_connector::UnixConnector;
 use crate::error::Error;
 use crate::transport::reserve;
 
@@ -25,9 +27,48 @@ const MAX_REDIRECTS: usize = 3;
 /// Largest buffer to allocate on the word of a Content-Length header.
 const MAX_PREALLOCATION: usize = 4 << 20;
 
+/// The URL of requests over a Unix socket, whose path is the address.
+const SOCKET_URL: &str = "http://localhost/mcp";
+
+/// The HTTP client, by the kind of its connections.
+enum PoolClient {
+    Tcp(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
+    Unix(Client<UnixConnector, Full<Bytes>>),
+}
+
+impl PoolClient {
+    fn new(url: &Uri, socket: Option<&str>) -> Result<Self, Error> {
+        let mut builder = Client::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(Duration::from_secs(30));
+        if let Some(path) = socket {
+            return Ok(Self::Unix(builder.build(UnixConnector(Arc::new(path.into())))));
+        }
+        let mut http = HttpConnector::new();
+        http.set_nodelay(true);
+        http.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        // Keepalive detects a dead server on streams that are silent for long.
+        http.set_keepalive(Some(Duration::from_secs(60)));
+        http.set_keepalive_interval(Some(Duration::from_secs(15)));
+        http.set_keepalive_retries(Some(4));
+        http.enforce_http(false);
+        let connector = tls_connector(url)?.https_or_http().enable_http1().wrap_connector(http);
+        Ok(Self::Tcp(builder.build(connector)))
+    }
+
+    async fn request(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, PoolError> {
+        match self {
+            Self::Tcp(client) => client.request(request).await,
+            Self::Unix(client) => client.request(request).await,
+        }
+    }
+}
+
 /// The connections to one server.
 pub(crate) struct HttpPool {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: PoolClient,
     url: Uri,
     headers: HeaderMap,
 }
@@ -79,9 +120,10 @@ impl OutboundHttpRequest {
 }
 
 impl HttpPool {
-    /// A pool for `url`; every request carries `headers`.
+    /// A pool for `url`, or for the socket at `unix:PATH`; every request carries `headers`.
     pub(crate) fn new(url: &str, headers: &[(String, String)]) -> Result<Self, Error> {
-        let url = origin::parse_url(url)?;
+        let socket = url.strip_prefix("unix:");
+        let url = origin::parse_url(if socket.is_some() { SOCKET_URL } else { url })?;
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let bad = |_| Error::Unreachable(format!("the header {name:?} is not valid in HTTP"));
@@ -90,19 +132,7 @@ impl HttpPool {
             value.set_sensitive(true);
             map.append(key, value);
         }
-        let mut http = HttpConnector::new();
-        http.set_nodelay(true);
-        http.set_connect_timeout(Some(CONNECT_TIMEOUT));
-        // Keepalive detects a dead server on streams that are silent for long.
-        http.set_keepalive(Some(Duration::from_secs(60)));
-        http.set_keepalive_interval(Some(Duration::from_secs(15)));
-        http.set_keepalive_retries(Some(4));
-        http.enforce_http(false);
-        let connector = tls_connector(&url)?.https_or_http().enable_http1().wrap_connector(http);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(Duration::from_secs(30))
-            .build(connector);
+        let client = PoolClient::new(&url, socket)?;
         Ok(Self { client, url, headers: map })
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use client::{Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
+use client::{AnsweredRequests, Client, Options, PipeOpener, PipeReader, PipeWriter, ServerTarget};
 use resource::{Caller, ComponentCall, ComponentKind, Error, ErrorKind, Json, Relay, Result};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
@@ -85,7 +85,7 @@ impl AskingServer {
     }
 
     fn relayed(&self) -> UpstreamRelay {
-        let options = Options { relays_requests: true, ..Options::default() };
+        let options = Options { answers: AnsweredRequests::All, ..Options::default() };
         let client = Client::new(ServerTarget::Pipes(Arc::new(self.clone())), options);
         UpstreamRelay::new(StartingServer { client, wait: Duration::from_secs(60) }, Arc::default())
     }

@@ -1,0 +1,182 @@
+//! Standard output of a command: colours, width, and foreign text without control characters.
+
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
+
+use serde_json::Value;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::args::ColorChoice;
+use crate::error::CommandError;
+
+/// The width of a terminal that does not tell its own.
+const USUAL_WIDTH: usize = 80;
+
+/// Where the result of a command goes.
+pub(crate) struct Output {
+    out: BufWriter<Stdout>,
+    pub(crate) is_terminal: bool,
+    /// The columns of the terminal; `None` if nothing needs to fit.
+    pub(crate) width: Option<usize>,
+    pub(crate) height: usize,
+    pub(crate) colors: bool,
+}
+
+/// What a piece of text is, as colours tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Collection,
+    Dim,
+    Match,
+    Place,
+    Warning,
+}
+
+impl Style {
+    /// The parameters of the escape sequence: the 16 colours that every theme has.
+    fn code(self) -> &'static str {
+        match self {
+            Self::Collection => "1;34",
+            Self::Dim => "2",
+            Self::Match => "1;31",
+            Self::Place => "35",
+            Self::Warning => "33",
+        }
+    }
+}
+
+impl Output {
+    pub(crate) fn new(color: ColorChoice) -> Self {
+        let stdout = io::stdout();
+        let is_terminal = stdout.is_terminal();
+        let size = rustix::termios::tcgetwinsize(&stdout).ok().filter(|size| size.ws_col > 0);
+        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let own = size.map(|size| usize::from(size.ws_col));
+        let width = is_terminal.then(|| columns.or(own).unwrap_or(USUAL_WIDTH));
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_plain =
+            set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let colors = match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => is_terminal && !is_plain,
+        };
+        let height = size.map_or(24, |size| usize::from(size.ws_row));
+        Self { out: BufWriter::new(stdout), is_terminal, width, height, colors }
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+        Ok(self.out.write_all(bytes)?)
+    }
+
+    pub(crate) fn line(&mut self, line: &str) -> Result<(), CommandError> {
+        self.bytes(line.as_bytes())?;
+        self.bytes(b"\n")
+    }
+
+    /// Writes a line that must be seen at once.
+    pub(crate) fn line_now(&mut self, line: &str) -> Result<(), CommandError> {
+        self.line(line)?;
+        self.finish()
+    }
+
+    /// Writes a JSON value: indented for a person, on one line for a program.
+    pub(crate) fn json(&mut self, value: &Value) -> Result<(), CommandError> {
+        let text = if self.is_terminal {
+            serde_json::to_string_pretty(value)
+        } else {
+            serde_json::to_string(value)
+        };
+        let text = text.map_err(|error| CommandError::Failed(error.to_string()))?;
+        self.line(&text)
+    }
+
+    /// Sends what is buffered.
+    pub(crate) fn finish(&mut self) -> Result<(), CommandError> {
+        Ok(self.out.flush()?)
+    }
+
+    /// `text` in the colours of `style`, where there are colours.
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
+        match self.colors {
+            true => format!("\x1b[{}m{text}\x1b[0m", style.code()),
+            false => text.to_owned(),
+        }
+    }
+}
+
+/// Writes words for a person to standard error.
+pub(crate) fn tell(words: &str) {
+    let _ = io::stderr().write_all(format!("{}\n", one_line(words)).as_bytes());
+}
+
+/// Whether a character would change how a terminal shows what is around it.
+fn is_control(letter: char) -> bool {
+    // The second range turns text around (bidirectional overrides and isolates).
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text of a server on one line, without control characters.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars().map(|letter| if is_control(letter) { ' ' } else { letter }).collect()
+}
+
+/// A text of a server with its lines, in which control characters are visible: `^[`.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\t' => shown.push(letter),
+            '\r' => {}
+            letter if letter.is_ascii_control() => {
+                shown.push('^');
+                shown.push(char::from(letter as u8 ^ 0x40));
+            }
+            letter if is_control(letter) => shown.push('\u{fffd}'),
+            letter => shown.push(letter),
+        }
+    }
+    shown
+}
+
+/// The columns that a text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// The text cut to `most` columns, with an ellipsis where something is missing.
+pub(crate) fn fit(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    let mut used = 1;
+    for letter in text.chars() {
+        used += letter.width().unwrap_or_default();
+        if used > most {
+            break;
+        }
+        shown.push(letter);
+    }
+    shown + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{columns, fit, one_line, visible};
+
+    #[test]
+    fn japanese_text_takes_two_columns_a_letter_and_is_cut_between_letters() {
+        assert_eq!(columns("資料.md"), 7);
+        assert_eq!(fit("資料.md", 7), "資料.md");
+        assert_eq!(fit("資料.md", 6), "資料.…");
+        assert_eq!(fit("資料.md", 4), "資…");
+        assert_eq!(fit("資料.md", 2), "…");
+    }
+
+    #[test]
+    fn a_name_cannot_change_what_the_terminal_shows() {
+        assert_eq!(one_line("a\x1b[31m\nb\u{202e}c\u{9b}"), "a [31m b c ");
+        assert_eq!(visible("a\x1b[31m\r\n\tb\u{202e}c\x07"), "a^[[31m\n\tb\u{fffd}c^G");
+    }
+}
