@@ -10,6 +10,7 @@ use tokio::sync::OnceCell;
 use crate::args::ServerArgs;
 use crate::error::CommandError;
 use crate::local_paths::{self, LocalFolder};
+use crate::output::shown_uri;
 use crate::tools::ToolDescription;
 
 /// A server that a command can connect to.
@@ -76,7 +77,7 @@ impl ServerConnection {
     /// What to call a resource in output that editors read: a path of this machine, or the URI.
     pub(crate) fn place(&self, uri: &str) -> String {
         let path = local_paths::local_path(&self.folders, uri, self.here.as_deref());
-        path.unwrap_or_else(|| uri.to_owned())
+        path.unwrap_or_else(|| shown_uri(uri))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::args::WindowArgs;
 use crate::connection::ServerConnection;
 use crate::error::CommandError;
 use crate::listing::request;
+use crate::output::encoded_uri;
 
 /// The length of one window.
 const WINDOW_BYTES: u64 = 1 << 20;
@@ -65,6 +66,13 @@ impl Selection {
         Ok(Self { piece, format: args.accept.clone(), section: section.transpose()? })
     }
 
+    /// The same lines in another form; `None` if a form is chosen, or the piece is not of lines.
+    pub(crate) fn in_form(&self, mime: &str) -> Option<Self> {
+        let has_lines = matches!(self.piece, Piece::All | Piece::Lines(..));
+        let is_free = self.format.is_none() && self.section.is_none();
+        (has_lines && is_free).then(|| Self { format: Some(mime.to_owned()), ..self.clone() })
+    }
+
     fn request(&self, offset: u64, length: u64, etag: Option<&str>) -> ReadRequest {
         ReadRequest {
             window: Window::Part { offset, length, etag: etag.map(str::to_owned) },
@@ -82,7 +90,8 @@ fn parse_range(range: &str, least: u64) -> Option<(u64, u64)> {
         text => text.parse().ok(),
     };
     let (first, last) = match range.split_once(['-', ':']) {
-        None => (number(range, u64::MAX)?, number(range, u64::MAX)?),
+        None if range.trim().is_empty() => return None,
+        None => (number(range, least)?, number(range, least)?),
         Some(("", "")) => return None,
         Some((first, last)) => (number(first, least)?, number(last, u64::MAX)?),
     };
@@ -143,7 +152,7 @@ impl ServerConnection {
     /// The URI that a person wrote: a URI, or a path that the server's tools understand.
     pub(crate) async fn resolve_uri(&self, written: &str) -> Result<Uri, CommandError> {
         if written.contains("://") || !self.is_refdesk() {
-            return Uri::parse(written)
+            return Uri::parse(&encoded_uri(written))
                 .map_err(|error| CommandError::Usage(format!("{written}: {error}")));
         }
         let arguments = serde_json::json!({ "uris": [written] });

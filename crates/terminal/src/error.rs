@@ -20,6 +20,9 @@ pub enum CommandError {
     /// The server has no such resource, template or tool.
     #[error("{0}")]
     NotFound(String),
+    /// Some of several resources failed; each was told as it happened.
+    #[error("some failed")]
+    SomeFailed,
     /// Whoever reads the output has closed it, as `head` does.
     #[error("the output is closed")]
     OutputClosed,
@@ -33,7 +36,7 @@ impl CommandError {
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::OutputClosed => 0,
-            Self::Failed(_) | Self::NothingFound => 1,
+            Self::Failed(_) | Self::NothingFound | Self::SomeFailed => 1,
             Self::Usage(_) => 2,
             Self::Unreachable(_) => 3,
             Self::NotFound(_) => 4,
@@ -43,7 +46,10 @@ impl CommandError {
 
     /// Whether a person should read the error.
     pub fn is_silent(&self) -> bool {
-        matches!(self, Self::OutputClosed | Self::NothingFound | Self::Interrupted)
+        matches!(
+            self,
+            Self::OutputClosed | Self::NothingFound | Self::SomeFailed | Self::Interrupted
+        )
     }
 
     /// The error of a request about `uri`.

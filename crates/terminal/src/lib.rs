@@ -10,6 +10,7 @@ mod content;
 mod error;
 mod filter;
 mod forms;
+mod highlight;
 mod listing;
 mod local_paths;
 mod local_search;
@@ -17,6 +18,7 @@ mod output;
 mod table;
 mod tool_arguments;
 mod tools;
+mod tree;
 mod walk;
 
 pub use args::TerminalCommand;

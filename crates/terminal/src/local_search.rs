@@ -34,6 +34,8 @@ pub(crate) fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, Command
         .build(pattern);
     compiled.map_err(|error| {
         let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+        // The lines before the last point at the place, which one line cannot show.
+        let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
         CommandError::Usage(format!("not a regular expression: {why}"))
     })
 }

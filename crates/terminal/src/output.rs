@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
+use resource::uri::percent_decode;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -139,6 +140,53 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
+/// A URI as a person reads it: letters beyond ASCII without percent-encoding, as in an IRI
+/// (RFC 3987). [`encoded_uri`] is the way back.
+pub(crate) fn shown_uri(uri: &str) -> String {
+    let mut shown = String::with_capacity(uri.len());
+    let mut rest = uri;
+    while let Some(at) = rest.find('%') {
+        shown.push_str(&rest[..at]);
+        rest = &rest[at..];
+        // One letter has at most four bytes, each of them three characters.
+        let letter = (2..=4).find_map(|count| {
+            let encoded = rest.get(..count * 3)?;
+            let bytes = percent_decode(encoded);
+            let text = std::str::from_utf8(&bytes).ok().filter(|_| bytes.len() == count)?;
+            let letter = text.chars().next().filter(|_| text.chars().count() == 1)?;
+            (!is_control(letter) && !letter.is_whitespace()).then_some((letter, count * 3))
+        });
+        match letter {
+            Some((letter, length)) => {
+                shown.push(letter);
+                rest = &rest[length..];
+            }
+            None => {
+                shown.push('%');
+                rest = &rest[1..];
+            }
+        }
+    }
+    one_line(&(shown + rest))
+}
+
+/// The URI that a person wrote with letters beyond ASCII, or with spaces.
+pub(crate) fn encoded_uri(written: &str) -> String {
+    let mut uri = String::with_capacity(written.len());
+    for letter in written.chars() {
+        if letter.is_ascii() && letter != ' ' {
+            uri.push(letter);
+        } else {
+            let mut bytes = [0; 4];
+            letter
+                .encode_utf8(&mut bytes)
+                .bytes()
+                .for_each(|byte| uri.push_str(&format!("%{byte:02X}")));
+        }
+    }
+    uri
+}
+
 /// The columns that a text takes.
 pub(crate) fn columns(text: &str) -> usize {
     text.width()
@@ -163,7 +211,19 @@ pub(crate) fn fit(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{columns, fit, one_line, visible};
+    use super::{columns, encoded_uri, fit, one_line, shown_uri, visible};
+
+    #[test]
+    fn a_uri_is_shown_with_its_letters_and_read_back() {
+        let uri = "file:///a/%E8%B3%87%E6%96%99/a%20b%2Fc.md?x=%C3%A9";
+        assert_eq!(shown_uri(uri), "file:///a/資料/a%20b%2Fc.md?x=é");
+        assert_eq!(encoded_uri(&shown_uri(uri)), uri);
+        assert_eq!(encoded_uri("file:///a/a b"), "file:///a/a%20b");
+        for odd in ["%", "%E8", "%E8%B3", "%FF%FE", "%E2%80%AE", "100%", "%41", "資%E8"] {
+            assert!(!shown_uri(odd).contains('\u{202e}'), "{odd}");
+        }
+        assert_eq!(shown_uri("%E2%80%AE%41"), "%E2%80%AE%41");
+    }
 
     #[test]
     fn japanese_text_takes_two_columns_a_letter_and_is_cut_between_letters() {

@@ -46,7 +46,7 @@ fn parse_value(name: &str, text: &str, property: &Value) -> Result<Value, Comman
     let is_text = types.contains(&"string");
     let fits = |value: &Value| types.iter().any(|kind| has_type(value, kind));
     match json {
-        Some(value) if !types.is_empty() && fits(&value) && !(is_text && !value.is_string()) => {
+        Some(value) if fits(&value) && (value.is_string() || !is_text) => {
             // A quoted text may be a text with quotes; only a list or an object is surely JSON.
             Ok(if value.is_string() { Value::from(text) } else { value })
         }

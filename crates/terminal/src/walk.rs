@@ -16,8 +16,6 @@ pub(crate) struct WalkedRow {
     pub(crate) row: Row,
     /// How many collections are around it, below the start of the walk.
     pub(crate) depth: usize,
-    /// Whether it is the last one in its collection.
-    pub(crate) is_last: bool,
 }
 
 /// What became of a walk.
@@ -73,8 +71,7 @@ impl ServerConnection {
 
 /// Puts rows on the stack, the first on top.
 fn push_rows(pending: &mut Vec<WalkedRow>, rows: Vec<Row>, depth: usize) {
-    let rows = rows.into_iter().rev().enumerate();
-    pending.extend(rows.map(|(at, row)| WalkedRow { row, depth, is_last: at == 0 }));
+    pending.extend(rows.into_iter().rev().map(|row| WalkedRow { row, depth }));
 }
 
 impl WalkEnd {

@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use bytes::Bytes;
 use resource::{Resource, Uri};
 use serde_json::json;
 
@@ -11,6 +10,7 @@ use crate::args::CatArgs;
 use crate::connection::ServerConnection;
 use crate::content::{Chunk, Selection};
 use crate::error::CommandError;
+use crate::highlight::{HIGHLIGHTED, to_terminal};
 use crate::output::{Output, tell, visible};
 
 /// How much of a content is held back to decide whether it needs a pager.
@@ -22,7 +22,7 @@ pub(super) async fn run(
     output: &mut Output,
 ) -> Result<(), CommandError> {
     let selection = Selection::parse(&args.window)?;
-    let mut failed = None;
+    let mut has_failed = false;
     for written in &args.uris {
         let printed = async {
             let uri = connection.resolve_uri(written).await?;
@@ -39,16 +39,16 @@ pub(super) async fn run(
                 if args.uris.len() > 1 =>
             {
                 tell(&format!("error: {error}"));
-                failed = Some(error);
+                has_failed = true;
             }
             Err(error) => return Err(error),
         }
     }
-    match failed {
-        None => Ok(()),
-        Some(error) => {
+    match has_failed {
+        false => Ok(()),
+        true => {
             output.finish()?;
-            Err(error)
+            Err(CommandError::SomeFailed)
         }
     }
 }
@@ -71,6 +71,11 @@ pub(super) async fn print_content(
     style: PrintStyle,
 ) -> Result<(), CommandError> {
     let is_shown = output.is_terminal && !style.raw;
+    let highlighted = match is_shown && output.colors {
+        true => highlighted_form(connection, uri, selection).await,
+        false => None,
+    };
+    let selection = highlighted.as_ref().unwrap_or(selection);
     let mut held: Vec<u8> = Vec::new();
     let mut blob: Option<(Resource, Vec<u8>)> = None;
     connection
@@ -79,7 +84,12 @@ pub(super) async fn print_content(
             if !is_shown {
                 output.bytes(&bytes)?;
             } else if is_text {
-                hold_text(output, &mut held, &bytes)?;
+                let text = String::from_utf8_lossy(&bytes);
+                let text = match highlighted {
+                    Some(_) => to_terminal(&text),
+                    None => visible(&text),
+                };
+                hold_text(output, &mut held, &text)?;
             } else {
                 let (_, held) = blob.get_or_insert_with(|| (resource, Vec::new()));
                 held.extend_from_slice(&bytes);
@@ -102,9 +112,23 @@ pub(super) async fn print_content(
     Ok(())
 }
 
+/// The same selection of the highlighted form, if the server has one and no other was wanted.
+async fn highlighted_form(
+    connection: &ServerConnection,
+    uri: &Uri,
+    selection: &Selection,
+) -> Option<Selection> {
+    if !connection.peer.capabilities.has_metadata {
+        return None;
+    }
+    let wanted = selection.in_form(HIGHLIGHTED)?;
+    let (resource, _) = connection.client.metadata(uri).await.ok()?;
+    resource.mime_types().any(|mime| mime == HIGHLIGHTED).then_some(wanted)
+}
+
 /// Keeps text for the pager; prints what is too long to keep.
-fn hold_text(output: &mut Output, held: &mut Vec<u8>, bytes: &Bytes) -> Result<(), CommandError> {
-    held.extend_from_slice(visible(&String::from_utf8_lossy(bytes)).as_bytes());
+fn hold_text(output: &mut Output, held: &mut Vec<u8>, text: &str) -> Result<(), CommandError> {
+    held.extend_from_slice(text.as_bytes());
     if held.len() > MAX_HELD_BYTES {
         output.bytes(held)?;
         held.clear();

@@ -105,7 +105,7 @@ impl<'a> Copy<'a> {
         resource: &Resource,
         path: &Path,
     ) -> Result<(), CommandError> {
-        let path = self.free_path(self.args.folder.join(path));
+        let path = self.free_path(&self.args.folder.join(path));
         if !self.args.force && is_present(&path, resource) {
             self.present += 1;
             return Ok(());
@@ -125,8 +125,8 @@ impl<'a> Copy<'a> {
 
     /// The path, or one beside it if another resource has it: names may differ only in what
     /// [`safe_path`] replaces.
-    fn free_path(&mut self, path: PathBuf) -> PathBuf {
-        let mut free = path.clone();
+    fn free_path(&mut self, path: &Path) -> PathBuf {
+        let mut free = path.to_owned();
         let mut number = 1;
         while !self.taken.insert(free.clone()) {
             number += 1;

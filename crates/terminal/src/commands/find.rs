@@ -6,7 +6,7 @@ use crate::args::FindArgs;
 use crate::connection::ServerConnection;
 use crate::error::CommandError;
 use crate::filter::NamePattern;
-use crate::output::{Output, one_line};
+use crate::output::Output;
 
 /// How many resources a search by name looks at.
 const MAX_WALKED: usize = 1_000_000;
@@ -34,7 +34,7 @@ pub(super) async fn run(
                 }
                 if !args.server.json {
                     let uri = resource.uri.as_str();
-                    output.line(&one_line(&connection.place(uri)))?;
+                    output.line(&connection.place(uri))?;
                 }
                 found.push(walked.row.json);
             }

@@ -111,7 +111,7 @@ impl MatchPrinter<'_> {
             self.rows.push(json!({ "uri": uri, "line": line, "text": text, "match": is_match }));
             return Ok(true);
         }
-        let place = one_line(&self.connection.place(uri));
+        let place = self.connection.place(uri);
         let place = self.output.paint(Style::Place, &place);
         if self.args.files {
             if *is_match && self.named.insert(uri.clone()) {

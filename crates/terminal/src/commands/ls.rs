@@ -10,8 +10,9 @@ use crate::connection::ServerConnection;
 use crate::error::CommandError;
 use crate::filter::{RowFilter, sort_rows};
 use crate::listing::Row;
-use crate::output::{Output, Style, one_line};
+use crate::output::{Output, Style, one_line, shown_uri};
 use crate::table::{self, Cell};
+use crate::tree::{TreeLine, tree_lines};
 use crate::walk::WalkedRow;
 
 const MOUNTS: &str = "refdesk://mounts";
@@ -68,7 +69,7 @@ fn print_rows(args: &LsArgs, output: &mut Output, rows: &[Row]) -> Result<(), Co
 
 /// The URI, which is what the other commands take; a collection ends with a slash.
 fn name_cell(row: &Row) -> Cell {
-    let uri = one_line(row.resource.uri.as_str());
+    let uri = shown_uri(row.resource.uri.as_str());
     match row.is_collection() {
         true => Cell::styled(Style::Collection, format!("{}/", uri.trim_end_matches('/'))),
         false => Cell::text(uri),
@@ -192,21 +193,22 @@ async fn list_below(
 fn print_tree(output: &mut Output, walked: &[WalkedRow]) -> Result<(), CommandError> {
     // Whether the collection at each depth has more rows to come.
     let mut open: Vec<bool> = Vec::new();
-    for WalkedRow { row, depth, is_last } in walked {
-        open.truncate(*depth);
+    for TreeLine { name, row, depth, is_last } in tree_lines(walked) {
+        open.truncate(depth);
         let mut line: String =
             open.iter().map(|goes_on| if *goes_on { "│   " } else { "    " }).collect();
-        line.push_str(if *is_last { "└── " } else { "├── " });
-        let name = one_line(&row.resource.name);
-        line.push_str(&match row.is_collection() {
+        line.push_str(if is_last { "└── " } else { "├── " });
+        let name = one_line(&name);
+        line.push_str(&match row.is_none_or(Row::is_collection) {
             true => output.paint(Style::Collection, &format!("{name}/")),
             false => name,
         });
-        if let Some(size) = row.resource.size.filter(|_| !row.is_collection()) {
+        let leaf = row.filter(|row| !row.is_collection());
+        if let Some(size) = leaf.and_then(|row| row.resource.size) {
             line.push_str(&output.paint(Style::Dim, &format!("  {}", table::size(size))));
         }
         output.line(&line)?;
-        open.push(!*is_last);
+        open.push(!is_last);
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ fn print_hit(
 ) -> Result<(), CommandError> {
     let uri = hit["uri"].as_str().unwrap_or_default();
     let line = hit["start_line"].as_u64().unwrap_or(1);
-    let place = format!("{}:{line}", one_line(&connection.place(uri)));
+    let place = format!("{}:{line}", connection.place(uri));
     let heading =
         hit["where"].as_str().map_or_else(String::new, |words| format!(": {}", one_line(words)));
     output.line(&format!("{}{}", output.paint(Style::Place, &place), heading))?;

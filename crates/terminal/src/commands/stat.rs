@@ -18,7 +18,7 @@ pub(super) async fn run(
     connection: &ServerConnection,
     output: &mut Output,
 ) -> Result<(), CommandError> {
-    let mut failed = None;
+    let mut has_failed = false;
     let mut told = Vec::new();
     for written in &args.uris {
         let described = async {
@@ -31,7 +31,7 @@ pub(super) async fn run(
                 if args.uris.len() > 1 =>
             {
                 tell(&format!("error: {error}"));
-                failed = Some(error);
+                has_failed = true;
             }
             Err(error) => return Err(error),
         }
@@ -47,7 +47,7 @@ pub(super) async fn run(
             print_description(output, description)?;
         }
     }
-    failed.map_or(Ok(()), Err)
+    if has_failed { Err(CommandError::SomeFailed) } else { Ok(()) }
 }
 
 /// What is known of a resource, and how.
@@ -122,6 +122,7 @@ fn print_description(output: &mut Output, described: &StatDescription) -> Result
 fn add_rows(rows: &mut Vec<Vec<Cell>>, name: &str, value: &Value) {
     let shown = match value {
         Value::Null => return,
+        Value::String(text) if text.is_empty() => return,
         Value::Object(members) => {
             for (member, value) in members {
                 let member =
@@ -137,6 +138,11 @@ fn add_rows(rows: &mut Vec<Vec<Cell>>, name: &str, value: &Value) {
                 true => bytes.to_string(),
                 false => format!("{bytes} ({})", table::size(bytes)),
             }
+        }
+        Value::Array(formats) if formats.iter().all(|format| format["mimeType"].is_string()) => {
+            let names: Vec<&str> =
+                formats.iter().filter_map(|format| format["mimeType"].as_str()).collect();
+            names.join(", ")
         }
         other => other.to_string(),
     };

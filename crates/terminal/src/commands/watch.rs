@@ -69,9 +69,7 @@ fn print_change(
         let line = json!({ "at": at, "kind": kind, "uri": uri }).to_string();
         return output.line_now(&line);
     }
-    output.line_now(
-        &format!("{at}  {kind}  {}", one_line(uri.unwrap_or_default())).trim_end().to_owned(),
-    )
+    output.line_now(format!("{at}  {kind}  {}", one_line(uri.unwrap_or_default())).trim_end())
 }
 
 /// Runs a command of the person; the next change waits for it.
