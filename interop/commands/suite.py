@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 from processes import BUILD, HERE, NODE, ServerProcess  # noqa: E402
 
-from commands import rough  # noqa: E402
+from commands import rough, shells  # noqa: E402
 from commands.runs import PLAIN, environment, run  # noqa: E402
 
 CheckResult = tuple[str, str | None]
@@ -104,6 +104,7 @@ def checks(program: Path) -> Iterator[CheckResult]:
         wanted = path.read_text() if path.exists() else ""
         yield f"commands against {name}", difference(wanted, written)
     yield from rough.checks(program)
+    yield from shells.checks(program)
 
 
 def snapshots(program: Path) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,7 @@ fn named_server(server: &str) -> Result<ResolvedServer, CommandError> {
     {
         ServerTarget::Http { url: server.to_owned(), headers: Vec::new() }
     } else if let Some(entry) = find_server(server) {
-        entry_target(server, entry)?
+        entry_target(server, &entry)?
     } else {
         let words = CommandSetting::One(Secret(server.to_owned())).words();
         let words =
@@ -109,7 +109,7 @@ fn program(
     ServerTarget::Child { command, args: words, inherited_env, env: set, cwd }
 }
 
-fn entry_target(name: &str, entry: ServerEntry) -> Result<ServerTarget, CommandError> {
+fn entry_target(name: &str, entry: &ServerEntry) -> Result<ServerTarget, CommandError> {
     let expand = |value: &Secret| {
         value.expand(|variable| env::var(variable).ok()).map_err(|variable| {
             let words = format!("the server {name} needs the environment variable {variable}");

@@ -30,7 +30,9 @@ pub fn set_resolver(resolver: Box<dyn ServerResolver>) {
 
 /// The words of the command line that is being completed.
 fn typed_words() -> Vec<String> {
-    std::env::args().skip_while(|word| word != "--").skip(1).collect()
+    let words = std::env::args().skip_while(|word| word != "--").skip(1);
+    // Some shells hand over words as they are written, with the quotes that braces need.
+    words.map(|word| word.replace(['\\', '\'', '"'], "")).collect()
 }
 
 /// The value of `--server` among the words.

@@ -1,14 +1,37 @@
 //! `refdesk completions`: scripts that let a shell ask refdesk, which asks the server, at each Tab.
 
-use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
+use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Zsh};
 
 use crate::args::CompletionsArgs;
 use crate::output;
 
+/// The script for bash. It takes the line apart itself, because bash ends words at colons and
+/// equals signs, which URIs and arguments have, and replaces only what is behind the last of them.
+const BASH: &str = r#"_refdesk() {
+    local line="${COMP_LINE:0:COMP_POINT}"
+    local -a words
+    read -r -a words <<< "$line"
+    [[ $line == *[[:space:]] ]] && words+=("")
+    local current="${words[${#words[@]}-1]}"
+    local IFS=$'\013'
+    COMPREPLY=( $( \
+        COMPLETE=bash _CLAP_IFS="$IFS" _CLAP_COMPLETE_INDEX="$((${#words[@]} - 1))" \
+        _CLAP_COMPLETE_COMP_TYPE="${COMP_TYPE}" _CLAP_COMPLETE_SPACE=true \
+        "${words[0]}" -- "${words[@]}" 2> /dev/null \
+    ) )
+    local kept="${current%"${current##*[:=]}"}"
+    COMPREPLY=( "${COMPREPLY[@]#"$kept"}" )
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[/=] ]]; then
+        compopt -o nospace 2> /dev/null
+    fi
+}
+complete -o bashdefault -F _refdesk refdesk
+"#;
+
 /// Prints the completion script of one shell.
 pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<()> {
     let shell: &dyn EnvCompleter = match args.shell {
-        clap_complete::Shell::Bash => &Bash,
+        clap_complete::Shell::Bash => return output::print(BASH),
         clap_complete::Shell::Zsh => &Zsh,
         clap_complete::Shell::Fish => &Fish,
         clap_complete::Shell::Elvish => &Elvish,
