@@ -53,6 +53,7 @@ fn main() -> ExitCode {
             return commands::convert::run(&convert)
                 .unwrap_or_else(|error| output::report_error(&error));
         }
+        CliCommand::Doctor(doctor) => return commands::doctor::run(&doctor),
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),

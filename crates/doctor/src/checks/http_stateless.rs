@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
+use super::stateless::FUTURE_VERSION;
 use super::{MISSING_URI, Visit};
-use crate::transport::{Probe, Reply};
+use crate::transport::{HttpFacts, Probe, Reply};
 
 impl Visit<'_> {
     pub(super) async fn check_http_stateless(&mut self) {
@@ -31,15 +32,23 @@ impl Visit<'_> {
     }
 
     async fn check_version_header(&mut self) {
-        let probe = self.harmless().header("mcp-protocol-version", Some("2025-11-25"));
+        let probe = self.harmless().version(FUTURE_VERSION);
+        let probe = probe.header("mcp-protocol-version", Some(self.revision.name()));
         let reply = self.talk.send(&probe).await;
-        self.judge_mismatch("http-version-mismatch", "the header 2025-11-25", &reply);
+        let what = format!("{} in the header and {FUTURE_VERSION} in the body", self.revision);
+        self.judge_mismatch("http-version-mismatch", &what, &reply);
         let is_older = |version: &String| version.as_str() < "2025-06-18";
         if self.versions.iter().any(is_older) {
             let why = "a server of older revisions may read it as 2025-03-26";
             return self.log.skipped("http-version-header-missing", why);
         }
         let reply = self.talk.send(&self.harmless().header("mcp-protocol-version", None)).await;
+        // A server of older revisions may read it as one of them, and refuse it for that reason.
+        let is_refused = reply.http.as_ref().is_some_and(HttpFacts::is_client_error);
+        if is_refused && reply.code() != Some(-32020) {
+            let why = "the server reads it as a request of an older revision";
+            return self.log.skipped("http-version-header-missing", why);
+        }
         self.judge_mismatch("http-version-header-missing", "no version header", &reply);
     }
 

@@ -4,13 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::Visit;
 use crate::plain_text::plain_json;
-use crate::transport::{CLIENT_CAPABILITIES, CLIENT_INFO, Probe, Reply, SUBSCRIPTION_ID};
+use crate::transport::{
+    CLIENT_CAPABILITIES, CLIENT_INFO, Probe, REMOVED_METHODS, Reply, SUBSCRIPTION_ID,
+};
 
 /// A version that does not exist yet.
-const FUTURE_VERSION: &str = "2099-01-01";
-/// Methods of older revisions, with parameters that were valid there.
-const REMOVED: [&str; 4] =
-    ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+pub(super) const FUTURE_VERSION: &str = "2099-01-01";
 
 impl Visit<'_> {
     pub(super) async fn check_stateless(&mut self) {
@@ -28,7 +27,11 @@ impl Visit<'_> {
                 format!("a request without clientInfo got {}", reply.describe())
             });
         }
-        self.check_versions(&discover().version(FUTURE_VERSION)).await;
+        // Not by discovery, with which a client may ask for the versions.
+        let mut lists = ["resources", "tools", "prompts"].into_iter();
+        let list = lists.find(|list| self.capability(list).is_some());
+        let method = list.map_or("server/discover".to_owned(), |list| format!("{list}/list"));
+        self.check_versions(&Probe::new(&method, json!({})).version(FUTURE_VERSION)).await;
         self.check_removed().await;
         self.check_listen().await;
     }
@@ -63,7 +66,7 @@ impl Visit<'_> {
     async fn check_removed(&mut self) {
         let uri = self.resources.first().and_then(|entry| entry["uri"].as_str());
         let params = json!({ "uri": uri.unwrap_or(super::MISSING_URI), "level": "info" });
-        for method in REMOVED {
+        for method in REMOVED_METHODS {
             let reply = self.talk.request(method, params.clone()).await;
             if !reply.is_nothing() {
                 self.log.judge("removed-methods", reply.code() == Some(-32601), || {

@@ -34,17 +34,19 @@ pub fn render_text(report: &DoctorReport, has_colours: bool, width: usize) -> St
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     };
-    let _ = writeln!(
-        text,
-        "\n{}, {}, {} advice; {} rules kept, {} not applicable",
+    text.push('\n');
+    let summary = format!(
+        "{}, {}, {} advice; {} rules kept, {} not applicable",
         count(DoctorSeverity::Error, "error", "errors"),
         count(DoctorSeverity::Warning, "warning", "warnings"),
         report.count(DoctorSeverity::Advice),
         report.passed(),
         report.not_applicable(),
     );
+    push_wrapped(&mut text, &summary, "", width);
     if let Some(finding) = report.findings.first() {
-        let _ = writeln!(text, "more about a rule: refdesk doctor --explain {}", finding.rule.id);
+        let hint = format!("more about a rule: refdesk doctor --explain {}", finding.rule.id);
+        push_wrapped(&mut text, &hint, "", width);
     }
     text
 }
@@ -89,14 +91,14 @@ fn push_advice(text: &mut String, finding: &DoctorFinding, width: usize) {
 
 /// Appends words in lines of `width` columns; a word that is longer has a line of its own.
 fn push_wrapped(text: &mut String, words: &str, indent: &str, width: usize) {
-    let mut column = 0;
+    let (mut column, mut is_first) = (0, true);
     for word in words.split(' ') {
         let length = word.chars().count();
-        if column > 0 && column + 1 + length > width {
+        if !is_first && column + 1 + length > width {
             text.push('\n');
-            column = 0;
+            is_first = true;
         }
-        if column == 0 {
+        if is_first {
             text.push_str(indent);
             column = indent.len();
         } else {
@@ -105,6 +107,7 @@ fn push_wrapped(text: &mut String, words: &str, indent: &str, width: usize) {
         }
         text.push_str(word);
         column += length;
+        is_first = false;
     }
     text.push('\n');
 }

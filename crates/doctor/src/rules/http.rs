@@ -164,7 +164,7 @@ pub(super) const RULES: &[DoctorRule] = &[
             "Streamable HTTP: Protocol version header",
             "basic/transports/streamable-http#protocol-version-header",
         ),
-        explanation: "A server that serves no clients older than 2025-06-18 must reject it; one that does may read it as 2025-03-26, and then it fails for the lack of a session.",
+        explanation: "A server that serves no clients older than 2025-06-18 must reject it. One that does may read it as 2025-03-26, so a server that names such revisions in server/discover, or refuses the request for another reason, is not judged.",
         next_step: "Answer 400 with error -32020.",
     },
     DoctorRule {

@@ -103,7 +103,7 @@ mod tests {
         let mut ids = BTreeSet::new();
         for rule in all_rules() {
             assert!(ids.insert(rule.id), "{} is there twice", rule.id);
-            assert!(rule.id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            assert!(rule.id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-')));
             for text in [rule.title, rule.explanation, rule.next_step, rule.clause.section] {
                 assert!(!text.trim().is_empty() && !text.ends_with(' '), "{}", rule.id);
             }

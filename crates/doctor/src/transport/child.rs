@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
+use tokio::task::JoinHandle;
 use tokio::time;
 
 use super::pipe::PipeWire;
@@ -28,7 +29,7 @@ pub(super) struct DoctorProgram<'a> {
 }
 
 /// Starts the program with pipes.
-pub(super) fn start(program: DoctorProgram<'_>, limit: usize) -> Result<PipeWire, String> {
+pub(super) fn start(program: &DoctorProgram<'_>, limit: usize) -> Result<PipeWire, String> {
     let mut command = Command::new(program.command);
     command.args(program.args).envs(program.env.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = program.cwd {
@@ -45,9 +46,9 @@ pub(super) fn start(program: DoctorProgram<'_>, limit: usize) -> Result<PipeWire
     };
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let stderr = Arc::default();
-    tokio::spawn(drain(errors, Arc::clone(&stderr)));
+    let draining = tokio::spawn(drain(errors, Arc::clone(&stderr)));
     let mut wire = PipeWire::new(Box::new(output), Box::new(input), limit);
-    wire.child = Some(ChildGuard { child, group, stderr });
+    wire.child = Some(ChildGuard { child, group, stderr, draining: Some(draining) });
     Ok(wire)
 }
 
@@ -56,6 +57,7 @@ pub(super) struct ChildGuard {
     child: Child,
     group: Option<Pid>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    draining: Option<JoinHandle<()>>,
 }
 
 impl ChildGuard {
@@ -66,6 +68,10 @@ impl ChildGuard {
             Ok(Ok(status)) => format!("the program exited ({status})"),
             _ => why.to_owned(),
         };
+        // The last words may still be in the pipe.
+        if let Some(draining) = self.draining.take() {
+            let _ = time::timeout(EXIT_WAIT, draining).await;
+        }
         let said = String::from_utf8_lossy(&self.stderr.lock()).into_owned();
         let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty());
         last.map_or(exit.clone(), |last| format!("{exit}; its last words: {}", plain(last)))

@@ -30,7 +30,9 @@ pub(crate) struct Conversation {
     pub(crate) strays: Vec<Value>,
     /// Whether an error without an id is kept as a stray, and answers no request.
     pub(crate) keeps_null_ids: bool,
-    pub(super) faults: Vec<ShapeFault>,
+    /// Whether the answer that is sorted now came with an HTTP status of failure.
+    pub(super) is_refused: bool,
+    faults: Vec<ShapeFault>,
     /// Answers to requests of the server, still to be sent.
     pub(super) owed: Vec<Value>,
     next_id: i64,
@@ -99,6 +101,7 @@ impl Conversation {
             is_open: false,
             strays: Vec::new(),
             keeps_null_ids: false,
+            is_refused: false,
             faults: Vec::new(),
             owed: Vec::new(),
             next_id: 0,
@@ -258,8 +261,8 @@ impl Conversation {
     }
 
     pub(crate) fn note(&mut self, id: &'static str, evidence: String) {
-        // Bounded, since a hostile server may break a rule with every message.
-        if self.faults.len() < MAX_MESSAGES {
+        // The first of a kind says enough; a hostile server may break a rule with every message.
+        if self.faults.iter().all(|(known, _)| *known != id) {
             self.faults.push((id, evidence));
         }
     }
@@ -304,6 +307,8 @@ impl Conversation {
     /// Closes the connection; whether the server ended with its input. `None` over HTTP.
     pub(crate) async fn close(self) -> Option<bool> {
         match self.wire {
+            // One that was given up may flood, or never read its input.
+            Wire::Pipe(pipe) if self.dead.is_some() => Some(pipe.close(Duration::ZERO).await),
             Wire::Pipe(pipe) => Some(pipe.close(EXIT_WAIT).await),
             Wire::Http(_) => None,
         }

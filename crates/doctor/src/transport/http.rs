@@ -226,7 +226,7 @@ impl HttpWire {
             }
             let Ok(found) = events.read(&chunk, self.limit) else { return HttpEnd::TooLarge };
             for data in found {
-                if keep(&data, reply).is_some_and(|value| is_last(value)) {
+                if keep(&data, reply).is_some_and(&mut *is_last) {
                     return HttpEnd::Complete;
                 }
                 if reply.messages.len() + reply.unreadable.len() > MAX_MESSAGES {

@@ -18,6 +18,7 @@ pub(crate) use conversation::{Conversation, Reply};
 pub(crate) use http::{HttpAsk, HttpFacts, HttpWire};
 pub(crate) use message::{PeerMessage, ReplyOutcome, RpcFault};
 pub(crate) use probe::{CLIENT_CAPABILITIES, CLIENT_INFO, Probe, SUBSCRIPTION_ID, client_info};
+pub(crate) use sorting::REMOVED_METHODS;
 
 use crate::target::{DoctorOptions, DoctorTarget};
 
@@ -56,7 +57,7 @@ impl Wire {
         match target {
             DoctorTarget::Child { command, args, env, cwd } => {
                 let program = child::DoctorProgram { command, args, env, cwd: cwd.as_deref() };
-                Ok(Self::Pipe(child::start(program, limit)?))
+                Ok(Self::Pipe(child::start(&program, limit)?))
             }
             DoctorTarget::Http { url, headers } => {
                 Ok(Self::Http(HttpWire::new(url, headers, limit)?))
