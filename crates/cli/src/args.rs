@@ -1,5 +1,6 @@
 //! Command-line arguments, declared with clap. The doc comments are the help texts.
 
+mod doctor;
 mod host;
 mod models;
 
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use terminal::TerminalCommand;
 
 use crate::listen::ListenAddress;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use host::{HostConfigArgs, ImportArgs};
 pub(crate) use models::{AddModelArgs, ModelsCommand, RemoveModelArgs};
 
@@ -52,6 +54,8 @@ pub(crate) enum CliCommand {
     Models(ModelsCommand),
     /// Convert a document to a form that a model or a person can read
     Convert(ConvertArgs),
+    /// Check an MCP server against the specification, and say what is wrong
+    Doctor(DoctorArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Write the manual pages

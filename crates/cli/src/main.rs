@@ -60,6 +60,7 @@ fn main() -> ExitCode {
                 .unwrap_or_else(|error| output::report_error(&error));
         }
         CliCommand::Terminal(command) => return commands::terminal::run(&command),
+        CliCommand::Doctor(doctor) => return commands::doctor::run(&doctor),
         CliCommand::Serve(serve) => commands::serve::run(&serve),
         CliCommand::Check(check) => commands::check::run(&check),
         CliCommand::HostConfig(host) => commands::host_config::run(&host),

@@ -17,11 +17,11 @@ use crate::output;
 use crate::settings::to_mount_name;
 
 /// A server in a file of a host.
-struct ConfiguredServer {
+pub(super) struct ConfiguredServer {
     host: &'static str,
-    file: PathBuf,
-    name: String,
-    entry: Value,
+    pub(super) file: PathBuf,
+    pub(super) name: String,
+    pub(super) entry: Value,
 }
 
 /// A server that a host has, and what the import does with it.
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
 }
 
 /// All servers of `hosts`, or of all hosts, each with its host, file and entry.
-fn find_servers(hosts: &[Host]) -> anyhow::Result<Vec<ConfiguredServer>> {
+pub(super) fn find_servers(hosts: &[Host]) -> anyhow::Result<Vec<ConfiguredServer>> {
     let here = env::current_dir().context("cannot find the current folder")?;
     let here_text = here.display().to_string();
     let hosts = if hosts.is_empty() { Host::value_variants() } else { hosts };
@@ -152,7 +152,7 @@ fn plan(servers: Vec<ConfiguredServer>, mut present: Map<String, Value>) -> Vec<
 }
 
 /// The folder to which relative paths in `file` belong.
-fn project_folder(file: &Path) -> PathBuf {
+pub(super) fn project_folder(file: &Path) -> PathBuf {
     let here = env::current_dir().unwrap_or_default();
     let folder = file.parent().filter(|_| file.is_absolute());
     folder.map_or(here, Path::to_owned)

@@ -4,6 +4,7 @@ pub(crate) mod check;
 mod check_secrets;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod doctor;
 pub(crate) mod host_config;
 pub(crate) mod import;
 pub(crate) mod index;

@@ -11,6 +11,7 @@ mod configuration;
 mod denied_links;
 mod descriptors;
 mod docs_mounts;
+mod doctor;
 mod documents;
 mod documents_behind;
 mod eras;

@@ -1,0 +1,264 @@
+//! `refdesk doctor`: checks an MCP server rule by rule, and prints what is wrong.
+
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, anyhow, bail};
+use doctor::{
+    DoctorOptions, DoctorProgress, DoctorReport, DoctorRevision, DoctorSeverity, DoctorTarget,
+    all_rules, examine, explain, render_text, rules_table, to_json, to_junit,
+};
+use serde_json::json;
+
+use super::import::{ConfiguredServer, find_servers, project_folder};
+use crate::args::DoctorArgs;
+use crate::hosts::{EntryFault, EntryTarget, ServerEntry};
+use crate::output;
+use crate::settings::{CommandSetting, Secret, did_you_mean};
+
+/// No connection, or wrong arguments.
+const CANNOT_CHECK: u8 = 2;
+/// The width of the text where no terminal tells one.
+const USUAL_WIDTH: usize = 100;
+
+/// Runs the command. Its exit status is for scripts, so that no error has status 1.
+pub(crate) fn run(args: &DoctorArgs) -> ExitCode {
+    run_fallibly(args).unwrap_or_else(|error| {
+        output::tell(&format!("error: {error:#}\n"));
+        ExitCode::from(CANNOT_CHECK)
+    })
+}
+
+fn run_fallibly(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    if let Some(id) = &args.explain {
+        let text = explain(id).ok_or_else(|| unknown_rule(id))?;
+        output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.rules {
+        output::print(&if args.json { rules_json() } else { rules_table() })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let options = options(args)?;
+    let target = target(args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut progress = show_progress;
+    let report = runtime.block_on(async {
+        tokio::select! {
+            report = examine(&target, &options, &mut progress) => Some(report),
+            // The future ends with this, and with it the program that it started.
+            _ = tokio::signal::ctrl_c() => None,
+        }
+    });
+    clear_progress();
+    let report = report.context("interrupted")?;
+    if let Some(file) = &args.junit {
+        let text = to_junit(&report, args.strict);
+        fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    let text = match args.json {
+        true => format!("{}\n", to_json(&report)),
+        false => render_text(&report, has_colours(), width()),
+    };
+    output::print(&text)?;
+    Ok(exit_code(&report, args.strict))
+}
+
+fn exit_code(report: &DoctorReport, is_strict: bool) -> ExitCode {
+    let count = |severity| report.count(severity);
+    let is_wrong =
+        count(DoctorSeverity::Error) > 0 || (is_strict && count(DoctorSeverity::Warning) > 0);
+    match (report.is_reached(), is_wrong) {
+        (false, _) => ExitCode::from(CANNOT_CHECK),
+        (true, true) => ExitCode::FAILURE,
+        (true, false) => ExitCode::SUCCESS,
+    }
+}
+
+fn unknown_rule(id: &str) -> anyhow::Error {
+    let hint = did_you_mean(id, all_rules().map(|rule| rule.id));
+    let hint = hint.unwrap_or_else(|| "list them with: refdesk doctor --rules".to_owned());
+    anyhow!("there is no rule {id:?}; {hint}")
+}
+
+fn rules_json() -> String {
+    let rules = all_rules().map(|rule| {
+        json!({
+            "id": rule.id,
+            "title": rule.title,
+            "severity": rule.severity.name(),
+            "source": rule.clause.source,
+            "section": rule.clause.section,
+            "url": rule.clause.url(),
+            "explanation": rule.explanation,
+            "nextStep": rule.next_step,
+        })
+    });
+    format!("{}\n", json!(rules.collect::<Vec<_>>()))
+}
+
+fn options(args: &DoctorArgs) -> anyhow::Result<DoctorOptions> {
+    let revision = |name: &String| {
+        DoctorRevision::from_name(name).ok_or_else(|| {
+            let known = DoctorRevision::ALL.map(DoctorRevision::name).join(", ");
+            anyhow!("there is no revision {name:?}; there are {known}")
+        })
+    };
+    let revisions = args.revision.iter().map(revision).collect::<anyhow::Result<_>>()?;
+    let (timeout, read_limit) = (args.timeout, args.reads);
+    Ok(DoctorOptions { revisions, timeout, read_limit, ..DoctorOptions::default() })
+}
+
+fn target(args: &DoctorArgs) -> anyhow::Result<DoctorTarget> {
+    let headers = args.header.iter().map(|text| {
+        let (name, value) = text.split_once(':').context("a header is written `Name: value`")?;
+        Ok((name.trim().to_owned(), value.trim().to_owned()))
+    });
+    let headers = headers.collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some((command, rest)) = args.command.split_first() {
+        return Ok(program(command.clone(), rest.to_vec()));
+    }
+    let Some(text) = &args.target else {
+        let own = env::current_exe().context("cannot find this program")?;
+        let words = ["serve", "--stdio", "."].map(str::to_owned);
+        return Ok(program(own.display().to_string(), words.to_vec()));
+    };
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return Ok(DoctorTarget::Http { url: text.clone(), headers });
+    }
+    if !text.contains(char::is_whitespace) {
+        let servers = find_servers(&[])?;
+        if let Some(server) = servers.iter().find(|server| server.name == *text) {
+            return configured(server, headers);
+        }
+        if !is_program(text) {
+            let names = servers.iter().map(|server| server.name.as_str());
+            let hint = did_you_mean(text, names).unwrap_or_else(|| {
+                "give a URL, a program, or the name of a server in a host's config".to_owned()
+            });
+            bail!("there is no server or program {text:?}; {hint}");
+        }
+    }
+    let words = CommandSetting::One(Secret(text.clone())).words();
+    let mut words = words.map_err(|why| anyhow!("the command is not valid: {why}"))?.into_iter();
+    let command = words.next().context("the command is empty")?;
+    Ok(program(command.0, words.map(|word| word.0).collect()))
+}
+
+fn program(command: String, args: Vec<String>) -> DoctorTarget {
+    DoctorTarget::Child { command, args, env: Vec::new(), cwd: None }
+}
+
+/// Whether a program of this name is there, as a path or in `PATH`.
+fn is_program(name: &str) -> bool {
+    if name.contains('/') {
+        return PathBuf::from(name).is_file();
+    }
+    let paths = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&paths).any(|folder| folder.join(name).is_file())
+}
+
+/// The server of a host's config, with its variables expanded.
+fn configured(
+    server: &ConfiguredServer,
+    mut headers: Vec<(String, String)>,
+) -> anyhow::Result<DoctorTarget> {
+    let name = &server.name;
+    let entry = ServerEntry::read(&server.entry).map_err(|fault| {
+        let why = match fault {
+            EntryFault::Disabled => "it is disabled in the host",
+            EntryFault::NoTarget => "it has neither a program nor a URL",
+            EntryFault::Invalid(ref why) => why,
+        };
+        anyhow!("the entry {name} in {} cannot be used: {why}", server.file.display())
+    })?;
+    let entry = entry.resolve(&project_folder(&server.file));
+    let expand = |secret: &Secret| {
+        let expanded = secret.expand(|variable| env::var(variable).ok());
+        expanded.map_err(|variable| anyhow!("the entry {name} needs the variable {variable}"))
+    };
+    let values = entry.values.iter().map(|(name, value)| Ok((name.clone(), expand(value)?)));
+    let values = values.collect::<anyhow::Result<Vec<_>>>()?;
+    match &entry.target {
+        EntryTarget::Url(url) => {
+            headers.extend(values);
+            Ok(DoctorTarget::Http { url: expand(url)?, headers })
+        }
+        EntryTarget::Program { command, args } => {
+            let words = command.words().map_err(|why| anyhow!("the entry {name}: {why}"))?;
+            let words = words.iter().chain(args).map(expand).collect::<anyhow::Result<Vec<_>>>()?;
+            let (command, args) = words.split_first().context("the entry has no program")?;
+            let cwd = entry.cwd.as_ref().map(expand).transpose()?.map(PathBuf::from);
+            let (command, args) = (command.clone(), args.to_vec());
+            Ok(DoctorTarget::Child { command, args, env: values, cwd })
+        }
+    }
+}
+
+fn has_colours() -> bool {
+    io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+fn width() -> usize {
+    let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.unwrap_or(USUAL_WIDTH).min(200)
+}
+
+/// Shows on a terminal what is checked now, over what was shown before.
+fn show_progress(progress: DoctorProgress) {
+    let mut terminal = io::stderr();
+    if !terminal.is_terminal() {
+        return;
+    }
+    let text = match progress {
+        DoctorProgress::Trying(revision) => format!("{revision}: connecting"),
+        DoctorProgress::Checking(revision, step) => format!("{revision}: {step}"),
+    };
+    // A terminal that cannot be written needs no progress.
+    let _ = write!(terminal, "\r\u{1b}[K{text}");
+}
+
+fn clear_progress() {
+    let mut terminal = io::stderr();
+    if terminal.is_terminal() {
+        let _ = write!(terminal, "\r\u{1b}[K");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::ExitCode;
+
+    use doctor::{
+        DoctorCheck, DoctorOutcome, DoctorReport, DoctorRevision, ExaminedRevision, find_rule,
+    };
+
+    use super::exit_code;
+
+    /// A report in which one rule is broken.
+    fn report(id: &str, is_reached: bool) -> DoctorReport {
+        let rule = find_rule(id).unwrap();
+        let revision = DoctorRevision::Y2025M11;
+        DoctorReport {
+            target: "test".to_owned(),
+            server: None,
+            revisions: vec![ExaminedRevision { revision, why_not: None, is_reached }],
+            checks: vec![DoctorCheck { rule, outcome: DoctorOutcome::Broken }],
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_exit_status_tells_errors_from_warnings_and_both_from_no_connection() {
+        let shown = |code: ExitCode| format!("{code:?}");
+        let status = |id: &str, is_strict| shown(exit_code(&report(id, true), is_strict));
+        assert_eq!(status("ping", false), shown(ExitCode::from(1)));
+        assert_eq!(status("tool-name", false), shown(ExitCode::SUCCESS));
+        assert_eq!(status("tool-name", true), shown(ExitCode::from(1)));
+        assert_eq!(status("home-paths", true), shown(ExitCode::SUCCESS));
+        assert_eq!(shown(exit_code(&report("ping", false), false)), shown(ExitCode::from(2)));
+    }
+}
